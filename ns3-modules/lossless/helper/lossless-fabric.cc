@@ -1,0 +1,407 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-fabric.h"
+
+#include "ns3/abort.h"
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-headroom.h"
+#include "ns3/lossless-switch.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Fabric);
+
+namespace
+{
+
+const char* const CAUSE_NAMES[N_DROP_CAUSES] =
+    {"headroom full", "lossy class over its threshold", "no route", "time to live", "link down", "dropped by a scheme"};
+const char* const CAUSE_KEYS[N_DROP_CAUSES] =
+    {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
+/// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not move it.
+constexpr int64_t SALT_STREAM = 1;
+
+} // namespace
+
+TypeId
+Fabric::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::Fabric").SetParent<Object>().SetGroupName("lossless").AddConstructor<Fabric>();
+    return tid;
+}
+
+Fabric::Fabric()
+{
+    UsePicoseconds();
+}
+
+Fabric::~Fabric() = default;
+
+void
+Fabric::DoDispose()
+{
+    for (const auto& node : m_nodes)
+    {
+        node->Dispose();
+    }
+    m_nodes.clear();
+    FramePool::Clear();
+    Object::DoDispose();
+}
+
+ObjectFactory&
+Fabric::Factory(const std::string& type)
+{
+    auto found = m_factories.find(type);
+    if (found == m_factories.end())
+    {
+        TypeId tid;
+        NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(type, &tid),
+                        "there is no type " << type << "; is the module that defines it built and loaded?");
+        ObjectFactory factory;
+        factory.SetTypeId(tid);
+        found = m_factories.emplace(type, factory).first;
+    }
+    return found->second;
+}
+
+void
+Fabric::SetAttribute(const std::string& type, const std::string& name, const std::string& value)
+{
+    Factory(type).Set(name, StringValue(value));
+}
+
+void
+Fabric::AddFlowControl(const std::string& type)
+{
+    m_flowControls.push_back(type);
+}
+
+void
+Fabric::AddAgent(const std::string& type)
+{
+    m_agents.push_back(type);
+}
+
+void
+Fabric::SetAllowLoss(bool allow)
+{
+    m_allowLoss = allow;
+}
+
+void
+Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
+{
+    node->SetIdentity(static_cast<uint32_t>(m_nodes.size()), name);
+    node->SetBuffer(Make<SharedBuffer>("ns3::lossless::SharedBuffer"));
+    node->SetFabric(&m_recorder, &m_routes);
+    m_nodes.push_back(node);
+    m_routes.AddNode(isSwitch);
+}
+
+uint32_t
+Fabric::AddSwitch(const std::string& name)
+{
+    auto node = Make<Switch>("ns3::lossless::Switch");
+    AddNode(name, node, true);
+    for (const std::string& agent : m_agents)
+    {
+        node->AddAgent(Make<SwitchAgent>(agent));
+    }
+    return static_cast<uint32_t>(m_nodes.size() - 1);
+}
+
+uint32_t
+Fabric::AddHost(const std::string& name, Ptr<FabricNode> host)
+{
+    AddNode(name, host, false);
+    return static_cast<uint32_t>(m_nodes.size() - 1);
+}
+
+Ptr<Port>
+Fabric::MakePort()
+{
+    auto port = Make<Port>("ns3::lossless::Port");
+    for (const std::string& type : m_flowControls)
+    {
+        port->AddFlowControl(Make<FlowControl>(type));
+    }
+    return port;
+}
+
+uint32_t
+Fabric::AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay)
+{
+    NS_ABORT_MSG_IF(a >= m_nodes.size() || b >= m_nodes.size() || a == b,
+                    "link " << m_links.size() << " joins nodes " << a << " and " << b << "; there are nodes 0.."
+                            << m_nodes.size() - 1 << " and a link needs two of them");
+    for (const uint32_t node : {a, b})
+    {
+        NS_ABORT_MSG_IF(!m_routes.IsSwitch(node) && m_nodes[node]->GetNPorts() > 0,
+                        "host " << m_nodes[node]->GetName() << " has more than one link; a host has exactly one");
+    }
+    auto portA = MakePort();
+    auto portB = MakePort();
+    const uint16_t indexA = m_nodes[a]->AddPort(portA);
+    const uint16_t indexB = m_nodes[b]->AddPort(portB);
+    portA->Attach(PeekPointer(m_nodes[a]), indexA, PeekPointer(portB), rate.GetBitRate(), delay.GetTimeStep());
+    portB->Attach(PeekPointer(m_nodes[b]), indexB, PeekPointer(portA), rate.GetBitRate(), delay.GetTimeStep());
+    m_routes.AddLink(a, indexA, b, indexB);
+    m_links.push_back(Link{a, indexA, b, indexB});
+    return static_cast<uint32_t>(m_links.size() - 1);
+}
+
+void
+Fabric::FailLink(uint32_t link, Time down, Time up)
+{
+    NS_ABORT_MSG_IF(link >= m_links.size(), "there is no link " << link);
+    if (down.IsZero())
+    {
+        m_downAtStart.push_back(link);
+    }
+    else
+    {
+        Simulator::Schedule(down, &Fabric::SetLink, this, link, false);
+    }
+    if (!up.IsNegative())
+    {
+        Simulator::Schedule(up, &Fabric::SetLink, this, link, true);
+    }
+}
+
+void
+Fabric::SetLink(uint32_t link, bool up)
+{
+    const Link& ends = m_links[link];
+    m_routes.SetLink(ends.a, ends.portA, up);
+    m_routes.Compute();
+    Port& a = m_nodes[ends.a]->GetPort(ends.portA);
+    Port& b = m_nodes[ends.b]->GetPort(ends.portB);
+    a.SetUp(up);
+    b.SetUp(up);
+    m_nodes[ends.a]->NotifyLink(a, up);
+    m_nodes[ends.b]->NotifyLink(b, up);
+}
+
+void
+Fabric::Build()
+{
+    for (const uint32_t link : m_downAtStart)
+    {
+        m_routes.SetLink(m_links[link].a, m_links[link].portA, false);
+    }
+    auto salts = CreateObject<UniformRandomVariable>();
+    salts->SetStream(SALT_STREAM);
+    uint32_t largest = 0;
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        NS_ABORT_MSG_IF(m_nodes[node]->GetNPorts() == 0,
+                        "node " << m_nodes[node]->GetName() << " has no link; every node needs one");
+        m_routes.SetSalt(node, salts->GetInteger(0, std::numeric_limits<uint32_t>::max() - 1));
+        largest = std::max(largest, m_nodes[node]->GetLargestFrame());
+    }
+    m_routes.Compute();
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t port = 0; port < node->GetNPorts(); ++port)
+        {
+            node->GetPort(port).SetLargestFrame(largest);
+        }
+    }
+    for (const auto& node : m_nodes)
+    {
+        node->Start();
+    }
+    for (const uint32_t link : m_downAtStart)
+    {
+        m_nodes[m_links[link].a]->GetPort(m_links[link].portA).SetUp(false);
+        m_nodes[m_links[link].b]->GetPort(m_links[link].portB).SetUp(false);
+    }
+}
+
+FabricNode&
+Fabric::GetNode(uint32_t node) const
+{
+    return *m_nodes[node];
+}
+
+uint32_t
+Fabric::GetNNodes() const
+{
+    return static_cast<uint32_t>(m_nodes.size());
+}
+
+Port*
+Fabric::FindPort(uint32_t node, uint32_t peer) const
+{
+    for (const Routes::Edge& edge : m_routes.GetEdges(node))
+    {
+        if (edge.peer == peer)
+        {
+            return &m_nodes[node]->GetPort(edge.port);
+        }
+    }
+    return nullptr;
+}
+
+Routes&
+Fabric::GetRoutes()
+{
+    return m_routes;
+}
+
+Recorder&
+Fabric::GetRecorder()
+{
+    return m_recorder;
+}
+
+std::string
+Fabric::Check() const
+{
+    std::ostringstream problems;
+    for (const auto& node : m_nodes)
+    {
+        std::istringstream lines(node->GetBuffer().Check());
+        for (std::string line; std::getline(lines, line);)
+        {
+            problems << node->GetName() << ": " << line << "\n";
+        }
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            const Port& port = node->GetPort(index);
+            const int64_t need = SufficientHeadroom(port);
+            const int64_t have = node->GetBuffer().GetHeadroom(index);
+            if (!m_allowLoss && have < need)
+            {
+                problems << node->GetName() << " port to " << port.GetPeer().GetNode().GetName() << ": Headroom " << have
+                         << " B is less than eta' = 2 (C D + L_wire) + max(3840 B, C x control delay) + control frame + L = "
+                         << need << " B, so frames could be lost; raise it, leave it 0, or allow loss\n";
+            }
+            for (const auto& flowControl : port.GetFlowControls())
+            {
+                problems << flowControl->Check();
+            }
+        }
+    }
+    return problems.str();
+}
+
+std::string
+Fabric::Warn() const
+{
+    // The same words from many ports are one warning.
+    std::vector<std::string> warnings;
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            for (const auto& flowControl : node->GetPort(index).GetFlowControls())
+            {
+                const std::string warning = flowControl->Warn();
+                if (!warning.empty() && std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+                {
+                    warnings.push_back(warning);
+                }
+            }
+        }
+    }
+    std::string all;
+    for (const std::string& warning : warnings)
+    {
+        all += warning;
+    }
+    return all;
+}
+
+std::string
+Fabric::Finish()
+{
+    std::ostringstream problems;
+    uint64_t made = 0;
+    uint64_t ended = 0;
+    uint64_t held = 0;
+    for (const auto& node : m_nodes)
+    {
+        const FabricNode::Counters& counters = node->GetCounters();
+        made += counters.made;
+        ended += counters.taken + counters.dropped;
+        held += node->CountHeld();
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            Port& port = node->GetPort(index);
+            port.Finish();
+            held += port.CountHeld();
+        }
+        if (!m_allowLoss && counters.droppedLossless > 0)
+        {
+            problems << node->GetName() << " dropped " << counters.droppedLossless << " frames of lossless classes (";
+            const char* separator = "";
+            for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
+            {
+                if (counters.byCause[cause] > 0 && static_cast<DropCause>(cause) != DropCause::LOSSY)
+                {
+                    problems << separator << CAUSE_NAMES[cause] << ": " << counters.byCause[cause];
+                    separator = ", ";
+                }
+            }
+            problems << "); say allow_loss = true if this is intended\n";
+        }
+    }
+    if (made != ended + held)
+    {
+        problems << "frames are not conserved: " << made << " made, " << ended << " ended, " << held
+                 << " in queues and on links\n";
+    }
+    return problems.str();
+}
+
+void
+Fabric::Report(Summary& summary) const
+{
+    double& peak = summary["peak_buffer_bytes"];
+    double& headroom = summary["peak_headroom_bytes"];
+    for (const auto& node : m_nodes)
+    {
+        const FabricNode::Counters& counters = node->GetCounters();
+        summary["dropped_frames"] += static_cast<double>(counters.dropped);
+        summary["dropped_lossless_frames"] += static_cast<double>(counters.droppedLossless);
+        for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
+        {
+            summary[std::string("dropped_") + CAUSE_KEYS[cause] + "_frames"] +=
+                static_cast<double>(counters.byCause[cause]);
+        }
+        peak = std::max(peak, static_cast<double>(node->GetBuffer().GetPeak()));
+        headroom = std::max(headroom, static_cast<double>(node->GetBuffer().GetPeakHeadroom()));
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            const Port& port = node->GetPort(index);
+            summary["pauses_sent"] += static_cast<double>(port.GetPausesSent());
+            summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
+            summary["control_frames_sent"] += static_cast<double>(port.GetControlFramesOut());
+            summary["data_hops"] += static_cast<double>(port.GetDataFramesIn());
+            for (const auto& flowControl : port.GetFlowControls())
+            {
+                flowControl->Report(summary);
+            }
+        }
+        for (const auto& agent : node->GetAgents())
+        {
+            agent->Report(summary);
+        }
+    }
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_CONSTANTS_H
+#define LOSSLESS_CONSTANTS_H
+
+#include <cstdint>
+#include <limits>
+
+/**
+ * @defgroup lossless Lossless Ethernet fabric
+ *
+ * Switches, ports, shared buffers and flow control of lossless Ethernet. Times inside the module are 64-bit integers in
+ * picoseconds, rates are bit/s and sizes bytes; ns-3's clock runs in picoseconds too (see lossless::UsePicoseconds).
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+
+/// Wide enough for rate (bit/s) times time (ps); ISO C++ has no such type, GCC and Clang do.
+__extension__ typedef __int128 Int128;
+/// Unsigned counterpart of Int128.
+__extension__ typedef unsigned __int128 Uint128;
+
+/// Classes of service that can be paused (IEEE 802.1Q: eight priorities).
+inline constexpr uint8_t N_CLASSES = 8;
+/// The queue of a port that is never paused and goes first; MAC control frames go before it.
+inline constexpr uint8_t CONTROL_CLASS = N_CLASSES;
+/// No port.
+inline constexpr uint16_t NO_PORT = std::numeric_limits<uint16_t>::max();
+/// A time that never comes, in ps.
+inline constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
+/// A pause quantum (IEEE 802.1Qbb, clause 36; 802.3 annex 31B): 512 bit times, in bytes.
+inline constexpr int64_t QUANTUM_BYTES = 64;
+/// Longest pause a frame can ask for, in quanta: the timer has 16 bits.
+inline constexpr uint32_t MAX_QUANTA = 65535;
+/// Most data a port may still send between receiving a pause and obeying it (60 quanta), in bytes.
+inline constexpr int64_t RESPONSE_BYTES = 60 * QUANTUM_BYTES;
+/// Bytes of a minimum Ethernet frame, FCS included (IEEE 802.3, clause 4.4.2).
+inline constexpr uint32_t MIN_FRAME_BYTES = 64;
+/// MAC control opcode of PFC (IEEE 802.1Qbb).
+inline constexpr uint16_t PFC_OPCODE = 0x0101;
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_CONSTANTS_H */

@@ -1,0 +1,304 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-fabric-node.h"
+
+#include "lossless-headroom.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FabricNode);
+
+TypeId
+FabricNode::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::lossless::FabricNode")
+                            .SetParent<Object>()
+                            .SetGroupName("lossless")
+                            .AddTraceSource("Drop",
+                                            "A frame was dropped: node name, frame, cause.",
+                                            MakeTraceSourceAccessor(&FabricNode::m_dropTrace),
+                                            "ns3::lossless::FabricNode::DropCallback");
+    return tid;
+}
+
+FabricNode::FabricNode() = default;
+FabricNode::~FabricNode() = default;
+
+void
+FabricNode::DoDispose()
+{
+    for (const auto& agent : m_agents)
+    {
+        agent->Dispose();
+    }
+    for (const auto& port : m_ports)
+    {
+        port->Dispose();
+    }
+    m_agents.clear();
+    m_ports.clear();
+    m_buffer = nullptr;
+    Object::DoDispose();
+}
+
+void
+FabricNode::SetIdentity(uint32_t id, const std::string& name)
+{
+    m_id = id;
+    m_name = name;
+}
+
+uint32_t
+FabricNode::GetId() const
+{
+    return m_id;
+}
+
+const std::string&
+FabricNode::GetName() const
+{
+    return m_name;
+}
+
+uint16_t
+FabricNode::AddPort(Ptr<Port> port)
+{
+    m_ports.push_back(port);
+    return static_cast<uint16_t>(m_ports.size() - 1);
+}
+
+Port&
+FabricNode::GetPort(uint16_t index) const
+{
+    return *m_ports[index];
+}
+
+uint16_t
+FabricNode::GetNPorts() const
+{
+    return static_cast<uint16_t>(m_ports.size());
+}
+
+void
+FabricNode::SetBuffer(Ptr<SharedBuffer> buffer)
+{
+    m_buffer = buffer;
+}
+
+SharedBuffer&
+FabricNode::GetBuffer() const
+{
+    return *m_buffer;
+}
+
+void
+FabricNode::AddAgent(Ptr<SwitchAgent> agent)
+{
+    agent->SetNode(this);
+    m_agents.push_back(agent);
+    const uint32_t hooks = agent->GetHooks();
+    SwitchAgent* raw = PeekPointer(agent);
+    if (hooks & SwitchAgent::QUEUE)
+    {
+        m_queueAgents.push_back(raw);
+    }
+    if (hooks & SwitchAgent::PAUSE)
+    {
+        m_pauseAgents.push_back(raw);
+    }
+    if (hooks & SwitchAgent::TRANSIT)
+    {
+        m_transitAgents.push_back(raw);
+    }
+    if (hooks & SwitchAgent::CONTROL)
+    {
+        m_controlAgents.push_back(raw);
+    }
+}
+
+const std::vector<Ptr<SwitchAgent>>&
+FabricNode::GetAgents() const
+{
+    return m_agents;
+}
+
+void
+FabricNode::SetFabric(Recorder* recorder, const Routes* routes)
+{
+    m_recorder = recorder;
+    m_routes = routes;
+}
+
+void
+FabricNode::Start()
+{
+    std::vector<int64_t> headroom;
+    headroom.reserve(m_ports.size());
+    for (const auto& port : m_ports)
+    {
+        headroom.push_back(SufficientHeadroom(*port));
+    }
+    m_buffer->Configure(headroom);
+    for (const auto& port : m_ports)
+    {
+        port->Start();
+    }
+    for (const auto& agent : m_agents)
+    {
+        agent->Start();
+    }
+}
+
+uint32_t
+FabricNode::GetLargestFrame() const
+{
+    return 0;
+}
+
+uint64_t
+FabricNode::CountHeld() const
+{
+    return 0;
+}
+
+void
+FabricNode::NotifyLink(Port& /* port */, bool /* up */)
+{
+}
+
+bool
+FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
+{
+    const uint8_t cls = frame->cls;
+    const auto verdict = m_buffer->Admit(ingress.GetIndex(), egress, cls, frame->bytes);
+    if (verdict == SharedBuffer::Verdict::REFUSED)
+    {
+        Drop(frame, m_buffer->IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
+        return false;
+    }
+    frame->charged = true;
+    if (m_buffer->IsLossless(cls))
+    {
+        ingress.NotifyReceived(*frame, m_buffer->GetUsage(ingress.GetIndex(), cls).Total());
+        if (verdict == SharedBuffer::Verdict::TURNED_OFF)
+        {
+            ingress.NotifyPressure(cls, true);
+        }
+    }
+    return true;
+}
+
+void
+FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes)
+{
+    m_buffer->Release(ingress, egress, cls, bytes);
+    if (!m_buffer->IsLossless(cls))
+    {
+        return;
+    }
+    m_ports[ingress]->NotifyReleased(cls, flow, bytes, m_buffer->GetUsage(ingress, cls).Total());
+    uint16_t port = 0;
+    while (m_buffer->TakeResumed(port, cls))
+    {
+        m_ports[port]->NotifyPressure(cls, false);
+    }
+}
+
+void
+FabricNode::Drop(Frame* frame, DropCause cause)
+{
+    if (frame->kind != FrameKind::MAC)
+    {
+        ++m_counters.dropped;
+        ++m_counters.byCause[static_cast<std::size_t>(cause)];
+        m_counters.droppedLossless += frame->cls < N_CLASSES && m_buffer->IsLossless(frame->cls);
+        m_dropTrace(m_name, *frame, cause);
+        if (m_recorder && m_recorder->TracesDrops())
+        {
+            const uint32_t peer = frame->ingress < m_ports.size() ? m_ports[frame->ingress]->GetPeerId() : m_id;
+            m_recorder->RecordDrop(m_id, peer, *frame, cause);
+        }
+    }
+    FramePool::Give(frame);
+}
+
+void
+FabricNode::Take(Frame* frame)
+{
+    ++m_counters.taken;
+    FramePool::Give(frame);
+}
+
+bool
+FabricNode::HasQueueAgents() const
+{
+    return !m_queueAgents.empty();
+}
+
+void
+FabricNode::TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const
+{
+    for (SwitchAgent* agent : m_queueAgents)
+    {
+        joined ? agent->NotifyEnqueue(egress, queue, frame) : agent->NotifyDequeue(egress, queue, frame);
+    }
+}
+
+void
+FabricNode::TellPause(Port& port, uint8_t cls, bool on, bool sent) const
+{
+    for (SwitchAgent* agent : m_pauseAgents)
+    {
+        sent ? agent->NotifyPauseSent(port, cls, on) : agent->NotifyPaused(port, cls, on);
+    }
+}
+
+void
+FabricNode::TellDecorate(Port& port, ControlFrame& control) const
+{
+    for (SwitchAgent* agent : m_controlAgents)
+    {
+        agent->Decorate(port, control);
+    }
+}
+
+void
+FabricNode::TellControl(Port& port, const ControlFrame& control) const
+{
+    for (SwitchAgent* agent : m_controlAgents)
+    {
+        agent->NotifyControl(port, control);
+    }
+}
+
+bool
+FabricNode::OfferTransit(Frame* frame, Port& ingress) const
+{
+    for (SwitchAgent* agent : m_transitAgents)
+    {
+        if (agent->NotifyTransit(frame, ingress))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+const FabricNode::Counters&
+FabricNode::GetCounters() const
+{
+    return m_counters;
+}
+
+Recorder*
+FabricNode::GetRecorder() const
+{
+    return m_recorder;
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,175 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_FRAME_H
+#define LOSSLESS_FRAME_H
+
+#include "lossless-constants.h"
+
+#include <array>
+#include <cstdint>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/// What a frame carries.
+enum class FrameKind : uint8_t
+{
+    DATA,   ///< payload of a queue pair
+    ACK,    ///< acknowledgement of a queue pair
+    NACK,   ///< negative acknowledgement of a queue pair
+    CNP,    ///< congestion notification of a queue pair
+    SIGNAL, ///< routed message of a scheme; its meaning is in Frame::word
+    MAC,    ///< link-local MAC control frame; see ControlFrame
+};
+
+/// Why a frame was dropped.
+enum class DropCause : uint8_t
+{
+    HEADROOM,  ///< the headroom of its (port, class) was full
+    LOSSY,     ///< a lossy class was over its threshold
+    NO_ROUTE,  ///< no link leads to the destination
+    TTL,       ///< its time to live ran out
+    LINK_DOWN, ///< it was on, or queued for, a link that failed
+    SCHEME,    ///< a SwitchAgent dropped it on purpose
+};
+
+/// Number of drop causes.
+inline constexpr uint32_t N_DROP_CAUSES = 6;
+
+/**
+ * @ingroup lossless
+ * @brief A MAC control frame (EtherType 0x8808): what a FlowControl tells the other end of its link.
+ *
+ * A FlowControl recognises its own frames by the opcode. `value` is the scheme's word for each class: pause quanta for
+ * PFC, a queue length or a stage for GFC.
+ */
+struct ControlFrame
+{
+    uint16_t opcode{0};                    //!< MAC control opcode
+    uint16_t classes{0};                   //!< class-enable vector: bit c set, class c is addressed
+    std::array<uint32_t, N_CLASSES> value; //!< one word a class; meaning depends on the opcode
+    std::array<uint8_t, 24> extra;         //!< bytes that a SwitchAgent appended inside the padding
+    uint8_t extraLength{0};                //!< how many of them are in use
+};
+
+/**
+ * @ingroup lossless
+ * @brief A frame: a small pooled record. Bytes are made only where somebody looks at them.
+ *
+ * Owned by exactly one place at a time: a queue, a link, or the function that handles it.
+ */
+struct Frame
+{
+    Frame* next{nullptr};          //!< link of the list that holds it
+    int64_t queued{0};             //!< when it joined its egress queue (ps)
+    std::array<uint64_t, 2> word;  //!< ACK: time stamp echo and more; SIGNAL: the scheme's own
+    ControlFrame* control{nullptr}; //!< MAC only
+    uint32_t flow{0};              //!< number of its flow
+    uint32_t src{0};               //!< node that made it
+    uint32_t dst{0};               //!< node it goes to
+    uint32_t psn{0};               //!< packet sequence number
+    uint32_t hash{0};              //!< of the 5-tuple, for ECMP
+    uint16_t bytes{0};             //!< size from the destination address to the FCS
+    uint16_t payload{0};           //!< payload bytes in it
+    uint16_t ingress{NO_PORT};     //!< port through which it came into the node that holds it
+    uint16_t egress{NO_PORT};      //!< port of that node through which it will leave
+    FrameKind kind{FrameKind::DATA}; //!< what it carries
+    uint8_t cls{0};                //!< class 0..7, or CONTROL_CLASS
+    uint8_t ttl{64};               //!< hops it may still take
+    uint8_t hop{0};                //!< switches passed, the index into a pinned path
+    uint8_t ecn{0};                //!< 0 not capable, 1 capable, 3 congestion experienced
+    bool pinned{false};            //!< follows the path of its flow
+    bool lost{false};              //!< its link failed while it was on the wire
+    bool charged{false};           //!< its bytes are in the shared buffer of the node that holds it
+};
+
+/**
+ * @ingroup lossless
+ * @brief Makes and takes back frames without asking the heap for each.
+ *
+ * One pool a process, as there is one simulation a process.
+ */
+class FramePool
+{
+  public:
+    /// Take a frame with default fields. @return the frame.
+    static Frame* Take();
+    /// Take a MAC control frame. @return the frame; its `control` has no class set.
+    static Frame* TakeControl();
+    /// Give a frame back. @param frame the frame; not to be used any more.
+    static void Give(Frame* frame);
+    /// Frames taken and not given back. @return count.
+    static uint64_t GetLive();
+    /// Forget every frame, as at the end of a simulation; pointers into the pool become invalid.
+    static void Clear();
+};
+
+/**
+ * @ingroup lossless
+ * @brief First in, first out list of frames that counts bytes.
+ */
+class FrameFifo
+{
+  public:
+    /// Append. @param frame the frame.
+    void Push(Frame* frame)
+    {
+        frame->next = nullptr;
+        (m_tail ? m_tail->next : m_head) = frame;
+        m_tail = frame;
+        m_bytes += frame->bytes;
+        ++m_frames;
+    }
+
+    /// Remove the first. Precondition: not empty. @return the frame.
+    Frame* Pop()
+    {
+        Frame* frame = m_head;
+        m_head = frame->next;
+        if (!m_head)
+        {
+            m_tail = nullptr;
+        }
+        m_bytes -= frame->bytes;
+        --m_frames;
+        return frame;
+    }
+
+    /// The first frame. @return the frame, or nullptr.
+    Frame* Head() const
+    {
+        return m_head;
+    }
+
+    /// Is there none? @return true when empty.
+    bool IsEmpty() const
+    {
+        return !m_head;
+    }
+
+    /// Bytes held. @return sum of Frame::bytes.
+    int64_t GetBytes() const
+    {
+        return m_bytes;
+    }
+
+    /// Frames held. @return count.
+    uint32_t GetFrames() const
+    {
+        return m_frames;
+    }
+
+  private:
+    Frame* m_head{nullptr}; //!< first
+    Frame* m_tail{nullptr}; //!< last
+    int64_t m_bytes{0};     //!< sum of bytes
+    uint32_t m_frames{0};   //!< count
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_FRAME_H */

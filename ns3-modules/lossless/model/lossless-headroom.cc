@@ -1,0 +1,29 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-headroom.h"
+
+#include "lossless-port.h"
+#include "lossless-rate.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace lossless
+{
+
+int64_t
+SufficientHeadroom(const Port& port)
+{
+    const Port& peer = port.GetPeer();
+    const uint64_t rate = port.GetRate();
+    const int64_t frame = port.GetLargestFrame();
+    const int64_t wire = frame + port.GetOverhead();
+    const int64_t response = std::max(RESPONSE_BYTES, BytesInTime(rate, peer.GetControlDelay()));
+    const int64_t control = port.GetControlFrameSize() + static_cast<int64_t>(port.GetOverhead());
+    return 2 * (BytesInTime(rate, port.GetDelay()) + wire) + response + control + frame;
+}
+
+} // namespace lossless
+} // namespace ns3

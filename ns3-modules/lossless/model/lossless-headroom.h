@@ -1,0 +1,33 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_HEADROOM_H
+#define LOSSLESS_HEADROOM_H
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace lossless
+{
+
+class Port;
+
+/**
+ * @ingroup lossless
+ * @brief Headroom that loses nothing under PFC, eta', of a lossless (port, class).
+ *
+ * eta' = 2 (C D + L_wire) + max(3840 B, C x control delay of the peer) + control frame on the wire + L
+ *
+ * after eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, section II.C), with what that leaves out: the preamble and gap bytes of
+ * the frames, the serialisation of the PAUSE itself, and the frame that triggers the PAUSE, which is charged to headroom too.
+ *
+ * @param port the receiving port.
+ * @return bytes, rounded up.
+ */
+int64_t SufficientHeadroom(const Port& port);
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_HEADROOM_H */

@@ -1,0 +1,220 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-pfc.h"
+
+#include "lossless-port.h"
+#include "lossless-rate.h"
+
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/uinteger.h"
+
+#include <sstream>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Pfc);
+
+TypeId
+Pfc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::Pfc")
+            .SetParent<FlowControl>()
+            .SetGroupName("lossless")
+            .AddConstructor<Pfc>()
+            .AddAttribute("Mode",
+                          "What ends a pause: Timer (its quanta, IEEE 802.1Qbb) or OnOff (only a resume).",
+                          EnumValue(Mode::TIMER),
+                          MakeEnumAccessor<Mode>(&Pfc::m_mode),
+                          MakeEnumChecker(Mode::TIMER, "Timer", Mode::ON_OFF, "OnOff"))
+            .AddAttribute("PauseQuanta",
+                          "Length of a pause in quanta of 512 bit times.",
+                          UintegerValue(MAX_QUANTA),
+                          MakeUintegerAccessor(&Pfc::m_quanta),
+                          MakeUintegerChecker<uint32_t>(1, MAX_QUANTA))
+            .AddAttribute("RefreshAt",
+                          "Share of a pause after which a class that is still OFF is paused anew (Timer mode).",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&Pfc::m_refreshAt),
+                          MakeDoubleChecker<double>(0.01, 1.0));
+    return tid;
+}
+
+Pfc::Pfc()
+    : m_refresh(this, &Pfc::Refresh),
+      m_expire(this, &Pfc::Expire)
+{
+}
+
+uint32_t
+Pfc::GetHooks() const
+{
+    return PRESSURE;
+}
+
+int64_t
+Pfc::PauseTime(uint32_t quanta) const
+{
+    return TransmissionTime(quanta * QUANTUM_BYTES, m_port->GetRate());
+}
+
+void
+Pfc::Start()
+{
+    m_refreshInterval = static_cast<int64_t>(m_refreshAt * static_cast<double>(PauseTime(m_quanta)));
+}
+
+std::string
+Pfc::Check() const
+{
+    std::ostringstream problems;
+    if (m_refreshInterval <= 0)
+    {
+        problems << "Pfc: RefreshAt " << m_refreshAt << " of " << m_quanta << " quanta is less than 1 ps\n";
+    }
+    return problems.str();
+}
+
+void
+Pfc::Send(uint32_t classes, uint32_t quanta)
+{
+    Frame* frame = FramePool::TakeControl();
+    frame->control->opcode = PFC_OPCODE;
+    frame->control->classes = static_cast<uint16_t>(classes);
+    frame->control->value.fill(0);
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((classes >> cls) & 1U)
+        {
+            frame->control->value[cls] = quanta;
+        }
+    }
+    ++m_frames;
+    m_port->SendControl(frame);
+}
+
+void
+Pfc::NotifyPressure(uint8_t cls, bool off)
+{
+    const uint32_t bit = 1U << cls;
+    if (off == ((m_off & bit) != 0))
+    {
+        return;
+    }
+    m_off = off ? m_off | bit : m_off & ~bit;
+    m_port->NotePauseSent(cls, off);
+    Send(bit, off ? m_quanta : 0);
+    if (off && m_mode == Mode::TIMER && !m_refreshPending)
+    {
+        m_refreshPending = true;
+        m_refresh.Schedule(m_refreshInterval);
+    }
+}
+
+void
+Pfc::Refresh()
+{
+    m_refreshPending = m_off != 0;
+    if (m_off)
+    {
+        ++m_refreshes;
+        Send(m_off, m_quanta);
+        m_refresh.Schedule(m_refreshInterval);
+    }
+}
+
+bool
+Pfc::ReceiveControl(const ControlFrame& control)
+{
+    if (control.opcode != PFC_OPCODE)
+    {
+        return false;
+    }
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!((control.classes >> cls) & 1U))
+        {
+            continue;
+        }
+        const uint32_t quanta = control.value[cls];
+        if (quanta == 0)
+        {
+            SetPaused(cls, false);
+            continue;
+        }
+        SetPaused(cls, true);
+        if (m_mode == Mode::TIMER)
+        {
+            const int64_t time = PauseTime(quanta);
+            m_until[cls] = NowPs() + time;
+            m_expire.Schedule(time);
+        }
+        else
+        {
+            m_until[cls] = NEVER;
+        }
+    }
+    return true;
+}
+
+void
+Pfc::Expire()
+{
+    // Not every occurrence is a pause's end: the timer may have been replaced, or the class resumed, since.
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((m_paused >> cls) & 1U && m_until[cls] <= NowPs())
+        {
+            ++m_expired;
+            SetPaused(cls, false);
+        }
+    }
+}
+
+void
+Pfc::SetPaused(uint8_t cls, bool paused)
+{
+    const uint32_t bit = 1U << cls;
+    if (paused == ((m_paused & bit) != 0))
+    {
+        return;
+    }
+    m_paused = paused ? m_paused | bit : m_paused & ~bit;
+    m_port->NotePaused(cls, paused);
+    for (std::size_t queue = cls; queue < m_port->GetQueues().size(); queue += N_CLASSES)
+    {
+        paused ? m_port->Block(static_cast<uint16_t>(queue)) : m_port->Unblock(static_cast<uint16_t>(queue));
+    }
+}
+
+void
+Pfc::NotifyLink(bool up)
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!up)
+        {
+            SetPaused(cls, false);
+        }
+        else if ((m_off >> cls) & 1U)
+        {
+            Send(1U << cls, m_quanta);
+        }
+    }
+}
+
+void
+Pfc::Report(Summary& summary) const
+{
+    summary["pfc_frames_sent"] += static_cast<double>(m_frames);
+    summary["pfc_refreshes_sent"] += static_cast<double>(m_refreshes);
+    summary["pfc_pauses_expired"] += static_cast<double>(m_expired);
+}
+
+} // namespace lossless
+} // namespace ns3

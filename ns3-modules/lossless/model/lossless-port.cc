@@ -1,0 +1,950 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-port.h"
+
+#include "lossless-fabric-node.h"
+#include "lossless-rate.h"
+#include "lossless-recorder.h"
+
+#include "ns3/abort.h"
+#include "ns3/enum.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Port);
+
+TypeId
+Port::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::Port")
+            .SetParent<Object>()
+            .SetGroupName("lossless")
+            .AddConstructor<Port>()
+            .AddAttribute("Overhead",
+                          "Wire bytes of a frame beside its own: preamble 8 and inter-packet gap 12 (IEEE 802.3). [B]",
+                          UintegerValue(20),
+                          MakeUintegerAccessor(&Port::m_overhead),
+                          MakeUintegerChecker<uint32_t>(0, 1000))
+            .AddAttribute("ControlDelay",
+                          "Time from the last bit of a MAC control frame to its effect on the transmitter. PFC caps it at "
+                          "60 quanta (3840 B at the link rate); reproductions of papers set their feedback latency here.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Port::m_controlDelay),
+                          MakeTimeChecker(Seconds(0)))
+            .AddAttribute("ControlFrameSize",
+                          "Size of a MAC control frame, FCS included. [B]",
+                          UintegerValue(MIN_FRAME_BYTES),
+                          MakeUintegerAccessor(&Port::m_controlFrameSize),
+                          MakeUintegerChecker<uint32_t>(1, 1500))
+            .AddAttribute("ClassService",
+                          "Which class goes next: Strict (the highest), Dwrr, or Fifo (the longest wait).",
+                          EnumValue(ClassService::STRICT),
+                          MakeEnumAccessor<ClassService>(&Port::m_classService),
+                          MakeEnumChecker(ClassService::STRICT,
+                                          "Strict",
+                                          ClassService::DWRR,
+                                          "Dwrr",
+                                          ClassService::FIFO,
+                                          "Fifo"))
+            .AddAttribute("QueueService",
+                          "Which frame of a class goes next: Fifo, or RoundRobin over the ports they came in by.",
+                          EnumValue(QueueService::FIFO),
+                          MakeEnumAccessor<QueueService>(&Port::m_queueService),
+                          MakeEnumChecker(QueueService::FIFO, "Fifo", QueueService::ROUND_ROBIN, "RoundRobin"))
+            .AddAttribute("Quantum",
+                          "Bytes a class may send a turn under Dwrr. [B]",
+                          UintegerValue(1600),
+                          MakeUintegerAccessor(&Port::m_quantum),
+                          MakeUintegerChecker<uint32_t>(1, 1'000'000))
+            .AddAttribute("ReleaseAt",
+                          "When the bytes of a frame leave the shared buffer: End or Start of its transmission.",
+                          EnumValue(ReleaseAt::END),
+                          MakeEnumAccessor<ReleaseAt>(&Port::m_releaseAt),
+                          MakeEnumChecker(ReleaseAt::END, "End", ReleaseAt::START, "Start"))
+            .AddTraceSource("PauseSent",
+                            "This port paused (true) or resumed (false) a class of its peer.",
+                            MakeTraceSourceAccessor(&Port::m_pauseSentTrace),
+                            "ns3::lossless::Port::PauseCallback")
+            .AddTraceSource("Paused",
+                            "This port began (true) or ceased (false) to obey a pause of a class.",
+                            MakeTraceSourceAccessor(&Port::m_pausedTrace),
+                            "ns3::lossless::Port::PauseCallback")
+            .AddTraceSource("Transmit",
+                            "A frame begins to go.",
+                            MakeTraceSourceAccessor(&Port::m_transmitTrace),
+                            "ns3::lossless::Port::FrameCallback")
+            .AddTraceSource("Receive",
+                            "A frame has arrived whole.",
+                            MakeTraceSourceAccessor(&Port::m_receiveTrace),
+                            "ns3::lossless::Port::FrameCallback");
+    return tid;
+}
+
+Port::Port()
+    : m_transmitEnd(this, &Port::TransmitEnd),
+      m_arrival(this, &Port::Arrive),
+      m_effect(this, &Port::Effect),
+      m_idealEffect(this, &Port::IdealEffect),
+      m_wake(this, &Port::Wake)
+{
+    m_sentSince.fill(-1);
+    m_pausedSince.fill(-1);
+}
+
+Port::~Port() = default;
+
+void
+Port::DoDispose()
+{
+    m_flowControls.clear();
+    m_bytesHooks.clear();
+    m_pressureHooks.clear();
+    m_selectHooks.clear();
+    m_gateHooks.clear();
+    m_sentHooks.clear();
+    Object::DoDispose();
+}
+
+void
+Port::Attach(FabricNode* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay)
+{
+    NS_ABORT_MSG_IF(rate == 0, "the rate of a link must be above 0 bit/s");
+    m_node = node;
+    m_index = index;
+    m_peer = peer;
+    m_rate = rate;
+    m_delay = delay;
+    constexpr uint64_t PS_BITS = 8'000'000'000'000ULL;
+    m_psPerByte = PS_BITS % rate == 0 ? static_cast<int64_t>(PS_BITS / rate) : 0;
+}
+
+void
+Port::AddFlowControl(Ptr<FlowControl> flowControl)
+{
+    flowControl->SetPort(this);
+    m_flowControls.push_back(flowControl);
+    const uint32_t hooks = flowControl->GetHooks();
+    FlowControl* raw = PeekPointer(flowControl);
+    if (hooks & FlowControl::BYTES)
+    {
+        m_bytesHooks.push_back(raw);
+    }
+    if (hooks & FlowControl::PRESSURE)
+    {
+        m_pressureHooks.push_back(raw);
+    }
+    if (hooks & FlowControl::SELECT)
+    {
+        m_selectHooks.push_back(raw);
+    }
+    if (hooks & FlowControl::GATE)
+    {
+        m_gateHooks.push_back(raw);
+    }
+    if (hooks & FlowControl::SENT)
+    {
+        m_sentHooks.push_back(raw);
+    }
+}
+
+const std::vector<Ptr<FlowControl>>&
+Port::GetFlowControls() const
+{
+    return m_flowControls;
+}
+
+void
+Port::SetSource(FrameSource* source)
+{
+    m_source = source;
+}
+
+void
+Port::Start()
+{
+    m_controlDelayPs = m_controlDelay.GetTimeStep();
+    const uint16_t lanes =
+        m_queueService == QueueService::FIFO ? 1 : static_cast<uint16_t>(m_node->GetNPorts() + 1);
+    uint32_t perClass = 1;
+    for (const auto& flowControl : m_flowControls)
+    {
+        perClass += flowControl->GetExtraQueues();
+    }
+    NS_ABORT_MSG_IF(perClass * N_CLASSES > 64,
+                    "the flow controls of " << m_node->GetName() << " ask for " << perClass
+                                            << " egress queues a class; at most 8 are possible");
+    m_queues.reserve(perClass * N_CLASSES);
+    for (uint32_t queue = 0; queue < perClass * N_CLASSES; ++queue)
+    {
+        m_queues.emplace_back(static_cast<uint8_t>(queue % N_CLASSES), lanes);
+    }
+    m_blockCount.assign(m_queues.size(), 0);
+    for (const auto& flowControl : m_flowControls)
+    {
+        flowControl->Start();
+    }
+}
+
+void
+Port::Enqueue(Frame* frame)
+{
+    if (frame->cls >= N_CLASSES)
+    {
+        m_controlQueue.Push(frame);
+    }
+    else
+    {
+        uint16_t queue = frame->cls;
+        for (FlowControl* flowControl : m_selectHooks)
+        {
+            queue = flowControl->SelectQueue(*frame, queue);
+        }
+        frame->queued = NowPs();
+        m_queues[queue].Push(frame);
+        m_nonempty |= 1ULL << queue;
+        if (m_node->HasQueueAgents())
+        {
+            m_node->TellQueue(*this, queue, *frame, true);
+        }
+    }
+    if (!m_busy)
+    {
+        TransmitNext();
+    }
+}
+
+void
+Port::SetReady(uint8_t cls, bool ready)
+{
+    const uint32_t bit = 1U << cls;
+    m_ready = ready ? m_ready | bit : m_ready & ~bit;
+}
+
+void
+Port::SendControl(Frame* frame, bool ideal)
+{
+    if (!m_up)
+    {
+        FramePool::Give(frame);
+        return;
+    }
+    m_node->TellDecorate(*this, *frame->control);
+    ++m_controlOut;
+    if (ideal)
+    {
+        m_peer->m_ideal.Push(frame);
+        m_peer->m_idealEffect.Schedule(m_delay + m_peer->m_controlDelayPs);
+        return;
+    }
+    frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
+    m_macQueue.Push(frame);
+    if (!m_busy)
+    {
+        TransmitNext();
+    }
+}
+
+void
+Port::Kick()
+{
+    if (!m_busy)
+    {
+        TransmitNext();
+    }
+}
+
+void
+Port::Block(uint16_t queue)
+{
+    ++m_blockCount[queue];
+    m_blocked |= 1ULL << queue;
+}
+
+void
+Port::Unblock(uint16_t queue)
+{
+    NS_ABORT_MSG_IF(m_blockCount[queue] == 0, "a flow control unblocked a queue that it had not blocked");
+    if (--m_blockCount[queue] == 0)
+    {
+        m_blocked &= ~(1ULL << queue);
+        Kick();
+    }
+}
+
+void
+Port::SetIgnorePause(uint16_t queue, bool ignore)
+{
+    const uint64_t bit = 1ULL << queue;
+    m_ignore = ignore ? m_ignore | bit : m_ignore & ~bit;
+    Kick();
+}
+
+uint32_t
+Port::DropQueue(uint16_t queue, DropCause cause)
+{
+    uint32_t dropped = 0;
+    EgressQueue& frames = m_queues[queue];
+    while (frames.Head())
+    {
+        Frame* frame = frames.Pop();
+        if (frame->charged)
+        {
+            frame->charged = false;
+            m_node->Release(frame->ingress, m_index, frame->cls, frame->flow, frame->bytes);
+        }
+        m_node->Drop(frame, cause);
+        ++dropped;
+    }
+    m_nonempty &= ~(1ULL << queue);
+    return dropped;
+}
+
+void
+Port::SetUp(bool up)
+{
+    if (up == m_up)
+    {
+        return;
+    }
+    m_up = up;
+    if (!up)
+    {
+        for (Frame* frame = m_inbound.Head(); frame; frame = frame->next)
+        {
+            frame->lost = true;
+        }
+        while (!m_macQueue.IsEmpty())
+        {
+            FramePool::Give(m_macQueue.Pop());
+        }
+        while (!m_controlQueue.IsEmpty())
+        {
+            m_node->Drop(m_controlQueue.Pop(), DropCause::LINK_DOWN);
+        }
+        for (uint16_t queue = 0; queue < m_queues.size(); ++queue)
+        {
+            DropQueue(queue, DropCause::LINK_DOWN);
+        }
+    }
+    for (const auto& flowControl : m_flowControls)
+    {
+        flowControl->NotifyLink(up);
+    }
+    Kick();
+}
+
+bool
+Port::IsUp() const
+{
+    return m_up;
+}
+
+void
+Port::TransmitNext()
+{
+    if (!m_up)
+    {
+        return;
+    }
+    if (!m_macQueue.IsEmpty())
+    {
+        Transmit(m_macQueue.Pop());
+        return;
+    }
+    if (!m_controlQueue.IsEmpty())
+    {
+        Transmit(m_controlQueue.Pop());
+        return;
+    }
+    if (m_source)
+    {
+        Refill();
+    }
+    if (Frame* frame = SelectData())
+    {
+        Transmit(frame);
+    }
+}
+
+void
+Port::Refill()
+{
+    // One frame of a class is made ahead, so that flow controls and schedulers see a head; no more, so that queue pairs
+    // share the port frame by frame.
+    uint32_t wanted = m_ready & ~static_cast<uint32_t>(m_nonempty & 0xff);
+    if (!wanted)
+    {
+        return;
+    }
+    m_busy = true; // Enqueue must not transmit yet
+    while (wanted)
+    {
+        const auto cls = static_cast<uint8_t>(std::countr_zero(wanted));
+        wanted &= wanted - 1;
+        if (Frame* frame = m_source->Pull(cls))
+        {
+            Enqueue(frame);
+        }
+    }
+    m_busy = false;
+}
+
+int64_t
+Port::Earliest(uint16_t queue, int64_t now) const
+{
+    int64_t earliest = now;
+    const Frame& head = *m_queues[queue].Head();
+    for (const FlowControl* flowControl : m_gateHooks)
+    {
+        earliest = std::max(earliest, flowControl->GetEarliest(queue, head, now));
+    }
+    return earliest;
+}
+
+bool
+Port::MayGo(uint16_t queue, int64_t now)
+{
+    if (m_gateHooks.empty() || (m_ignore >> queue) & 1U)
+    {
+        return true;
+    }
+    const int64_t earliest = Earliest(queue, now);
+    if (earliest <= now)
+    {
+        return true;
+    }
+    m_wakeWanted = std::min(m_wakeWanted, earliest);
+    return false;
+}
+
+int
+Port::SelectStrict(uint64_t mask, int64_t now)
+{
+    // Queue q belongs to class q mod 8: look at the classes from the highest down, at each class's queues in order.
+    constexpr uint64_t EVERY_EIGHTH = 0x0101010101010101ULL;
+    while (mask)
+    {
+        uint64_t folded = mask | mask >> 32;
+        folded |= folded >> 16;
+        folded = (folded | folded >> 8) & 0xff;
+        const int cls = std::bit_width(folded) - 1;
+        uint64_t queues = mask & (EVERY_EIGHTH << cls);
+        mask &= ~queues;
+        while (queues)
+        {
+            const int queue = std::countr_zero(queues);
+            queues &= queues - 1;
+            if (MayGo(static_cast<uint16_t>(queue), now))
+            {
+                return queue;
+            }
+        }
+    }
+    return -1;
+}
+
+int
+Port::SelectFifo(uint64_t mask, int64_t now)
+{
+    int best = -1;
+    while (mask)
+    {
+        const int queue = std::countr_zero(mask);
+        mask &= mask - 1;
+        if (MayGo(static_cast<uint16_t>(queue), now) &&
+            (best < 0 || m_queues[queue].Head()->queued < m_queues[best].Head()->queued))
+        {
+            best = queue;
+        }
+    }
+    return best;
+}
+
+int
+Port::SelectDwrr(uint64_t mask, int64_t now)
+{
+    // The first queue of each class that may go stands for the class in this turn.
+    std::array<int, N_CLASSES> candidate;
+    candidate.fill(-1);
+    bool any = false;
+    while (mask)
+    {
+        const int queue = std::countr_zero(mask);
+        mask &= mask - 1;
+        const int cls = queue % N_CLASSES;
+        if (candidate[cls] < 0 && MayGo(static_cast<uint16_t>(queue), now))
+        {
+            candidate[cls] = queue;
+            any = true;
+        }
+    }
+    while (any)
+    {
+        const int queue = candidate[m_turn];
+        if (queue >= 0)
+        {
+            if (m_fresh)
+            {
+                m_deficit[m_turn] += m_quantum;
+                m_fresh = false;
+            }
+            const int64_t bytes = m_queues[queue].Head()->bytes;
+            if (bytes <= m_deficit[m_turn])
+            {
+                m_deficit[m_turn] -= bytes;
+                return queue;
+            }
+        }
+        else
+        {
+            m_deficit[m_turn] = 0;
+        }
+        m_turn = (m_turn + 1) % N_CLASSES;
+        m_fresh = true;
+    }
+    return -1;
+}
+
+Frame*
+Port::SelectData()
+{
+    const uint64_t mask = Eligible();
+    if (!mask)
+    {
+        return nullptr;
+    }
+    const int64_t now = NowPs();
+    m_wakeWanted = NEVER;
+    int queue = -1;
+    switch (m_classService)
+    {
+    case ClassService::STRICT:
+        queue = SelectStrict(mask, now);
+        break;
+    case ClassService::DWRR:
+        queue = SelectDwrr(mask, now);
+        break;
+    case ClassService::FIFO:
+        queue = SelectFifo(mask, now);
+        break;
+    }
+    if (queue >= 0)
+    {
+        return PopQueue(static_cast<uint16_t>(queue), now);
+    }
+    if (m_wakeWanted < m_wakeAt)
+    {
+        m_wakeAt = m_wakeWanted;
+        m_wake.Schedule(m_wakeAt - now);
+    }
+    return nullptr;
+}
+
+Frame*
+Port::PopQueue(uint16_t queue, int64_t now)
+{
+    EgressQueue& frames = m_queues[queue];
+    Frame* frame = frames.Pop();
+    if (frames.GetFrames() == 0)
+    {
+        m_nonempty &= ~(1ULL << queue);
+    }
+    for (FlowControl* flowControl : m_sentHooks)
+    {
+        flowControl->NotifySent(queue, *frame, now);
+    }
+    if (m_node->HasQueueAgents())
+    {
+        m_node->TellQueue(*this, queue, *frame, false);
+    }
+    return frame;
+}
+
+void
+Port::Wake()
+{
+    if (m_wakeAt <= NowPs())
+    {
+        m_wakeAt = NEVER;
+    }
+    Kick();
+}
+
+void
+Port::Transmit(Frame* frame)
+{
+    m_busy = true;
+    const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
+    const int64_t time = m_psPerByte ? wire * m_psPerByte : TransmissionTime(wire, m_rate);
+    m_wireOut[frame->cls] += wire;
+    m_departure = Departure{frame->flow, frame->ingress, frame->bytes, frame->cls, frame->charged};
+    frame->charged = false;
+    m_transmitTrace(*this, *frame);
+    m_peer->m_inbound.Push(frame);
+    m_peer->m_arrival.Schedule(time + m_delay);
+    m_transmitEnd.Schedule(time);
+    if (m_releaseAt == ReleaseAt::START)
+    {
+        ReleaseDeparture();
+    }
+}
+
+void
+Port::ReleaseDeparture()
+{
+    if (m_departure.charged)
+    {
+        m_departure.charged = false;
+        m_node->Release(m_departure.ingress, m_index, m_departure.cls, m_departure.flow, m_departure.bytes);
+    }
+}
+
+void
+Port::TransmitEnd()
+{
+    // Still busy: what the release sets off must not start a transmission inside this one's end.
+    ReleaseDeparture();
+    m_busy = false;
+    TransmitNext();
+}
+
+void
+Port::Arrive()
+{
+    Frame* frame = m_inbound.Pop();
+    if (frame->lost)
+    {
+        frame->ingress = m_index;
+        m_node->Drop(frame, DropCause::LINK_DOWN);
+        return;
+    }
+    m_receiveTrace(*this, *frame);
+    if (frame->kind == FrameKind::MAC)
+    {
+        if (m_controlDelayPs == 0)
+        {
+            Obey(frame);
+            return;
+        }
+        m_pending.Push(frame);
+        m_effect.Schedule(m_controlDelayPs);
+        return;
+    }
+    const uint8_t cls = frame->cls;
+    const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
+    m_wireIn[cls] += wire;
+    m_dataIn += frame->kind == FrameKind::DATA;
+    if ((m_rateClasses >> cls) & 1U)
+    {
+        m_rateRecorder->RecordRate(*this, cls, wire, 0);
+    }
+    frame->ingress = m_index;
+    m_node->Receive(frame, *this);
+}
+
+void
+Port::Effect()
+{
+    Obey(m_pending.Pop());
+}
+
+void
+Port::IdealEffect()
+{
+    Obey(m_ideal.Pop());
+}
+
+void
+Port::Obey(Frame* frame)
+{
+    const ControlFrame& control = *frame->control;
+    m_node->TellControl(*this, control);
+    for (const auto& flowControl : m_flowControls)
+    {
+        if (flowControl->ReceiveControl(control))
+        {
+            break;
+        }
+    }
+    FramePool::Give(frame);
+}
+
+void
+Port::NotePauseSent(uint8_t cls, bool on)
+{
+    if (on)
+    {
+        ++m_pausesSent;
+        m_sentSince[cls] = NowPs();
+    }
+    else
+    {
+        if ((m_pauseClasses >> cls) & 1U)
+        {
+            m_pauseRecorder->RecordPause(*this, cls, 0, m_sentSince[cls]);
+        }
+        m_sentSince[cls] = -1;
+    }
+    m_pauseSentTrace(*this, cls, on);
+    m_node->TellPause(*this, cls, on, true);
+}
+
+void
+Port::NotePaused(uint8_t cls, bool on)
+{
+    if (on)
+    {
+        m_pausedSince[cls] = NowPs();
+    }
+    else
+    {
+        m_pausedTime += NowPs() - m_pausedSince[cls];
+        if ((m_pauseClasses >> cls) & 1U)
+        {
+            m_pauseRecorder->RecordPause(*this, cls, 1, m_pausedSince[cls]);
+        }
+        m_pausedSince[cls] = -1;
+    }
+    m_pausedTrace(*this, cls, on);
+    m_node->TellPause(*this, cls, on, false);
+}
+
+void
+Port::Finish()
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!((m_pauseClasses >> cls) & 1U))
+        {
+            continue;
+        }
+        if (m_sentSince[cls] >= 0)
+        {
+            m_pauseRecorder->RecordPause(*this, cls, 0, m_sentSince[cls]);
+        }
+        if (m_pausedSince[cls] >= 0)
+        {
+            m_pauseRecorder->RecordPause(*this, cls, 1, m_pausedSince[cls]);
+        }
+    }
+}
+
+void
+Port::NotifyReceived(const Frame& frame, int64_t queueBytes)
+{
+    if ((m_queueClasses >> frame.cls) & 1U)
+    {
+        m_queueRecorder->RecordQueue(*this, frame.cls, queueBytes);
+    }
+    for (FlowControl* flowControl : m_bytesHooks)
+    {
+        flowControl->NotifyReceived(frame, queueBytes);
+    }
+}
+
+void
+Port::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes)
+{
+    if ((m_queueClasses >> cls) & 1U)
+    {
+        m_queueRecorder->RecordQueue(*this, cls, queueBytes);
+    }
+    for (FlowControl* flowControl : m_bytesHooks)
+    {
+        flowControl->NotifyReleased(cls, flow, bytes, queueBytes);
+    }
+}
+
+void
+Port::NotifyPressure(uint8_t cls, bool off)
+{
+    for (FlowControl* flowControl : m_pressureHooks)
+    {
+        flowControl->NotifyPressure(cls, off);
+    }
+}
+
+FabricNode&
+Port::GetNode() const
+{
+    return *m_node;
+}
+
+uint32_t
+Port::GetNodeId() const
+{
+    return m_node->GetId();
+}
+
+uint32_t
+Port::GetPeerId() const
+{
+    return m_peer->m_node->GetId();
+}
+
+Port&
+Port::GetPeer() const
+{
+    return *m_peer;
+}
+
+uint16_t
+Port::GetIndex() const
+{
+    return m_index;
+}
+
+uint64_t
+Port::GetRate() const
+{
+    return m_rate;
+}
+
+int64_t
+Port::GetDelay() const
+{
+    return m_delay;
+}
+
+uint32_t
+Port::GetOverhead() const
+{
+    return m_overhead;
+}
+
+uint32_t
+Port::GetControlFrameSize() const
+{
+    return m_controlFrameSize;
+}
+
+int64_t
+Port::GetControlDelay() const
+{
+    return m_controlDelay.GetTimeStep();
+}
+
+void
+Port::SetLargestFrame(uint32_t bytes)
+{
+    m_largestFrame = bytes;
+}
+
+uint32_t
+Port::GetLargestFrame() const
+{
+    return m_largestFrame;
+}
+
+Port::ReleaseAt
+Port::GetReleaseAt() const
+{
+    return m_releaseAt;
+}
+
+const std::vector<EgressQueue>&
+Port::GetQueues() const
+{
+    return m_queues;
+}
+
+int64_t
+Port::GetIngressBytes(uint8_t cls) const
+{
+    return m_node->GetBuffer().GetUsage(m_index, cls).Total();
+}
+
+int64_t
+Port::GetWireBytesIn(uint8_t cls) const
+{
+    return m_wireIn[cls];
+}
+
+int64_t
+Port::GetWireBytesOut(uint8_t cls) const
+{
+    return m_wireOut[cls];
+}
+
+uint64_t
+Port::GetDataFramesIn() const
+{
+    return m_dataIn;
+}
+
+uint64_t
+Port::GetControlFramesOut() const
+{
+    return m_controlOut;
+}
+
+uint64_t
+Port::GetPausesSent() const
+{
+    return m_pausesSent;
+}
+
+int64_t
+Port::GetPausedTime() const
+{
+    int64_t time = m_pausedTime;
+    for (const int64_t since : m_pausedSince)
+    {
+        time += since >= 0 ? NowPs() - since : 0;
+    }
+    return time;
+}
+
+bool
+Port::IsPaused(uint8_t cls) const
+{
+    return m_pausedSince[cls] >= 0;
+}
+
+uint64_t
+Port::CountHeld() const
+{
+    uint64_t held = m_controlQueue.GetFrames();
+    for (const EgressQueue& queue : m_queues)
+    {
+        held += queue.GetFrames();
+    }
+    for (const Frame* frame = m_inbound.Head(); frame; frame = frame->next)
+    {
+        held += frame->kind != FrameKind::MAC;
+    }
+    return held;
+}
+
+void
+Port::TraceQueues(Recorder* recorder, uint32_t classes)
+{
+    m_queueRecorder = recorder;
+    m_queueClasses |= classes;
+}
+
+void
+Port::TraceArrivals(Recorder* recorder, uint32_t classes)
+{
+    m_rateRecorder = recorder;
+    m_rateClasses |= classes;
+}
+
+void
+Port::TracePauses(Recorder* recorder, uint32_t classes)
+{
+    m_pauseRecorder = recorder;
+    m_pauseClasses |= classes;
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,116 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_RATE_H
+#define LOSSLESS_RATE_H
+
+#include "lossless-constants.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief Time to send bytes at a rate, rounded to the nearest picosecond.
+ * @param bytes bytes on the wire.
+ * @param rate bit/s, not 0.
+ * @return ps.
+ */
+inline int64_t
+TransmissionTime(int64_t bytes, uint64_t rate)
+{
+    const auto bits = static_cast<Uint128>(bytes) * 8U * 1'000'000'000'000ULL;
+    return static_cast<int64_t>((bits + rate / 2) / rate);
+}
+
+/**
+ * @ingroup lossless
+ * @brief Bytes that pass at a rate in a time, rounded up.
+ * @param rate bit/s.
+ * @param time ps.
+ * @return bytes.
+ */
+inline int64_t
+BytesInTime(uint64_t rate, int64_t time)
+{
+    constexpr Uint128 UNIT = 8'000'000'000'000ULL;
+    return static_cast<int64_t>((static_cast<Uint128>(rate) * static_cast<uint64_t>(time) + UNIT - 1) / UNIT);
+}
+
+/**
+ * @ingroup lossless
+ * @brief Spaces frames so that the wire bytes sent never run ahead of a rate that may change at any time.
+ *
+ * After a frame of L bytes the next may start once the integral of the rate since the frame's start has reached L. This is
+ * exact for a rate that changes in between, where "last start + L / rate" is not.
+ */
+class RateLimiter
+{
+  public:
+    /**
+     * @brief Change the rate from now on.
+     * @param rate bit/s; 0 stops.
+     * @param now ps.
+     */
+    void SetRate(uint64_t rate, int64_t now)
+    {
+        Advance(now);
+        m_rate = rate;
+    }
+
+    /// The rate in force. @return bit/s.
+    uint64_t GetRate() const
+    {
+        return m_rate;
+    }
+
+    /// A frame starts. @param wireBytes its bytes on the wire. @param now ps.
+    void Start(int64_t wireBytes, int64_t now)
+    {
+        Advance(now);
+        m_owed = static_cast<Int128>(wireBytes) * BIT_PS_PER_BYTE;
+    }
+
+    /// When may the next frame start? @param now ps. @return ps, at least now; NEVER when the rate is 0 and bits are owed.
+    int64_t GetEarliest(int64_t now) const
+    {
+        const Int128 owed = m_owed - Earned(now);
+        if (owed <= 0)
+        {
+            return now;
+        }
+        return m_rate == 0 ? NEVER : now + static_cast<int64_t>((owed + m_rate - 1) / m_rate);
+    }
+
+  private:
+    /// Bits times ps per s: owed bits are kept in this unit so that rate (bit/s) x time (ps) needs no division.
+    static constexpr Int128 BIT_PS_PER_BYTE = static_cast<Int128>(8) * 1'000'000'000'000LL;
+
+    Int128 Earned(int64_t now) const
+    {
+        return static_cast<Int128>(m_rate) * (now - m_since);
+    }
+
+    void Advance(int64_t now)
+    {
+        m_owed -= Earned(now);
+        if (m_owed < 0)
+        {
+            m_owed = 0;
+        }
+        m_since = now;
+    }
+
+    uint64_t m_rate{0};  //!< bit/s
+    int64_t m_since{0};  //!< when m_owed was last brought up to date (ps)
+    Int128 m_owed{0};  //!< what the last frame still has to wait for
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_RATE_H */

@@ -1,0 +1,256 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-recorder.h"
+
+#include "lossless-port.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+struct Recorder::QueueColumns
+{
+    explicit QueueColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          cls(table.Add<uint8_t>("class")),
+          bytes(table.Add<int64_t>("bytes"))
+    {
+    }
+
+    std::vector<int64_t>* time;  //!< ps
+    std::vector<uint32_t>* node; //!< number
+    std::vector<uint32_t>* peer; //!< number
+    std::vector<uint8_t>* cls;   //!< class
+    std::vector<int64_t>* bytes; //!< B
+};
+
+struct Recorder::RateColumns
+{
+    explicit RateColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          cls(table.Add<uint8_t>("class")),
+          rx(table.Add<int64_t>("rx_bytes")),
+          tx(table.Add<int64_t>("tx_bytes"))
+    {
+    }
+
+    std::vector<int64_t>* time;  //!< ps
+    std::vector<uint32_t>* node; //!< number
+    std::vector<uint32_t>* peer; //!< number
+    std::vector<uint8_t>* cls;   //!< class
+    std::vector<int64_t>* rx;    //!< wire bytes in
+    std::vector<int64_t>* tx;    //!< wire bytes out
+};
+
+struct Recorder::PauseColumns
+{
+    explicit PauseColumns(Table& table)
+        : start(table.Add<int64_t>("start_ps")),
+          end(table.Add<int64_t>("end_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          cls(table.Add<uint8_t>("class")),
+          side(table.Add<uint8_t>("side"))
+    {
+    }
+
+    std::vector<int64_t>* start; //!< ps
+    std::vector<int64_t>* end;   //!< ps
+    std::vector<uint32_t>* node; //!< number
+    std::vector<uint32_t>* peer; //!< number
+    std::vector<uint8_t>* cls;   //!< class
+    std::vector<uint8_t>* side;  //!< 0 sent, 1 obeyed
+};
+
+struct Recorder::DropColumns
+{
+    explicit DropColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          cls(table.Add<uint8_t>("class")),
+          cause(table.Add<uint8_t>("cause")),
+          flow(table.Add<uint32_t>("flow")),
+          bytes(table.Add<int64_t>("bytes"))
+    {
+    }
+
+    std::vector<int64_t>* time;  //!< ps
+    std::vector<uint32_t>* node; //!< number
+    std::vector<uint32_t>* peer; //!< number
+    std::vector<uint8_t>* cls;   //!< class
+    std::vector<uint8_t>* cause; //!< DropCause
+    std::vector<uint32_t>* flow; //!< number
+    std::vector<int64_t>* bytes; //!< B
+};
+
+Recorder::Recorder() = default;
+Recorder::~Recorder() = default;
+
+Table*
+Recorder::AddTable(const std::string& name)
+{
+    m_tables.push_back(std::make_unique<Table>(name));
+    return m_tables.back().get();
+}
+
+const std::vector<std::unique_ptr<Table>>&
+Recorder::GetTables() const
+{
+    return m_tables;
+}
+
+bool
+Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t period)
+{
+    if (table == "queue")
+    {
+        if (!m_queue)
+        {
+            m_queue = std::make_unique<QueueColumns>(*AddTable(table));
+        }
+        if (period > 0)
+        {
+            m_samplers.push_back(std::make_unique<Sampler>(this, port, classes, period, false));
+            return true;
+        }
+        port->TraceQueues(this, classes);
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if ((classes >> cls) & 1U)
+            {
+                RecordQueue(*port, cls, 0);
+            }
+        }
+        return true;
+    }
+    if (table == "rate")
+    {
+        if (!m_rate)
+        {
+            m_rate = std::make_unique<RateColumns>(*AddTable(table));
+        }
+        if (period > 0)
+        {
+            m_samplers.push_back(std::make_unique<Sampler>(this, port, classes, period, true));
+        }
+        else
+        {
+            port->TraceArrivals(this, classes);
+        }
+        return true;
+    }
+    if (table == "pause")
+    {
+        if (!m_pause)
+        {
+            m_pause = std::make_unique<PauseColumns>(*AddTable(table));
+        }
+        port->TracePauses(this, classes);
+        return true;
+    }
+    if (table == "drop")
+    {
+        if (!m_drop)
+        {
+            m_drop = std::make_unique<DropColumns>(*AddTable(table));
+        }
+        return true;
+    }
+    return false;
+}
+
+void
+Recorder::RecordQueue(const Port& port, uint8_t cls, int64_t bytes)
+{
+    m_queue->time->push_back(NowPs());
+    m_queue->node->push_back(port.GetNodeId());
+    m_queue->peer->push_back(port.GetPeerId());
+    m_queue->cls->push_back(cls);
+    m_queue->bytes->push_back(bytes);
+}
+
+void
+Recorder::RecordRate(const Port& port, uint8_t cls, int64_t rx, int64_t tx)
+{
+    m_rate->time->push_back(NowPs());
+    m_rate->node->push_back(port.GetNodeId());
+    m_rate->peer->push_back(port.GetPeerId());
+    m_rate->cls->push_back(cls);
+    m_rate->rx->push_back(rx);
+    m_rate->tx->push_back(tx);
+}
+
+void
+Recorder::RecordPause(const Port& port, uint8_t cls, uint8_t side, int64_t start)
+{
+    m_pause->start->push_back(start);
+    m_pause->end->push_back(NowPs());
+    m_pause->node->push_back(port.GetNodeId());
+    m_pause->peer->push_back(port.GetPeerId());
+    m_pause->cls->push_back(cls);
+    m_pause->side->push_back(side);
+}
+
+void
+Recorder::RecordDrop(uint32_t node, uint32_t peer, const Frame& frame, DropCause cause)
+{
+    m_drop->time->push_back(NowPs());
+    m_drop->node->push_back(node);
+    m_drop->peer->push_back(peer);
+    m_drop->cls->push_back(frame.cls);
+    m_drop->cause->push_back(static_cast<uint8_t>(cause));
+    m_drop->flow->push_back(frame.flow);
+    m_drop->bytes->push_back(frame.bytes);
+}
+
+bool
+Recorder::TracesDrops() const
+{
+    return m_drop != nullptr;
+}
+
+Recorder::Sampler::Sampler(Recorder* recorder, Port* port, uint32_t classes, int64_t period, bool rate)
+    : m_recorder(recorder),
+      m_port(port),
+      m_classes(classes),
+      m_period(period),
+      m_rate(rate),
+      m_rx(N_CLASSES, 0),
+      m_tx(N_CLASSES, 0),
+      m_event(this, &Sampler::Sample)
+{
+    m_event.Schedule(rate ? period : 0);
+}
+
+void
+Recorder::Sampler::Sample()
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!((m_classes >> cls) & 1U))
+        {
+            continue;
+        }
+        if (!m_rate)
+        {
+            m_recorder->RecordQueue(*m_port, cls, m_port->GetIngressBytes(cls));
+            continue;
+        }
+        const int64_t rx = m_port->GetWireBytesIn(cls);
+        const int64_t tx = m_port->GetWireBytesOut(cls);
+        m_recorder->RecordRate(*m_port, cls, rx - m_rx[cls], tx - m_tx[cls]);
+        m_rx[cls] = rx;
+        m_tx[cls] = tx;
+    }
+    m_event.Schedule(m_period);
+}
+
+} // namespace lossless
+} // namespace ns3

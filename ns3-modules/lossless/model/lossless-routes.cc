@@ -1,0 +1,248 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-routes.h"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+constexpr uint32_t NO_GROUP = std::numeric_limits<uint32_t>::max();
+
+/// Scramble 64 bits so that each input bit moves every output bit (finaliser of SplitMix64, Steele et al. 2014).
+uint64_t
+Mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+    return x ^ x >> 31;
+}
+
+} // namespace
+
+void
+Routes::AddNode(bool isSwitch)
+{
+    m_edges.emplace_back();
+    m_isSwitch.push_back(isSwitch);
+    m_salt.push_back(0);
+}
+
+void
+Routes::AddLink(uint32_t a, uint16_t portA, uint32_t b, uint16_t portB)
+{
+    m_edges[a].push_back(Edge{portA, b, portB, true});
+    m_edges[b].push_back(Edge{portB, a, portA, true});
+}
+
+void
+Routes::SetLink(uint32_t a, uint16_t port, bool up)
+{
+    Edge& edge = m_edges[a][port];
+    edge.up = up;
+    m_edges[edge.peer][edge.peerPort].up = up;
+}
+
+void
+Routes::SetSalt(uint32_t node, uint32_t salt)
+{
+    m_salt[node] = salt;
+}
+
+void
+Routes::Compute()
+{
+    const std::size_t n = m_edges.size();
+    m_group.assign(n, NO_GROUP);
+    m_lastPort.assign(n, NO_PORT);
+    m_lastSwitch.clear();
+    std::vector<uint32_t> groupOf(n, NO_GROUP);
+    for (uint32_t host = 0; host < n; ++host)
+    {
+        if (m_isSwitch[host] || m_edges[host].empty() || !m_edges[host].front().up)
+        {
+            continue;
+        }
+        const Edge& edge = m_edges[host].front();
+        if (groupOf[edge.peer] == NO_GROUP)
+        {
+            groupOf[edge.peer] = static_cast<uint32_t>(m_lastSwitch.size());
+            m_lastSwitch.push_back(edge.peer);
+        }
+        m_group[host] = groupOf[edge.peer];
+        m_lastPort[host] = edge.peerPort;
+    }
+    m_offset.assign(n, {});
+    m_next.assign(n, {});
+    for (uint32_t node = 0; node < n; ++node)
+    {
+        if (m_isSwitch[node])
+        {
+            m_offset[node].assign(m_lastSwitch.size() + 1, 0);
+        }
+    }
+    std::vector<uint32_t> distance(n);
+    std::vector<uint32_t> queue;
+    for (uint32_t group = 0; group < m_lastSwitch.size(); ++group)
+    {
+        constexpr uint32_t FAR = std::numeric_limits<uint32_t>::max();
+        std::fill(distance.begin(), distance.end(), FAR);
+        queue.assign(1, m_lastSwitch[group]);
+        distance[m_lastSwitch[group]] = 0;
+        for (std::size_t i = 0; i < queue.size(); ++i)
+        {
+            for (const Edge& edge : m_edges[queue[i]])
+            {
+                if (edge.up && m_isSwitch[edge.peer] && distance[edge.peer] == FAR)
+                {
+                    distance[edge.peer] = distance[queue[i]] + 1;
+                    queue.push_back(edge.peer);
+                }
+            }
+        }
+        for (uint32_t node = 0; node < n; ++node)
+        {
+            if (!m_isSwitch[node])
+            {
+                continue;
+            }
+            for (const Edge& edge : m_edges[node])
+            {
+                if (edge.up && m_isSwitch[edge.peer] && distance[node] != FAR &&
+                    distance[edge.peer] + 1 == distance[node])
+                {
+                    m_next[node].push_back(edge.port);
+                }
+            }
+            m_offset[node][group + 1] = static_cast<uint32_t>(m_next[node].size());
+        }
+    }
+}
+
+std::string
+Routes::Pin(uint32_t flow, const std::vector<uint32_t>& nodes)
+{
+    std::ostringstream problem;
+    Pinned pinned;
+    pinned.dst = nodes.back();
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
+    {
+        const auto& edges = m_edges[nodes[i]];
+        const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& e) {
+            return e.peer == nodes[i + 1] && e.up;
+        });
+        if (edge == edges.end())
+        {
+            problem << "path of flow " << flow << ": no link that is up leads from node " << nodes[i] << " to node "
+                    << nodes[i + 1] << "\n";
+            return problem.str();
+        }
+        if (i > 0)
+        {
+            pinned.forward.push_back(edge->port);
+        }
+        if (i + 2 < nodes.size())
+        {
+            pinned.backward.insert(pinned.backward.begin(), edge->peerPort);
+        }
+    }
+    m_pinned[flow] = std::move(pinned);
+    return {};
+}
+
+bool
+Routes::IsPinned(uint32_t flow) const
+{
+    return m_pinned.count(flow) > 0;
+}
+
+uint16_t
+Routes::Next(uint32_t node, const Frame& frame) const
+{
+    if (frame.pinned)
+    {
+        const auto pinned = m_pinned.find(frame.flow);
+        if (pinned == m_pinned.end())
+        {
+            return NO_PORT;
+        }
+        const Path& path = pinned->second.dst == frame.dst ? pinned->second.forward : pinned->second.backward;
+        return frame.hop < path.size() ? path[frame.hop] : NO_PORT;
+    }
+    const uint32_t group = m_group[frame.dst];
+    if (group == NO_GROUP)
+    {
+        return NO_PORT;
+    }
+    if (m_lastSwitch[group] == node)
+    {
+        return m_lastPort[frame.dst];
+    }
+    const auto& offset = m_offset[node];
+    const uint32_t first = offset[group];
+    const uint32_t count = offset[group + 1] - first;
+    if (count == 0)
+    {
+        return NO_PORT;
+    }
+    if (count == 1)
+    {
+        return m_next[node][first];
+    }
+    const auto hash = static_cast<uint32_t>(Mix(static_cast<uint64_t>(m_salt[node]) << 32 | frame.hash));
+    return m_next[node][first + (static_cast<uint64_t>(hash) * count >> 32)];
+}
+
+std::vector<std::pair<uint32_t, uint16_t>>
+Routes::Trace(uint32_t src, Frame frame) const
+{
+    std::vector<std::pair<uint32_t, uint16_t>> hops;
+    if (m_edges[src].empty() || !m_edges[src].front().up)
+    {
+        return hops;
+    }
+    hops.emplace_back(src, m_edges[src].front().port);
+    uint32_t node = m_edges[src].front().peer;
+    while (node != frame.dst)
+    {
+        const uint16_t port = m_isSwitch[node] && hops.size() <= 255 ? Next(node, frame) : NO_PORT;
+        if (port == NO_PORT)
+        {
+            return {};
+        }
+        ++frame.hop;
+        hops.emplace_back(node, port);
+        node = m_edges[node][port].peer;
+    }
+    return hops;
+}
+
+const std::vector<Routes::Edge>&
+Routes::GetEdges(uint32_t node) const
+{
+    return m_edges[node];
+}
+
+bool
+Routes::IsSwitch(uint32_t node) const
+{
+    return m_isSwitch[node];
+}
+
+uint32_t
+Routes::Hash(uint32_t src, uint32_t dst, uint32_t flow)
+{
+    return static_cast<uint32_t>(Mix(Mix(static_cast<uint64_t>(src) << 32 | dst) ^ flow));
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,104 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_ROUTES_H
+#define LOSSLESS_ROUTES_H
+
+#include "lossless-frame.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief The ways through the fabric: shortest paths with ECMP, kept per destination switch, and paths pinned to flows.
+ *
+ * A switch chooses among its equal next hops by a hash of the 5-tuple and a salt of its own, so that choices at different
+ * switches are independent.
+ */
+class Routes
+{
+  public:
+    /// A link end: port of a node and what it leads to.
+    struct Edge
+    {
+        uint16_t port;     //!< port of this node
+        uint32_t peer;     //!< node at the other end
+        uint16_t peerPort; //!< port there
+        bool up;           //!< usable
+    };
+
+    /// A path as the egress ports of the switches in order.
+    using Path = std::vector<uint16_t>;
+
+    /// Add a node; nodes are numbered in order. @param isSwitch it forwards frames.
+    void AddNode(bool isSwitch);
+    /// Add a link. @param a node. @param portA its port. @param b node. @param portB its port.
+    void AddLink(uint32_t a, uint16_t portA, uint32_t b, uint16_t portB);
+    /// Mark a link. @param a node. @param port its port towards the link. @param up usable.
+    void SetLink(uint32_t a, uint16_t port, bool up);
+    /// Salt of a switch's ECMP hash. @param node the switch. @param salt any number.
+    void SetSalt(uint32_t node, uint32_t salt);
+    /// Find all shortest paths over the links that are up.
+    void Compute();
+
+    /**
+     * @brief Pin a flow to a path.
+     * @param flow its number.
+     * @param nodes all nodes from source to destination.
+     * @return empty, or what is wrong with it.
+     */
+    std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
+    /// Is a flow pinned? @param flow its number. @return true if so.
+    bool IsPinned(uint32_t flow) const;
+
+    /// Where a switch sends a frame. @param node the switch. @param frame the frame. @return its port, or NO_PORT.
+    uint16_t Next(uint32_t node, const Frame& frame) const;
+
+    /**
+     * @brief The links a frame would take.
+     * @param src source host.
+     * @param frame a frame with dst, hash, flow and pinned set.
+     * @return (node, port) of each transmission, or empty when there is no way.
+     */
+    std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, Frame frame) const;
+
+    /// Links of a node. @param node its number. @return link ends.
+    const std::vector<Edge>& GetEdges(uint32_t node) const;
+    /// Is a node a switch? @param node its number. @return true if so.
+    bool IsSwitch(uint32_t node) const;
+    /// Mix a 5-tuple into a hash. @param src node. @param dst node. @param flow flow. @return hash.
+    static uint32_t Hash(uint32_t src, uint32_t dst, uint32_t flow);
+
+  private:
+    /// Both directions of a pinned flow.
+    struct Pinned
+    {
+        uint32_t dst;  //!< destination host
+        Path forward;  //!< of DATA
+        Path backward; //!< of what answers
+    };
+
+    std::vector<std::vector<Edge>> m_edges; //!< per node
+    std::vector<bool> m_isSwitch;           //!< per node
+    std::vector<uint32_t> m_salt;           //!< per node
+    std::vector<uint32_t> m_group;          //!< per node: destinations with the same last switch share a group
+    std::vector<uint32_t> m_lastSwitch;     //!< per group
+    std::vector<uint16_t> m_lastPort;       //!< per node: port of the last switch that leads to it
+    std::vector<std::vector<uint32_t>> m_offset; //!< per node, per group: first next hop
+    std::vector<std::vector<uint16_t>> m_next;   //!< per node: next hops of all groups, one after the other
+    std::unordered_map<uint32_t, Pinned> m_pinned; //!< per pinned flow
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_ROUTES_H */

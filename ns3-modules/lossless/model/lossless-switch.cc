@@ -1,0 +1,127 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-switch.h"
+
+#include "lossless-routes.h"
+
+#include "ns3/boolean.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Switch);
+
+TypeId
+Switch::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::lossless::Switch")
+                            .SetParent<FabricNode>()
+                            .SetGroupName("lossless")
+                            .AddConstructor<Switch>()
+                            .AddAttribute("Latency",
+                                          "Time from the arrival of a frame's last bit to its joining an egress queue.",
+                                          TimeValue(Seconds(0)),
+                                          MakeTimeAccessor(&Switch::m_latency),
+                                          MakeTimeChecker(Seconds(0)))
+                            .AddAttribute("DecrementTtl",
+                                          "Count down the time to live and drop a frame when it runs out.",
+                                          BooleanValue(true),
+                                          MakeBooleanAccessor(&Switch::m_decrementTtl),
+                                          MakeBooleanChecker());
+    return tid;
+}
+
+Switch::Switch()
+    : m_leavePipeline(this, &Switch::LeavePipeline)
+{
+}
+
+int64_t
+Switch::GetPipelineLatency() const
+{
+    return m_latency.GetTimeStep();
+}
+
+void
+Switch::Receive(Frame* frame, Port& ingress)
+{
+    if (frame->kind == FrameKind::SIGNAL && OfferTransit(frame, ingress))
+    {
+        ++m_counters.taken;
+        return;
+    }
+    if (m_decrementTtl && --frame->ttl == 0)
+    {
+        Drop(frame, DropCause::TTL);
+        return;
+    }
+    if (!Route(frame) || (frame->cls < N_CLASSES && !Charge(frame, ingress, frame->egress)))
+    {
+        return;
+    }
+    ++frame->hop;
+    if (m_latency.IsZero())
+    {
+        m_ports[frame->egress]->Enqueue(frame);
+        return;
+    }
+    m_pipeline.Push(frame);
+    m_leavePipeline.Schedule(m_latency.GetTimeStep());
+}
+
+bool
+Switch::Route(Frame* frame)
+{
+    frame->egress = m_routes->Next(m_id, *frame);
+    if (frame->egress == NO_PORT)
+    {
+        Drop(frame, DropCause::NO_ROUTE);
+        return false;
+    }
+    if (!m_ports[frame->egress]->IsUp())
+    {
+        Drop(frame, DropCause::LINK_DOWN);
+        return false;
+    }
+    return true;
+}
+
+void
+Switch::LeavePipeline()
+{
+    Frame* frame = m_pipeline.Pop();
+    if (m_ports[frame->egress]->IsUp())
+    {
+        m_ports[frame->egress]->Enqueue(frame);
+        return;
+    }
+    if (frame->charged)
+    {
+        frame->charged = false;
+        Release(frame->ingress, frame->egress, frame->cls, frame->flow, frame->bytes);
+    }
+    Drop(frame, DropCause::LINK_DOWN);
+}
+
+void
+Switch::Inject(Frame* frame)
+{
+    CountMade(frame);
+    frame->ingress = NO_PORT;
+    if (Route(frame))
+    {
+        m_ports[frame->egress]->Enqueue(frame);
+    }
+}
+
+uint64_t
+Switch::CountHeld() const
+{
+    return m_pipeline.GetFrames();
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,47 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_SWITCH_H
+#define LOSSLESS_SWITCH_H
+
+#include "lossless-fabric-node.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief A store-and-forward switch with a shared buffer.
+ *
+ * A frame is charged when its last bit has arrived, joins its egress queue after Latency, and is released when it has been
+ * sent. Frames of the control queue are not charged. Not modelled: cut-through, multicast, address learning.
+ */
+class Switch : public FabricNode
+{
+  public:
+    /// @brief Get the type ID. @return the object TypeId
+    static TypeId GetTypeId();
+    Switch();
+
+    int64_t GetPipelineLatency() const override;
+    void Receive(Frame* frame, Port& ingress) override;
+    void Inject(Frame* frame) override;
+    uint64_t CountHeld() const override;
+
+  private:
+    /// Choose the egress port, or drop. @param frame it. @return false when it was dropped.
+    bool Route(Frame* frame);
+    void LeavePipeline();
+
+    Time m_latency;                        //!< attribute
+    bool m_decrementTtl;                   //!< attribute
+    FrameFifo m_pipeline;                  //!< frames between arrival and egress queue
+    ReusableEvent<Switch> m_leavePipeline; //!< one is through
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_SWITCH_H */

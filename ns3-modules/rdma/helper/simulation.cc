@@ -1,0 +1,639 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "simulation.h"
+
+#include "ns3/abort.h"
+#include "ns3/lossless-fabric.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/lossless-switch.h"
+#include "ns3/rdma-host.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/type-id.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::Fabric;
+using lossless::NEVER;
+using lossless::NowPs;
+using lossless::Summary;
+
+namespace
+{
+
+/// Spell a text as a JSON string. @param text the text. @return with quotes.
+std::string
+Json(const std::string& text)
+{
+    std::ostringstream out;
+    out << '"';
+    for (const char c : text)
+    {
+        switch (c)
+        {
+        case '"':
+            out << "\\\"";
+            break;
+        case '\\':
+            out << "\\\\";
+            break;
+        case '\n':
+            out << "\\n";
+            break;
+        default:
+            out << (static_cast<unsigned char>(c) < 0x20 ? ' ' : c);
+        }
+    }
+    out << '"';
+    return out.str();
+}
+
+/// Describe one type. @param tid the type. @return a JSON object.
+std::string
+DescribeType(TypeId tid)
+{
+    std::ostringstream out;
+    out << "{\"name\":" << Json(tid.GetName()) << ",\"parent\":" << Json(tid.GetParent().GetName())
+        << ",\"group\":" << Json(tid.GetGroupName()) << ",\"help\":\"\""
+        << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ",\"attributes\":[";
+    for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
+    {
+        const auto info = tid.GetAttribute(i);
+        // ns-3 spells an enumeration's type as a template; what it is an enumeration of is in `allowed`.
+        const std::string type = info.checker->GetValueTypeName();
+        out << (i ? "," : "") << "{\"name\":" << Json(info.name) << ",\"help\":" << Json(info.help)
+            << ",\"type\":" << Json(type.substr(0, type.find('<')))
+            << ",\"default\":" << Json(info.initialValue->SerializeToString(info.checker)) << ",\"allowed\":"
+            << Json(info.checker->HasUnderlyingTypeInformation() ? info.checker->GetUnderlyingTypeInformation() : "")
+            << "}";
+    }
+    out << "],\"traces\":[";
+    for (std::size_t i = 0; i < tid.GetTraceSourceN(); ++i)
+    {
+        const auto info = tid.GetTraceSource(i);
+        out << (i ? "," : "") << "{\"name\":" << Json(info.name) << ",\"help\":" << Json(info.help)
+            << ",\"callback\":" << Json(info.callback) << "}";
+    }
+    out << "]}";
+    return out.str();
+}
+
+} // namespace
+
+/// Everything that needs ns-3's headers.
+class Simulation::Impl
+{
+  public:
+    Impl();
+    ~Impl();
+    void StartFlows();
+    void FillFlowTable();
+    QueuePair& GetFlow(uint32_t flow) const;
+    Host& GetHost(uint32_t node, const char* what) const;
+    int64_t IdealTime(const QueuePair& queuePair) const;
+
+    Ptr<Fabric> fabric;                            //!< the network
+    std::vector<Ptr<QueuePair>> queuePairs;        //!< by flow
+    std::vector<QueuePair::Demand> demands;        //!< by flow
+    std::vector<std::pair<uint32_t, uint32_t>> ends; //!< source and destination by flow
+    Progress progress;                             //!< of the hosts
+    std::string congestionControl;                 //!< TypeId name; empty: none
+    std::vector<uint32_t> byStart;                 //!< flows in the order of their starts
+    std::size_t nextStart{0};                      //!< next of them
+    lossless::ReusableEvent<Impl> start;           //!< starts it
+    std::ostringstream pathProblems;               //!< of SetPath
+    lossless::Table flows{"flow"};                 //!< result of every flow
+};
+
+Simulation::Impl::Impl()
+    : start(this, &Impl::StartFlows)
+{
+}
+
+Simulation::Impl::~Impl()
+{
+    queuePairs.clear();
+    Simulator::Destroy();
+    fabric->Dispose();
+}
+
+QueuePair&
+Simulation::Impl::GetFlow(uint32_t flow) const
+{
+    NS_ABORT_MSG_IF(flow >= queuePairs.size(), "there is no flow " << flow << "; flows are 0.." << queuePairs.size() - 1);
+    return *queuePairs[flow];
+}
+
+Host&
+Simulation::Impl::GetHost(uint32_t node, const char* what) const
+{
+    NS_ABORT_MSG_IF(node >= fabric->GetNNodes() || fabric->GetRoutes().IsSwitch(node),
+                    what << " must be a host, but " << node << " is not");
+    return dynamic_cast<Host&>(fabric->GetNode(node));
+}
+
+void
+Simulation::Impl::StartFlows()
+{
+    const int64_t now = NowPs();
+    while (nextStart < byStart.size() && demands[byStart[nextStart]].start <= now)
+    {
+        queuePairs[byStart[nextStart++]]->Start();
+    }
+    if (nextStart < byStart.size())
+    {
+        start.Schedule(demands[byStart[nextStart]].start - now);
+    }
+}
+
+int64_t
+Simulation::Impl::IdealTime(const QueuePair& queuePair) const
+{
+    if (queuePair.GetDemand().bytes == 0)
+    {
+        return -1;
+    }
+    const auto hops = fabric->GetRoutes().Trace(queuePair.GetSource()->GetId(), queuePair.GetHeader());
+    if (hops.empty())
+    {
+        return -1;
+    }
+    // The last packet leaves hop i when it has arrived there and its predecessor, which the slowest link so far spaces, has
+    // left; all packets but the last are full.
+    const uint64_t packets = queuePair.GetPackets();
+    const int64_t full = packets > 1 ? queuePair.GetFrameBytes(0) : 0;
+    const int64_t last = queuePair.GetFrameBytes(packets - 1);
+    int64_t firstFull = 0; // first packet has left this hop
+    int64_t slowest = 0;   // longest transmission of a full packet so far
+    int64_t time = 0;      // last packet has left this hop
+    int64_t delays = 0;
+    for (const auto& [node, index] : hops)
+    {
+        const lossless::Port& port = fabric->GetNode(node).GetPort(index);
+        const int64_t overhead = port.GetOverhead();
+        const int64_t latency = fabric->GetNode(node).GetPipelineLatency();
+        firstFull += delays + latency;
+        time += delays + latency;
+        if (packets > 1)
+        {
+            const int64_t full1 = lossless::TransmissionTime(full + overhead, port.GetRate());
+            slowest = std::max(slowest, full1);
+            firstFull += full1;
+            time = std::max(time, firstFull + static_cast<int64_t>(packets - 2) * slowest);
+        }
+        time += lossless::TransmissionTime(last + overhead, port.GetRate());
+        delays = port.GetDelay();
+    }
+    return time + delays;
+}
+
+Simulation::Simulation(uint64_t seed)
+{
+    lossless::UsePicoseconds();
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(seed);
+    ObjectFactory scheduler;
+    scheduler.SetTypeId("ns3::PriorityQueueScheduler");
+    Simulator::SetScheduler(scheduler);
+    m_impl = std::make_unique<Impl>();
+    m_impl->fabric = CreateObject<Fabric>();
+}
+
+Simulation::~Simulation() = default;
+
+std::string
+Simulation::Describe(const std::string& groups)
+{
+    std::vector<std::string> wanted;
+    std::istringstream list(groups);
+    for (std::string group; std::getline(list, group, ',');)
+    {
+        wanted.push_back(group);
+    }
+    // By name, so that the text does not depend on the order in which libraries were loaded.
+    std::vector<std::pair<std::string, TypeId>> types;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const TypeId tid = TypeId::GetRegistered(i);
+        if (std::find(wanted.begin(), wanted.end(), tid.GetGroupName()) != wanted.end())
+        {
+            types.emplace_back(tid.GetName(), tid);
+        }
+    }
+    std::sort(types.begin(), types.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::string out = "[";
+    for (const auto& [name, tid] : types)
+    {
+        if (out.size() > 1)
+        {
+            out.push_back(',');
+        }
+        out += DescribeType(tid);
+    }
+    out.push_back(']');
+    return out;
+}
+
+void
+Simulation::SetAttribute(const std::string& typeId, const std::string& name, const std::string& value)
+{
+    m_impl->fabric->SetAttribute(typeId, name, value);
+}
+
+void
+Simulation::AddFlowControl(const std::string& typeId)
+{
+    m_impl->fabric->AddFlowControl(typeId);
+}
+
+void
+Simulation::AddAgent(const std::string& typeId)
+{
+    m_impl->fabric->AddAgent(typeId);
+}
+
+void
+Simulation::SetCongestionControl(const std::string& typeId)
+{
+    m_impl->congestionControl = typeId;
+}
+
+void
+Simulation::SetAllowLoss(bool allow)
+{
+    m_impl->fabric->SetAllowLoss(allow);
+}
+
+void
+Simulation::SetStopWhenDone(bool stop)
+{
+    m_impl->progress.stopWhenDone = stop;
+}
+
+void
+Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
+{
+    std::istringstream list(names);
+    const uint32_t largest =
+        m_impl->fabric->Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame();
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        std::string name;
+        std::getline(list, name);
+        if (kinds[i] == 1)
+        {
+            m_impl->fabric->AddSwitch(name);
+            continue;
+        }
+        auto host = m_impl->fabric->Make<Host>("ns3::rdma::Host");
+        host->SetShared(&m_impl->queuePairs, &m_impl->progress);
+        host->SetLargestFrame(largest);
+        m_impl->fabric->AddHost(name, host);
+    }
+}
+
+void
+Simulation::AddLinks(const uint32_t* a, const uint32_t* b, const uint64_t* rates, const int64_t* delays, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        m_impl->fabric->AddLink(a[i], b[i], DataRate(rates[i]), TimeStep(static_cast<uint64_t>(delays[i])));
+    }
+}
+
+void
+Simulation::FailLink(uint32_t link, int64_t down, int64_t up)
+{
+    m_impl->fabric->FailLink(link, Time::From(down, Time::PS), Time::From(up, Time::PS));
+}
+
+uint32_t
+Simulation::AddFlows(const uint32_t* src,
+                     const uint32_t* dst,
+                     const uint64_t* sizes,
+                     const int64_t* starts,
+                     const int64_t* stops,
+                     const uint8_t* classes,
+                     const uint64_t* rates,
+                     const uint64_t* windows,
+                     uint32_t n)
+{
+    const auto first = static_cast<uint32_t>(m_impl->demands.size());
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        m_impl->GetHost(src[i], "the source of a flow");
+        m_impl->GetHost(dst[i], "the destination of a flow");
+        NS_ABORT_MSG_IF(src[i] == dst[i], "flow " << first + i << " has the same source and destination");
+        NS_ABORT_MSG_IF(classes[i] >= lossless::N_CLASSES, "class " << +classes[i] << " is not in 0..7");
+        QueuePair::Demand demand;
+        demand.bytes = sizes[i];
+        demand.start = starts[i];
+        demand.stop = stops[i] < 0 ? NEVER : stops[i];
+        demand.rate = rates[i];
+        demand.window = windows[i];
+        demand.cls = classes[i];
+        m_impl->demands.push_back(demand);
+        m_impl->ends.emplace_back(src[i], dst[i]);
+        m_impl->queuePairs.push_back(m_impl->fabric->Make<QueuePair>("ns3::rdma::QueuePair"));
+        m_impl->progress.finite += sizes[i] > 0;
+    }
+    return first;
+}
+
+void
+Simulation::SetOnOff(uint32_t flow, int64_t on, int64_t off)
+{
+    m_impl->GetFlow(flow);
+    m_impl->demands[flow].on = on;
+    m_impl->demands[flow].off = off;
+}
+
+void
+Simulation::SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n)
+{
+    m_impl->GetFlow(flow);
+    const std::vector<uint32_t> path(nodes, nodes + n);
+    if (n < 3 || path.front() != m_impl->ends[flow].first || path.back() != m_impl->ends[flow].second)
+    {
+        m_impl->pathProblems << "path of flow " << flow << ": it must lead from its source to its destination\n";
+        return;
+    }
+    m_impl->pathProblems << m_impl->fabric->GetRoutes().Pin(flow, path);
+}
+
+void
+Simulation::SetReceiveRate(uint32_t host, uint64_t rate, int64_t start)
+{
+    Host& node = m_impl->GetHost(host, "a slow receiver");
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)), &Host::SetReceiveRate, &node, rate);
+}
+
+void
+Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop)
+{
+    Host& node = m_impl->GetHost(host, "the source of a pause storm");
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)), &Host::SetPauseStorm, &node, cls, true);
+    if (stop >= 0)
+    {
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(stop)), &Host::SetPauseStorm, &node, cls, false);
+    }
+}
+
+void
+Simulation::Build()
+{
+    m_impl->fabric->Build();
+    for (uint32_t flow = 0; flow < m_impl->queuePairs.size(); ++flow)
+    {
+        const auto [src, dst] = m_impl->ends[flow];
+        Ptr<CongestionControl> control;
+        if (!m_impl->congestionControl.empty())
+        {
+            control = m_impl->fabric->Make<CongestionControl>(m_impl->congestionControl);
+        }
+        m_impl->queuePairs[flow]->Connect(flow,
+                                          &m_impl->GetHost(src, "source"),
+                                          &m_impl->GetHost(dst, "destination"),
+                                          m_impl->demands[flow],
+                                          control,
+                                          m_impl->fabric->GetRoutes().IsPinned(flow));
+        m_impl->byStart.push_back(flow);
+    }
+    std::stable_sort(m_impl->byStart.begin(), m_impl->byStart.end(), [this](uint32_t a, uint32_t b) {
+        return m_impl->demands[a].start < m_impl->demands[b].start;
+    });
+    for (uint32_t node = 0; node < m_impl->fabric->GetNNodes(); ++node)
+    {
+        if (!m_impl->fabric->GetRoutes().IsSwitch(node))
+        {
+            m_impl->GetHost(node, "host").ConnectSource();
+        }
+    }
+    if (!m_impl->byStart.empty())
+    {
+        m_impl->start.Schedule(m_impl->demands[m_impl->byStart.front()].start);
+    }
+}
+
+std::string
+Simulation::Check() const
+{
+    std::string problems = m_impl->pathProblems.str() + m_impl->fabric->Check();
+    for (const auto& queuePair : m_impl->queuePairs)
+    {
+        const auto& routes = m_impl->fabric->GetRoutes();
+        if (routes.Trace(queuePair->GetSource()->GetId(), queuePair->GetHeader()).empty())
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": no way leads from " +
+                        queuePair->GetSource()->GetName() + " to " + queuePair->GetDestination()->GetName() + "\n";
+        }
+    }
+    return problems;
+}
+
+std::string
+Simulation::Warnings() const
+{
+    return m_impl->fabric->Warn();
+}
+
+void
+Simulation::Trace(const std::string& table,
+                  const uint32_t* nodes,
+                  const int64_t* peers,
+                  uint32_t n,
+                  uint32_t classMask,
+                  int64_t period)
+{
+    auto& fabric = *m_impl->fabric;
+    const auto trace = [&](lossless::Port& port) {
+        NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
+                        "there is no trace table '" << table << "'; there are queue, rate, pause and drop");
+    };
+    const auto traceNode = [&](uint32_t node) {
+        for (uint16_t port = 0; port < fabric.GetNode(node).GetNPorts(); ++port)
+        {
+            trace(fabric.GetNode(node).GetPort(port));
+        }
+    };
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        if (peers[i] < 0)
+        {
+            traceNode(nodes[i]);
+            continue;
+        }
+        lossless::Port* port = fabric.FindPort(nodes[i], static_cast<uint32_t>(peers[i]));
+        NS_ABORT_MSG_IF(!port, "no link joins nodes " << nodes[i] << " and " << peers[i]);
+        trace(*port);
+    }
+    for (uint32_t node = 0; n == 0 && node < fabric.GetNNodes(); ++node)
+    {
+        traceNode(node);
+    }
+}
+
+bool
+Simulation::Run(int64_t until)
+{
+    const int64_t now = NowPs();
+    const auto& progress = m_impl->progress;
+    const bool done = progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite;
+    if (done || until <= now)
+    {
+        return !done;
+    }
+    Simulator::Stop(TimeStep(static_cast<uint64_t>(until - now)));
+    Simulator::Run();
+    return NowPs() >= until;
+}
+
+int64_t
+Simulation::Now() const
+{
+    return NowPs();
+}
+
+uint64_t
+Simulation::GetEventCount() const
+{
+    return Simulator::GetEventCount();
+}
+
+uint64_t
+Simulation::GetFinishedFlows() const
+{
+    return m_impl->progress.finished;
+}
+
+void
+Simulation::Impl::FillFlowTable()
+{
+    auto* number = flows.Add<uint32_t>("flow");
+    auto* src = flows.Add<uint32_t>("src");
+    auto* dst = flows.Add<uint32_t>("dst");
+    auto* cls = flows.Add<uint8_t>("class");
+    auto* size = flows.Add<int64_t>("size_bytes");
+    auto* begin = flows.Add<int64_t>("start_ps");
+    auto* finish = flows.Add<int64_t>("finish_ps");
+    auto* ideal = flows.Add<int64_t>("ideal_ps");
+    auto* delivered = flows.Add<int64_t>("delivered_bytes");
+    auto* sent = flows.Add<int64_t>("sent_bytes");
+    auto* retransmitted = flows.Add<int64_t>("retransmitted_bytes");
+    for (const auto& queuePair : queuePairs)
+    {
+        const auto& demand = queuePair->GetDemand();
+        const auto& outcome = queuePair->GetOutcome();
+        number->push_back(queuePair->GetFlow());
+        src->push_back(queuePair->GetSource()->GetId());
+        dst->push_back(queuePair->GetDestination()->GetId());
+        cls->push_back(demand.cls);
+        size->push_back(static_cast<int64_t>(demand.bytes));
+        begin->push_back(demand.start);
+        finish->push_back(outcome.finish);
+        ideal->push_back(IdealTime(*queuePair));
+        delivered->push_back(static_cast<int64_t>(outcome.delivered));
+        sent->push_back(static_cast<int64_t>(outcome.sent));
+        retransmitted->push_back(static_cast<int64_t>(outcome.retransmitted));
+    }
+}
+
+std::string
+Simulation::Finish()
+{
+    m_impl->FillFlowTable();
+    return m_impl->fabric->Finish();
+}
+
+std::vector<std::pair<std::string, double>>
+Simulation::GetSummary() const
+{
+    Summary summary;
+    m_impl->fabric->Report(summary);
+    const auto& progress = m_impl->progress;
+    summary["flows_total"] = static_cast<double>(m_impl->queuePairs.size());
+    summary["flows_finite"] = static_cast<double>(progress.finite);
+    summary["flows_finished"] = static_cast<double>(progress.finished);
+    summary["flows_unfinished"] = static_cast<double>(progress.finite - progress.finished);
+    summary["last_delivery_ps"] = static_cast<double>(progress.lastDelivery);
+    summary["end_ps"] = static_cast<double>(NowPs());
+    summary["events"] = static_cast<double>(Simulator::GetEventCount());
+    for (const auto& queuePair : m_impl->queuePairs)
+    {
+        const auto& outcome = queuePair->GetOutcome();
+        summary["delivered_bytes"] += static_cast<double>(outcome.delivered);
+        summary["sent_bytes"] += static_cast<double>(outcome.sent);
+        summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
+        summary["timeouts"] += static_cast<double>(outcome.timeouts);
+        summary["nacks"] += static_cast<double>(outcome.nacks);
+        if (queuePair->GetCongestionControl())
+        {
+            queuePair->GetCongestionControl()->Report(summary);
+        }
+    }
+    return {summary.begin(), summary.end()};
+}
+
+uint32_t
+Simulation::GetNTables() const
+{
+    return static_cast<uint32_t>(m_impl->fabric->GetRecorder().GetTables().size() + 1);
+}
+
+namespace
+{
+
+/// A table by number; 0 is the flows. @param flows table 0. @param fabric holds the others. @param table number. @return it.
+const lossless::Table&
+TableAt(const lossless::Table& flows, Fabric& fabric, uint32_t table)
+{
+    return table == 0 ? flows : *fabric.GetRecorder().GetTables()[table - 1];
+}
+
+} // namespace
+
+std::string
+Simulation::GetTableName(uint32_t table) const
+{
+    return TableAt(m_impl->flows, *m_impl->fabric, table).GetName();
+}
+
+uint32_t
+Simulation::GetNColumns(uint32_t table) const
+{
+    return static_cast<uint32_t>(TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns().size());
+}
+
+std::string
+Simulation::GetColumnName(uint32_t table, uint32_t column) const
+{
+    return TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->m_name;
+}
+
+std::string
+Simulation::GetColumnType(uint32_t table, uint32_t column) const
+{
+    return TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->m_type;
+}
+
+uintptr_t
+Simulation::GetColumnData(uint32_t table, uint32_t column) const
+{
+    return reinterpret_cast<uintptr_t>(TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->GetData());
+}
+
+uint64_t
+Simulation::GetNRows(uint32_t table) const
+{
+    return TableAt(m_impl->flows, *m_impl->fabric, table).GetRows();
+}
+
+} // namespace rdma
+} // namespace ns3

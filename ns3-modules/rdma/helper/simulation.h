@@ -1,0 +1,163 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef RDMA_SIMULATION_H
+#define RDMA_SIMULATION_H
+
+// Nothing of ns-3 may be included here: Python parses this header at the start of every run.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace rdma
+{
+
+/**
+ * @ingroup rdma
+ * @brief One run, described by flat arrays and strings: the facade that Python drives.
+ *
+ * Call order: constructor; Set / Add functions; Build; Check; Run (once or in slices); results. Node, link and
+ * flow numbers count from 0 in the order in which they were added. Every function aborts with a message that names
+ * the argument when it is called with something that does not exist.
+ */
+class Simulation
+{
+  public:
+    /**
+     * @brief Start with an empty network and all random streams derived from the seed.
+     * @param seed the run's seed, from 1; ns-3's RngRun.
+     */
+    explicit Simulation(uint64_t seed);
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    /**
+     * @brief Describe every registered type of the given modules as JSON.
+     * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
+     * @return a JSON list of {name, parent, group, help, abstract, attributes: [{name, help, type, default, allowed}],
+     *         traces: [{name, help, callback}]}.
+     */
+    static std::string Describe(const std::string& groups);
+
+    /**
+     * @brief Set an attribute on every object of a type that this run creates.
+     * @param typeId full TypeId name, for instance "ns3::lossless::SharedBuffer".
+     * @param name attribute name.
+     * @param value in ns-3's spelling ("25000000ps", "10000000000bps", "0.125").
+     */
+    void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
+
+    /// Append a FlowControl to the chain of every port. @param typeId full TypeId name.
+    void AddFlowControl(const std::string& typeId);
+    /// Add a SwitchAgent to every switch. @param typeId full TypeId name.
+    void AddAgent(const std::string& typeId);
+    /// Congestion control of every queue pair. @param typeId full TypeId name; empty: none.
+    void SetCongestionControl(const std::string& typeId);
+    /// Allow the loss of frames of lossless classes and headroom below eta'. @param allow true to allow.
+    void SetAllowLoss(bool allow);
+    /// End the run once every finite flow has finished. @param stop true to stop early.
+    void SetStopWhenDone(bool stop);
+
+    /// Add nodes. @param kinds 0 host, 1 switch. @param names one a node, joined by newlines. @param n how many.
+    void AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n);
+    /// Add links. @param a one end. @param b other end. @param rates bit/s. @param delays ps. @param n how many.
+    void AddLinks(const uint32_t* a,
+                  const uint32_t* b,
+                  const uint64_t* rates,
+                  const int64_t* delays,
+                  uint32_t n);
+    /// Take a link down. @param link its number. @param down ps (0: before the start). @param up ps; -1: never again.
+    void FailLink(uint32_t link, int64_t down, int64_t up);
+
+    /**
+     * @brief Add flows: each is one message on a queue pair of its own.
+     * @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy, without end.
+     * @param starts ps. @param stops ps at which a greedy source falls silent; -1: never.
+     * @param classes 0..7. @param rates cap in bit/s; 0: none. @param windows bytes in flight; 0: no limit.
+     * @param n how many.
+     * @return the number of the first flow added.
+     */
+    uint32_t AddFlows(const uint32_t* src,
+                      const uint32_t* dst,
+                      const uint64_t* sizes,
+                      const int64_t* starts,
+                      const int64_t* stops,
+                      const uint8_t* classes,
+                      const uint64_t* rates,
+                      const uint64_t* windows,
+                      uint32_t n);
+    /// Let a flow send only in bursts. @param flow its number. @param on ps. @param off ps of silence after each.
+    void SetOnOff(uint32_t flow, int64_t on, int64_t off);
+    /// Pin a flow to a path. @param flow its number. @param nodes all nodes from source to destination. @param n count.
+    void SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n);
+    /// Slow receiver. @param host node. @param rate bit/s at which the host takes data; 0: line rate. @param start ps.
+    void SetReceiveRate(uint32_t host, uint64_t rate, int64_t start);
+    /// Faulty NIC that keeps pausing its switch. @param host node. @param cls class. @param start ps. @param stop ps.
+    void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
+
+    /**
+     * @brief Trace something.
+     * @param table "queue" (ingress bytes), "rate" (bytes in and out an interval), "pause", "drop" or a table that a
+     *        module registers.
+     * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port leads to; -1: all.
+     * @param classMask bit c set: class c.
+     * @param n length of nodes and peers.
+     * @param period ps between samples; 0: on every change.
+     */
+    void Trace(const std::string& table,
+               const uint32_t* nodes,
+               const int64_t* peers,
+               uint32_t n,
+               uint32_t classMask,
+               int64_t period);
+
+    /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.
+    void Build();
+    /// What makes this configuration impossible. @return one problem a line; empty when there is none.
+    std::string Check() const;
+    /// What the user should know of but may want (outside a sufficient bound). @return one warning a line.
+    std::string Warnings() const;
+
+    /// Simulate up to a time. @param until ps. @return false once nothing more can happen or all flows are done.
+    bool Run(int64_t until);
+    /// Simulated time. @return ps.
+    int64_t Now() const;
+    /// Events executed so far. @return count.
+    uint64_t GetEventCount() const;
+    /// Finished finite flows so far. @return count.
+    uint64_t GetFinishedFlows() const;
+
+    /// Close open intervals and check that bytes are conserved. @return problems, one a line; empty when none.
+    std::string Finish();
+    /// Numbers of the whole run, in a fixed order. @return (name, value) pairs; names end in their unit.
+    std::vector<std::pair<std::string, double>> GetSummary() const;
+
+    /// Result tables ("flow" is always there). @return how many.
+    uint32_t GetNTables() const;
+    /// Name of a table. @param table its number. @return name.
+    std::string GetTableName(uint32_t table) const;
+    /// Number of columns. @param table its number. @return how many.
+    uint32_t GetNColumns(uint32_t table) const;
+    /// Name of a column. @param table its number. @param column its number. @return name, ending in its unit.
+    std::string GetColumnName(uint32_t table, uint32_t column) const;
+    /// numpy's name of a column's type. @param table its number. @param column its number. @return "int64", "uint8"..
+    std::string GetColumnType(uint32_t table, uint32_t column) const;
+    /// Address of a column's first element. @param table its number. @param column its number. @return address.
+    uintptr_t GetColumnData(uint32_t table, uint32_t column) const;
+    /// Number of rows. @param table its number. @return how many.
+    uint64_t GetNRows(uint32_t table) const;
+
+  private:
+    class Impl;
+    std::unique_ptr<Impl> m_impl; //!< everything that needs ns-3's headers
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* RDMA_SIMULATION_H */

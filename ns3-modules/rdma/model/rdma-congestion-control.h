@@ -1,0 +1,71 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef RDMA_CONGESTION_CONTROL_H
+#define RDMA_CONGESTION_CONTROL_H
+
+#include "ns3/lossless-flow-control.h"
+#include "ns3/lossless-frame.h"
+
+#include "ns3/object.h"
+
+/**
+ * @defgroup rdma RDMA hosts
+ *
+ * Hosts of a lossless fabric: queue pairs that send messages, receivers that acknowledge them, and faults.
+ */
+
+namespace ns3
+{
+namespace rdma
+{
+
+class QueuePair;
+
+/**
+ * @ingroup rdma
+ * @brief An end-to-end congestion control: one instance a queue pair, for its sender and its receiver.
+ *
+ * The NIC obeys GetRate() and GetWindow(); after changing them from a timer call QueuePair::Reconsider.
+ */
+class CongestionControl : public Object
+{
+  public:
+    /// @brief Get the type ID. @return the object TypeId
+    static TypeId GetTypeId();
+
+    /// Begin. @param queuePair whose. @param lineRate rate of the sender's link in bit/s.
+    virtual void Start(QueuePair* queuePair, uint64_t lineRate);
+    /// The sender sent a data frame. @param frame it.
+    virtual void NotifySent(const lossless::Frame& frame);
+    /// An ACK or NACK came back; its `ecn` is that of the data frame it answers. @param frame it.
+    virtual void NotifyAck(const lossless::Frame& frame);
+    /// A congestion notification came back. @param frame it.
+    virtual void NotifyCnp(const lossless::Frame& frame);
+    /// The receiver got a data frame. @param frame it. @return true: send a congestion notification.
+    virtual bool NotifyData(const lossless::Frame& frame);
+    /// Add its numbers to the run's summary. @param summary where to add.
+    virtual void Report(lossless::Summary& summary) const;
+
+    /// Rate the sender may use. @return bit/s; 0: the line's.
+    uint64_t GetRate() const
+    {
+        return m_rate;
+    }
+
+    /// Bytes the sender may have in flight. @return bytes; 0: no limit.
+    uint64_t GetWindow() const
+    {
+        return m_window;
+    }
+
+  protected:
+    QueuePair* m_queuePair{nullptr}; //!< whose
+    uint64_t m_rate{0};              //!< bit/s; 0: the line's
+    uint64_t m_window{0};            //!< bytes; 0: no limit
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* RDMA_CONGESTION_CONTROL_H */

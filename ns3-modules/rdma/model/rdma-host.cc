@@ -1,0 +1,288 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "rdma-host.h"
+
+#include "ns3/lossless-rate.h"
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::DropCause;
+using lossless::Frame;
+using lossless::FrameKind;
+using lossless::NEVER;
+using lossless::NowPs;
+
+NS_OBJECT_ENSURE_REGISTERED(Host);
+
+TypeId
+Host::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::rdma::Host")
+                            .SetParent<lossless::FabricNode>()
+                            .SetGroupName("rdma")
+                            .AddConstructor<Host>();
+    return tid;
+}
+
+Host::Host()
+    : m_timer(this, &Host::Timer),
+      m_served(this, &Host::Served)
+{
+}
+
+Host::~Host() = default;
+
+void
+Host::SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progress)
+{
+    m_queuePairs = queuePairs;
+    m_progress = progress;
+}
+
+void
+Host::ConnectSource()
+{
+    m_ports.front()->SetSource(this);
+}
+
+void
+Host::SetLargestFrame(uint32_t bytes)
+{
+    m_largestFrame = bytes;
+}
+
+uint32_t
+Host::GetLargestFrame() const
+{
+    return m_largestFrame;
+}
+
+void
+Host::SetReceiveRate(uint64_t rate)
+{
+    m_receiveRate = rate;
+    ServeNext();
+}
+
+void
+Host::SetPauseStorm(uint8_t cls, bool on)
+{
+    m_ports.front()->NotifyPressure(cls, on);
+}
+
+int64_t
+Host::GetPipelineLatency() const
+{
+    return 0;
+}
+
+void
+Host::PushReady(QueuePair* queuePair)
+{
+    const uint8_t cls = queuePair->GetDemand().cls;
+    queuePair->m_listed = true;
+    queuePair->m_nextReady = nullptr;
+    (m_readyHead[cls] ? m_readyTail[cls]->m_nextReady : m_readyHead[cls]) = queuePair;
+    m_readyTail[cls] = queuePair;
+    m_ports.front()->SetReady(cls, true);
+}
+
+void
+Host::List(QueuePair* queuePair, int64_t now)
+{
+    if (!queuePair->CanSend(now))
+    {
+        return;
+    }
+    const int64_t earliest = queuePair->GetEarliest(now);
+    if (earliest <= now)
+    {
+        PushReady(queuePair);
+        return;
+    }
+    if (earliest == NEVER || earliest >= queuePair->m_timedAt)
+    {
+        return;
+    }
+    queuePair->m_timedAt = earliest;
+    m_timed.push(Timed{earliest, queuePair->GetFlow(), queuePair});
+    if (earliest < m_timerAt)
+    {
+        m_timerAt = earliest;
+        m_timer.Schedule(earliest - now);
+    }
+}
+
+void
+Host::Activate(QueuePair* queuePair)
+{
+    if (!queuePair->m_listed)
+    {
+        List(queuePair, NowPs());
+        if (queuePair->m_listed)
+        {
+            m_ports.front()->Kick();
+        }
+    }
+}
+
+void
+Host::Timer()
+{
+    const int64_t now = NowPs();
+    if (m_timerAt > now)
+    {
+        return;
+    }
+    m_timerAt = NEVER;
+    while (!m_timed.empty() && m_timed.top().time <= now)
+    {
+        const Timed timed = m_timed.top();
+        m_timed.pop();
+        if (timed.queuePair->m_timedAt == timed.time)
+        {
+            timed.queuePair->m_timedAt = NEVER;
+            if (!timed.queuePair->m_listed)
+            {
+                List(timed.queuePair, now);
+            }
+        }
+    }
+    if (!m_timed.empty() && m_timed.top().time < m_timerAt)
+    {
+        m_timerAt = m_timed.top().time;
+        m_timer.Schedule(m_timerAt - now);
+    }
+    m_ports.front()->Kick();
+}
+
+Frame*
+Host::Pull(uint8_t cls)
+{
+    // A queue pair that ceased to be able to send while it waited for its turn is passed over.
+    const int64_t now = NowPs();
+    Frame* frame = nullptr;
+    while (!frame && m_readyHead[cls])
+    {
+        QueuePair* queuePair = m_readyHead[cls];
+        m_readyHead[cls] = queuePair->m_nextReady;
+        queuePair->m_listed = false;
+        if (queuePair->CanSend(now) && queuePair->GetEarliest(now) <= now)
+        {
+            frame = queuePair->MakeNext(now);
+        }
+        List(queuePair, now);
+    }
+    if (!m_readyHead[cls])
+    {
+        m_ports.front()->SetReady(cls, false);
+    }
+    if (frame)
+    {
+        CountMade(frame);
+    }
+    return frame;
+}
+
+void
+Host::Inject(Frame* frame)
+{
+    CountMade(frame);
+    m_ports.front()->Enqueue(frame);
+}
+
+void
+Host::Receive(Frame* frame, lossless::Port& ingress)
+{
+    if (frame->kind == FrameKind::DATA && (m_receiveRate > 0 || m_serving))
+    {
+        if (Charge(frame, ingress, 0))
+        {
+            m_received.Push(frame);
+            ServeNext();
+        }
+        return;
+    }
+    Process(frame);
+}
+
+void
+Host::ServeNext()
+{
+    if (m_serving || m_received.IsEmpty())
+    {
+        return;
+    }
+    m_serving = true;
+    const int64_t time = m_receiveRate ? lossless::TransmissionTime(m_received.Head()->bytes, m_receiveRate) : 0;
+    m_served.Schedule(time);
+}
+
+void
+Host::Served()
+{
+    Frame* frame = m_received.Pop();
+    m_serving = false;
+    frame->charged = false;
+    Release(0, 0, frame->cls, frame->flow, frame->bytes);
+    Process(frame);
+    ServeNext();
+}
+
+void
+Host::Process(Frame* frame)
+{
+    if (frame->kind == FrameKind::SIGNAL)
+    {
+        ++m_counters.taken;
+        if (!OfferTransit(frame, *m_ports.front()))
+        {
+            lossless::FramePool::Give(frame);
+        }
+        return;
+    }
+    if (frame->dst != m_id)
+    {
+        Drop(frame, DropCause::NO_ROUTE);
+        return;
+    }
+    QueuePair& queuePair = *(*m_queuePairs)[frame->flow];
+    if (frame->kind == FrameKind::DATA)
+    {
+        queuePair.ReceiveData(*frame);
+    }
+    else
+    {
+        queuePair.ReceiveAnswer(*frame);
+    }
+    Take(frame);
+}
+
+uint64_t
+Host::CountHeld() const
+{
+    return m_received.GetFrames();
+}
+
+void
+Host::NoteDelivery()
+{
+    m_progress->lastDelivery = NowPs();
+}
+
+void
+Host::NoteFinished()
+{
+    ++m_progress->finished;
+    if (m_progress->stopWhenDone && m_progress->finished == m_progress->finite)
+    {
+        Simulator::Stop();
+    }
+}
+
+} // namespace rdma
+} // namespace ns3

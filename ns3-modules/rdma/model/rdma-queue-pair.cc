@@ -1,0 +1,531 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "rdma-queue-pair.h"
+
+#include "rdma-host.h"
+
+#include "ns3/boolean.h"
+#include "ns3/enum.h"
+#include "ns3/lossless-routes.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::Frame;
+using lossless::FrameKind;
+using lossless::FramePool;
+using lossless::NEVER;
+using lossless::NowPs;
+
+NS_OBJECT_ENSURE_REGISTERED(QueuePair);
+
+TypeId
+QueuePair::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::rdma::QueuePair")
+            .SetParent<Object>()
+            .SetGroupName("rdma")
+            .AddConstructor<QueuePair>()
+            .AddAttribute("PayloadSize",
+                          "Payload of a full packet. [B]",
+                          UintegerValue(1000),
+                          MakeUintegerAccessor(&QueuePair::m_payloadSize),
+                          MakeUintegerChecker<uint32_t>(1, 9000))
+            .AddAttribute("HeaderSize",
+                          "Bytes of a data frame beside its payload, FCS included. 48 as in other simulators; real RoCEv2 "
+                          "with an 802.1Q tag has 66. [B]",
+                          UintegerValue(48),
+                          MakeUintegerAccessor(&QueuePair::m_headerSize),
+                          MakeUintegerChecker<uint32_t>(0, 500))
+            .AddAttribute("MinFrameSize",
+                          "Smallest frame (IEEE 802.3, clause 4.4.2). [B]",
+                          UintegerValue(lossless::MIN_FRAME_BYTES),
+                          MakeUintegerAccessor(&QueuePair::m_minFrame),
+                          MakeUintegerChecker<uint32_t>(1, 1500))
+            .AddAttribute("AckSize",
+                          "Size of an ACK, NACK or CNP. [B]",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&QueuePair::m_ackSize),
+                          MakeUintegerChecker<uint32_t>(1, 1500))
+            .AddAttribute("AckEvery",
+                          "Packets an ACK answers; the last of a message is answered at once.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&QueuePair::m_ackEvery),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("AnswerClass",
+                          "Class of ACK, NACK and CNP; 8 is the control queue, which is never paused.",
+                          UintegerValue(lossless::CONTROL_CLASS),
+                          MakeUintegerAccessor(&QueuePair::m_answerClass),
+                          MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
+            .AddAttribute("Ttl",
+                          "Time to live of a frame: a switch that counts it down to 0 drops the frame.",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&QueuePair::m_ttl),
+                          MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute("EcnCapable",
+                          "Switches may mark data frames instead of dropping them.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&QueuePair::m_ecnCapable),
+                          MakeBooleanChecker())
+            .AddAttribute("Retransmit",
+                          "What to do about lost packets: None, GoBackN (as RoCE NICs) or Selective.",
+                          EnumValue(Retransmit::GO_BACK_N),
+                          MakeEnumAccessor<Retransmit>(&QueuePair::m_retransmit),
+                          MakeEnumChecker(Retransmit::NONE,
+                                          "None",
+                                          Retransmit::GO_BACK_N,
+                                          "GoBackN",
+                                          Retransmit::SELECTIVE,
+                                          "Selective"))
+            .AddAttribute("Timeout",
+                          "Silence with data outstanding after which the sender repeats.",
+                          TimeValue(MilliSeconds(10)),
+                          MakeTimeAccessor(&QueuePair::m_timeout),
+                          MakeTimeChecker(NanoSeconds(1)));
+    return tid;
+}
+
+QueuePair::QueuePair()
+    : m_timer(this, &QueuePair::Timeout)
+{
+}
+
+QueuePair::~QueuePair() = default;
+
+void
+QueuePair::DoDispose()
+{
+    m_control = nullptr;
+    Object::DoDispose();
+}
+
+void
+QueuePair::Connect(uint32_t flow,
+                   Host* src,
+                   Host* dst,
+                   const Demand& demand,
+                   Ptr<CongestionControl> control,
+                   bool pinned)
+{
+    m_flow = flow;
+    m_src = src;
+    m_dst = dst;
+    m_demand = demand;
+    m_control = control;
+    m_pinned = pinned;
+    m_packets = demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes + m_payloadSize - 1) / m_payloadSize;
+    m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
+    m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
+}
+
+void
+QueuePair::Start()
+{
+    m_started = true;
+    if (m_control)
+    {
+        m_control->Start(this, m_src->GetPort(0).GetRate());
+    }
+    Reconsider();
+}
+
+void
+QueuePair::SetOnOff(int64_t on, int64_t off)
+{
+    m_demand.on = on;
+    m_demand.off = off;
+}
+
+void
+QueuePair::UpdateRate(int64_t now)
+{
+    const uint64_t line = m_src->GetPort(0).GetRate();
+    uint64_t rate = m_demand.rate ? m_demand.rate : line;
+    if (m_control && m_control->GetRate())
+    {
+        rate = std::min(rate, m_control->GetRate());
+    }
+    m_paced = rate < line;
+    if (m_limiter.GetRate() != rate)
+    {
+        m_limiter.SetRate(rate, now);
+    }
+}
+
+void
+QueuePair::Reconsider()
+{
+    if (m_started)
+    {
+        UpdateRate(NowPs());
+        m_src->Activate(this);
+    }
+}
+
+void
+QueuePair::HoldUntil(int64_t until)
+{
+    m_holdUntil = std::max(m_holdUntil, until);
+}
+
+bool
+QueuePair::CanSend(int64_t now) const
+{
+    if (!m_missing.empty())
+    {
+        return true;
+    }
+    if (m_next >= m_packets || now >= m_demand.stop)
+    {
+        return false;
+    }
+    uint64_t window = m_demand.window;
+    if (m_control && m_control->GetWindow())
+    {
+        window = window ? std::min(window, m_control->GetWindow()) : m_control->GetWindow();
+    }
+    // At least one packet may always be in flight: a window smaller than a packet must not stop the flow for ever.
+    return window == 0 || m_next == m_first || (m_next - m_first + 1) * m_payloadSize <= window;
+}
+
+int64_t
+QueuePair::GetEarliest(int64_t now) const
+{
+    int64_t earliest = std::max(now, m_holdUntil);
+    if (m_paced)
+    {
+        earliest = std::max(earliest, m_limiter.GetEarliest(now));
+    }
+    if (m_demand.on > 0)
+    {
+        const int64_t cycle = m_demand.on + m_demand.off;
+        const int64_t phase = (earliest - m_demand.start) % cycle;
+        if (phase >= m_demand.on)
+        {
+            earliest += cycle - phase;
+        }
+    }
+    return earliest;
+}
+
+uint64_t
+QueuePair::GetPackets() const
+{
+    return m_packets;
+}
+
+uint32_t
+QueuePair::GetPayload(uint64_t psn) const
+{
+    return psn + 1 == m_packets ? static_cast<uint32_t>(m_demand.bytes - psn * m_payloadSize) : m_payloadSize;
+}
+
+uint32_t
+QueuePair::GetFrameBytes(uint64_t psn) const
+{
+    return std::max(GetPayload(psn) + m_headerSize, m_minFrame);
+}
+
+uint32_t
+QueuePair::GetLargestFrame() const
+{
+    return std::max({m_payloadSize + m_headerSize, m_minFrame, m_ackSize});
+}
+
+Frame
+QueuePair::GetHeader() const
+{
+    Frame frame;
+    frame.flow = m_flow;
+    frame.src = m_src->GetId();
+    frame.dst = m_dst->GetId();
+    frame.hash = m_hash;
+    frame.pinned = m_pinned;
+    frame.cls = m_demand.cls;
+    frame.ttl = static_cast<uint8_t>(m_ttl);
+    frame.ecn = m_ecnCapable ? 1 : 0;
+    return frame;
+}
+
+Frame*
+QueuePair::MakeNext(int64_t now)
+{
+    uint64_t psn;
+    if (!m_missing.empty())
+    {
+        psn = m_missing.front();
+        m_missing.pop_front();
+        m_state[psn - m_first] = REPEATED;
+    }
+    else
+    {
+        psn = m_next++;
+    }
+    const bool repeat = psn < m_highest;
+    if (!repeat)
+    {
+        m_highest = psn + 1;
+        if (m_retransmit == Retransmit::SELECTIVE)
+        {
+            m_state.push_back(IN_FLIGHT);
+        }
+    }
+    Frame* frame = FramePool::Take();
+    *frame = GetHeader();
+    frame->psn = static_cast<uint32_t>(psn);
+    frame->payload = static_cast<uint16_t>(GetPayload(psn));
+    frame->bytes = static_cast<uint16_t>(GetFrameBytes(psn));
+    m_outcome.sent += frame->payload;
+    m_outcome.retransmitted += repeat ? frame->payload : 0;
+    if (m_paced)
+    {
+        m_limiter.Start(frame->bytes + static_cast<int64_t>(m_src->GetPort(0).GetOverhead()), now);
+    }
+    if (m_control)
+    {
+        m_control->NotifySent(*frame);
+    }
+    WatchProgress(now);
+    return frame;
+}
+
+void
+QueuePair::WatchProgress(int64_t now)
+{
+    if (m_retransmit == Retransmit::NONE || m_watching)
+    {
+        return;
+    }
+    m_watching = true;
+    m_progress = now;
+    m_timer.Schedule(m_timeout.GetTimeStep());
+}
+
+void
+QueuePair::Timeout()
+{
+    const int64_t now = NowPs();
+    const int64_t silence = now - m_progress;
+    const int64_t limit = m_timeout.GetTimeStep();
+    m_watching = false;
+    if (m_first >= m_highest)
+    {
+        return; // nothing outstanding; the next packet starts the watch again
+    }
+    m_watching = true;
+    if (silence < limit)
+    {
+        m_timer.Schedule(limit - silence);
+        return;
+    }
+    ++m_outcome.timeouts;
+    m_progress = now;
+    m_timer.Schedule(limit);
+    if (m_retransmit == Retransmit::SELECTIVE)
+    {
+        for (PacketState& state : m_state)
+        {
+            state = state == REPEATED ? IN_FLIGHT : state;
+        }
+        MarkMissing(m_first, m_highest);
+    }
+    else
+    {
+        GoBack(m_first);
+    }
+    Reconsider();
+}
+
+void
+QueuePair::GoBack(uint64_t psn)
+{
+    m_next = std::min(m_next, psn);
+}
+
+void
+QueuePair::MarkMissing(uint64_t from, uint64_t to)
+{
+    for (uint64_t psn = std::max(from, m_first); psn < std::min(to, m_highest); ++psn)
+    {
+        if (m_state[psn - m_first] == IN_FLIGHT)
+        {
+            m_state[psn - m_first] = MISSING;
+            m_missing.push_back(psn);
+        }
+    }
+}
+
+void
+QueuePair::Advance(uint64_t acknowledged)
+{
+    if (acknowledged <= m_first)
+    {
+        return;
+    }
+    m_progress = NowPs();
+    if (m_retransmit == Retransmit::SELECTIVE)
+    {
+        m_state.erase(m_state.begin(), m_state.begin() + static_cast<std::ptrdiff_t>(acknowledged - m_first));
+        std::erase_if(m_missing, [acknowledged](uint64_t psn) { return psn < acknowledged; });
+    }
+    m_first = acknowledged;
+    m_next = std::max(m_next, m_first);
+}
+
+void
+QueuePair::ReceiveAnswer(const Frame& frame)
+{
+    if (frame.kind == FrameKind::CNP)
+    {
+        if (m_control)
+        {
+            m_control->NotifyCnp(frame);
+        }
+        Reconsider();
+        return;
+    }
+    const uint64_t expected = frame.word[0];
+    Advance(expected);
+    if (frame.kind == FrameKind::NACK)
+    {
+        ++m_outcome.nacks;
+        if (m_retransmit == Retransmit::GO_BACK_N)
+        {
+            GoBack(std::max(expected, m_first));
+        }
+        else if (m_retransmit == Retransmit::SELECTIVE)
+        {
+            const uint64_t got = frame.word[1];
+            if (got >= m_first && got < m_highest && m_state[got - m_first] == IN_FLIGHT)
+            {
+                m_state[got - m_first] = ACKED;
+            }
+            MarkMissing(expected, got);
+        }
+    }
+    if (m_control)
+    {
+        m_control->NotifyAck(frame);
+    }
+    Reconsider();
+}
+
+void
+QueuePair::Answer(FrameKind kind, const Frame& data)
+{
+    Frame* frame = FramePool::Take();
+    frame->kind = kind;
+    frame->flow = m_flow;
+    frame->src = m_dst->GetId();
+    frame->dst = m_src->GetId();
+    frame->hash = m_reverseHash;
+    frame->pinned = m_pinned;
+    frame->cls = static_cast<uint8_t>(m_answerClass);
+    frame->ttl = static_cast<uint8_t>(m_ttl);
+    frame->bytes = static_cast<uint16_t>(m_ackSize);
+    frame->ecn = data.ecn;
+    frame->word[0] = m_expected;
+    frame->word[1] = data.psn;
+    m_dst->Inject(frame);
+}
+
+void
+QueuePair::ReceiveData(const Frame& frame)
+{
+    if (m_control && m_control->NotifyData(frame))
+    {
+        Answer(FrameKind::CNP, frame);
+    }
+    const uint64_t psn = frame.psn;
+    if (psn > m_expected)
+    {
+        if (m_retransmit == Retransmit::SELECTIVE)
+        {
+            const std::size_t at = psn - m_expected;
+            if (m_kept.size() <= at)
+            {
+                m_kept.resize(at + 1, false);
+            }
+            m_kept[at] = true;
+            Answer(FrameKind::NACK, frame);
+        }
+        else if (!m_gapKnown)
+        {
+            m_gapKnown = true;
+            Answer(FrameKind::NACK, frame);
+        }
+        return;
+    }
+    if (psn < m_expected)
+    {
+        Answer(FrameKind::ACK, frame); // a repeat of what is here: the sender must learn so
+        return;
+    }
+    m_gapKnown = false;
+    do
+    {
+        m_outcome.delivered += GetPayload(m_expected);
+        ++m_expected;
+        if (!m_kept.empty())
+        {
+            m_kept.pop_front();
+        }
+    } while (!m_kept.empty() && m_kept.front());
+    m_dst->NoteDelivery();
+    if (m_expected == m_packets)
+    {
+        m_outcome.finish = NowPs();
+        m_dst->NoteFinished();
+    }
+    if (++m_unanswered >= m_ackEvery || m_expected == m_packets)
+    {
+        m_unanswered = 0;
+        Answer(FrameKind::ACK, frame);
+    }
+}
+
+uint32_t
+QueuePair::GetFlow() const
+{
+    return m_flow;
+}
+
+Host*
+QueuePair::GetSource() const
+{
+    return m_src;
+}
+
+Host*
+QueuePair::GetDestination() const
+{
+    return m_dst;
+}
+
+const QueuePair::Demand&
+QueuePair::GetDemand() const
+{
+    return m_demand;
+}
+
+const QueuePair::Outcome&
+QueuePair::GetOutcome() const
+{
+    return m_outcome;
+}
+
+Ptr<CongestionControl>
+QueuePair::GetCongestionControl() const
+{
+    return m_control;
+}
+
+} // namespace rdma
+} // namespace ns3
