@@ -1,0 +1,1 @@
+// Only here because precompiled headers need a target, and a target needs a source.

@@ -1,0 +1,94 @@
+"""Run CMake and Ninja: progress for the person who waits, a full log, the first error."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from pyorch.errors import Problem, UserError
+
+#: How much of the compiler's output a message shows; the log has the rest.
+SHOWN_LINES = 12
+
+#: Variables through which a shell's habits would reach the compiler, and so the results.
+_FLAG_VARIABLES = ("CXXFLAGS", "CPPFLAGS", "CFLAGS")
+
+_PROGRESS = re.compile(r"^\[(?P<done>\d+)/(?P<total>\d+)\] (?P<what>.*)$")
+# Not just "error": Ninja repeats the failed command, whose file names may hold that word.
+_ERROR = re.compile(
+    r": (fatal |internal compiler )?error: |: undefined reference |: multiple definition "
+    r"|^CMake Error|^ninja: (error|fatal)|: No space left on device"
+)
+
+
+@dataclass
+class Log:
+    """The log of one build: each step is run, shown as it goes (unless quiet) and appended."""
+
+    file: Path
+    quiet: bool
+    started: bool = False
+    warnings: int = 0
+
+    def run(self, step: str, command: Sequence[str]) -> None:
+        """Run one step. Raises UserError with the first error lines when it fails."""
+        lines: list[str] = []
+        with self.file.open("a" if self.started else "w", encoding="utf-8") as log:
+            self.started = True
+            log.write(f"$ {' '.join(command)}\n")
+            process = subprocess.Popen(
+                command,
+                env=_environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
+            with process:
+                for line in process.stdout or ():
+                    log.write(line)
+                    lines.append(line.rstrip("\n"))
+                    self.warnings += ": warning: " in line
+                    self._show(lines[-1])
+        if not self.quiet and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if process.returncode != 0:
+            self._fail(step, lines)
+
+    def _show(self, line: str) -> None:
+        match = _PROGRESS.match(line)
+        if match and not self.quiet and sys.stderr.isatty():
+            name = Path(match["what"]).name.removesuffix(".o")
+            text = f"build: {match['done']}/{match['total']} {name}"
+            print(f"\r\x1b[K{text[:79]}", end="", file=sys.stderr, flush=True)
+
+    def _fail(self, step: str, lines: Sequence[str]) -> NoReturn:
+        unlisted = next((line for line in lines if "not listed in" in line), None)
+        what = (
+            "CMake could not configure the modules"
+            if step == "configure"
+            else "the modules do not compile"
+        )
+        hint = "correct the source and give the same command again"
+        if unlisted is not None:
+            hint = "python -m pyorch.build.lists lists them"
+        shown = "\n".join(first_errors(lines))
+        raise UserError(
+            [Problem("ns3-modules", f"{what}:\n{shown}", None, f"{hint}; full log: {self.file}")]
+        )
+
+
+def first_errors(lines: Sequence[str]) -> list[str]:
+    """Return the lines from the first error on, or the last ones when none looks like an error."""
+    errors = (number for number, line in enumerate(lines) if _ERROR.search(line))
+    first = next(errors, max(0, len(lines) - SHOWN_LINES))
+    return [line for line in lines[first:] if not _PROGRESS.match(line)][:SHOWN_LINES]
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _FLAG_VARIABLES}
+    return {**kept, "LC_ALL": "C", "NINJA_STATUS": "[%f/%t] "}

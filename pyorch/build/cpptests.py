@@ -1,0 +1,97 @@
+"""Run the C++ test suites of the modules."""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyorch.build.builder import ensure_built
+from pyorch.build.info import BuildInfo
+from pyorch.errors import Problem, UserError
+
+# ns-3's singletons live until the process ends, but stay reachable, and so count as no leaks.
+_SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
+
+#: Seconds after which a suite counts as hung.
+SUITE_TIMEOUT = 600
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """How one suite went; `output` is all it printed, `seconds` wall time."""
+
+    name: str
+    passed: bool
+    seconds: float
+    output: str
+
+
+def run_cpp_tests(
+    profile: str = "release",
+    quiet: bool = False,
+    *,
+    suites: Sequence[str] | None = None,
+    root: Path | None = None,
+) -> list[SuiteResult]:
+    """Build the test program and run all suites of the modules, or the given ones.
+
+    Each runs in a process of its own. Returns one result a suite, in the order of their names.
+    Raises UserError when the build fails.
+    """
+    info = ensure_built(profile, quiet, tests=True, root=root)
+    names = list_suites(info) if suites is None else suites
+    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(lambda name: run_suite(info, name), names))
+
+
+def list_suites(info: BuildInfo) -> list[str]:
+    """Return the names of our suites ("<module>-..."), sorted. The build must have its tests.
+
+    Raises UserError when the test program does not even start.
+    """
+    code, output = _run_program(info, "--list")
+    if code != 0:
+        what = f"the C++ test program does not start:\n{output[-2000:]}"
+        raise UserError([Problem(str(runner_of(info)), what, None, None)])
+    prefixes = tuple(f"{module}-" for module in info.modules)
+    return sorted(name for name in output.split() if name.startswith(prefixes))
+
+
+def run_suite(info: BuildInfo, name: str) -> SuiteResult:
+    """Run one suite with all its cases, also those that ns-3 skips by default for their length."""
+    began = time.monotonic()
+    code, output = _run_program(info, f"--suite={name}", "--fullness=EXTENSIVE", "--verbose")
+    return SuiteResult(name, code == 0, time.monotonic() - began, output)
+
+
+def _run_program(info: BuildInfo, *options: str) -> tuple[int, str]:
+    """Run the test program in a folder that goes away; return its exit code and output."""
+    with tempfile.TemporaryDirectory(prefix="pyorch-test-") as folder:
+        try:
+            done = subprocess.run(
+                [runner_of(info), *options, f"--tempdir={folder}"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                cwd=folder,
+                env={**_SANITIZER_OPTIONS, **os.environ},  # what a person has set comes last
+                timeout=SUITE_TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            printed = late.output.decode(errors="replace") if late.output else ""
+            return -1, f"{printed}\nnot done after {SUITE_TIMEOUT} s"
+    return done.returncode, done.stdout
+
+
+def runner_of(info: BuildInfo) -> Path:
+    """Return the path of the program that holds the suites of all modules."""
+    return info.folder / "bin" / "test-runner"

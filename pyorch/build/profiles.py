@@ -1,0 +1,44 @@
+"""The ways to compile the modules."""
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pyorch.errors import Problem, UserError
+
+# Every node of a cluster must compute the same numbers: no instructions of one machine only
+# (-march=native), and no fusing of a multiplication with an addition, which rounds once instead of
+# twice.
+_SAME_EVERYWHERE = "-ffp-contract=off"
+
+#: Compiler flags of each profile. ns-3's own definitions are those of the wheel in all of them (see
+#: wheel.py).
+PROFILES: Mapping[str, str] = MappingProxyType(
+    {
+        # no-semantic-interposition: calls within one library may be inlined, as nobody replaces its
+        # functions
+        "release": f"-O3 -fno-semantic-interposition {_SAME_EVERYWHERE}",
+        "debug": f"-Og -g3 -D_GLIBCXX_ASSERTIONS {_SAME_EVERYWHERE}",
+        "sanitize": (
+            "-O1 -g -D_GLIBCXX_ASSERTIONS -fno-omit-frame-pointer"
+            f" -fsanitize=address,undefined -fno-sanitize-recover=all {_SAME_EVERYWHERE}"
+        ),
+    }
+)
+
+
+def flags_of(profile: str) -> str:
+    """Return the compiler flags of a profile. Raises UserError when there is no such profile."""
+    if profile not in PROFILES:
+        near = difflib.get_close_matches(profile, PROFILES, n=1)
+        raise UserError(
+            [
+                Problem(
+                    where="profile",
+                    what=f"there is no build profile '{profile}'",
+                    allowed=", ".join(PROFILES),
+                    hint=f"did you mean '{near[0]}'?" if near else None,
+                )
+            ]
+        )
+    return PROFILES[profile]

@@ -1,0 +1,168 @@
+"""What the built modules can do: every type with its attributes, as ns-3's TypeIds tell it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyorch.build.info import BuildInfo
+from pyorch.errors import Problem, UserError
+from pyorch.files import write_atomically
+
+#: The module and the header of the class that Python drives (docs/architecture.md).
+FACADE_MODULE = "rdma"
+FACADE_HEADER = "simulation.h"
+
+_NOT_FOR_PYTHON = Problem(
+    where="profile",
+    what="the sanitize profile is for the C++ test program; Python cannot load its libraries",
+    allowed="release, debug",
+    hint=None,
+)
+
+
+@dataclass(frozen=True)
+class AttributeInfo:
+    """One attribute: `type` is the C++ class of its value, `allowed` what its checker accepts."""
+
+    name: str
+    help: str
+    type: str
+    default: str
+    allowed: str
+
+
+@dataclass(frozen=True)
+class TraceInfo:
+    """One trace source and the C++ signature of its callbacks."""
+
+    name: str
+    help: str
+    callback: str
+
+
+@dataclass(frozen=True)
+class TypeInfo:
+    """One registered type; `group` is its module, `abstract` means that it has no constructor."""
+
+    name: str
+    parent: str
+    group: str
+    help: str
+    abstract: bool
+    attributes: Sequence[AttributeInfo] = ()
+    traces: Sequence[TraceInfo] = ()
+
+
+#: All types, in the order in which ns-3 registered them.
+Schema = Sequence[TypeInfo]
+
+
+def parse_schema(text: str) -> Schema:
+    """Parse the JSON of `Simulation::Describe`.
+
+    Raises ValueError when the text is no JSON, KeyError or TypeError when it is not of that form.
+    """
+    return tuple(_type_info(entry) for entry in json.loads(text))
+
+
+def load_schema(info: BuildInfo) -> Schema:
+    """Describe the types of the built modules.
+
+    The modules are asked once, in a process of their own, and the answer is kept in the build
+    folder for as long as the fingerprint stays the same. Raises UserError when no module brings
+    the class Simulation, or when it fails.
+    """
+    cache = info.folder / "schema.json"
+    known = _read_cache(cache, info.fingerprint)
+    if known is None:
+        text = describe(info)
+        known = _parse_or_complain(text, cache)
+        content = {"fingerprint": info.fingerprint, "types": json.loads(text)}
+        write_atomically(cache, json.dumps(content, indent=1) + "\n")
+    return known
+
+
+def has_facade(info: BuildInfo) -> bool:
+    """Tell whether the built modules bring the class Simulation."""
+    return any((folder / "ns3" / FACADE_HEADER).is_file() for folder in info.include_dirs)
+
+
+def describe(info: BuildInfo) -> str:
+    """Return the JSON of `Simulation::Describe` for all built modules.
+
+    Raises UserError when that fails.
+    """
+    if info.profile == "sanitize":
+        raise UserError([_NOT_FOR_PYTHON])
+    if not has_facade(info):
+        raise UserError(
+            [
+                Problem(
+                    where=str(info.folder),
+                    what=f"no built module ({', '.join(info.modules)}) has {FACADE_HEADER}",
+                    allowed=None,
+                    hint=f"the module '{FACADE_MODULE}' brings it: is it in ns3-modules/?",
+                )
+            ]
+        )
+    done = subprocess.run(
+        [sys.executable, "-m", "pyorch.ns3", str(info.folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise UserError([_describe_problem(info, done.stderr)])
+    return done.stdout
+
+
+def _describe_problem(info: BuildInfo, stderr: str) -> Problem:
+    tail = "\n".join(stderr.strip().splitlines()[-12:])
+    return Problem(
+        where=str(info.folder),
+        what=f"the built modules do not load:\n{tail}",
+        allowed=None,
+        hint="'invoke clean' and 'invoke build' start afresh; else the modules are at fault",
+    )
+
+
+def _read_cache(cache: Path, fingerprint: str) -> Schema | None:
+    try:
+        content = json.loads(cache.read_text(encoding="utf-8"))
+        if content["fingerprint"] != fingerprint:
+            return None
+        return tuple(_type_info(entry) for entry in content["types"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # a cache that cannot be read is as good as none
+
+
+def _parse_or_complain(text: str, cache: Path) -> Schema:
+    try:
+        return parse_schema(text)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            [
+                Problem(
+                    where="ns3::rdma::Simulation::Describe",
+                    what=f"its answer cannot be read ({error!r}): {text[:200]!r}",
+                    allowed="a JSON list of types, as its documentation says",
+                    hint=f"the module '{FACADE_MODULE}' is at fault ({cache} was not written)",
+                )
+            ]
+        ) from error
+
+
+def _type_info(entry: dict[str, Any]) -> TypeInfo:
+    return TypeInfo(
+        name=entry["name"],
+        parent=entry["parent"],
+        group=entry["group"],
+        help=entry["help"],
+        abstract=bool(entry["abstract"]),
+        attributes=tuple(AttributeInfo(**attribute) for attribute in entry["attributes"]),
+        traces=tuple(TraceInfo(**trace) for trace in entry["traces"]),
+    )

@@ -1,0 +1,137 @@
+"""The C++ modules as files: which there are, whether they changed, and what they amount to."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyorch.build.toolchain import Compiler
+from pyorch.errors import Problem, UserError
+
+#: Further folders with modules: of one module each, or of several; separated like PATH.
+MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
+
+#: The fixed part of the CMake project, shipped in the package.
+CMAKE_FOLDER = Path(__file__).parent / "cmake"
+
+#: Folders of a module whose files end up in its library; with the others only tests, examples and
+#: pages change.
+MODEL_FOLDERS = ("model", "helper")
+TEST_FOLDERS = ("test", "examples")
+
+SOURCE_SUFFIXES = (".cc", ".h", ".cmake", ".txt")
+
+
+@dataclass(frozen=True)
+class Module:
+    """One C++ module: its name is that of its folder."""
+
+    name: str
+    folder: Path
+
+    def files(self, folders: Sequence[str]) -> list[Path]:
+        """Return the source files of some of its folders, sorted, and its own CMakeLists.txt."""
+        found = [self.folder / "CMakeLists.txt"]
+        for name in folders:
+            for place, _, names in os.walk(self.folder / name):
+                found += [Path(place, name) for name in names if name.endswith(SOURCE_SUFFIXES)]
+        return sorted(found)
+
+
+def find_modules(home: Path) -> list[Module]:
+    """Find all modules, in `home` and in $PYORCH_MODULE_PATH, sorted by name.
+
+    A module is a folder with a CMakeLists.txt that calls build_lib. Raises UserError when there is
+    none, when two have one name, or when a folder of the variable holds none.
+    """
+    problems: list[Problem] = []
+    found = _modules_in(home)
+    if not found:
+        problems.append(
+            Problem(str(home), "it holds no C++ module", "folders with a CMakeLists.txt", None)
+        )
+    for entry in filter(None, os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep)):
+        more = _modules_in(Path(entry).expanduser().absolute())
+        if not more:
+            problems.append(_empty_entry(entry))
+        found += more
+    names = [module.name for module in found]
+    problems += [
+        Problem(name, f"two modules have this name: {_places(found, name)}", None, "rename one")
+        for name in sorted({name for name in names if names.count(name) > 1})
+    ]
+    if problems:
+        raise UserError(problems)
+    return sorted(found, key=lambda module: module.name)
+
+
+def _modules_in(folder: Path) -> list[Module]:
+    if _is_module(folder):
+        return [Module(folder.name, folder)]
+    return [Module(place.name, place) for place in sorted(folder.glob("*/")) if _is_module(place)]
+
+
+def _is_module(folder: Path) -> bool:
+    lists = folder / "CMakeLists.txt"
+    return lists.is_file() and "build_lib(" in lists.read_text(encoding="utf-8", errors="replace")
+
+
+def _empty_entry(entry: str) -> Problem:
+    return Problem(
+        where=f"{MODULE_PATH_VARIABLE}={entry}",
+        what="this folder neither is nor holds a C++ module",
+        allowed="folders with a CMakeLists.txt that calls build_lib",
+        hint="correct or unset the environment variable",
+    )
+
+
+def _places(modules: Iterable[Module], name: str) -> str:
+    return " and ".join(str(module.folder) for module in modules if module.name == name)
+
+
+def snapshot(files: Iterable[Path]) -> list[list[object]]:
+    """Return [path, size, mtime in ns] of each file: equal snapshots, nothing to compile."""
+    stats = ((str(file), file.stat()) for file in files)
+    return [[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+
+
+def files_of_libraries(modules: Iterable[Module]) -> list[Path]:
+    """Return the files that the libraries are made of, and the CMake files that say how."""
+    own = [file for module in modules for file in module.files(MODEL_FOLDERS)]
+    return [*cmake_files(), *own]
+
+
+def files_of_tests(modules: Iterable[Module]) -> list[Path]:
+    """Return the files that only the test program is made of."""
+    return [file for module in modules for file in module.files(TEST_FOLDERS)]
+
+
+def cmake_files() -> list[Path]:
+    """Return the fixed part of the CMake project."""
+    return sorted(file for file in CMAKE_FOLDER.iterdir() if file.is_file())
+
+
+def fingerprint(modules: Iterable[Module], ns3: str, compiler: Compiler, flags: str) -> str:
+    """Return a SHA-256 in hex over everything that can change a result.
+
+    That is the content of the modules' model/ and helper/ and of all CMake files, the versions of
+    ns-3 and of the compiler, and the flags. Where the files lie and when they were written is no
+    part of it; nor are the tests.
+    """
+    digest = hashlib.sha256()
+    for part in (ns3, str(compiler), flags):
+        _feed(digest, part.encode())
+    for file in cmake_files():
+        _feed(digest, file.name.encode(), file.read_bytes())
+    for module in modules:
+        for file in module.files(MODEL_FOLDERS):
+            name = f"{module.name}/{file.relative_to(module.folder).as_posix()}"
+            _feed(digest, name.encode(), file.read_bytes())
+    return digest.hexdigest()
+
+
+def _feed(digest: "hashlib._Hash", *parts: bytes) -> None:
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))  # so that no two lists of parts look alike
+        digest.update(part)

@@ -1,0 +1,310 @@
+"""What the tasks do: every function prints for people and returns an exit code.
+
+0 all well, 1 a run or an expectation failed, 2 bad input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import shlex
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec
+
+from pyorch.errors import Problem, UserError
+from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    from pyorch.build import BuildInfo
+    from pyorch.config import Experiment
+    from pyorch.config.attributes import Catalogue, TypeInfo
+    from pyorch.engine import BatchResult
+    from pyorch.plan import RunSpec
+    from pyorch.store import Store
+
+OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+DEFAULT_EXPERIMENT = "gfc/two-to-one"
+SHOWN_RUNS = 40
+SHOWN_FAILURES = 10
+
+P = ParamSpec("P")
+
+
+def command(function: Callable[P, int]) -> Callable[P, int]:
+    """Turn what a person did wrong into one clear message and exit code 2, Ctrl-C into 130."""
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            return function(*args, **kwargs)
+        except UserError as error:
+            sys.stdout.flush()
+            print(error.render(), file=sys.stderr)
+            return BAD_INPUT
+        except KeyboardInterrupt:
+            print("\ninterrupted", file=sys.stderr)
+            return INTERRUPTED
+        except BrokenPipeError:  # `invoke show ... | head`
+            with contextlib.suppress(OSError):
+                sys.stdout.close()
+            return OK
+
+    return guarded
+
+
+def whole_number(option: str, text: str) -> int | None:
+    """Read the value of an option that counts something, from 1; None when it was not given.
+
+    Raises UserError when it is no such number.
+    """
+    if text == "":
+        return None
+    if text.isdecimal() and int(text) >= 1:
+        return int(text)
+    raise UserError([Problem(option, f"{text!r} is no such number", "a whole number from 1", None)])
+
+
+# ---------------------------------------------------------------------------------------------
+# Experiments
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment made ready: what to run, with which build, and where results go."""
+
+    experiment: Experiment
+    specs: list[RunSpec]
+    build: BuildInfo
+    store: Store
+
+    @property
+    def missing(self) -> list[RunSpec]:
+        """The runs that are not done."""
+        return self.store.missing(self.specs, self.build.fingerprint)
+
+    @property
+    def done(self) -> list[RunSpec]:
+        """The runs that are done."""
+        fingerprint = self.build.fingerprint
+        return [spec for spec in self.specs if self.store.is_done(spec.hash(fingerprint))]
+
+
+def make_plan(
+    name: str, overrides: Sequence[str] = (), seeds: int | None = None, paths: Paths | None = None
+) -> Plan:
+    """Load an experiment, build the modules if need be, and expand it. Raises UserError."""
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.config import load_experiment
+    from pyorch.plan import expand
+    from pyorch.store import Store
+
+    paths = paths or default_paths()
+    # what is wrong without knowing the C++ classes is said before a minute of compiling
+    load_experiment(name, overrides, paths=paths)
+    build = ensure_built()
+    experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
+    specs = expand(experiment, seeds=seeds)
+    return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
+
+
+@command
+def list_all() -> int:
+    """Print the name and the title of every experiment."""
+    from pyorch.config import list_experiments
+
+    found = list_experiments(default_paths())
+    width = max((len(name) for name, _ in found), default=0)
+    for name, title in found:
+        print(f"{name:<{width}}  {title}")
+    return OK
+
+
+@command
+def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
+    """Print what an experiment would run: its question, its runs, and the first one resolved."""
+    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    for label in ("title", "question", "source"):
+        text = getattr(plan.experiment, label, "")
+        if text:
+            print(f"{label + ':':<10}{text}")
+    _print_runs(plan)
+    print("\nthe first run, resolved:")
+    print(json.dumps(plan.specs[0].data, indent=2, sort_keys=True))
+    return OK
+
+
+def _print_runs(plan: Plan) -> None:
+    """Print how many runs there are, how many are done, and which they are."""
+    missing = {id(spec) for spec in plan.missing}
+    total = len(plan.specs)
+    print(f"runs:     {total}, {total - len(missing)} of them done")
+    print(f"results:  {plan.store.root}\n")
+    from pyorch.engine.base import title
+
+    for spec in plan.specs[:SHOWN_RUNS]:
+        state = "to do" if id(spec) in missing else "done"
+        print(f"  {spec.hash(plan.build.fingerprint)}  {state:<5}  {title(spec)}")
+    if total > SHOWN_RUNS:
+        print(f"  ... and {total - SHOWN_RUNS} more")
+
+
+@command
+def experiment(
+    name: str,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    jobs: str = "",
+    dry_run: bool = False,
+) -> int:
+    """Run what is missing of an experiment and write its report."""
+    from pyorch.engine import LocalEngine
+
+    workers = whole_number("--jobs", jobs)
+    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    if dry_run:
+        _print_runs(plan)
+        print("\nnothing was run (--dry-run)")
+        return OK
+    missing = plan.missing
+    print(f"{plan.store.name}: {_runs(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
+    result = LocalEngine(plan.store, workers).run(missing, plan.build)
+    code = _tell(result, len(plan.specs))
+    if result.interrupted or result.storage_failed or not plan.done:
+        return code
+    return max(code, _report(plan, _command_line(name, overrides, seeds)))
+
+
+def _command_line(name: str, overrides: Sequence[str], seeds: str) -> str:
+    """The command that makes these results again."""
+    words = ["invoke", "experiment", name]
+    for override in overrides:
+        words += ["--set", override]
+    return shlex.join([*words, *(["--seeds", seeds] if seeds else [])])
+
+
+def _tell(result: BatchResult, total: int) -> int:
+    """Say how a batch ended and return the exit code."""
+    if result.interrupted:
+        done = total - result.left
+        print(f"interrupted: {done} done, {result.left} left, resume with the same command")
+        return INTERRUPTED
+    if not result.left:
+        return OK
+    if result.storage_failed:
+        print(f"stopped: {total - result.left} done, {result.left} left", file=sys.stderr)
+        return FAILED
+    failed = len(result.failures)
+    print(f"{_runs(failed)} failed, {result.left} of {total} missing:", file=sys.stderr)
+    for failure in result.failures[:SHOWN_FAILURES]:
+        print(f"  {failure.title}: {failure.log}", file=sys.stderr)
+    if failed > SHOWN_FAILURES:
+        print(f"  ... and {failed - SHOWN_FAILURES} more", file=sys.stderr)
+    print("the same command tries again what is missing", file=sys.stderr)
+    return FAILED
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+@command
+def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
+    """Write the report of the runs of an experiment that are done."""
+    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    if not plan.done:
+        where = plan.store.name
+        hint = f"run it first: invoke experiment {name}"
+        raise UserError([Problem(where, "none of its runs is done with this build", None, hint)])
+    return _report(plan, _command_line(name, overrides, seeds))
+
+
+def _report(plan: Plan, command_line: str) -> int:
+    """Write the report and print what was expected and what was found."""
+    from pyorch.report import write_report
+
+    done = len(plan.done)
+    if done < len(plan.specs):
+        print(f"the report covers {done} of {len(plan.specs)} runs", file=sys.stderr)
+    folder = plan.store.paths.report(plan.store.name)
+    try:
+        result = write_report(
+            plan.experiment,
+            plan.store,
+            plan.specs,
+            folder,
+            fingerprint=plan.build.fingerprint,
+            command=command_line,
+        )
+    except OSError as error:
+        if error.errno not in STORAGE_ERRORS:
+            raise
+        raise storage_error(error, folder, RESULTS_HINT) from error
+    for expectation in result.expectations:
+        published = expectation.expect.published
+        print(
+            f"{expectation.verdict:<12}{expectation.expect.what}: {expectation.measured()}", end=""
+        )
+        print("" if published is None else f", published {published}")
+    for text in result.figure_errors:
+        print(f"figure not drawn: {text}", file=sys.stderr)
+    print(f"report: {result.index}")
+    return FAILED if result.failed_expectations or result.figure_errors else OK
+
+
+# ---------------------------------------------------------------------------------------------
+# Modules
+
+
+@command
+def build(sanitize: bool = False, debug: bool = False) -> int:
+    """Compile the C++ modules."""
+    from pyorch.build import ensure_built
+
+    if sanitize and debug:
+        problem = Problem("--sanitize --debug", "two builds at once", "one of them", None)
+        raise UserError([problem])
+    profile = "sanitize" if sanitize else "debug" if debug else "release"
+    # the sanitized build is one of the test program: Python itself is not sanitized
+    info = ensure_built(profile, tests=sanitize)
+    print(f"{profile}: {', '.join(info.modules)} in {info.folder}")
+    return OK
+
+
+@command
+def schemes() -> int:
+    """Print every scheme of the built modules with the keys of its section."""
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.config.attributes import INTERFACES, catalogue
+
+    types = catalogue(load_schema(ensure_built()))
+    for key, interface in INTERFACES.items():
+        print(f"{key} ({interface})")
+        found = types.schemes(interface)
+        for name in sorted(found):
+            print("\n".join(scheme_lines(name, found[name], types)))
+        if not found:
+            print("    none")
+        print()
+    return OK
+
+
+def scheme_lines(name: str, info: TypeInfo, types: Catalogue) -> list[str]:
+    """What to print about a scheme: its short name and TypeId, and every key with its default."""
+    from pyorch.config.attributes import describe
+
+    lines = [f"    {name} ({info.name})", *_wrap(getattr(info, "help", ""), 8)]
+    for key, attribute in types.attributes(info).items():
+        lines.append(f"        {key} = {attribute.default}")
+        lines += _wrap(f"{attribute.help.rstrip('.')}; {describe(attribute)}", 12)
+    return lines
+
+
+def _wrap(text: str, indent: int) -> list[str]:
+    space = " " * indent
+    return textwrap.wrap(text, 96, initial_indent=space, subsequent_indent=space)

@@ -1,0 +1,7 @@
+"""Experiment files: from TOML to validated, canonical settings."""
+
+from pyorch.config import topology_kinds, traffic_kinds  # they register themselves
+from pyorch.config.experiment import Experiment
+from pyorch.config.load import list_experiments, load_experiment
+
+__all__ = ["Experiment", "list_experiments", "load_experiment", "topology_kinds", "traffic_kinds"]

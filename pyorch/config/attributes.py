@@ -1,0 +1,342 @@
+"""C++ objects in experiment files: sections and keys found through ns-3's TypeId system.
+
+A section is a type, a key one of its attributes in snake case. Nothing here knows a particular type
+beyond the five that have a short section name, so that a module never seen before works at once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from pyorch.config.findings import Findings, Path
+from pyorch.errors import fold, suggest
+from pyorch.units import (
+    RATES,
+    TIMES,
+    format_bytes,
+    format_time,
+    parse_bytes,
+    parse_rate,
+    parse_time,
+)
+
+
+class AttributeInfo(Protocol):
+    """One attribute of a type; see pyorch.build.schema."""
+
+    @property
+    def name(self) -> str:
+        """ns-3's name."""
+
+    @property
+    def help(self) -> str:
+        """One sentence; a size in bytes ends in "[B]"."""
+
+    @property
+    def type(self) -> str:
+        """The C++ class of the value."""
+
+    @property
+    def default(self) -> str:
+        """The initial value in ns-3's spelling."""
+
+    @property
+    def allowed(self) -> str:
+        """What the checker accepts, in its words."""
+
+
+class TypeInfo(Protocol):
+    """One registered type; see pyorch.build.schema."""
+
+    @property
+    def name(self) -> str:
+        """The TypeId name."""
+
+    @property
+    def parent(self) -> str:
+        """The TypeId name of the type it is derived from."""
+
+    @property
+    def abstract(self) -> bool:
+        """Whether objects of it cannot be created."""
+
+    @property
+    def attributes(self) -> Sequence[AttributeInfo]:
+        """Its own attributes."""
+
+
+#: Sections of the types that every experiment has.
+SECTIONS = {
+    "ns3::lossless::Port": "port",
+    "ns3::lossless::Switch": "switch",
+    "ns3::lossless::SharedBuffer": "buffer",
+    "ns3::rdma::Host": "host",
+    "ns3::rdma::QueuePair": "queue_pair",
+}
+#: The abstract types behind the keys that choose a scheme.
+INTERFACES = {
+    "flow_control": "ns3::lossless::FlowControl",
+    "agents": "ns3::lossless::SwitchAgent",
+    "congestion_control": "ns3::rdma::CongestionControl",
+}
+
+
+def kebab_case(name: str) -> str:
+    """Return "conceptual-gfc" for "ConceptualGfc"."""
+    return _words(name, "-")
+
+
+def snake_case(name: str) -> str:
+    """Return "control_delay" for "ControlDelay"."""
+    return _words(name, "_")
+
+
+def _words(name: str, between: str) -> str:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", between, name)
+    return parted.lower()
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The registered types, by the names that experiment files use."""
+
+    types: tuple[TypeInfo, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, TypeInfo]:
+        """Types by full TypeId name."""
+        return {info.name: info for info in self.types}
+
+    @cached_property
+    def sections(self) -> dict[str, TypeInfo]:
+        """Types by section name; a short name that two types share stands for neither."""
+        named: dict[str, list[TypeInfo]] = {}
+        for info in self.types:
+            if not info.abstract:
+                named.setdefault(self.short_name(info.name), []).append(info)
+        return {name: found[0] for name, found in named.items() if len(found) == 1}
+
+    @staticmethod
+    def short_name(type_name: str) -> str:
+        """Return the section name of a type."""
+        return SECTIONS.get(type_name) or kebab_case(type_name.rsplit("::", 1)[-1])
+
+    def find(self, section: str) -> TypeInfo | None:
+        """Return the type of a section name or a full TypeId name."""
+        return self.sections.get(section) or self.by_name.get(section)
+
+    def lineage(self, info: TypeInfo) -> list[TypeInfo]:
+        """Return a type and its ancestors, nearest first; the root is its own parent in ns-3."""
+        line = [info]
+        while (parent := self.by_name.get(line[-1].parent)) is not None and parent not in line:
+            line.append(parent)
+        return line
+
+    def derives(self, info: TypeInfo, ancestor: str) -> bool:
+        """Whether a type is below an abstract one, which need not be registered itself."""
+        line = self.lineage(info)
+        return line[-1].parent == ancestor or any(entry.name == ancestor for entry in line[1:])
+
+    def schemes(self, interface: str) -> dict[str, TypeInfo]:
+        """Concrete types below an interface, by section name."""
+        return {name: t for name, t in self.sections.items() if self.derives(t, interface)}
+
+    def is_scheme(self, info: TypeInfo) -> bool:
+        """Whether a type is a scheme that a run may or may not use."""
+        return any(self.derives(info, interface) for interface in INTERFACES.values())
+
+    def attributes(self, info: TypeInfo) -> dict[str, AttributeInfo]:
+        """Attributes of a type, inherited ones too, by key."""
+        line = reversed(self.lineage(info))
+        return {snake_case(one.name): one for entry in line for one in entry.attributes}
+
+
+def catalogue(schema: Iterable[TypeInfo]) -> Catalogue:
+    """Return the catalogue of a schema (pyorch.build.load_schema)."""
+    return Catalogue(tuple(schema))
+
+
+def resolve_section(
+    types: Catalogue, info: TypeInfo, data: object, findings: Findings, path: Path
+) -> dict[str, str]:
+    """Return {attribute: value in ns-3's spelling} of a section, without what is wrong."""
+    if not isinstance(data, dict):
+        findings.add(path, f"a table is expected (got {data!r})")
+        return {}
+    known = types.attributes(info)
+    values = {}
+    for key, value in data.items():
+        attribute = known.get(key)
+        if attribute is None:
+            findings.unknown((*path, key), "key", key, known)
+            continue
+        try:
+            values[attribute.name] = spell(attribute, value)
+        except ValueError as error:
+            findings.add((*path, key), str(error), describe(attribute), _hint(attribute, value))
+    return dict(sorted(values.items()))
+
+
+def spell(attribute: AttributeInfo, value: object) -> str:
+    """Return a value of an experiment file in ns-3's spelling.
+
+    Raises ValueError with a message for people when the attribute cannot have it.
+    """
+    kind = _kind(attribute)
+    read = _READERS.get(kind, _read_text)
+    text = read(attribute, value)
+    if kind in ("Uinteger", "Size", "Integer", "Double", "Time"):
+        _check_bounds(attribute, _number(text.removesuffix("ps")), value)
+    return text
+
+
+def describe(attribute: AttributeInfo) -> str:
+    """Say in words what an attribute may be."""
+    kind = _kind(attribute)
+    if kind == "Enum":
+        return ", ".join(attribute.allowed.split("|"))
+    names = {
+        "Time": 'a time such as "25us"',
+        "DataRate": 'a rate such as "10Gbps"',
+        "Size": 'a size such as "100KB"',
+        "Uinteger": "a whole number",
+        "Integer": "a whole number",
+        "Double": "a number",
+        "Boolean": "true or false",
+    }
+    bounds = _bounds(attribute)
+    if bounds is None or kind not in names:
+        return names.get(kind, "text in ns-3's spelling")
+    shown = [_show(bound, kind) for bound in bounds]
+    unbounded = ("", "")
+    low, high = shown if kind != "Time" or bounds[1] < 9e18 else unbounded
+    return f"{names[kind]}, {low} to {high}" if low else names[kind]
+
+
+def default_number(attribute: AttributeInfo) -> float:
+    """Return the default of an attribute as a number (bytes, bit/s, ps or pure)."""
+    return _number(attribute.default, math.nan)
+
+
+def number(text: str) -> float:
+    """Return a value in ns-3's spelling as a number (bytes, bit/s, ps or pure)."""
+    return _number(text, math.nan)
+
+
+def _kind(attribute: AttributeInfo) -> str:
+    kind = attribute.type.rsplit("::", 1)[-1].removesuffix("Value")
+    in_bytes = kind in ("Uinteger", "Integer") and attribute.help.rstrip().endswith("[B]")
+    return "Size" if in_bytes else kind
+
+
+def _read_time(_: AttributeInfo, value: object) -> str:
+    return f"{parse_time(value)}ps"  # type: ignore[arg-type]  # says so itself if it is no text
+
+
+def _read_rate(_: AttributeInfo, value: object) -> str:
+    return f"{parse_rate(value)}bps"  # type: ignore[arg-type]
+
+
+def _read_size(_: AttributeInfo, value: object) -> str:
+    return str(parse_bytes(value))  # type: ignore[arg-type]
+
+
+def _read_whole(_: AttributeInfo, value: object) -> str:
+    if type(value) is not int:
+        raise ValueError(f"{value!r} is not a whole number")
+    return str(value)
+
+
+def _read_double(_: AttributeInfo, value: object) -> str:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise ValueError(f"{value!r} is not a number")
+    return repr(float(value))  # type: ignore[arg-type]
+
+
+def _read_boolean(_: AttributeInfo, value: object) -> str:
+    if type(value) is not bool:
+        raise ValueError(f"{value!r} is not true or false")
+    return "true" if value else "false"
+
+
+def _read_enum(attribute: AttributeInfo, value: object) -> str:
+    names = {fold(name): name for name in attribute.allowed.split("|")}
+    if not isinstance(value, str) or fold(value) not in names:
+        raise ValueError(f"{value!r} is not allowed")
+    return names[fold(value)]
+
+
+def _read_text(_: AttributeInfo, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not text")
+    return value
+
+
+_READERS = {
+    "Time": _read_time,
+    "DataRate": _read_rate,
+    "Size": _read_size,
+    "Uinteger": _read_whole,
+    "Integer": _read_whole,
+    "Double": _read_double,
+    "Boolean": _read_boolean,
+    "Enum": _read_enum,
+}
+_NUMBER = re.compile(r"\+?(-?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z/]*)")
+_SCALES = {"": 1, "fs": 0.001, "min": 60 * 10**12, "h": 3600 * 10**12} | TIMES | RATES
+
+
+def _number(text: str, fallback: float | None = None) -> float:
+    """Return a number in its base unit; ns-3 writes times as "+1000.0ns"."""
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None or match[2] not in _SCALES:
+        if fallback is None:
+            raise ValueError(f"{text!r} is not a number")
+        return fallback
+    plain = match[1]
+    value: float = int(plain) if plain.lstrip("-").isdigit() else float(plain)
+    return value * _SCALES[match[2]]
+
+
+def _bounds(attribute: AttributeInfo) -> tuple[float, float] | None:
+    """Return the checker's bounds, from a text such as "uint32_t 0:8" or "Time +0ps:+1e+06ps"."""
+    low, found, high = attribute.allowed.rpartition(" ")[2].partition(":")
+    if not found:
+        return None
+    ends = _number(low, math.nan), _number(high, math.nan)
+    return None if any(math.isnan(end) for end in ends) else ends
+
+
+def _check_bounds(attribute: AttributeInfo, found: float, value: object) -> None:
+    bounds = _bounds(attribute)
+    if bounds is not None and not bounds[0] <= found <= bounds[1]:
+        raise ValueError(f"{value!r} is out of range")
+
+
+def _show(bound: float, kind: str) -> str:
+    if kind == "Size" and bound >= 0:
+        return format_bytes(int(bound))
+    if kind == "Time" and bound >= 0:
+        return format_time(int(bound))
+    return f"{bound:g}" if kind == "Double" else str(bound)
+
+
+def _hint(attribute: AttributeInfo, value: object) -> str | None:
+    if _kind(attribute) == "Enum" and isinstance(value, str):
+        return suggest(value, attribute.allowed.split("|"))
+    return None
+
+
+def section_of(types: Catalogue, attributes: Mapping[str, Mapping[str, str]], section: str) -> Any:
+    """Return what a run gives a section: {attribute: value}, defaults included; None if unknown."""
+    info = types.find(section)
+    if info is None:
+        return None
+    given = attributes.get(info.name, {})
+    known = types.attributes(info).values()
+    return {one.name: given.get(one.name, one.default) for one in known}

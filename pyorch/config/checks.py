@@ -1,0 +1,152 @@
+"""What makes a configuration impossible: the arithmetic of the shared buffer.
+
+Nothing is checked for which the built modules lack the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyorch.config.attributes import Catalogue, number, section_of
+from pyorch.config.findings import Findings
+from pyorch.config.topology import HOST, SWITCH, Topology
+from pyorch.theory import eta_prime
+from pyorch.units import format_bytes, format_rate, format_time
+
+Attributes = Mapping[str, Mapping[str, str]]
+#: Attributes of the buffer that the arithmetic needs.
+_NEEDED = (
+    "Size",
+    "LossyPool",
+    "LosslessClasses",
+    "Private",
+    "Headroom",
+    "Threshold",
+    "Xoff",
+    "Xon",
+)
+#: Used where the modules do not say: a payload, and the headers of RoCEv2 as other simulators count
+#: them [B].
+DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
+_MIN_FRAME = 64
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Sizes [B] of full data frames and control frames, and the control delay [ps]."""
+
+    payload: int
+    header: int
+    overhead: int
+    control: int
+    control_delay_ps: int
+
+    @property
+    def data_wire(self) -> int:
+        """A full data frame with preamble and gap [B]."""
+        return max(self.payload + self.header, _MIN_FRAME) + self.overhead
+
+    @property
+    def control_wire(self) -> int:
+        """A control frame with preamble and gap [B]."""
+        return self.control + self.overhead
+
+    def eta_prime(self, rate: int, delay_ps: int) -> int:
+        """Return the lossless headroom [B] of a port; rate in bit/s, delay in ps."""
+        return eta_prime(rate, delay_ps, self.data_wire, self.control_wire, self.control_delay_ps)
+
+
+def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
+    """Return the frame sizes of a run: as it sets them, else the modules' defaults."""
+
+    def get(section: str, name: str, otherwise: int) -> int:
+        values = section_of(types, attributes, section) if types else None
+        return int(number(values[name])) if values and name in values else otherwise
+
+    return Frames(
+        payload=get("queue_pair", "PayloadSize", get("host", "PayloadSize", DEFAULT_PAYLOAD)),
+        header=get("queue_pair", "HeaderSize", DEFAULT_HEADER),
+        overhead=get("port", "Overhead", 20),
+        control=get("port", "ControlFrameSize", _MIN_FRAME),
+        control_delay_ps=get("port", "ControlDelay", 0),
+    )
+
+
+def check_buffer(
+    types: Catalogue,
+    attributes: Attributes,
+    network: Topology,
+    allow_loss: bool,
+    findings: Findings,
+) -> None:
+    """Refuse XON above XOFF, headroom that can lose frames, and an over-committed buffer."""
+    buffer = section_of(types, attributes, "buffer")
+    if buffer is None or any(name not in buffer for name in _NEEDED):
+        return
+    static = buffer["Threshold"] == "Static"
+    sizes = {name: int(number(buffer[name])) for name in _NEEDED if name != "Threshold"}
+    if static and sizes["Xon"] > sizes["Xoff"]:
+        what = f"xon {format_bytes(sizes['Xon'])} is above xoff {format_bytes(sizes['Xoff'])}"
+        findings.add(("buffer", "xon"), what, f"at most {format_bytes(sizes['Xoff'])}")
+    lossless = sizes["LosslessClasses"].bit_count()
+    if not lossless:
+        return
+    run = frames(types, attributes)
+    if sizes["Headroom"] and not allow_loss:
+        _check_headroom(run, sizes["Headroom"], network, findings)
+    _check_commitment(run, sizes, lossless, network, findings)
+
+
+def _check_headroom(run: Frames, headroom: int, network: Topology, findings: Findings) -> None:
+    """Headroom must be eta' at least on every port of a switch."""
+    with_switch = (network.kinds[network.a] == SWITCH) | (network.kinds[network.b] == SWITCH)
+    pairs = {(int(network.rates[n]), int(network.delays[n])) for n in np.flatnonzero(with_switch)}
+    needed, rate, delay = max((run.eta_prime(*pair), *pair) for pair in pairs)
+    if headroom >= needed:
+        return
+    what = (
+        f"headroom {format_bytes(headroom)} can lose frames on a link of {format_rate(rate)} "
+        f"and {format_time(delay)}"
+    )
+    findings.add(
+        ("buffer", "headroom"),
+        what,
+        f"eta' = {needed} B or more; {_formula(run)}",
+        "leave it out (or 0B) for eta' on every port, or set run.allow_loss = true",
+    )
+
+
+def _formula(run: Frames) -> str:
+    response = f"C*{format_time(run.control_delay_ps)}" if run.control_delay_ps else "3840 B"
+    return (
+        f"eta' = 2*(C*Dprop + {run.data_wire} B) + {response} + {run.control_wire} B "
+        f"+ {run.data_wire} B"
+    )
+
+
+def _check_commitment(
+    run: Frames, sizes: Mapping[str, int], lossless: int, network: Topology, findings: Findings
+) -> None:
+    """Private parts, headroom and the lossy pool must fit into the buffer of every switch."""
+    links = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
+    headroom = np.array([sizes["Headroom"] or run.eta_prime(*link) for link in links], np.int64)
+    per_switch = np.zeros(len(network.names), np.int64)
+    for end in (network.a, network.b):
+        np.add.at(per_switch, end, lossless * (sizes["Private"] + headroom))
+    per_switch[network.kinds == HOST] = 0
+    fullest = int(np.argmax(per_switch))
+    committed = int(per_switch[fullest]) + sizes["LossyPool"]
+    if committed <= sizes["Size"]:
+        return
+    what = (
+        f"size {format_bytes(sizes['Size'])} is over-committed at {network.names[fullest]}: "
+        f"private and headroom take {int(per_switch[fullest])} B, "
+        f"the lossy pool {sizes['LossyPool']} B"
+    )
+    hint = (
+        "raise buffer.size, or lower buffer.lossy_pool, private or the number of lossless classes"
+    )
+    findings.add(("buffer", "size"), what, f"at least {committed} B", hint)

@@ -1,0 +1,182 @@
+"""[[metric]], [[figure]] and [[expect]], validated with the models of metrics and report.
+
+Those are imported only here and only when a file has such entries: to list experiments nobody needs
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from pyorch.config.experiment import Point, check_port
+from pyorch.config.findings import Findings, Path
+from pyorch.config.setting import canonical_quantity
+from pyorch.errors import one_of, suggest
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Valid entries: metrics as in RunSpec.data, figures and expectations as models."""
+
+    metrics: tuple[Mapping[str, Any], ...] = ()
+    figures: tuple[BaseModel, ...] = ()
+    expects: tuple[BaseModel, ...] = ()
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of the three kinds of entries, and the check of what lies between them."""
+
+    metrics: Mapping[str, type[BaseModel]]
+    figures: Mapping[str, type[BaseModel]]
+    expect: type[BaseModel]
+    check: Any  # pyorch.report.check.check_entries
+
+
+def report_models() -> Models:
+    """Return the models of this project."""
+    from pyorch import metrics
+    from pyorch.report import expect, figures
+    from pyorch.report.check import check_entries
+
+    return Models(metrics.MODELS, figures.MODELS, expect.ExpectModel, check_entries)
+
+
+def resolve_entries(
+    document: Mapping[str, Any],
+    points: Sequence[Point],
+    varied: Mapping[str, Sequence[Any]],
+    findings: Findings,
+) -> Entries:
+    """Validate the entries of a file against each other and against the networks it draws.
+
+    varied: what figures and expectations may filter by, and its values.
+    """
+    lists = {key: _entries(document, key, findings) for key in ("metric", "figure", "expect")}
+    if not any(lists.values()):
+        return Entries()
+    models = report_models()
+    metrics = _of_kinds("metric", lists["metric"], models.metrics, findings)
+    figures = _of_kinds("figure", lists["figure"], models.figures, findings)
+    numbered = enumerate(lists["expect"])
+    expects = [findings.validate(models.expect, e, ("expect", str(n))) for n, e in numbered]
+    complete = all(None not in found for found in (metrics, figures, expects))
+    for key, entries in lists.items():
+        for number, entry in enumerate(entries):
+            _check_names(entry, (key, str(number)), points, varied, findings, complete)
+    if complete:
+        traces = _shared_traces(points)
+        findings.problems += models.check(
+            findings.file, metrics, figures, expects, traces, tuple(varied)
+        )
+    return Entries(
+        tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in metrics if m),
+        tuple(figure for figure in figures if figure),
+        tuple(expect for expect in expects if expect),
+    )
+
+
+def _entries(document: Mapping[str, Any], key: str, findings: Findings) -> list[Any]:
+    value = document.get(key, [])
+    if isinstance(value, list):
+        return value
+    findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
+    return []
+
+
+def _of_kinds(
+    key: str, entries: Sequence[Any], models: Mapping[str, type[BaseModel]], findings: Findings
+) -> list[BaseModel | None]:
+    """Validate entries with the model of their kind."""
+    found: list[BaseModel | None] = []
+    for number, entry in enumerate(entries):
+        path = (key, str(number))
+        kind = entry.get("kind") if isinstance(entry, dict) else None
+        if isinstance(kind, str) and kind in models:
+            found.append(findings.validate(models[kind], entry, path))
+            continue
+        found.append(None)
+        if kind is None:
+            findings.add((*path, "kind"), "missing", one_of(models))
+        else:
+            findings.unknown((*path, "kind"), key, str(kind), models)
+    return found
+
+
+def _check_names(
+    entry: object,
+    path: Path,
+    points: Sequence[Point],
+    varied: Mapping[str, Sequence[Any]],
+    findings: Findings,
+    complete: bool,
+) -> None:
+    """Check ports and filters wherever they stand in an entry.
+
+    complete: the keys of its own filter are checked with the other names it uses.
+    """
+    if isinstance(entry, list):
+        for number, part in enumerate(entry):
+            _check_names(part, (*path, str(number)), points, varied, findings, complete)
+    if not isinstance(entry, dict):
+        return
+    for key, value in entry.items():
+        at = (*path, key)
+        if key in ("port", "ports"):
+            for port in [value] if isinstance(value, str) else value:
+                _check_port(port, at, points, findings)
+        elif key == "where" and isinstance(value, dict):
+            _check_filter(value, at, varied, findings, complete and len(path) == 2)
+        elif key != "options":
+            _check_names(value, at, points, varied, findings, complete)
+
+
+def _check_port(port: object, path: Path, points: Sequence[Point], findings: Findings) -> None:
+    """A port must exist in one of the networks at least: a sweep may change the network."""
+    if not isinstance(port, str) or not points:
+        return
+    networks = list({id(point.network): point.network for point in points}.values())
+    if not any(check_port(port, network, Findings(""), ()) for network in networks):
+        check_port(port, networks[0], findings, path)
+
+
+def _check_filter(
+    where: Mapping[str, Any],
+    path: Path,
+    varied: Mapping[str, Sequence[Any]],
+    findings: Findings,
+    only_values: bool,
+) -> None:
+    """A filter names something that varies, and a value it takes."""
+    for key, value in where.items():
+        if key not in varied and only_values:
+            continue
+        if key not in varied:
+            allowed = one_of(varied) or "nothing: this experiment varies only the seed"
+            what = f"{key!r} does not vary in this experiment"
+            findings.add((*path, key), what, allowed, suggest(key, varied))
+            continue
+        values = [str(entry) for entry in varied[key]]
+        wanted = _spelling(value)
+        folded = {entry.lower(): entry for entry in values}
+        if wanted not in values and wanted.lower() not in folded:
+            what = f"no run has {key} = {value!r}"
+            findings.add((*path, key), what, one_of(values), suggest(wanted, values))
+
+
+def _spelling(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return canonical_quantity(value) if isinstance(value, str) else str(value)
+
+
+def _shared_traces(points: Sequence[Point]) -> list[Mapping[str, Any]]:
+    """Return the traces that every setting has."""
+    if not points:
+        return []
+    first, *others = [point.data["traces"] for point in points]
+    return [trace for trace in first if all(trace in other for other in others)]

@@ -1,0 +1,217 @@
+"""The experiment: everything a file says, validated, and the tables of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, Literal
+
+from pydantic import Field
+
+from pyorch.config.fields import Duration, Rate, Table, Time, TrafficClass, encode
+from pyorch.config.findings import Findings, Path
+from pyorch.config.topology import Topology, check_link
+from pyorch.errors import suggest
+
+
+class RunTable(Table):
+    """[run]: how long, and what counts as a success."""
+
+    duration: Duration
+    warmup: Time = 0
+    drain: Time = 0
+    allow_loss: bool = False
+    stop_when_done: bool = False
+    seeds: int | list[int] = 1
+
+
+class SlowReceiver(Table):
+    """A host that takes data at a rate below its link's; rate 0 is line rate again."""
+
+    kind: Literal["slow_receiver"]
+    host: str
+    rate: Rate
+    start: Time = 0
+
+
+class PauseStorm(Table):
+    """A faulty NIC that keeps pausing its switch, from start to stop or the end."""
+
+    kind: Literal["pause_storm"]
+    host: str
+    traffic_class: TrafficClass = Field(default=3, alias="class")
+    start: Time = 0
+    stop: Duration | None = None
+
+
+FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
+    "slow_receiver": SlowReceiver,
+    "pause_storm": PauseStorm,
+}
+"""Every kind of fault."""
+
+#: Tables that can be traced, and whether they are sampled: "maybe" or "never".
+TRACES = {"queue": "maybe", "rate": "maybe", "pause": "never", "drop": "never"}
+
+
+class TraceTable(Table):
+    """[[trace]]: a table to record, of some ports and classes."""
+
+    table: str
+    ports: list[str] = Field(default=[])
+    classes: list[TrafficClass] = Field(default=[])
+    period: Time = 0
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting of an experiment: RunSpec.data without the seed, and the network it draws."""
+
+    data: Mapping[str, Any]
+    network: Topology
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The variant and the swept values."""
+        params: Mapping[str, Any] = self.data["params"]
+        return params
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A valid experiment file.
+
+    name: path below experiments/ without ".toml". folder: of the file. seeds: as the file says.
+    variants: their names. sweep: swept keys and values. points: every setting, variants outermost.
+    metrics: as in RunSpec.data. figures, expects: models of pyorch.report.
+    """
+
+    name: str
+    file: FilePath
+    title: str
+    question: str
+    source: str
+    seeds: tuple[int, ...]
+    variants: tuple[str, ...]
+    sweep: Mapping[str, Sequence[Any]]
+    points: tuple[Point, ...]
+    metrics: tuple[Mapping[str, Any], ...] = ()
+    figures: tuple[Any, ...] = ()
+    expects: tuple[Any, ...] = ()
+
+    @property
+    def folder(self) -> FilePath:
+        """Where the file lies, with what it names beside it."""
+        return self.file.parent
+
+
+def resolve_run(data: object, findings: Findings) -> RunTable | None:
+    """Validate [run]."""
+    run = findings.validate(RunTable, {} if data is None else data, ("run",))
+    if run is None:
+        return None
+    if run.warmup >= run.duration:
+        findings.add(("run", "warmup"), "the warm-up takes all of the run", "below run.duration")
+        return None
+    if not _seeds_of(run):
+        what = f"{run.seeds!r} is not allowed"
+        findings.add(("run", "seeds"), what, "a count from 1, or a list of different seeds from 1")
+        return None
+    return run
+
+
+def canonical_run(run: RunTable) -> dict[str, Any]:
+    """Return [run] in canonical form; the seeds are the plan's."""
+    form = encode(run)
+    del form["seeds"]
+    return form
+
+
+def _seeds_of(run: RunTable) -> tuple[int, ...]:
+    seeds = list(range(1, run.seeds + 1)) if isinstance(run.seeds, int) else run.seeds
+    good = all(1 <= seed < 2**32 for seed in seeds) and len(set(seeds)) == len(seeds)
+    return tuple(seeds) if good else ()
+
+
+def seeds_of(run: RunTable) -> tuple[int, ...]:
+    """Return the seeds that a valid [run] asks for."""
+    return _seeds_of(run)
+
+
+def resolve_faults(
+    entries: Sequence[Any], network: Topology, duration_ps: int, findings: Findings
+) -> list[dict[str, Any]]:
+    """Validate [[fault]] entries; return their canonical forms."""
+    forms = []
+    for number, entry in enumerate(entries):
+        path: Path = ("fault", str(number))
+        kind = entry.get("kind") if isinstance(entry, dict) else None
+        if not isinstance(kind, str) or kind not in FAULTS:
+            findings.unknown((*path, "kind"), "fault", str(kind), FAULTS)
+            continue
+        fault: SlowReceiver | PauseStorm | None = findings.validate(FAULTS[kind], entry, path)
+        if fault is None:
+            continue
+        if not network.is_host(fault.host):
+            hint = suggest(fault.host, network.host_names)
+            findings.add((*path, "host"), f"there is no host {fault.host!r}", None, hint)
+        if fault.start >= duration_ps:
+            what = "begins at or after the end of the run"
+            findings.add((*path, "start"), what, "before run.duration")
+        forms.append(_canonical_fault(fault, findings, path))
+    return forms
+
+
+def _canonical_fault(
+    fault: SlowReceiver | PauseStorm, findings: Findings, path: Path
+) -> dict[str, Any]:
+    if isinstance(fault, SlowReceiver):
+        return encode(fault)
+    if fault.stop is not None and fault.stop <= fault.start:
+        findings.add((*path, "stop"), "not after start", "a time after 'start'")
+    return {"stop_ps": -1, **encode(fault)}
+
+
+def resolve_traces(
+    entries: Sequence[Any], network: Topology, findings: Findings
+) -> list[dict[str, Any]]:
+    """Validate [[trace]] entries; return their canonical forms, ports and classes sorted."""
+    forms = []
+    for number, entry in enumerate(entries):
+        path: Path = ("trace", str(number))
+        trace = findings.validate(TraceTable, entry, path)
+        if trace is None:
+            continue
+        _check_table(trace, findings, path)
+        for at, port in enumerate(trace.ports):
+            check_port(port, network, findings, (*path, "ports", str(at)))
+        ports = {tuple(port.split(":")) for port in trace.ports}
+        forms.append(
+            {
+                "table": trace.table,
+                "ports": [list(port) for port in sorted(ports)],
+                "classes": sorted(set(trace.classes)) or list(range(8)),
+                "period_ps": trace.period,
+            }
+        )
+    return forms
+
+
+def _check_table(trace: TraceTable, findings: Findings, path: Path) -> None:
+    sampled = TRACES.get(trace.table)
+    if sampled is None:
+        findings.unknown((*path, "table"), "table", trace.table, TRACES)
+    elif sampled == "never" and trace.period:
+        what = f"the table {trace.table!r} is recorded event by event"
+        findings.add((*path, "period"), what, "no period")
+
+
+def check_port(port: str, network: Topology, findings: Findings, path: Path) -> bool:
+    """Note a problem unless "s0:h0" is a port of the network."""
+    ends = port.split(":")
+    if len(ends) != 2:
+        what = f"{port!r} is no port"
+        findings.add(path, what, "NODE:NEIGHBOUR, such as s0:h0 for the port of s0 towards h0")
+        return False
+    return check_link(network, ends, findings, path)

@@ -1,0 +1,138 @@
+"""Field types of experiment files, and the canonical form of a validated table.
+
+A file says `rate = "10Gbps"`; the canonical form, which a RunSpec keeps, says `"rate_bps":
+10000000000`. `encode` goes one way and `decode` the other. Two spellings of one value have one
+canonical form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+
+from pyorch import units
+from pyorch.config.findings import models_in
+
+#: Validation context that says: this is a canonical form, quantities are integers already.
+_CANONICAL = "canonical form"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How a quantity is read, and what its key ends with in the canonical form."""
+
+    suffix: str
+    parse: Callable[[str], int]
+
+
+def _quantity(unit: Unit) -> tuple[BeforeValidator, Unit]:
+    def read(value: Any, info: ValidationInfo) -> Any:
+        if info.context == _CANONICAL and type(value) is int:
+            return value
+        return unit.parse(value)
+
+    return BeforeValidator(read), unit
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_RATE = _quantity(Unit("_bps", units.parse_rate))
+_TIME = _quantity(Unit("_ps", units.parse_time))
+_SIZE = _quantity(Unit("_bytes", units.parse_bytes))
+
+Rate = Annotated[int, _RATE[0], _RATE[1]]
+"""A rate, "10Gbps" in a file, in bit/s; 0 is allowed."""
+LinkRate = Annotated[int, _RATE[0], _RATE[1], Field(gt=0)]
+"""A rate above 0, in bit/s."""
+Time = Annotated[int, _TIME[0], _TIME[1]]
+"""A time, "25us" in a file, in ps; 0 is allowed."""
+Duration = Annotated[int, _TIME[0], _TIME[1], Field(gt=0)]
+"""A time above 0, in ps."""
+Size = Annotated[int, _SIZE[0], _SIZE[1], Field(gt=0)]
+"""A size above 0, "100KB" in a file, in bytes."""
+Window = Annotated[int, _SIZE[0], _SIZE[1]]
+"""A size in bytes; 0 is allowed."""
+TrafficClass = Annotated[int, Field(ge=0, le=7)]
+"""A traffic class (priority) of 802.1Q, 0 to 7."""
+Names = Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
+"""One name or a list of names."""
+Link = Annotated[list[str], Field(min_length=2, max_length=2)]
+"""A link: the names of its two ends."""
+
+
+class Table(BaseModel):
+    """Base of every table of an experiment file: nothing unknown, nothing converted in silence."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+T = TypeVar("T", bound=Table)
+
+
+def encode(table: Table) -> dict[str, Any]:
+    """Return the canonical form of a table: integers, unit suffixes, no key whose value is None."""
+    form = {}
+    for name, info in type(table).model_fields.items():
+        value = getattr(table, name)
+        if value is not None:
+            form[_canonical_key(name, info)] = _encode_value(value)
+    return form
+
+
+def decode(model: type[T], form: dict[str, Any]) -> T:
+    """Return the table of a canonical form. Raises ValueError if it is not one."""
+    return model.model_validate(_spelled(model, form), context=_CANONICAL)
+
+
+def _encode_value(value: Any) -> Any:
+    if isinstance(value, Table):
+        return encode(value)
+    if isinstance(value, list):
+        return [_encode_value(entry) for entry in value]
+    return value
+
+
+def _spelled(model: type[BaseModel], form: dict[str, Any]) -> dict[str, Any]:
+    """Rename the keys of a canonical form to those of the model."""
+    rest = dict(form)
+    data = {}
+    for name, info in model.model_fields.items():
+        key = _canonical_key(name, info)
+        if key in rest:
+            data[info.alias or name] = _spelled_value(info.annotation, rest.pop(key))
+    bare = rest.keys() & {info.alias or name for name, info in model.model_fields.items()}
+    if bare:
+        raise ValueError(f"{', '.join(sorted(bare))}: the canonical key ends in its unit")
+    return data | rest  # what is left is unknown, and the model will say so
+
+
+def _spelled_value(annotation: Any, value: Any) -> Any:
+    inner = next(models_in(annotation), None)
+    if inner is None:
+        return value
+    if isinstance(value, list):
+        return [_spelled(inner, entry) for entry in value]
+    return _spelled(inner, value)
+
+
+def _canonical_key(name: str, info: Any) -> str:
+    unit = next(_units_in(info), None)
+    return (info.alias or name) + (unit.suffix if unit else "")
+
+
+def _units_in(info: Any) -> Any:
+    yield from (entry for entry in info.metadata if isinstance(entry, Unit))
+    yield from _units_in_annotation(info.annotation)
+
+
+def _units_in_annotation(annotation: Any) -> Any:
+    for entry in getattr(annotation, "__metadata__", ()):
+        if isinstance(entry, Unit):
+            yield entry
+    for argument in get_args(annotation):
+        yield from _units_in_annotation(argument)

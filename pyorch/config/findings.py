@@ -1,0 +1,146 @@
+"""Collects what is wrong with an experiment file, and says where each value came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pyorch.errors import Problem, one_of, suggest
+
+Path = tuple[str, ...]
+"""Keys from the top of an experiment file; list entries by their number, from 0."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def dotted(path: Sequence[str]) -> str:
+    """Return a path as a person writes it: ("traffic", "0", "load") is "traffic[0].load"."""
+    text = ""
+    for key in path:
+        text += f"[{key}]" if key.isdigit() and text else f".{key}" if text else key
+    return text
+
+
+@dataclass
+class Findings:
+    """The problems found so far in one file.
+
+    file: how the file is named in messages. origins: for values that do not stand in the file
+    at their own place, the path of the value and where it was written (variant, sweep, --set).
+    """
+
+    file: str
+    origins: Mapping[Path, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(
+        self, path: Sequence[str], what: str, allowed: str | None = None, hint: str | None = None
+    ) -> None:
+        """Note a problem with the value at a path, once."""
+        problem = Problem(self.where(tuple(path)), what, allowed, hint)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def unknown(self, path: Sequence[str], kind: str, name: str, known: Iterable[str]) -> None:
+        """Note a name that does not exist, with the names that do and the nearest of them."""
+        names = list(known)
+        self.add(path, f"unknown {kind} {name!r}", one_of(names) or None, suggest(name, names))
+
+    def where(self, path: Path) -> str:
+        """Return where a person finds the value at a path."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                rest = dotted(path[length:])
+                return self.origins[path[:length]] + (f" ({rest})" if rest else "")
+        return f"{self.file}: {dotted(path)}" if path else self.file
+
+    def validate(self, model: type[M], data: object, path: Path) -> M | None:
+        """Return the data as a model; on problems note all of them and return None."""
+        if not isinstance(data, dict):
+            self.add(path, f"a table is expected (got {data!r})")
+            return None
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        for at, found in _by_place(details, data).items():
+            self._note(path, at, found, model)
+        return None
+
+    def _note(
+        self, path: Path, at: Path, found: list[ErrorDetails], model: type[BaseModel]
+    ) -> None:
+        """Note the errors at one place; several there are the members of a union."""
+        first = found[0]
+        if first["type"] == "extra_forbidden":
+            self.unknown((*path, *at), "key", at[-1], _keys_at(model, at[:-1]))
+        elif first["type"] == "missing":
+            self.add((*path, *at), "missing", None, f"add '{at[-1]} = ...'")
+        else:
+            told = [_tell(detail) for detail in found]
+            allowed = [text for _, text in told if text]
+            self.add((*path, *at), told[0][0], " or ".join(dict.fromkeys(allowed)) or None)
+
+
+def _by_place(details: list[ErrorDetails], data: object) -> dict[Path, list[ErrorDetails]]:
+    """Sort errors by the place in the data; the names of union members are no place."""
+    places: dict[Path, list[ErrorDetails]] = {}
+    for detail in details:
+        at: list[str] = []
+        here: Any = data
+        for key in detail["loc"]:
+            inside = isinstance(here, dict) and key in here
+            inside |= isinstance(here, list) and isinstance(key, int) and key < len(here)
+            if inside:
+                here = here[key]
+                at.append(str(key))
+        if detail["type"] == "missing":
+            at.append(str(detail["loc"][-1]))
+        places.setdefault(tuple(at), []).append(detail)
+    return places
+
+
+def _tell(detail: ErrorDetails) -> tuple[str, str | None]:
+    """Return what is wrong and what is allowed, in words, from an error of pydantic."""
+    error = detail.get("ctx", {}).get("error")
+    if isinstance(error, Exception):  # raised by a validator of this project, for people
+        return str(error), None
+    message = detail["msg"]
+    should = "Input should be "
+    if message.startswith(should):
+        return f"{detail['input']!r} is not allowed", message.removeprefix(should)
+    return f"{message} (got {detail['input']!r})", None
+
+
+def _keys_at(model: type[BaseModel], at: Path) -> list[str]:
+    """Return the keys that a model knows at a place inside it."""
+    models: list[type[BaseModel]] = [model]
+    for key in at:
+        if key.isdigit():
+            continue
+        fields = [
+            info
+            for candidate in models
+            for name, info in candidate.model_fields.items()
+            if key in (name, info.alias)
+        ]
+        models = [found for info in fields for found in models_in(info.annotation)]
+    keys = [
+        info.alias or name
+        for one in models
+        for name, info in one.model_fields.items()
+        if not info.exclude  # filled in, not written
+    ]
+    return list(dict.fromkeys(keys))
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that appear in a type annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from models_in(argument)

@@ -1,0 +1,350 @@
+"""Experiment files: find, read, patch, validate."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from pyorch.config.attributes import TypeInfo, catalogue
+from pyorch.config.entries import Entries, resolve_entries
+from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
+from pyorch.config.findings import Findings, Path, dotted
+from pyorch.config.patch import Override, PatchError, leaves, nest, parse_overrides, put
+from pyorch.config.setting import Resolver, canonical_param, is_whole
+from pyorch.errors import Problem, UserError, one_of, suggest
+
+if TYPE_CHECKING:
+    from pyorch.paths import Paths
+
+#: Settings of one experiment above which a plan is surely a mistake.
+MAX_POINTS = 100_000
+_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def load_experiment(
+    name_or_path: str,
+    overrides: Sequence[str] = (),
+    schema: Iterable[TypeInfo] | None = None,
+    paths: Paths | None = None,
+) -> Experiment:
+    """Load and validate an experiment.
+
+    name_or_path: "gfc/two-to-one" below experiments/, or a path to a .toml file. overrides: the
+    texts of --set, each key=value. schema: of the built modules; without it attributes of C++
+    objects are neither checked nor resolved. Raises UserError with every problem of the file and
+    the overrides.
+    """
+    paths = paths or _default_paths()
+    file, name = _find(name_or_path, paths)
+    label = _label(file, paths)
+    document = read_toml(file, label)
+    given, problems = parse_overrides(overrides)
+    types = None if schema is None else catalogue(schema)
+    resolver = Resolver(name, file.parent, paths.experiments / "workloads", types)
+    loader = _Loader(resolver, Findings(label, problems=problems), document, given)
+    return loader.load(file)
+
+
+def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
+    """Return (name, title) of every experiment file, by name; the title says if it is no TOML."""
+    paths = paths or _default_paths()
+    found = []
+    for file in sorted(paths.experiments.rglob("*.toml")):
+        try:
+            title = str(read_toml(file, file.name).get("title", ""))
+        except UserError as error:
+            title = f"(cannot be read: {error.problems[0].what})"
+        found.append((_name(file, paths), title))
+    return found
+
+
+def read_toml(file: FilePath, label: str) -> dict[str, Any]:
+    """Read a TOML file. Raises UserError with line, column and what the parser said."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        text = str(error)
+        match = _POSITION.search(text)
+        at = f", line {match[1]}, column {match[2]}" if match and match[1] else ", at its end"
+        what = _POSITION.sub("", text)
+        raise UserError([Problem(f"{label}{at}", what, None, "the file is no TOML")]) from error
+    except UnicodeDecodeError as error:
+        raise UserError([Problem(label, f"not UTF-8 text: {error}")]) from error
+    except OSError as error:
+        raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
+
+
+def _default_paths() -> Paths:
+    from pyorch.paths import default_paths
+
+    return default_paths()
+
+
+def _name(file: FilePath, paths: Paths) -> str:
+    root = paths.experiments.resolve()
+    resolved = file.resolve()
+    inside = resolved.is_relative_to(root)
+    return resolved.relative_to(root).with_suffix("").as_posix() if inside else file.stem
+
+
+def _label(file: FilePath, paths: Paths) -> str:
+    resolved, root = file.resolve(), paths.root.resolve()
+    inside = resolved.is_relative_to(root)
+    return resolved.relative_to(root).as_posix() if inside else str(file)
+
+
+def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:
+    """Return the file of an experiment and its name. Raises UserError when there is none."""
+    inside = paths.experiments / f"{name_or_path.removesuffix('.toml')}.toml"
+    for file in (inside, FilePath(name_or_path)):
+        if file.suffix == ".toml" and file.is_file():
+            return file, _name(file, paths)
+    names = [_name(file, paths) for file in sorted(paths.experiments.rglob("*.toml"))]
+    problem = Problem(
+        name_or_path,
+        "there is no such experiment",
+        one_of(names) or "none: experiments/ has no .toml file",
+        suggest(name_or_path, names) or "'invoke list' shows them with their titles",
+    )
+    raise UserError([problem])
+
+
+@dataclass
+class _Loader:
+    """One pass over one file; `findings` collects what is wrong with it."""
+
+    resolver: Resolver
+    findings: Findings
+    document: dict[str, Any]
+    overrides: list[Override]
+
+    def load(self, file: FilePath) -> Experiment:
+        settings = self._whole_overrides()
+        texts = self._texts()
+        variants = self._variants()
+        sweep = self._sweep(settings)
+        fixed = [override for override in settings if not override.is_list]
+        self._stop_if_many(len(variants) * _product(sweep))
+        points = self._points(variants, sweep, fixed)
+        run = resolve_run(self.document.get("run"), Findings(self.findings.file))
+        varied = self._varied(variants, sweep)
+        entries = resolve_entries(self.document, points, varied, self.findings)
+        if self.findings.problems or run is None:
+            raise UserError(self.findings.problems)
+        return _experiment(
+            self.resolver, file, texts, seeds_of(run), variants, sweep, points, entries
+        )
+
+    def _whole_overrides(self) -> list[Override]:
+        """Apply the overrides that change the experiment as a whole; return the others."""
+        others = []
+        origins: dict[Path, str] = {}
+        for override in self.overrides:
+            path = override.path
+            if not is_whole(path):
+                others.append(override)
+                continue
+            if path[0] == "sweep":
+                value: Any = list(override.values)
+                table = self.document.setdefault("sweep", {})
+                path = ("sweep", ".".join(path[1:]))
+                self.document["sweep"] = _flat(table) | {path[1]: value}
+                continue
+            value = list(override.values) if override.is_list else override.values[0]
+            origins |= self._put(self.document, path, value, override.where)
+        self.findings.origins = origins
+        return others
+
+    def _put(self, document: dict[str, Any], path: Path, value: Any, where: str) -> dict[Path, str]:
+        """Set a value; return where it was written, by its place."""
+        if path[0] == "variants" and len(path) > 2:
+            patch = document.get("variants", {}).get(path[1])
+            if not isinstance(patch, dict):
+                known = list(document.get("variants", {}))
+                hint = suggest(path[1], known)
+                what = f"there is no variant {path[1]!r}"
+                self.findings.problems.append(Problem(where, what, one_of(known), hint))
+                return {}
+            name = ".".join(path[2:])
+            document["variants"][path[1]] = _flat(patch) | {name: value}
+            return {}
+        try:
+            return dict.fromkeys(put(document, path, value), where)
+        except PatchError as error:
+            self.findings.problems.append(Problem(where, str(error)))
+            return {}
+
+    def _texts(self) -> dict[str, str]:
+        """Return title, question and source."""
+        texts = {}
+        for key in ("title", "question", "source"):
+            value = self.document.get(key, "")
+            if not isinstance(value, str):
+                self.findings.add((key,), f"{value!r} is not text", "text")
+                value = ""
+            texts[key] = value
+        if not texts["title"] and "title" not in self.document:
+            self.findings.add(("title",), "missing", None, 'add title = "..." at the top')
+        return texts
+
+    def _variants(self) -> dict[str, list[tuple[Path, Any]]]:
+        """Return the patches by variant; one without a name when the file has none."""
+        table = self.document.get("variants", {})
+        if not isinstance(table, dict):
+            self.findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
+            return {"": []}
+        patches = {}
+        for name, patch in table.items():
+            path = ("variants", name)
+            if not isinstance(patch, dict):
+                self.findings.add(path, f"{patch!r} is not a table", f"[variants.{name}]")
+                continue
+            patches[name] = self._patch(path, patch)
+        return patches or {"": []}
+
+    def _patch(self, path: Path, patch: Mapping[str, Any]) -> list[tuple[Path, Any]]:
+        try:
+            changes = list(leaves(nest(patch)))
+        except PatchError as error:
+            self.findings.add(path, str(error))
+            return []
+        return [change for change in changes if self._may_change(path, change[0])]
+
+    def _may_change(self, path: Path, key: Path) -> bool:
+        if not is_whole(key):
+            return True
+        what = f"{dotted(key)!r} belongs to the experiment as a whole"
+        self.findings.add(path, what, "keys that describe a run")
+        return False
+
+    def _sweep(self, overrides: list[Override]) -> dict[str, list[Any]]:
+        """Return the swept keys and their values: of the file, changed by the overrides."""
+        table = self.document.get("sweep", {})
+        if not isinstance(table, dict):
+            self.findings.add(("sweep",), f"{table!r} is not a table", "[sweep]")
+            return {}
+        sweep: dict[str, list[Any]] = {}
+        for key, values in _flat(table).items():
+            path = ("sweep", key)
+            if not isinstance(values, list) or not values:
+                self.findings.add(path, f"{values!r} is not a list of values", "[0.1, 0.2]")
+            elif self._may_change(path, tuple(key.split("."))):
+                sweep[key] = values
+        for override in overrides:
+            key = ".".join(override.path)
+            if override.is_list or key in sweep:
+                sweep[key] = list(override.values)
+        for key, values in sweep.items():
+            self._check_values(key, values)
+        return sweep
+
+    def _check_values(self, key: str, values: list[Any]) -> None:
+        known = [canonical_param(tuple(key.split(".")), v, self.resolver.types) for v in values]
+        twice = [value for number, value in enumerate(known) if value in known[:number]]
+        for value in dict.fromkeys(map(str, twice)):
+            self.findings.add(("sweep", key), f"{value} stands there twice", "every value once")
+
+    def _stop_if_many(self, count: int) -> None:
+        if count > MAX_POINTS:
+            self.findings.add(("sweep",), f"{count} settings", f"at most {MAX_POINTS}")
+            raise UserError(self.findings.problems)
+
+    def _points(
+        self,
+        variants: Mapping[str, list[tuple[Path, Any]]],
+        sweep: Mapping[str, list[Any]],
+        fixed: list[Override],
+    ) -> tuple[Point, ...]:
+        """Resolve every setting: variants outermost, then the swept keys as in the file."""
+        points = []
+        for variant, patch in variants.items():
+            for values in itertools.product(*sweep.values()):
+                swept = dict(zip(sweep, values, strict=True))
+                point = self._point(variant, patch, swept, fixed)
+                if point is not None:
+                    points.append(point)
+        return tuple(points)
+
+    def _point(
+        self,
+        variant: str,
+        patch: list[tuple[Path, Any]],
+        swept: Mapping[str, Any],
+        fixed: list[Override],
+    ) -> Point | None:
+        document = copy.deepcopy(self.document)
+        label = self.findings.file
+        texts = {".".join(override.path): override.where for override in self.overrides}
+        changes = [(p, value, f"{label}: variants.{variant}: {dotted(p)}") for p, value in patch]
+        changes += [
+            (tuple(key.split(".")), value, texts.get(key, f"{label}: sweep.{key}"))
+            for key, value in swept.items()
+        ]
+        changes += [(o.path, o.values[0], o.where) for o in fixed if ".".join(o.path) not in swept]
+        origins = dict(self.findings.origins)
+        for path, value, where in changes:
+            try:
+                origins |= dict.fromkeys(put(document, path, value), where)
+            except PatchError as error:
+                problem = Problem(where, str(error))
+                if problem not in self.findings.problems:
+                    self.findings.problems.append(problem)
+        params = {"variant": variant} | {
+            key: canonical_param(tuple(key.split(".")), value, self.resolver.types)
+            for key, value in swept.items()
+        }
+        findings = Findings(label, origins, self.findings.problems)
+        return self.resolver.resolve(document, params, findings)
+
+    def _varied(
+        self, variants: Mapping[str, Any], sweep: Mapping[str, list[Any]]
+    ) -> dict[str, list[Any]]:
+        """Return what figures and expectations may filter by, and the values it takes."""
+        named = {"variant": list(variants)} if "" not in variants else {}
+        types = self.resolver.types
+        return named | {
+            key: [canonical_param(tuple(key.split(".")), value, types) for value in values]
+            for key, values in sweep.items()
+        }
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested tables as one table with dotted keys."""
+    return {".".join(path): value for path, value in leaves(table)}
+
+
+def _product(sweep: Mapping[str, Sequence[Any]]) -> int:
+    count = 1
+    for values in sweep.values():
+        count *= len(values)
+    return count
+
+
+def _experiment(
+    resolver: Resolver,
+    file: FilePath,
+    texts: Mapping[str, str],
+    seeds: tuple[int, ...],
+    variants: Mapping[str, Any],
+    sweep: Mapping[str, Sequence[Any]],
+    points: tuple[Point, ...],
+    entries: Entries,
+) -> Experiment:
+    return Experiment(
+        name=resolver.name,
+        file=file,
+        **texts,
+        seeds=seeds,
+        variants=tuple(name for name in variants if name),
+        sweep=dict(sweep),
+        points=points,
+        metrics=entries.metrics,
+        figures=entries.figures,
+        expects=entries.expects,
+    )

@@ -1,0 +1,170 @@
+"""Patches: dotted keys and nested tables laid over an experiment file (variants, sweeps, --set)."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyorch.config.findings import Path
+from pyorch.errors import Problem
+
+#: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
+WHOLE = frozenset(
+    {"title", "question", "source", "variants", "sweep", "metric", "figure", "expect"}
+)
+
+
+class PatchError(ValueError):
+    """A patch that cannot be applied; the message is for people."""
+
+
+@dataclass(frozen=True)
+class Override:
+    """One `--set key=value`: where it goes and its values; several make a sweep."""
+
+    text: str
+    path: Path
+    values: tuple[Any, ...]
+    is_list: bool
+
+    @property
+    def where(self) -> str:
+        """How messages name it."""
+        return f"--set {self.text}"
+
+
+def split_key(key: str) -> Path:
+    """Return the parts of a dotted key. Raises PatchError when one is empty."""
+    parts = tuple(part.strip() for part in key.split("."))
+    if not all(parts):
+        raise PatchError(f"{key!r} is not a key such as 'buffer.alpha'")
+    return parts
+
+
+def nest(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn dotted keys into nested tables: {"a.b": 1} is {"a": {"b": 1}}.
+
+    Raises PatchError when a key is given twice, in two spellings.
+    """
+    nested: dict[str, Any] = {}
+    for path, value in leaves(patch):
+        here = nested
+        for key in path[:-1]:
+            here = here.setdefault(key, {})
+            if not isinstance(here, dict):
+                raise PatchError(f"{'.'.join(path)!r} is inside a key that has a value itself")
+        if path[-1] in here:
+            raise PatchError(f"{'.'.join(path)!r} is given twice")
+        here[path[-1]] = value
+    return nested
+
+
+def leaves(patch: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield (path, value) of everything in nested tables that is not a table with content."""
+    for key, value in patch.items():
+        path = (*above, *split_key(key))
+        if isinstance(value, dict) and value:
+            yield from leaves(value, path)
+        else:
+            yield path, value
+
+
+def put(document: dict[str, Any], path: Path, value: Any) -> tuple[Path, ...]:
+    """Set a value in a document.
+
+    Lists are entered by number (from 0) or by the `label` or `name` of an entry.
+    Returns the places that this wrote: the path, with entry names as numbers, and the first part of
+    it that was not there before. Raises PatchError when the path leads through something without
+    keys.
+    """
+    here: Any = document
+    real: list[str] = []
+    fresh: int | None = None
+    for number, key in enumerate(path):
+        last = number == len(path) - 1
+        if isinstance(here, list):
+            index = _index(here, key, real)
+            real.append(str(index))
+            if last:
+                here[index] = value
+            here = here[index]
+        elif isinstance(here, dict):
+            real.append(key)
+            if key not in here and fresh is None:
+                fresh = len(real)
+            if last:
+                here[key] = copy.deepcopy(value)
+            else:
+                here = here.setdefault(key, {})
+        else:
+            raise PatchError(f"{'.'.join(real)!r} is {here!r} and has no key {key!r}")
+    return (tuple(real), tuple(real[:fresh]))
+
+
+def _index(entries: list[Any], key: str, above: Sequence[str]) -> int:
+    """Return the number of a list entry given by number, label or name."""
+    names = [
+        str(entry.get("label", entry.get("name", ""))) if isinstance(entry, dict) else ""
+        for entry in entries
+    ]
+    if key in names:
+        return names.index(key)
+    if key.isdigit() and int(key) < len(entries):
+        return int(key)
+    named = ", ".join(name for name in names if name)
+    known = f"0 to {len(entries) - 1}" + (f", or {named}" if named else "")
+    raise PatchError(f"{'.'.join(above)!r} has no entry {key!r}; it has {known}")
+
+
+def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]]:
+    """Read `--set` options: key=value with a TOML value, bare text, or several with commas."""
+    found: list[Override] = []
+    problems = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        where = f"--set {text}"
+        if not equals or not value.strip():
+            problems.append(Problem(where, "not of the form key=value", "buffer.alpha=0.125"))
+            continue
+        try:
+            path = split_key(key)
+        except PatchError as error:
+            problems.append(Problem(where, str(error)))
+            continue
+        parts = _split_list(value)
+        values = tuple(_parse_value(part) for part in parts if part)
+        found.append(Override(text, path, values, len(parts) > 1))
+    return found, problems
+
+
+def _split_list(text: str) -> list[str]:
+    """Split at the commas outside of brackets and quotes."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def _parse_value(text: str) -> Any:
+    """Return the TOML value of a text, or the text itself when it is none."""
+    try:
+        table = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    value = table.get("value")
+    plain = isinstance(value, (str, int, float, bool, list, dict))
+    return value if plain and len(table) == 1 else text

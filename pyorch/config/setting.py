@@ -1,0 +1,242 @@
+"""One setting: a document with its patches applied, resolved to canonical form."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from pyorch.config import topology, traffic
+from pyorch.config.attributes import INTERFACES, Catalogue, resolve_section, spell
+from pyorch.config.checks import check_buffer, frames
+from pyorch.config.experiment import (
+    Point,
+    RunTable,
+    canonical_run,
+    resolve_faults,
+    resolve_run,
+    resolve_traces,
+)
+from pyorch.config.findings import Findings
+from pyorch.config.patch import WHOLE
+from pyorch.errors import suggest
+from pyorch.units import (
+    MAX_TIME,
+    format_bytes,
+    format_rate,
+    format_time,
+    parse_bytes,
+    parse_rate,
+    parse_time,
+)
+
+#: Version of the form of RunSpec.data.
+SCHEMA = 1
+#: Top-level keys that are no sections of C++ objects.
+KEYS = (
+    *("title", "question", "source", "run", "topology", *INTERFACES, "traffic", "fault"),
+    *("variants", "sweep", "trace", "metric", "figure", "expect"),
+)
+
+
+@dataclass
+class Resolver:
+    """Resolves the settings of one experiment; keeps what they share.
+
+    types: the modules' types, None to leave all attributes unchecked and out.
+    """
+
+    name: str
+    folder: FilePath
+    workloads: FilePath
+    types: Catalogue | None
+    _networks: dict[str, topology.ResolvedTopology] = field(default_factory=dict)
+
+    def resolve(
+        self, document: Mapping[str, Any], params: Mapping[str, Any], findings: Findings
+    ) -> Point | None:
+        """Validate a document; return None when there are problems, all of which are noted."""
+        before = len(findings.problems)
+        self._check_keys(document, findings)
+        run = resolve_run(document.get("run"), findings)
+        schemes = self._schemes(document, findings)
+        attributes = self._attributes(document, schemes, findings)
+        network = self._network(document.get("topology"), findings)
+        if network is None:
+            self._check_entries(document, findings)
+            return None
+        entries = self._entries(document, run, attributes, network, findings)
+        if run is None:
+            return None
+        if self.types and len(findings.problems) == before:
+            check_buffer(self.types, attributes, network.network, run.allow_loss, findings)
+        data = {
+            "schema": SCHEMA,
+            "experiment": self.name,
+            "run": canonical_run(run),
+            "topology": network.form,
+            "attributes": attributes,
+            **schemes,
+            **entries,
+            "params": dict(params),
+        }
+        return Point(data, network.network) if len(findings.problems) == before else None
+
+    def _check_keys(self, document: Mapping[str, Any], findings: Findings) -> None:
+        """Every top-level key is one of the file's own, or the section of a C++ object."""
+        sections = list(self.types.sections) if self.types else []
+        for key, value in document.items():
+            if key in KEYS or (self.types and self.types.find(key)):
+                continue
+            if self.types or not isinstance(value, dict):
+                names = [*KEYS, *sections]
+                kind = "section" if isinstance(value, dict) else "key"
+                findings.unknown((key,), kind, key, names)
+
+    def _schemes(self, document: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
+        """Return the TypeIds of flow_control, agents and congestion_control."""
+        chosen: dict[str, Any] = {}
+        for key in ("flow_control", "agents"):
+            names = document.get(key, [])
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                findings.add((key,), f"{names!r} is not allowed", 'a list of names, ["pfc"]')
+                names = []
+            if len(set(names)) < len(names):
+                findings.add((key,), "a scheme stands there twice", "every scheme once")
+            types = [self._scheme(key, name, findings) for name in names]
+            chosen[key] = [name for name in types if name]
+        name = document.get("congestion_control", "")
+        if not isinstance(name, str):
+            findings.add(("congestion_control",), f"{name!r} is not allowed", "one name, or none")
+            name = ""
+        chosen["congestion_control"] = (
+            self._scheme("congestion_control", name, findings) if name else ""
+        )
+        return chosen
+
+    def _scheme(self, key: str, name: str, findings: Findings) -> str:
+        if self.types is None:
+            return name
+        known = self.types.schemes(INTERFACES[key])
+        info = known.get(name) or next((t for t in known.values() if t.name == name), None)
+        if info is None:
+            hint = suggest(name, known) or "a scheme is a class of a module in ns3-modules/"
+            allowed = ", ".join(known) or f"no built module has a class for {key}"
+            findings.add((key,), f"unknown scheme {name!r}", allowed, hint)
+            return ""
+        return info.name
+
+    def _attributes(
+        self, document: Mapping[str, Any], schemes: Mapping[str, Any], findings: Findings
+    ) -> dict[str, dict[str, str]]:
+        """Return {TypeId: {attribute: value}} of what the run uses; the rest is validated, too."""
+        if self.types is None:
+            return {}
+        used = {*schemes["flow_control"], *schemes["agents"], schemes["congestion_control"]}
+        attributes = {}
+        for key, data in document.items():
+            info = None if key in KEYS else self.types.find(key)
+            if info is None:
+                continue
+            values = resolve_section(self.types, info, data, findings, (key,))
+            if values and (info.name in used or not self.types.is_scheme(info)):
+                attributes[info.name] = values
+        return dict(sorted(attributes.items()))
+
+    def _network(self, data: object, findings: Findings) -> topology.ResolvedTopology | None:
+        """Resolve [topology]; most settings of a sweep share one."""
+        key = json.dumps(data, sort_keys=True, default=str)
+        if key not in self._networks:
+            network = topology.resolve(data, findings)
+            if network is None:
+                return None
+            self._networks[key] = network
+        return self._networks[key]
+
+    def _entries(
+        self,
+        document: Mapping[str, Any],
+        run: RunTable | None,
+        attributes: Mapping[str, Mapping[str, str]],
+        network: topology.ResolvedTopology,
+        findings: Findings,
+    ) -> dict[str, Any]:
+        """Resolve [[traffic]], [[fault]] and [[trace]]."""
+        sizes = frames(self.types, attributes)
+        duration = run.duration if run else MAX_TIME
+        scene = traffic.Scene(
+            network.network,
+            self.folder,
+            self.workloads,
+            duration,
+            sizes.payload,
+            sizes.header,
+        )
+        entries = self._check_entries(document, findings)
+        if not entries["traffic"]:
+            hint = "add [[traffic]] with its 'kind'"
+            findings.add(("traffic",), "missing", ", ".join(traffic.KINDS), hint)
+        flows = [
+            traffic.resolve(entry, findings, ("traffic", str(number)), scene)
+            for number, entry in enumerate(entries["traffic"])
+        ]
+        return {
+            "traffic": flows,
+            "faults": resolve_faults(entries["fault"], network.network, duration, findings),
+            "traces": resolve_traces(entries["trace"], network.network, findings),
+        }
+
+    @staticmethod
+    def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:
+        """Return the lists of tables, empty where something else stands."""
+        lists: dict[str, list[Any]] = {}
+        for key in ("traffic", "fault", "trace"):
+            value = document.get(key, [])
+            if not isinstance(value, list):
+                findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
+                value = []
+            lists[key] = value
+        return lists
+
+
+def canonical_param(path: tuple[str, ...], value: Any, types: Catalogue | None) -> Any:
+    """Return a swept value in one spelling.
+
+    It is the shortest one of a quantity, and the name that C++ has for an enumerator.
+    Lists are joined with '+', so that a value is one cell of a table.
+    """
+    if isinstance(value, list):
+        return "+".join(str(canonical_param(path, entry, types)) for entry in value)
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    if not isinstance(value, str):
+        whole = isinstance(value, float) and value.is_integer()
+        return int(value) if whole else value
+    info = types.find(path[0]) if types and path[0] not in KEYS else None
+    attribute = types.attributes(info).get(path[-1]) if types and info else None
+    if attribute is not None and attribute.type.endswith("EnumValue"):
+        with contextlib.suppress(ValueError):  # noted as a problem where it is used
+            return spell(attribute, value)
+    return canonical_quantity(value)
+
+
+def canonical_quantity(text: str) -> str:
+    """Return the shortest spelling of a rate, time or size; other text as it is."""
+    for parse, write in (
+        (parse_rate, format_rate),
+        (parse_time, format_time),
+        (parse_bytes, format_bytes),
+    ):
+        try:
+            return write(parse(text))
+        except ValueError:
+            continue
+    return text
+
+
+def is_whole(path: tuple[str, ...]) -> bool:
+    """Whether a key belongs to the experiment as a whole, so that no setting may change it."""
+    return path[0] in WHOLE or path[:2] == ("run", "seeds")

@@ -1,0 +1,373 @@
+"""Networks: a registry of topology kinds, from a validated table to flat arrays.
+
+A kind is one class in topology_kinds.py: the pydantic model of its keys, and `wire`, which draws
+nodes and links. Hosts
+have exactly one link and are numbered first, in the order h0, h1, ...; switches follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from pyorch.config.fields import Link, LinkRate, Table, Time, decode, encode
+from pyorch.config.findings import Findings, Path
+from pyorch.errors import Problem, UserError, suggest
+
+HOST, SWITCH = 0, 1
+#: When a link stays down for good.
+NEVER = -1
+#: Draws of random failed links before giving up on keeping the hosts connected.
+MAX_DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A network. Node and link numbers count from 0 in the order of the arrays.
+
+    kinds: uint8 (nodes,), 0 host and 1 switch. a, b: uint32 (links,), the ends of each link. rates:
+    uint64 (links,), bit/s. delays: int64 (links,), ps one way. failures: (link, down_ps, up_ps);
+    down 0 is before the start, up -1 is never again.
+    """
+
+    names: tuple[str, ...]
+    kinds: npt.NDArray[np.uint8]
+    a: npt.NDArray[np.uint32]
+    b: npt.NDArray[np.uint32]
+    rates: npt.NDArray[np.uint64]
+    delays: npt.NDArray[np.int64]
+    failures: tuple[tuple[int, int, int], ...] = ()
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Node numbers by name."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def links(self) -> dict[tuple[int, int], int]:
+        """Link numbers by their ends, both ways round."""
+        pairs = list(zip(self.a.tolist(), self.b.tolist(), strict=True))
+        forth = {pair: link for link, pair in enumerate(pairs)}
+        return forth | {(b, a): link for (a, b), link in forth.items()}
+
+    @cached_property
+    def hosts(self) -> npt.NDArray[np.uint32]:
+        """Numbers of the hosts."""
+        return np.flatnonzero(self.kinds == HOST).astype(np.uint32)
+
+    @cached_property
+    def racks(self) -> npt.NDArray[np.uint32]:
+        """For every host number the switch it hangs on; switches are their own."""
+        racks = np.arange(len(self.names), dtype=np.uint32)
+        for end, other in ((self.a, self.b), (self.b, self.a)):
+            of_host = self.kinds[end] == HOST
+            racks[end[of_host]] = other[of_host]
+        return racks
+
+    @cached_property
+    def host_rates(self) -> npt.NDArray[np.uint64]:
+        """For every host number the rate of its link [bit/s]; 0 for switches."""
+        rates = np.zeros(len(self.names), dtype=np.uint64)
+        for end in (self.a, self.b):
+            of_host = self.kinds[end] == HOST
+            rates[end[of_host]] = self.rates[of_host]
+        return rates
+
+    @cached_property
+    def failed_links(self) -> frozenset[int]:
+        """Links that are down from the start."""
+        return frozenset(link for link, down, _ in self.failures if down == 0)
+
+    @cached_property
+    def host_names(self) -> frozenset[str]:
+        """Names of the hosts."""
+        return frozenset(self.names[host] for host in self.hosts.tolist())
+
+    def is_host(self, name: str) -> bool:
+        """Whether there is a host of that name."""
+        return name in self.host_names
+
+    def link_index(self, name_a: str, name_b: str) -> int:
+        """Return the number of the link between two nodes. Raises KeyError when there is none."""
+        return self.links[self.numbers[name_a], self.numbers[name_b]]
+
+    def neighbours(self, name: str) -> list[str]:
+        """Names of the nodes that a node has links to, in the order of the links."""
+        node = self.numbers[name]
+        return [self.names[b] for a, b in self.links if a == node]
+
+    def cut_off(self, failed: frozenset[int] | None = None) -> list[str]:
+        """Hosts that the first host cannot reach over links that are up at the start."""
+        failed = self.failed_links if failed is None else failed
+        up = np.array([link not in failed for link in range(len(self.a))], dtype=bool)
+        part = np.arange(len(self.names))
+        a, b = self.a[up], self.b[up]
+        while True:  # give both ends of every link the lower number until nothing changes
+            lowest = np.minimum(part[a], part[b])
+            before = part.copy()
+            np.minimum.at(part, a, lowest)
+            np.minimum.at(part, b, lowest)
+            part = part[part]
+            if np.array_equal(part, before):
+                break
+        return [
+            self.names[host] for host in self.hosts.tolist() if part[host] != part[self.hosts[0]]
+        ]
+
+
+@dataclass
+class Wiring:
+    """Nodes and links as a kind draws them."""
+
+    hosts: list[str] = field(default_factory=list)
+    switches: list[str] = field(default_factory=list)
+    links: list[tuple[str, str, int, int]] = field(default_factory=list)
+
+    def add_hosts(self, count: int) -> None:
+        """Add the hosts h0, h1, ..."""
+        self.hosts = [f"h{number}" for number in range(count)]
+
+    def link(self, a: str, b: str, rate: int, delay: int) -> None:
+        """Add a link of a rate [bit/s] and a delay [ps]."""
+        self.links.append((a, b, rate, delay))
+
+    def finish(self) -> Topology:
+        """Return the arrays."""
+        names = (*self.hosts, *self.switches)
+        numbers = {name: number for number, name in enumerate(names)}
+        kinds = [HOST] * len(self.hosts) + [SWITCH] * len(self.switches)
+        return Topology(
+            names=names,
+            kinds=np.array(kinds, dtype=np.uint8),
+            a=np.array([numbers[link[0]] for link in self.links], dtype=np.uint32),
+            b=np.array([numbers[link[1]] for link in self.links], dtype=np.uint32),
+            rates=np.array([link[2] for link in self.links], dtype=np.uint64),
+            delays=np.array([link[3] for link in self.links], dtype=np.int64),
+        )
+
+
+class Failure(Table):
+    """A link that goes down during the run, and perhaps comes up again."""
+
+    link: Link
+    down: Time
+    up: Time | None = None
+
+
+class TopologyTable(Table):
+    """The keys that every kind of topology has."""
+
+    kind: str
+    rate: LinkRate
+    delay: Time
+    failed_links: list[Link] = Field(default=[])
+    random_failed_links: int = Field(default=0, ge=0)
+    failures: list[Failure] = Field(default=[])
+
+    def wire(self) -> Wiring:
+        """Draw nodes and links."""
+        raise NotImplementedError
+
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        """What is wrong beyond the types: (path inside the table, what, allowed)."""
+        return []
+
+    def fill(self, form: dict[str, Any]) -> dict[str, Any]:
+        """Return the canonical form with the defaults that are in its lists."""
+        return form
+
+
+KINDS: dict[str, type[TopologyTable]] = {}
+"""Every kind of topology and the model of its table; filled when pyorch.config is imported."""
+
+K = TypeVar("K", bound=type[TopologyTable])
+
+
+def topology(kind: str) -> Callable[[K], K]:
+    """Register a kind of topology."""
+
+    def register(model: K) -> K:
+        KINDS[kind] = model
+        return model
+
+    return register
+
+
+@dataclass(frozen=True)
+class ResolvedTopology:
+    """A topology in canonical form, and drawn."""
+
+    form: dict[str, Any]
+    network: Topology
+
+
+def resolve(
+    data: object, findings: Findings, path: Path = ("topology",)
+) -> ResolvedTopology | None:
+    """Validate a [topology] table as written; note problems and return None when there are any."""
+    if not isinstance(data, Mapping):
+        findings.add(path, "missing", None, "add a table [topology] with its 'kind'")
+        return None
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        if kind is None:
+            findings.add((*path, "kind"), "missing", ", ".join(KINDS))
+        else:
+            findings.unknown((*path, "kind"), "topology", str(kind), KINDS)
+        return None
+    before = len(findings.problems)
+    table = findings.validate(KINDS[kind], dict(data), path)
+    if table is None:
+        return None
+    for at, what, allowed in table.problems():
+        findings.add((*path, *at), what, allowed)
+    if len(findings.problems) > before:
+        return None
+    network = table.wire().finish()
+    _check_links(table, network, findings, path)
+    if len(findings.problems) > before:
+        return None
+    form = _canonical(table, network)
+    network = _with_failures(network, form)
+    _check_connected(network, table, findings, path)
+    return ResolvedTopology(form, network) if len(findings.problems) == before else None
+
+
+def build(spec: Mapping[str, Any]) -> Topology:
+    """Build the network of a canonical form (`RunSpec.data["topology"]`).
+
+    Raises UserError when the form is not canonical or names links that do not exist.
+    """
+    try:
+        table = decode(KINDS[spec["kind"]], dict(spec))
+    except (KeyError, ValueError) as error:
+        raise UserError([Problem("topology", f"not a canonical form: {error}")]) from error
+    findings = Findings("topology")
+    network = table.wire().finish()
+    _check_links(table, network, findings, ())
+    if findings.problems:
+        raise UserError(findings.problems)
+    return _with_failures(network, spec)
+
+
+def draw_failed_links(spec: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Replace `random_failed_links = n` of a canonical form by n links drawn from the seed.
+
+    They are links between switches.     Draws that cut off a host are drawn again. Raises UserError
+    when no draw leaves all hosts connected.
+    """
+    form = {key: value for key, value in spec.items() if key != "random_failed_links"}
+    count = int(spec.get("random_failed_links", 0))
+    if count == 0:
+        return form
+    network = build(form)
+    trunks = _trunks(network)
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x11])))
+    for _ in range(MAX_DRAWS):
+        drawn = frozenset(int(link) for link in random.choice(trunks, size=count, replace=False))
+        failed = network.failed_links | drawn
+        if not network.cut_off(failed):
+            pairs = [_ends(network, link) for link in sorted(failed)]
+            return form | {"failed_links": pairs}
+    what = f"{count} failed links cut off a host in each of {MAX_DRAWS} draws (seed {seed})"
+    raise UserError([Problem("topology.random_failed_links", what, None, "fail fewer links")])
+
+
+def _trunks(network: Topology) -> list[int]:
+    both = (network.kinds[network.a] == SWITCH) & (network.kinds[network.b] == SWITCH)
+    return [link for link in np.flatnonzero(both).tolist() if link not in network.failed_links]
+
+
+def _ends(network: Topology, link: int) -> list[str]:
+    return [network.names[network.a[link]], network.names[network.b[link]]]
+
+
+def _check_links(table: TopologyTable, network: Topology, findings: Findings, path: Path) -> None:
+    """Every failed link must be a link."""
+    named: list[tuple[Path, list[str]]] = [
+        (("failed_links", str(n)), link) for n, link in enumerate(table.failed_links)
+    ]
+    named += [(("failures", str(n), "link"), f.link) for n, f in enumerate(table.failures)]
+    for at, link in named:
+        check_link(network, link, findings, (*path, *at))
+    for number, failure in enumerate(table.failures):
+        if failure.up not in (None, NEVER) and failure.up <= failure.down:
+            at = (*path, "failures", str(number), "up")
+            findings.add(at, "the link comes up before it goes down", "a time after 'down'")
+
+
+def check_link(network: Topology, ends: Sequence[str], findings: Findings, path: Path) -> bool:
+    """Note a problem unless there is a link between two nodes; return whether there is one."""
+    unknown = [name for name in ends if name not in network.numbers]
+    for name in unknown:
+        hint = suggest(name, network.names)
+        findings.add(path, f"there is no node {name!r}", _some_names(network), hint)
+    if unknown:
+        return False
+    if (network.numbers[ends[0]], network.numbers[ends[1]]) not in network.links:
+        what = f"there is no link between {ends[0]} and {ends[1]}"
+        neighbours = ", ".join(network.neighbours(ends[0])[:20])
+        findings.add(path, what, f"{ends[0]} has links to {neighbours}")
+        return False
+    return True
+
+
+def _some_names(network: Topology) -> str:
+    names = network.names
+    return ", ".join(names if len(names) <= 20 else (*names[:10], "...", *names[-5:]))
+
+
+def _canonical(table: TopologyTable, network: Topology) -> dict[str, Any]:
+    """Return the canonical form: links as drawn and sorted, defaults filled in."""
+    form = table.fill(encode(table) | _tier_defaults(table))
+    failed = {network.link_index(*link) for link in table.failed_links}
+    form["failed_links"] = [_ends(network, link) for link in sorted(failed)]
+    failures = [(network.link_index(*f.link), f.down, f.up) for f in table.failures]
+    form["failures"] = [
+        {"link": _ends(network, link), "down_ps": down, "up_ps": NEVER if up is None else up}
+        for link, down, up in sorted(failures, key=lambda failure: failure[:2])
+    ]
+    if not form["random_failed_links"]:
+        del form["random_failed_links"]
+    return form
+
+
+def _tier_defaults(table: TopologyTable) -> dict[str, int]:
+    """Return the rates and delays of tiers that were left out: those of the hosts' links."""
+    left_out = [name for name in type(table).model_fields if getattr(table, name) is None]
+    rates = {f"{name}_bps": table.rate for name in left_out if name.endswith("_rate")}
+    return rates | {f"{name}_ps": table.delay for name in left_out if name.endswith("_delay")}
+
+
+def _with_failures(network: Topology, form: Mapping[str, Any]) -> Topology:
+    failures = [(network.link_index(*link), 0, NEVER) for link in form.get("failed_links", [])]
+    failures += [
+        (network.link_index(*failure["link"]), failure["down_ps"], failure["up_ps"])
+        for failure in form.get("failures", [])
+    ]
+    arrays = {key: getattr(network, key) for key in ("kinds", "a", "b", "rates", "delays")}
+    return Topology(network.names, **arrays, failures=tuple(failures))
+
+
+def _check_connected(
+    network: Topology, table: TopologyTable, findings: Findings, path: Path
+) -> None:
+    lost = network.cut_off()
+    if lost:
+        at = (*path, "failed_links") if table.failed_links else path
+        listed = ", ".join(lost[:10])
+        findings.add(
+            at,
+            f"no way from {network.names[network.hosts[0]]} to {listed}",
+            "hosts that all reach each other",
+        )
+    trunks = len(_trunks(network))
+    if table.random_failed_links > trunks:
+        what = f"{table.random_failed_links} links are to fail of {trunks} between switches"
+        findings.add((*path, "random_failed_links"), what, f"0 to {trunks}")

@@ -1,0 +1,249 @@
+"""The kinds of topology: each is one class with its keys and how it is wired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.config.fields import Link, LinkRate, Table, Time
+from pyorch.config.findings import Path
+from pyorch.config.topology import TopologyTable, Wiring, topology
+from pyorch.errors import suggest
+
+
+class _Trunks(TopologyTable):
+    """Kinds with links between switches that may differ from the hosts' links."""
+
+    trunk_rate: LinkRate | None = None
+    trunk_delay: Time | None = None
+
+    def trunk(self, wiring: Wiring, a: str, b: str) -> None:
+        """Add a link between two switches."""
+        rate = self.rate if self.trunk_rate is None else self.trunk_rate
+        delay = self.delay if self.trunk_delay is None else self.trunk_delay
+        wiring.link(a, b, rate, delay)
+
+
+@topology("star")
+class Star(TopologyTable):
+    """Hosts h0, h1, ... on one switch s0."""
+
+    hosts: int = Field(ge=2, le=65536)
+
+    @override
+    def wire(self) -> Wiring:
+        wiring = Wiring(switches=["s0"])
+        wiring.add_hosts(self.hosts)
+        for host in wiring.hosts:
+            wiring.link(host, "s0", self.rate, self.delay)
+        return wiring
+
+
+@topology("dumbbell")
+class Dumbbell(_Trunks):
+    """The first `left` hosts on s0, the next `right` on s1, and one link between s0 and s1."""
+
+    left: int = Field(ge=1, le=65536)
+    right: int = Field(ge=1, le=65536)
+
+    @override
+    def wire(self) -> Wiring:
+        wiring = Wiring(switches=["s0", "s1"])
+        wiring.add_hosts(self.left + self.right)
+        for number, host in enumerate(wiring.hosts):
+            wiring.link(host, "s0" if number < self.left else "s1", self.rate, self.delay)
+        self.trunk(wiring, "s0", "s1")
+        return wiring
+
+
+class _Chain(_Trunks):
+    """Switches one after the other; host i is on switch i // hosts_per_switch."""
+
+    hosts_per_switch: int = Field(default=1, ge=1, le=4096)
+
+    def chain(self, switches: int) -> Wiring:
+        """Draw the switches, their hosts, and the links from each switch to the next."""
+        wiring = Wiring(switches=[f"s{number}" for number in range(switches)])
+        wiring.add_hosts(switches * self.hosts_per_switch)
+        for number, host in enumerate(wiring.hosts):
+            wiring.link(host, f"s{number // self.hosts_per_switch}", self.rate, self.delay)
+        for number in range(switches - 1):
+            self.trunk(wiring, f"s{number}", f"s{number + 1}")
+        return wiring
+
+
+@topology("line")
+class Line(_Chain):
+    """Switches s0, s1, ... in a line, with hosts on each."""
+
+    switches: int = Field(ge=1, le=4096)
+
+    @override
+    def wire(self) -> Wiring:
+        return self.chain(self.switches)
+
+
+@topology("ring")
+class Ring(_Chain):
+    """Switches s0, s1, ... in a ring, with hosts on each."""
+
+    switches: int = Field(ge=3, le=4096)
+
+    @override
+    def wire(self) -> Wiring:
+        wiring = self.chain(self.switches)
+        self.trunk(wiring, f"s{self.switches - 1}", "s0")
+        return wiring
+
+
+@topology("fat_tree")
+class FatTree(TopologyTable):
+    """A k-ary fat-tree of k^3/4 hosts (Al-Fares et al., SIGCOMM 2008).
+
+    Host i is on edge i // (k/2); within a pod every edge has a link to every aggregation switch;
+    aggregation switch j of a pod has links to the cores j*(k/2) .. j*(k/2)+k/2-1. Edges and
+    aggregation switches are numbered pod by pod.
+    """
+
+    k: int = Field(ge=2, le=64)
+    aggregation_rate: LinkRate | None = None
+    aggregation_delay: Time | None = None
+    core_rate: LinkRate | None = None
+    core_delay: Time | None = None
+
+    @override
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        return [(("k",), f"k is odd: {self.k}", "an even number")] if self.k % 2 else []
+
+    @override
+    def wire(self) -> Wiring:
+        half, edges = self.k // 2, self.k * self.k // 2
+        tiers = (("edge", edges), ("agg", edges), ("core", half * half))
+        wiring = Wiring(switches=[f"{tier}{n}" for tier, count in tiers for n in range(count)])
+        wiring.add_hosts(edges * half)
+        for number, host in enumerate(wiring.hosts):
+            wiring.link(host, f"edge{number // half}", self.rate, self.delay)
+        for edge in range(edges):
+            for up in range(half):
+                aggregation = edge // half * half + up
+                self._up(wiring, f"edge{edge}", f"agg{aggregation}", "aggregation")
+        for aggregation in range(edges):
+            for up in range(half):
+                core = aggregation % half * half + up
+                self._up(wiring, f"agg{aggregation}", f"core{core}", "core")
+        return wiring
+
+    def _up(self, wiring: Wiring, a: str, b: str, tier: str) -> None:
+        rate, delay = getattr(self, f"{tier}_rate"), getattr(self, f"{tier}_delay")
+        wiring.link(
+            a, b, self.rate if rate is None else rate, self.delay if delay is None else delay
+        )
+
+
+@topology("leaf_spine")
+class LeafSpine(TopologyTable):
+    """Leaves leaf0, ... each linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
+
+    leaves: int = Field(ge=1, le=4096)
+    spines: int = Field(ge=1, le=4096)
+    hosts_per_leaf: int = Field(ge=1, le=4096)
+    uplink_rate: LinkRate | None = None
+    uplink_delay: Time | None = None
+
+    @override
+    def wire(self) -> Wiring:
+        leaves = [f"leaf{number}" for number in range(self.leaves)]
+        spines = [f"spine{number}" for number in range(self.spines)]
+        wiring = Wiring(switches=leaves + spines)
+        wiring.add_hosts(self.leaves * self.hosts_per_leaf)
+        rate = self.rate if self.uplink_rate is None else self.uplink_rate
+        delay = self.delay if self.uplink_delay is None else self.uplink_delay
+        for number, host in enumerate(wiring.hosts):
+            wiring.link(host, leaves[number // self.hosts_per_leaf], self.rate, self.delay)
+        for leaf in leaves:
+            for spine in spines:
+                wiring.link(leaf, spine, rate, delay)
+        return wiring
+
+
+class ExplicitLink(Table):
+    """A link of an explicit topology; rate and delay default to those of the topology."""
+
+    between: Link
+    rate: LinkRate | None = None
+    delay: Time | None = None
+
+
+@topology("explicit")
+class Explicit(TopologyTable):
+    """Nodes and links listed one by one."""
+
+    hosts: list[str] = Field(min_length=2)
+    switches: list[str] = Field(default=[])
+    links: list[ExplicitLink] = Field(min_length=1)
+
+    @override
+    def wire(self) -> Wiring:
+        wiring = Wiring(hosts=list(self.hosts), switches=list(self.switches))
+        for link in self.links:
+            rate = self.rate if link.rate is None else link.rate
+            delay = self.delay if link.delay is None else link.delay
+            wiring.link(link.between[0], link.between[1], rate, delay)
+        return wiring
+
+    @override
+    def fill(self, form: dict[str, Any]) -> dict[str, Any]:
+        default = {"rate_bps": self.rate, "delay_ps": self.delay}
+        return form | {"links": [default | link for link in form["links"]]}
+
+    @override
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        names = [*self.hosts, *self.switches]
+        found: list[tuple[Path, str, str | None]] = []
+        for key, own in (("hosts", self.hosts), ("switches", self.switches)):
+            found += [
+                ((key, str(n)), *_name_problem(name))
+                for n, name in enumerate(own)
+                if _name_problem(name)[0]
+            ]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        found += [
+            ((), f"two nodes are called {name!r}", "every node a name of its own") for name in twice
+        ]
+        return found + list(self._link_problems(set(names))) + list(self._host_problems())
+
+    def _link_problems(self, names: set[str]) -> Iterator[tuple[Path, str, str | None]]:
+        seen: set[frozenset[str]] = set()
+        for number, link in enumerate(self.links):
+            at, ends = ("links", str(number)), frozenset(link.between)
+            for end in link.between:
+                if end not in names:
+                    yield at, f"there is no node {end!r}", suggest(end, names)
+            if len(ends) == 1:
+                yield at, "a link leads from a node to itself", "two different ends"
+            elif ends in seen:
+                yield (
+                    at,
+                    f"a second link between {' and '.join(link.between)}",
+                    "one link between two nodes",
+                )
+            seen.add(ends)
+
+    def _host_problems(self) -> Iterator[tuple[Path, str, str | None]]:
+        ends = [end for link in self.links for end in link.between]
+        for number, host in enumerate(self.hosts):
+            if ends.count(host) != 1:
+                yield (
+                    ("hosts", str(number)),
+                    f"host {host!r} has {ends.count(host)} links",
+                    "exactly one",
+                )
+
+
+def _name_problem(name: str) -> tuple[str, str]:
+    good = bool(name) and all(letter.isalnum() or letter in "-_" for letter in name)
+    what = "" if good else f"{name!r} is no name of a node"
+    return what, "letters, digits, '-' and '_'"

@@ -1,0 +1,330 @@
+"""Traffic: from the [[traffic]] entries of a file to flat arrays of flows.
+
+The kinds are in pyorch.config.traffic_kinds. Random choices of an entry come from a generator
+seeded by the run's seed and the number of the entry alone, so that one seed gives the same flows
+under every scheme.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from pyorch.config.fields import (
+    Duration,
+    LinkRate,
+    Table,
+    Time,
+    TrafficClass,
+    Window,
+    decode,
+    encode,
+)
+from pyorch.config.findings import Findings, Path
+from pyorch.config.topology import Topology
+from pyorch.errors import Problem, UserError, suggest
+
+NEVER = -1
+_RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows in the order of the traffic entries; all arrays have the shape (flows,).
+
+    sizes: payload bytes, 0 is greedy. starts, stops: ps, stop -1 is never. classes: 0..7. rates:
+    cap in bit/s, 0 is none. windows: bytes in flight, 0 is no limit. groups: number of the traffic
+    entry of each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow ->
+    numbers of all nodes from source to destination.
+    """
+
+    src: npt.NDArray[np.uint32]
+    dst: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.int64]
+    stops: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.uint8]
+    rates: npt.NDArray[np.uint64]
+    windows: npt.NDArray[np.uint64]
+    groups: npt.NDArray[np.uint32]
+    labels: tuple[str, ...]
+    on_off: dict[int, tuple[int, int]] = field(default_factory=dict)
+    paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The flows of one entry; numbers stand for all flows."""
+
+    src: npt.NDArray[np.uint32]
+    dst: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.uint64] | int
+    starts: npt.NDArray[np.int64] | int
+    classes: npt.NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What an entry may look at when it is validated.
+
+    folder: of the experiment file. workloads: folder of the shipped distributions. payload, header:
+    bytes of a full data frame. duration_ps: of the run.
+    """
+
+    network: Topology
+    folder: FilePath
+    workloads: FilePath
+    duration_ps: int
+    payload: int = 1000
+    header: int = 48
+
+
+@dataclass
+class Check:
+    """Notes problems of one entry at keys inside it."""
+
+    findings: Findings
+    path: Path
+    scene: Scene
+
+    def add(self, key: str, what: str, allowed: str | None = None, hint: str | None = None) -> None:
+        """Note a problem with a key of the entry."""
+        at = tuple(part for part in key.split(".") if part)
+        self.findings.add((*self.path, *at), what, allowed, hint)
+
+    def host(self, key: str, name: str) -> bool:
+        """Note a problem unless there is a host of that name."""
+        network = self.scene.network
+        if network.is_host(name):
+            return True
+        what = f"{name!r} is a switch" if name in network.numbers else f"there is no host {name!r}"
+        first, last = network.names[network.hosts[0]], network.names[network.hosts[-1]]
+        allowed = f"hosts {first} to {last}"
+        self.add(key, what, allowed, suggest(name, network.host_names))
+        return False
+
+    def hosts(self, key: str, names: Sequence[str]) -> list[str] | None:
+        """Return the hosts that names stand for; note a problem and return None if none."""
+        chosen: list[str] = []
+        for name in names:
+            found = expand_hosts(name, self.scene.network)
+            if found is None and self.host(key, name):
+                found = [name]
+            chosen += found or []
+            if not found:
+                return None
+        if len(set(chosen)) < len(chosen):
+            self.add(key, "a host stands there twice", "every host once")
+            return None
+        return chosen
+
+
+def expand_hosts(name: str, network: Topology) -> list[str] | None:
+    """Return the hosts of "all", "h4..h7" or "leaf0:*" (all on leaf0); None for other text."""
+    if name == "all":
+        return [network.names[host] for host in network.hosts.tolist()]
+    if name.endswith(":*") and name[:-2] in network.numbers:
+        switch = network.numbers[name[:-2]]
+        return [network.names[h] for h in network.hosts.tolist() if network.racks[h] == switch]
+    match = _RANGE.fullmatch(name)
+    if match and match[1] == match[3] and int(match[2]) <= int(match[4]):
+        names = [f"{match[1]}{number}" for number in range(int(match[2]), int(match[4]) + 1)]
+        return names if all(network.is_host(entry) for entry in names) else None
+    return None
+
+
+class TrafficTable(Table):
+    """The keys that every kind of traffic has."""
+
+    kind: str
+    label: str | None = None
+    traffic_class: TrafficClass = Field(default=3, alias="class")
+    start: Time = 0
+    rate_cap: LinkRate | None = None
+    window: Window = 0
+    on: Duration | None = None
+    off: Duration | None = None
+    path: list[str] | None = None
+
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        """Return the canonical form, names checked and files read; None after problems."""
+        raise NotImplementedError
+
+    def pairs(self) -> list[tuple[str, str]] | None:
+        """Ends of every flow when no chance is in it, else None. Canonical entries only."""
+        return None
+
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        """Return the flows. Canonical entries only."""
+        raise NotImplementedError
+
+    def last_start(self) -> int:
+        """Return the latest time [ps] at which the entry starts a flow for sure."""
+        return self.start
+
+    def stop_ps(self) -> int:
+        """Return when the sources fall silent [ps]; -1: never."""
+        return NEVER
+
+
+KINDS: dict[str, type[TrafficTable]] = {}
+"""Every kind of traffic and the model of its entry; filled when pyorch.config is imported."""
+
+K = TypeVar("K", bound=type[TrafficTable])
+
+
+def traffic(kind: str) -> Callable[[K], K]:
+    """Register a kind of traffic."""
+
+    def register(model: K) -> K:
+        KINDS[kind] = model
+        return model
+
+    return register
+
+
+def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str, Any] | None:
+    """Validate one [[traffic]] entry as written; note problems, and then return None."""
+    if not isinstance(data, dict):
+        findings.add(path, f"a table is expected (got {data!r})")
+        return None
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        if kind is None:
+            findings.add((*path, "kind"), "missing", ", ".join(KINDS))
+        else:
+            findings.unknown((*path, "kind"), "traffic", str(kind), KINDS)
+        return None
+    before = len(findings.problems)
+    table = findings.validate(KINDS[kind], data, path)
+    if table is None:
+        return None
+    check = Check(findings, path, scene)
+    _check_common(table, check)
+    form = table.resolve(check)
+    if form is None or len(findings.problems) > before:
+        return None
+    _check_path(_decode(form), check)
+    return form if len(findings.problems) == before else None
+
+
+def flows(
+    specs: Sequence[Mapping[str, Any]], network: Topology, seed: int, duration_ps: int
+) -> Flows:
+    """Return the flows of canonical entries (`RunSpec.data["traffic"]`).
+
+    Raises UserError when an entry is not canonical.
+    """
+    blocks, tables = [], []
+    for number, spec in enumerate(specs):
+        table = _decode(spec)
+        random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
+        blocks.append(table.generate(network, random, duration_ps))
+        tables.append(table)
+    return _join(blocks, tables, network)
+
+
+def _decode(spec: Mapping[str, Any]) -> TrafficTable:
+    try:
+        return decode(KINDS[spec["kind"]], dict(spec))
+    except (KeyError, ValueError) as error:
+        raise UserError([Problem("traffic", f"not a canonical form: {error}")]) from error
+
+
+def canonical(table: TrafficTable, **changed: Any) -> dict[str, Any]:
+    """Return the canonical form of a table with some fields replaced."""
+    return encode(table.model_copy(update=changed))
+
+
+def node_numbers(names: Sequence[str], network: Topology) -> npt.NDArray[np.uint32]:
+    """Return the numbers of nodes."""
+    return np.array([network.numbers[name] for name in names], dtype=np.uint32)
+
+
+def _check_common(table: TrafficTable, check: Check) -> None:
+    if (table.on is None) != (table.off is None):
+        check.add(
+            "on" if table.on is None else "off", "missing", None, "give 'on' and 'off' together"
+        )
+    if table.last_start() >= check.scene.duration_ps:
+        check.add("start", "a flow starts at or after the end of the run", "before run.duration")
+    if table.label is not None and not table.label:
+        check.add("label", "empty", "any text")
+
+
+def _check_path(table: TrafficTable, check: Check) -> None:
+    """An explicit path is for one flow and leads over links that are up at the start."""
+    if table.path is None:
+        return
+    pairs = table.pairs()
+    if pairs is None or len(pairs) != 1:
+        check.add("path", "a path is for a single flow", "one source and one destination")
+        return
+    _check_hops(table.path, pairs[0], check)
+
+
+def _check_hops(path: list[str], ends: tuple[str, str], check: Check) -> None:
+    network = check.scene.network
+    unknown = [name for name in path if name not in network.numbers]
+    for name in unknown:
+        check.add("path", f"there is no node {name!r}", None, suggest(name, network.names))
+    if unknown:
+        return
+    if len(path) < 2 or (path[0], path[-1]) != ends:
+        check.add("path", "does not lead from src to dst", f"{ends[0]}, ..., {ends[1]}")
+    for name in path[1:-1]:
+        if network.is_host(name):
+            check.add("path", f"leads through host {name!r}", "switches between src and dst")
+    for a, b in itertools.pairwise(path):
+        link = network.links.get((network.numbers[a], network.numbers[b]))
+        if link is None:
+            around = ", ".join(network.neighbours(a)[:20])
+            check.add("path", f"there is no link from {a} to {b}", f"{a} has links to {around}")
+        elif link in network.failed_links:
+            check.add("path", f"the link from {a} to {b} has failed from the start")
+
+
+def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) -> Flows:
+    counts = [len(block.src) for block in blocks]
+
+    def column(values: Sequence[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
+        parts = [
+            np.broadcast_to(np.asarray(v, dtype), n) for v, n in zip(values, counts, strict=True)
+        ]
+        return np.concatenate([np.zeros(0, dtype), *parts])
+
+    classes = [
+        t.traffic_class if b.classes is None else b.classes
+        for b, t in zip(blocks, tables, strict=True)
+    ]
+    result = Flows(
+        src=column([block.src for block in blocks], np.uint32),
+        dst=column([block.dst for block in blocks], np.uint32),
+        sizes=column([block.sizes for block in blocks], np.uint64),
+        starts=column([block.starts for block in blocks], np.int64),
+        stops=column([table.stop_ps() for table in tables], np.int64),
+        classes=column(classes, np.uint8),
+        rates=column([table.rate_cap or 0 for table in tables], np.uint64),
+        windows=column([table.window for table in tables], np.uint64),
+        groups=column(list(range(len(tables))), np.uint32),
+        labels=tuple(t.label or f"{t.kind}-{n}" for n, t in enumerate(tables)),
+    )
+    first = 0
+    for count, table in zip(counts, tables, strict=True):
+        if table.on is not None and table.off is not None:
+            result.on_off.update(dict.fromkeys(range(first, first + count), (table.on, table.off)))
+        if table.path is not None:
+            result.paths[first] = node_numbers(table.path, network)
+        first += count
+    return result

@@ -1,0 +1,417 @@
+"""The kinds of traffic: each is one class with its keys, its checks and its flows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.config import workloads
+from pyorch.config.fields import Duration, Names, Size, Table, Time, TrafficClass
+from pyorch.config.topology import Topology
+from pyorch.config.traffic import (
+    NEVER,
+    Block,
+    Check,
+    TrafficTable,
+    canonical,
+    node_numbers,
+    traffic,
+)
+from pyorch.errors import Problem, UserError
+from pyorch.units import parse_bytes, parse_time
+
+#: Flows of one entry above which a plan is surely a mistake.
+MAX_FLOWS = 50_000_000
+Array = npt.NDArray[np.uint32]
+
+
+@traffic("greedy")
+class Greedy(TrafficTable):
+    """Sources that always have something to send, from `start` to `stop`.
+
+    `dst` is one host for all sources, or as many as sources, one each.
+    """
+
+    src: Names
+    dst: Names
+    stop: Duration | None = None
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        src, dst = check.hosts("src", self.src), self._destinations(check)
+        if self.stop is not None and self.stop <= self.start:
+            check.add("stop", "not after start", "a time after 'start'")
+        if src is None or dst is None:
+            return None
+        if len(dst) == 1 and len(self.src) == 1 and self.src[0] in ("all",):
+            src = [name for name in src if name != dst[0]]
+        if len(dst) not in (1, len(src)):
+            check.add(
+                "dst",
+                f"{len(dst)} destinations for {len(src)} sources",
+                "one, or one for each source",
+            )
+            return None
+        _check_pairs(check, self._pairs(src, dst))
+        return canonical(self, src=src, dst=dst)
+
+    def _destinations(self, check: Check) -> list[str] | None:
+        """Destinations may repeat, unlike sources."""
+        found = [check.hosts("dst", [name]) for name in self.dst]
+        return None if None in found else [name for part in found for name in part or ()]
+
+    @staticmethod
+    def _pairs(src: list[str], dst: list[str]) -> list[tuple[str, str]]:
+        return list(zip(src, dst if len(dst) > 1 else dst * len(src), strict=True))
+
+    @override
+    def pairs(self) -> list[tuple[str, str]]:
+        return self._pairs(self.src, self.dst)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        src, dst = _ends(self.pairs(), network)
+        return Block(src, dst, 0, self.start)
+
+    @override
+    def stop_ps(self) -> int:
+        return NEVER if self.stop is None else self.stop
+
+
+class Message(Table):
+    """One message; start and class default to those of the entry."""
+
+    src: str
+    dst: str
+    size: Size
+    start: Time | None = None
+    traffic_class: TrafficClass | None = Field(default=None, alias="class")
+
+
+@traffic("messages")
+class Messages(TrafficTable):
+    """Messages listed in the file, or in a CSV file of src, dst, size, start and maybe class."""
+
+    messages: list[Message] | None = None
+    file: str | None = None
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        if (self.messages is None) == (self.file is None):
+            check.add("messages", "give either 'messages' or 'file'", "one of the two")
+            return None
+        listed = self.messages if self.file is None else self._read(check, self.file)
+        if listed is None:
+            return None
+        if not listed:
+            check.add("messages", "empty", "at least one message")
+        filled = [self._fill(message) for message in listed]
+        for number, message in enumerate(filled):
+            self._check(check, f"messages.{number}" if self.file is None else "file", message)
+        return canonical(self, messages=filled, file=None)
+
+    def _fill(self, message: Message) -> Message:
+        start = self.start if message.start is None else message.start
+        own = message.traffic_class
+        own = self.traffic_class if own is None else own
+        return message.model_copy(update={"start": start, "traffic_class": own})
+
+    @staticmethod
+    def _check(check: Check, key: str, message: Message) -> None:
+        known = [check.host(key, name) for name in (message.src, message.dst)]
+        if all(known):
+            _check_pairs(check, [(message.src, message.dst)], key)
+        if (message.start or 0) >= check.scene.duration_ps:
+            check.add(key, "a message starts at or after the end of the run", "before run.duration")
+
+    @staticmethod
+    def _read(check: Check, name: str) -> list[Message] | None:
+        path = check.scene.folder / name
+        if not path.is_file():
+            check.add("file", f"there is no file {name!r} beside the experiment file")
+            return None
+        before = len(check.findings.problems)
+        columns = ["src", "dst", "size", "start"]
+        messages = []
+        for line, row in workloads.rows(path, columns, check.findings.problems, ("class",)):
+            try:
+                messages.append(_message(row))
+            except ValueError as error:
+                check.add("file", f"{name}, line {line}: {error}")
+        return messages if len(check.findings.problems) == before else None
+
+    @override
+    def pairs(self) -> list[tuple[str, str]]:
+        return [(message.src, message.dst) for message in self.messages or ()]
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        src, dst = _ends(self.pairs(), network)
+        messages = self.messages or []
+        sizes = np.array([message.size for message in messages], dtype=np.uint64)
+        starts = np.array([message.start or 0 for message in messages], dtype=np.int64)
+        classes = np.array([message.traffic_class or 0 for message in messages], dtype=np.uint8)
+        return Block(src, dst, sizes, starts, classes)
+
+
+def _message(row: dict[str, str]) -> Message:
+    """Return the message of a line of a CSV file; plain numbers are bytes and ps."""
+    size = int(row["size"]) if row["size"].isdigit() else parse_bytes(row["size"])
+    start = int(row["start"]) if row["start"].isdigit() else parse_time(row["start"])
+    own = row.get("class") or None
+    if own is not None and own not in "01234567":
+        raise ValueError(f"class {own!r} is not one of 0 to 7")
+    if size == 0:
+        raise ValueError("the size is 0")
+    number = None if own is None else int(own)
+    return Message.model_construct(
+        src=row["src"], dst=row["dst"], size=size, start=start, traffic_class=number
+    )
+
+
+@traffic("incast")
+class Incast(TrafficTable):
+    """Several sources send `size` to one host at once; `repeat` times, `interval` apart.
+
+    The sources are `src`, or `degree` hosts drawn anew each time. Each start is late by up to
+    `jitter`.
+    """
+
+    dst: str
+    src: Names | None = None
+    degree: int | None = Field(default=None, ge=1)
+    size: Size
+    jitter: Time = 0
+    repeat: int = Field(default=1, ge=1, le=1_000_000)
+    interval: Duration | None = None
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        if (self.src is None) == (self.degree is None):
+            check.add("degree", "give either 'src' or 'degree'", "one of the two")
+            return None
+        if self.repeat > 1 and self.interval is None:
+            check.add("interval", "missing", None, "a repeated incast needs its 'interval'")
+        if not check.host("dst", self.dst):
+            return None
+        others = len(check.scene.network.hosts) - 1
+        if self.degree is not None and self.degree > others:
+            check.add("degree", f"{self.degree} sources of {others} other hosts", f"1 to {others}")
+        if self.src is None:
+            return canonical(self)
+        src = check.hosts("src", self.src)
+        if src is None:
+            return None
+        if self.src == ["all"]:
+            src = [name for name in src if name != self.dst]
+        _check_pairs(check, [(name, self.dst) for name in src])
+        return canonical(self, src=src)
+
+    @override
+    def last_start(self) -> int:
+        return self.start + (self.repeat - 1) * (self.interval or 0)
+
+    @override
+    def pairs(self) -> list[tuple[str, str]] | None:
+        return None if self.src is None else [(name, self.dst) for name in self.src] * self.repeat
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        target = network.numbers[self.dst]
+        others = network.hosts[network.hosts != target]
+        rounds = []
+        for _ in range(self.repeat):
+            if self.src is None:
+                rounds.append(np.sort(random.choice(others, size=self.degree or 0, replace=False)))
+            else:
+                rounds.append(node_numbers(self.src, network))
+        src = np.concatenate(rounds).astype(np.uint32)
+        begins = self.start + np.arange(self.repeat, dtype=np.int64) * (self.interval or 0)
+        late = random.integers(0, self.jitter, size=len(src), endpoint=True)
+        starts = np.repeat(begins, [len(part) for part in rounds]) + late
+        return Block(src, np.full(len(src), target, dtype=np.uint32), self.size, starts)
+
+
+@traffic("permutation")
+class Permutation(TrafficTable):
+    """Every host sends `size` to one other and receives from one: `shift` further, or at random."""
+
+    hosts: Names = Field(default=["all"])
+    size: Size
+    shift: int | None = Field(default=None, ge=1)
+    random: bool = False
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        if (self.shift is None) != self.random:
+            check.add("shift", "give either 'shift' or 'random = true'", "one of the two")
+        chosen = check.hosts("hosts", self.hosts)
+        if chosen is None:
+            return None
+        if len(chosen) < 2:
+            check.add("hosts", "one host cannot be permuted", "at least two hosts")
+        elif self.shift is not None and self.shift % len(chosen) == 0:
+            what = f"shift {self.shift} of {len(chosen)} hosts sends every host to itself"
+            check.add("shift", what, f"1 to {len(chosen) - 1}")
+        return canonical(self, hosts=chosen)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        src = node_numbers(self.hosts, network)
+        dst = np.roll(src, -(self.shift or 0))
+        while self.random and bool(np.any(src == dst)):  # e tries on average
+            dst = random.permutation(src)
+        return Block(src, dst, self.size, self.start)
+
+
+@traffic("all_to_all")
+class AllToAll(TrafficTable):
+    """Every host sends `size` to every other host at once."""
+
+    hosts: Names = Field(default=["all"])
+    size: Size
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        chosen = check.hosts("hosts", self.hosts)
+        if chosen is None:
+            return None
+        if len(chosen) < 2:
+            check.add("hosts", "one host has nobody to send to", "at least two hosts")
+        return canonical(self, hosts=chosen)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        chosen = node_numbers(self.hosts, network)
+        src, dst = np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen))
+        return Block(src[src != dst], dst[src != dst], self.size, self.start)
+
+
+class Derived(Table):
+    """What a Poisson entry takes from elsewhere, so that its canonical form stands alone."""
+
+    sizes: list[int]
+    cumulative: list[float]
+    payload: int
+    header: int
+
+
+@traffic("poisson")
+class Poisson(TrafficTable):
+    """Flows with sizes from a distribution arrive at random (Poisson) between random hosts.
+
+    `load` is the share of each source's link that payload and headers take on average, preamble and
+    gap not counted.
+    """
+
+    workload: str
+    load: float = Field(gt=0, le=1.5)
+    src: Names = Field(default=["all"])
+    dst: Names = Field(default=["all"])
+    pattern: Literal["uniform", "inter-rack", "intra-rack"] = "uniform"
+    stop: Duration | None = None
+    derived: Derived | None = Field(default=None, exclude=True)
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        if self.derived is not None:
+            check.add("derived", "unknown key 'derived'", None, "it is filled in")
+            return None
+        src, dst = check.hosts("src", self.src), check.hosts("dst", self.dst)
+        derived = self._derive(check)
+        if self.stop is not None and self.stop <= self.start:
+            check.add("stop", "not after start", "a time after 'start'")
+        if src is None or dst is None or derived is None:
+            return None
+        network = check.scene.network
+        allowed = self._allowed(node_numbers(src, network), node_numbers(dst, network), network)
+        lonely = [src[number] for number in np.flatnonzero(~allowed).tolist()]
+        if lonely:
+            what = f"{', '.join(lonely[:10])} have no destination ({self.pattern})"
+            check.add("dst", what, "another destination for every source")
+            return None
+        return canonical(self, src=src, dst=dst, derived=derived)
+
+    def _derive(self, check: Check) -> Derived | None:
+        scene = check.scene
+        try:
+            sizes = workloads.load(workloads.find(self.workload, scene.folder, scene.workloads))
+        except ValueError as error:
+            check.add("workload", str(error))
+            return None
+        except UserError as error:
+            check.findings.problems += error.problems
+            return None
+        points = (sizes.sizes.tolist(), sizes.cumulative.tolist())
+        return Derived(
+            sizes=points[0], cumulative=points[1], payload=scene.payload, header=scene.header
+        )
+
+    def _allowed(self, src: Array, dst: Array, network: Topology) -> npt.NDArray[np.bool_]:
+        """Return for every source whether the pattern leaves it a destination."""
+        targets = np.bincount(dst, minlength=len(network.names))
+        in_rack = np.bincount(network.racks[dst], minlength=len(network.names))
+        near = in_rack[network.racks[src]]
+        here = targets[src]
+        left = {
+            "uniform": len(dst) - here,
+            "inter-rack": len(dst) - near,
+            "intra-rack": near - here,
+        }
+        return np.asarray(left[self.pattern] > 0)
+
+    def _matches(self, src: Array, dst: Array, network: Topology) -> npt.NDArray[np.bool_]:
+        same = network.racks[src] == network.racks[dst]
+        wanted = {"uniform": True, "inter-rack": ~same, "intra-rack": same}[self.pattern]
+        return np.asarray((src != dst) & wanted)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        if self.derived is None:
+            raise ValueError("a Poisson entry is generated from its canonical form only")
+        points = list(zip(self.derived.sizes, self.derived.cumulative, strict=True))
+        sizes = workloads.of_points(points)
+        packets = sizes.mean_packets(self.derived.payload)
+        frame_bits = 8 * (sizes.mean() + packets * self.derived.header)
+        hosts = node_numbers(self.src, network)
+        rates = network.host_rates[hosts].astype(np.float64)
+        end = duration_ps if self.stop is None else min(self.stop, duration_ps)
+        expected = self.load * rates.sum() / frame_bits * (end - self.start) / 1e12
+        _refuse_too_many(expected)
+        count = int(random.poisson(expected))
+        starts = np.sort(random.integers(self.start, end, size=count))
+        src = random.choice(hosts, size=count, p=rates / rates.sum())
+        drawn = sizes.quantile(random.random(count))
+        return Block(src, self._destinations(src, network, random), drawn, starts)
+
+    def _destinations(self, src: Array, network: Topology, random: np.random.Generator) -> Array:
+        """Draw a destination for every source; those that the pattern forbids are drawn again."""
+        targets = node_numbers(self.dst, network)
+        dst = random.choice(targets, size=len(src))
+        wrong = np.flatnonzero(~self._matches(src, dst, network))
+        while len(wrong):
+            dst[wrong] = random.choice(targets, size=len(wrong))
+            wrong = wrong[~self._matches(src[wrong], dst[wrong], network)]
+        return dst
+
+
+def _refuse_too_many(expected: float) -> None:
+    if expected > MAX_FLOWS:
+        what = f"about {expected:.0f} flows"
+        hint = "shorten run.duration or lower the load"
+        raise UserError([Problem("traffic", what, f"at most {MAX_FLOWS}", hint)])
+
+
+def _check_pairs(check: Check, pairs: list[tuple[str, str]], key: str = "dst") -> None:
+    for src, dst in pairs:
+        if src == dst:
+            check.add(key, f"{src} sends to itself", "src and dst differ")
+
+
+def _ends(pairs: list[tuple[str, str]], network: Topology) -> tuple[Array, Array]:
+    src = node_numbers([pair[0] for pair in pairs], network)
+    return src, node_numbers([pair[1] for pair in pairs], network)

@@ -1,0 +1,131 @@
+"""Flow-size distributions: CSV files of (size_bytes, cumulative), sampled by inverse transform."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pyorch.errors import Problem, UserError, suggest
+
+COLUMNS = ["size_bytes", "cumulative"]
+
+
+@dataclass(frozen=True)
+class SizeDistribution:
+    """A distribution of flow sizes, linear between its points.
+
+    sizes: int64 (points,), bytes, never falling. cumulative: float64 (points,), from 0 to 1, never
+    falling.
+    """
+
+    sizes: npt.NDArray[np.int64]
+    cumulative: npt.NDArray[np.float64]
+
+    def quantile(self, share: npt.NDArray[np.float64]) -> npt.NDArray[np.uint64]:
+        """Return the sizes [bytes], at least 1, below which the given shares of the flows lie."""
+        sizes = np.rint(np.interp(share, self.cumulative, self.sizes))
+        return np.maximum(sizes, 1).astype(np.uint64)
+
+    def mean(self) -> float:
+        """Return the mean size [bytes]."""
+        middle = (self.sizes[1:] + self.sizes[:-1]) / 2
+        return float(np.sum(middle * np.diff(self.cumulative)))
+
+    def mean_packets(self, payload: int) -> float:
+        """Return the mean number of packets of `payload` bytes that a flow takes.
+
+        E[ceil(s / payload)] is the sum over k >= 0 of P(s > k * payload).
+        """
+        starts = np.arange(0, int(self.sizes[-1]), payload, dtype=np.float64)
+        return float(np.sum(1.0 - np.interp(starts, self.sizes, self.cumulative)))
+
+
+def find(name: str, folder: Path, workloads: Path) -> Path:
+    """Return the file of a workload.
+
+    "websearch" is a shipped one (folder `workloads`), "sizes.csv" lies beside the experiment file.
+    Raises ValueError with a message for people when there is none.
+    """
+    path = folder / name if name.endswith(".csv") else workloads / f"{name}.csv"
+    if path.is_file():
+        return path
+    if name.endswith(".csv"):
+        raise ValueError(f"there is no file {name!r} beside the experiment file")
+    known = sorted(entry.stem for entry in workloads.glob("*.csv"))
+    hint = suggest(name, known)
+    text = f"unknown workload {name!r}; known: {', '.join(known)}"
+    raise ValueError(f"{text}; {hint}" if hint else text)
+
+
+def load(path: Path) -> SizeDistribution:
+    """Read a distribution. Raises UserError that names every line that is wrong."""
+    problems: list[Problem] = []
+    points: list[tuple[int, float]] = []
+    for line, row in rows(path, COLUMNS, problems):
+        try:
+            point = (int(row["size_bytes"]), float(row["cumulative"]))
+        except ValueError:
+            what = f"not a size and a share: {row['size_bytes']!r}, {row['cumulative']!r}"
+            problems.append(Problem(f"{path.name}: line {line}", what, "1000, 0.25"))
+            continue
+        if points and (point[0] < points[-1][0] or point[1] < points[-1][1]):
+            problems.append(Problem(f"{path.name}: line {line}", "falls below the line before"))
+        points.append(point)
+    if not problems:
+        problems = _shape_problems(path, points)
+    if problems:
+        raise UserError(problems)
+    return of_points(points)
+
+
+def of_points(points: list[tuple[int, float]]) -> SizeDistribution:
+    """Return the distribution through (size, cumulative) points."""
+    return SizeDistribution(
+        np.array([size for size, _ in points], dtype=np.int64),
+        np.array([share for _, share in points], dtype=np.float64),
+    )
+
+
+def _shape_problems(path: Path, points: list[tuple[int, float]]) -> list[Problem]:
+    whole = len(points) >= 2 and points[0][1] == 0 and points[-1][1] == 1
+    if not whole or points[0][0] < 0 or points[-1][0] <= 0:
+        allowed = "at least two points, cumulative from 0 to 1, sizes from 0 up"
+        return [Problem(path.name, "not a distribution of sizes", allowed)]
+    return []
+
+
+def rows(
+    path: Path, columns: list[str], problems: list[Problem], optional: tuple[str, ...] = ()
+) -> list[tuple[int, dict[str, str]]]:
+    """Read a CSV file with a header line; lines that start with '#' and empty lines are skipped.
+
+    Returns (line number, cells by column). Notes problems with columns and short or long lines.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    kept = [(n, text) for n, text in enumerate(lines, 1) if text.strip() and text[0] != "#"]
+    cells = [(n, [cell.strip() for cell in next(csv.reader([text]))]) for n, text in kept]
+    if not cells:
+        problems.append(Problem(path.name, "empty", f"a header line {','.join(columns)}"))
+        return []
+    header = cells[0][1]
+    unknown = [name for name in header if name not in (*columns, *optional)]
+    missing = [name for name in columns if name not in header]
+    for name in unknown:
+        hint = suggest(name, (*columns, *optional))
+        problems.append(Problem(path.name, f"unknown column {name!r}", ", ".join(columns), hint))
+    if missing:
+        problems.append(Problem(path.name, f"column {', '.join(missing)} is missing"))
+    if unknown or missing:
+        return []
+    good = []
+    for number, row in cells[1:]:
+        if len(row) == len(header):
+            good.append((number, dict(zip(header, row, strict=True))))
+        else:
+            what = f"{len(row)} cells under {len(header)} columns"
+            problems.append(Problem(f"{path.name}: line {number}", what))
+    return good

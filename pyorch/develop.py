@@ -1,0 +1,150 @@
+"""The tasks for those who work on the project itself: test, lint, clean."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyorch.cli import FAILED, OK, command
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    from pyorch.build import SuiteResult
+
+PYTEST_NOTHING_FOUND = 5
+PYTHON_SOURCES = ("pyorch", "tests", "tasks.py")
+CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
+
+
+@command
+def run_tests(quick: bool = False, expression: str = "") -> int:
+    """Run the C++ suites, release and sanitized, then pytest; say what was left out."""
+    skipped: list[str] = []
+    suites = _run_suites(quick, expression, skipped)
+    sys.stdout.flush()
+    pytest_code = _run_pytest(quick, expression, skipped)
+    for line in skipped:
+        print(f"not run: {line}")
+    broken = [result.name for result in suites if not result.passed]
+    found = bool(suites) or pytest_code != PYTEST_NOTHING_FOUND
+    good = not broken and pytest_code in (0, PYTEST_NOTHING_FOUND) and found
+    cpp = f"{len(suites) - len(broken)} of {len(suites)} C++ suites passed"
+    python = {0: "pytest passed", PYTEST_NOTHING_FOUND: "pytest found no test"}
+    verdict = "all well" if good else "FAILED"
+    print(f"{verdict}: {cpp}, {python.get(pytest_code, 'pytest failed')}")
+    return OK if good else FAILED
+
+
+def _run_suites(quick: bool, expression: str, skipped: list[str]) -> list[SuiteResult]:
+    from pyorch.build import ensure_built, run_cpp_tests
+    from pyorch.build.cpptests import list_suites
+
+    profiles = ["release"] if quick else ["release", "sanitize"]
+    if quick:
+        skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
+    results: list[SuiteResult] = []
+    for profile in profiles:
+        names = list_suites(ensure_built(profile, tests=True))
+        chosen = [name for name in names if expression.lower() in name.lower()]
+        if len(chosen) < len(names):
+            left_out = len(names) - len(chosen)
+            skipped.append(f"{left_out} C++ suites ({profile}), not matched by -k {expression!r}")
+        done = run_cpp_tests(profile, suites=chosen) if chosen else []
+        for result in done:
+            print(f"{'PASS' if result.passed else 'FAIL'}  {profile:<8}  {_suite_line(result)}")
+            if not result.passed:
+                print(result.output)
+        results += done
+    return results
+
+
+def _suite_line(result: SuiteResult) -> str:
+    return f"{result.name} ({result.seconds:.1f} s)"
+
+
+def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
+    paths = default_paths()
+    arguments = [sys.executable, "-m", "pytest", str(paths.tests)]
+    if quick:
+        arguments += ["-m", "not slow"]
+    if expression:
+        arguments += ["-k", expression]
+    if importlib.util.find_spec("xdist") is None:
+        skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
+    else:
+        arguments += ["-n", str(len(os.sched_getaffinity(0)))]
+    return subprocess.run(arguments, cwd=paths.root, check=False).returncode
+
+
+@command
+def lint(fix: bool = False) -> int:
+    """Check, or with `fix` mend, the form of all sources; returns 1 when a check fails."""
+    paths = default_paths()
+    failed = [name for name, call in lint_commands(paths, fix) if not _passes(name, call, paths)]
+    print(f"lint: {', '.join(failed)} failed" if failed else "lint: all well")
+    if failed and not fix:
+        print("'invoke lint --fix' mends what can be mended without thinking")
+    return FAILED if failed else OK
+
+
+def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
+    """The checks by name, in order, and the commands that do them."""
+    python = [name for name in PYTHON_SOURCES if (paths.root / name).exists()]
+    ruff, mypy = ([sys.executable, "-m", name] for name in ("ruff", "mypy"))
+    cpp = [str(path.relative_to(paths.root)) for path in cpp_sources(paths)]
+    clang_format = [
+        _program("clang-format"),
+        *(["-i"] if fix else ["--dry-run", "-Werror", "--ferror-limit=2"]),
+    ]
+    return [
+        ("ruff check", [*ruff, "check", *(["--fix"] if fix else []), *python]),
+        ("ruff format", [*ruff, "format", *([] if fix else ["--check"]), *python]),
+        ("mypy", mypy),
+        *([("clang-format", [*clang_format, *cpp])] if cpp else []),
+    ]
+
+
+def cpp_sources(paths: Paths) -> list[Path]:
+    """All C++ files of the modules, sorted."""
+    return sorted(path for end in ("*.h", "*.cc") for path in paths.modules.rglob(end))
+
+
+def _program(name: str) -> str:
+    """A program beside this Python, else the one on PATH."""
+    beside = Path(sys.executable).parent / name
+    return str(beside) if beside.exists() else name
+
+
+def _passes(name: str, arguments: Sequence[str], paths: Paths) -> bool:
+    print(f"== {name}", flush=True)
+    try:
+        return subprocess.run(arguments, cwd=paths.root, check=False).returncode == 0
+    except FileNotFoundError:
+        print(f"{arguments[0]} is not installed: python -m pip install -e '.[dev]'")
+        return False
+
+
+@command
+def clean(results: bool = False) -> int:
+    """Delete what is made again by itself; with `results` also all results."""
+    paths = default_paths()
+    for folder in _cleanable(paths, results):
+        shutil.rmtree(folder)
+        print(f"deleted {folder}")
+    if not results and paths.results.is_dir():
+        print(f"kept {paths.results} (--results deletes it)")
+    return OK
+
+
+def _cleanable(paths: Paths, results: bool) -> Iterator[Path]:
+    candidates = [paths.build_root, *(paths.root / name for name in CACHES)]
+    candidates += [paths.results] if results else []
+    for source in ("pyorch", "tests"):
+        candidates += sorted((paths.root / source).rglob("__pycache__"))
+    yield from (folder for folder in candidates if folder.is_dir())

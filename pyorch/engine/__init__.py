@@ -1,0 +1,16 @@
+"""Engines: run many RunSpecs, each in a process of its own. They know nothing of ns-3."""
+
+from pyorch.engine.base import BatchResult, Engine, Failure
+from pyorch.engine.local import LocalEngine
+from pyorch.engine.manifest import Manifest, read_manifest, read_run, write_manifest
+
+__all__ = [
+    "BatchResult",
+    "Engine",
+    "Failure",
+    "LocalEngine",
+    "Manifest",
+    "read_manifest",
+    "read_run",
+    "write_manifest",
+]

@@ -1,0 +1,91 @@
+"""What every engine takes and gives back."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pyorch.build.info import BuildInfo
+    from pyorch.plan import RunSpec
+
+#: Exit codes of `python -m pyorch.run`.
+RUN_DONE = 0
+RUN_ERROR = 1
+RUN_REFUSED = 2
+RUN_WRONG = 3
+RUN_STORAGE = 4
+
+_MEANINGS = {
+    RUN_DONE: "ended without a result",
+    RUN_ERROR: "stopped with an error",
+    RUN_REFUSED: "was refused: its configuration is impossible",
+    RUN_WRONG: "ended, but its result is wrong",
+    RUN_STORAGE: "could not write its results",
+    # ROOT's signal handler, which comes with cppyy, leaves with 128 + its own signal number
+    129: "crashed: segmentation fault",
+    133: "was aborted by the simulator (NS_FATAL_ERROR, NS_ABORT or a failed assertion)",
+    -signal.SIGKILL: "was killed (SIGKILL; out of memory?)",
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed: its name for people, its hash, what became of it, the tail of its log.
+
+    `log` is the whole log; `reproduce` is the command that runs it again in the foreground.
+    """
+
+    title: str
+    hash: str
+    returncode: int
+    tail: str
+    log: Path
+    reproduce: str
+
+    def render(self) -> str:
+        """Return everything a person needs to go on, as text."""
+        tail = "\n".join(f"    | {line}" for line in self.tail.splitlines())
+        lines = [f"FAILED {self.title}: the run {describe_exit(self.returncode)}"]
+        lines += [tail] if tail else ["    | (its log is empty)"]
+        lines += [f"    log:       {self.log}", f"    reproduce: {self.reproduce}"]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What became of a batch: runs done and left over, failures, and why it stopped early."""
+
+    done: int
+    left: int
+    failures: tuple[Failure, ...] = ()
+    interrupted: bool = False
+    storage_failed: bool = False
+
+
+class Engine(Protocol):
+    """Runs the given RunSpecs; the caller has left out those that are done."""
+
+    def run(self, specs: Sequence[RunSpec], build: BuildInfo) -> BatchResult:
+        """Run all; returns when none runs any more."""
+        ...
+
+
+def describe_exit(returncode: int) -> str:
+    """Say what an exit code of a run means, with the code."""
+    meaning = _MEANINGS.get(returncode)
+    if meaning is None and returncode < 0:
+        try:
+            meaning = f"was ended by {signal.Signals(-returncode).name}"
+        except ValueError:
+            meaning = f"was ended by signal {-returncode}"
+    return f"{meaning or 'stopped'} (exit code {returncode})"
+
+
+def title(spec: RunSpec) -> str:
+    """Name a run for people: its parameters and its seed."""
+    parameters = [f"{key}={value}" for key, value in spec.params.items() if value != ""]
+    return " ".join([*parameters, f"seed={spec.data['seed']}"])

@@ -1,0 +1,37 @@
+"""Metrics: numbers computed from one run's tables. A kind is added with @metric in one place.
+
+Values are in base units: B, bit/s, ps or a pure number. Importing this package loads neither
+numpy nor pandas.
+"""
+
+from pyorch.metrics import flow_kinds, pause_kinds, series_kinds
+from pyorch.metrics.base import (
+    MODELS,
+    Metric,
+    RunTables,
+    compute,
+    metric,
+    output_units,
+    parse,
+    unit_of_name,
+)
+from pyorch.metrics.fields import Need, Quantity, is_traced, parse_quantity, trace_hint
+
+__all__ = [
+    "MODELS",
+    "Metric",
+    "Need",
+    "Quantity",
+    "RunTables",
+    "compute",
+    "flow_kinds",
+    "is_traced",
+    "metric",
+    "output_units",
+    "parse",
+    "parse_quantity",
+    "pause_kinds",
+    "series_kinds",
+    "trace_hint",
+    "unit_of_name",
+]

@@ -1,0 +1,132 @@
+"""The registry of metrics, and what a metric sees of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_args
+
+from pyorch.errors import Problem, UserError
+from pyorch.metrics.fields import Entry, EntryName, Need, is_traced
+
+Columns = Mapping[str, Any]
+"""A table: anything that gives an array for a column name (dict of arrays or DataFrame)."""
+
+
+@dataclass(frozen=True)
+class RunTables:
+    """What metrics see of one run.
+
+    spec: RunSpec.data. nodes: node names in the order of their numbers. summary: the run's
+    numbers. tables: name -> columns; a table that is absent was not traced.
+    """
+
+    spec: Mapping[str, Any]
+    nodes: Sequence[str]
+    summary: Mapping[str, float]
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+
+    def table(self, name: str) -> Columns | None:
+        """The columns of a table, or None when the run did not trace it."""
+        return self.tables.get(name)
+
+    @property
+    def end_ps(self) -> int:
+        """When the run ended [ps]: as it says itself, else its duration."""
+        return int(self.summary.get("end_ps", self.spec["run"]["duration_ps"]))
+
+    def is_traced(self, need: Need) -> bool:
+        """Whether the run was asked to trace what is needed."""
+        return is_traced(need, self.spec.get("traces", ()))
+
+    def resolve(self, port: str) -> tuple[int, int] | None:
+        """Node and peer numbers of a port "s0:h0"; None when this run has no such nodes."""
+        node, _, peer = port.partition(":")
+        numbers = {name: number for number, name in enumerate(self.nodes)}
+        if node not in numbers or peer not in numbers:
+            return None
+        return numbers[node], numbers[peer]
+
+    def window(self, start_ps: int | None, stop_ps: int | None) -> tuple[int, int]:
+        """A window [ps]; by default from the end of the warm-up to the end of the duration.
+
+        The drain period after the duration belongs to a window only when it asks for it.
+        """
+        run = self.spec["run"]
+        start = run.get("warmup_ps", 0) if start_ps is None else start_ps
+        stop = run["duration_ps"] if stop_ps is None else stop_ps
+        return int(start), min(int(stop), self.end_ps)
+
+
+class Metric(Entry):
+    """A [[metric]] entry: numbers computed from one run."""
+
+    name: EntryName
+    kind: str
+
+    def outputs(self) -> list[str]:
+        """Names of the values this metric gives."""
+        return [self.name]
+
+    def unit(self) -> str:
+        """Base unit of the values: "B", "bit/s", "ps" or "1"."""
+        raise NotImplementedError
+
+    def needs(self) -> list[Need]:
+        """Tables that must be traced."""
+        return []
+
+    def value(self, run: RunTables) -> float | None:
+        """The number; None when the run has no data for it."""
+        raise NotImplementedError
+
+    def values(self, run: RunTables) -> dict[str, float | None]:
+        """All numbers by output name."""
+        return {self.name: self.value(run)}
+
+
+MODELS: dict[str, type[Metric]] = {}
+"""Every kind of metric and the model of its entry."""
+
+_M = TypeVar("_M", bound=Metric)
+
+
+def metric(model: type[_M]) -> type[_M]:
+    """Register a kind of metric: a Metric whose field `kind` is a Literal."""
+    (kind,) = get_args(model.model_fields["kind"].annotation)
+    MODELS[kind] = model
+    return model
+
+
+def parse(entry: Mapping[str, Any]) -> Metric:
+    """The validated metric of an entry of a RunSpec. Raises UserError on an unknown kind."""
+    kind = str(entry.get("kind"))
+    if kind not in MODELS:
+        allowed = ", ".join(sorted(MODELS))
+        raise UserError([Problem("[[metric]]", f"unknown kind '{kind}'", allowed, None)])
+    return MODELS[kind].model_validate(dict(entry))
+
+
+def compute(metrics: Sequence[Mapping[str, Any]], run: RunTables) -> dict[str, float | None]:
+    """Every metric of a run by output name.
+
+    A value is None when the run has no data for it and inf where unfinished flows reach.
+    """
+    values: dict[str, float | None] = {}
+    for entry in metrics:
+        values.update(parse(entry).values(run))
+    return values
+
+
+def output_units(metrics: Sequence[Metric | Mapping[str, Any]]) -> dict[str, str]:
+    """Base unit of every output of the metrics."""
+    models = [m if isinstance(m, Metric) else parse(m) for m in metrics]
+    return {output: model.unit() for model in models for output in model.outputs()}
+
+
+def unit_of_name(name: str) -> str:
+    """Base unit that the suffix of a column or summary number tells."""
+    for suffix, unit in (("bytes", "B"), ("_bps", "bit/s"), ("_ps", "ps")):
+        if name.endswith(suffix):
+            return unit
+    return "1"

@@ -1,0 +1,161 @@
+"""Field types shared by metrics, figures and expectations: values with units, ports, windows.
+
+Nothing here imports numpy, pandas or matplotlib: the models are loaded at every start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+
+from pyorch import units
+
+
+class Entry(BaseModel):
+    """Base of every entry of an experiment file that this package understands."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True
+    )
+
+
+def _with_unit(
+    parse: Callable[[str], int], write: Callable[[int], str]
+) -> tuple[BeforeValidator, PlainSerializer]:
+    """Text with a unit <-> integer; written back as text, so that a dumped entry can be read."""
+    return BeforeValidator(parse), PlainSerializer(write, return_type=str)
+
+
+_TIME = _with_unit(units.parse_time, units.format_time)
+_SIZE = _with_unit(units.parse_bytes, units.format_bytes)
+_RATE = _with_unit(units.parse_rate, units.format_rate)
+
+Time = Annotated[int, _TIME[0], _TIME[1]]
+"""A time: "25us" in a file, integer picoseconds in Python."""
+Size = Annotated[int, _SIZE[0], _SIZE[1]]
+"""A size: "100KB" in a file, integer bytes in Python."""
+Rate = Annotated[int, _RATE[0], _RATE[1]]
+"""A rate: "10Gbps" in a file, integer bit/s in Python."""
+
+
+def _check_port(value: str) -> str:
+    node, _, peer = value.partition(":")
+    if not node or not peer or ":" in peer:
+        raise ValueError(
+            f"a port is written 'NODE:NEIGHBOUR', for instance 's0:h0' (got '{value}')"
+        )
+    return value
+
+
+Port = Annotated[str, AfterValidator(_check_port)]
+"""The port of a node that leads to a neighbour: "s0:h0"."""
+TrafficClass = Annotated[int, Field(ge=0, le=7)]
+"""A traffic class (priority) of 802.1Q."""
+EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+"""A name that is safe as a column and as a file name."""
+Where = dict[str, str | int | float | bool]
+"""A filter on the variant and on swept parameters: { variant = "GFC", "topology.k" = 4 }."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in base units (B, bit/s, ps, or 1 for a pure number) and that unit."""
+
+    value: float
+    unit: str
+
+
+_PARSERS: tuple[tuple[str, Callable[[str], int]], ...] = (
+    ("B", units.parse_bytes),
+    ("bit/s", units.parse_rate),
+    ("ps", units.parse_time),
+)
+
+
+def parse_quantity(value: str | float) -> Quantity:
+    """Read "75KB", "5Gbps", "54.8us" or a pure number.
+
+    Raises ValueError when the text is none of a size, a rate, a time or a number.
+    """
+    if isinstance(value, (int, float)):
+        return Quantity(float(value), "1")
+    for unit, parse in _PARSERS:
+        try:
+            return Quantity(float(parse(value)), unit)
+        except ValueError:
+            continue
+    raise ValueError(
+        f"'{value}' is neither a size ('75KB'), a rate ('5Gbps'), a time ('54.8us') nor a number"
+    )
+
+
+def _check_quantity(value: str | float) -> str | float:
+    if isinstance(value, bool):
+        raise ValueError("a number or text with a unit is expected (got a truth value)")
+    parse_quantity(value)
+    return value
+
+
+QuantityText = Annotated[str | int | float, AfterValidator(_check_quantity)]
+"""A number, or text with a unit, kept as written; see parse_quantity."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What an entry reads of a run: a table, and, unless None, one port and one class of it.
+
+    sampled: at intervals, not on every change.
+    """
+
+    table: str
+    port: str | None = None
+    class_number: int | None = None
+    sampled: bool = False
+
+    def __str__(self) -> str:
+        port = "" if self.port is None else f" of port {self.port}"
+        number = "" if self.class_number is None else f" and class {self.class_number}"
+        period = " with a sampling period" if self.sampled else ""
+        return f"table '{self.table}'{port}{number}{period}"
+
+
+ALWAYS_THERE = frozenset({"flow"})
+"""Tables that every run writes without a [[trace]]."""
+
+
+def is_traced(need: Need, traces: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of the traces (as in an experiment file or a RunSpec) covers the need."""
+    return need.table in ALWAYS_THERE or any(_covers(trace, need) for trace in traces)
+
+
+def _covers(trace: Mapping[str, Any], need: Need) -> bool:
+    ports = [port if isinstance(port, str) else ":".join(port) for port in trace.get("ports") or ()]
+    classes = trace.get("classes") or ()
+    return (
+        trace.get("table") == need.table
+        and (need.port is None or not ports or need.port in ports)
+        and (need.class_number is None or not classes or need.class_number in classes)
+        and (not need.sampled or _period_ps(trace) > 0)
+    )
+
+
+def _period_ps(trace: Mapping[str, Any]) -> int:
+    """The sampling period of a trace, of an experiment file or of a RunSpec [ps]."""
+    if "period_ps" in trace:
+        return int(trace["period_ps"])
+    return units.parse_time(trace.get("period", "0s"))
+
+
+def trace_hint(need: Need) -> str:
+    """The lines that would make a run write what is needed."""
+    lines = ["add to the experiment file:", "[[trace]]", f'table = "{need.table}"']
+    if need.port is not None:
+        lines.append(f'ports = ["{need.port}"]')
+    if need.class_number is not None:
+        lines.append(f"classes = [{need.class_number}]")
+    if need.sampled:
+        lines.append('period = "10us"')
+    return "\n".join(lines)

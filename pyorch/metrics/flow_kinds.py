@@ -1,0 +1,245 @@
+"""Metrics of flows (table `flow`, written by every run) and of the run's summary."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.base import Metric, RunTables, metric, unit_of_name
+from pyorch.metrics.fields import Size, TrafficClass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def samples_needed(percentile: float) -> int:
+    """How many samples a percentile takes: ten beyond it (p99: 1,000; p99.9: 10,000)."""
+    return math.ceil(round(1000 / (100 - percentile), 6))
+
+
+def percentile_of(values: Floats, percentile: float) -> float | None:
+    """The nearest-rank percentile: the smallest value that p % of the samples do not exceed.
+
+    Nearest rank, not interpolation, because unfinished flows count as +inf. None when there are
+    fewer than samples_needed.
+    """
+    import numpy as np
+
+    if len(values) < samples_needed(percentile):
+        return None
+    return float(np.percentile(values, percentile, method="inverted_cdf"))
+
+
+class FlowFilter(Metric):
+    """A metric over finite flows that start inside [warm-up, duration).
+
+    Filters: `class`, `src` and `dst` (hosts), sizes from `min_size` up to below `max_size`.
+    """
+
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    src: list[str] = Field(default=[])
+    dst: list[str] = Field(default=[])
+    min_size: Size | None = None
+    max_size: Size | None = None
+
+    def _mask(self, run: RunTables) -> NDArray[np.bool_] | None:
+        """Rows of table `flow` that pass the filters; None when a host does not exist."""
+        import numpy as np
+
+        table = run.table("flow")
+        if table is None:
+            return None
+        size = np.asarray(table["size_bytes"])
+        mask = np.ones(len(size), dtype=bool)
+        numbers = {name: number for number, name in enumerate(run.nodes)}
+        for column, hosts in (("src", self.src), ("dst", self.dst)):
+            if not set(hosts) <= set(numbers):
+                return None
+            if hosts:
+                mask &= np.isin(np.asarray(table[column]), [numbers[host] for host in hosts])
+        if self.class_number is not None:
+            mask &= np.asarray(table["class"]) == self.class_number
+        if self.min_size is not None:
+            mask &= size >= self.min_size
+        if self.max_size is not None:
+            mask &= size < self.max_size
+        return mask
+
+    def finite(self, run: RunTables) -> NDArray[np.bool_] | None:
+        """Rows of finite flows that start in the measured period."""
+        import numpy as np
+
+        mask = self._mask(run)
+        table = run.table("flow")
+        if mask is None or table is None:
+            return None
+        settings = run.spec["run"]
+        starts = np.asarray(table["start_ps"])
+        measured = (starts >= settings.get("warmup_ps", 0)) & (starts < settings["duration_ps"])
+        return np.asarray(mask & measured & (np.asarray(table["size_bytes"]) > 0), dtype=bool)
+
+
+def flow_times(table: object, mask: NDArray[np.bool_], slowdown: bool) -> Floats:
+    """Completion times [ps], or slowdowns, of the chosen flows; +inf where unfinished."""
+    import numpy as np
+
+    columns: dict[str, NDArray[np.int64]] = {
+        name: np.asarray(table[name])[mask]  # type: ignore[index]
+        for name in ("start_ps", "finish_ps", "ideal_ps")
+    }
+    times = (columns["finish_ps"] - columns["start_ps"]).astype(np.float64)
+    if slowdown:
+        times = times / columns["ideal_ps"]
+    return np.where(columns["finish_ps"] < 0, math.inf, times)
+
+
+class FlowTimes(FlowFilter):
+    """Mean, or a percentile, over flows.
+
+    Unfinished flows count as +inf. A percentile takes ten samples beyond it, else it is None.
+    With `finished_only` unfinished flows are left out, which the name of the metric should say.
+    """
+
+    percentile: float | None = Field(default=None, gt=0, lt=100)
+    finished_only: bool = False
+
+    def _statistic(self, run: RunTables, slowdown: bool) -> float | None:
+        import numpy as np
+
+        mask, table = self.finite(run), run.table("flow")
+        if mask is None or table is None:
+            return None
+        values = flow_times(table, mask, slowdown)
+        if self.finished_only:
+            values = values[np.isfinite(values)]
+        if self.percentile is not None:
+            return percentile_of(values, self.percentile)
+        return float(values.mean()) if len(values) else None
+
+
+@metric
+class FctSlowdown(FlowTimes):
+    """Flow completion time over the ideal one."""
+
+    kind: Literal["fct_slowdown"] = "fct_slowdown"
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        return self._statistic(run, slowdown=True)
+
+
+@metric
+class Fct(FlowTimes):
+    """Flow completion time [ps]."""
+
+    kind: Literal["fct"] = "fct"
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        return self._statistic(run, slowdown=False)
+
+
+class GoodputFilter(FlowFilter):
+    """Delivered payload over the time a flow was active, by flow [bit/s].
+
+    A flow is active from its start to its finish, or to the run's end. `flows` picks flow
+    numbers; greedy flows count as well.
+    """
+
+    flows: list[int] = Field(default=[])
+
+    def rows(self, run: RunTables) -> tuple[Floats, Floats, Floats] | None:
+        """(delivered bits, start [ps], end [ps]) of every chosen flow; None when there is none."""
+        import numpy as np
+
+        mask, table = self._mask(run), run.table("flow")
+        if mask is None or table is None:
+            return None
+        if self.flows:
+            mask = mask & np.isin(np.asarray(table["flow"]), self.flows)
+        bits = np.asarray(table["delivered_bytes"])[mask].astype(np.float64) * 8
+        start = np.asarray(table["start_ps"])[mask].astype(np.float64)
+        finish = np.asarray(table["finish_ps"])[mask].astype(np.float64)
+        end = np.where(finish < 0, run.end_ps, finish)
+        active = end > start
+        return (bits[active], start[active], end[active]) if active.any() else None
+
+
+@metric
+class Goodput(GoodputFilter):
+    """Goodput of the chosen flows [bit/s].
+
+    `of = "total"`: all delivered payload from the first start to the last end; "mean", "min",
+    "max": over the goodput of single flows.
+    """
+
+    kind: Literal["goodput"] = "goodput"
+    of: Literal["total", "mean", "min", "max"] = "total"
+
+    @override
+    def unit(self) -> str:
+        return "bit/s"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        rows = self.rows(run)
+        if rows is None:
+            return None
+        bits, start, end = rows
+        if self.of == "total":
+            return float(bits.sum() * 1e12 / (end.max() - start.min()))
+        return float(getattr(bits * 1e12 / (end - start), self.of)())
+
+
+@metric
+class Fairness(GoodputFilter):
+    """Jain's index of the goodputs of the chosen flows, from 1/n to 1.
+
+    Jain, Chiu, Hawe: A quantitative measure of fairness, DEC TR-301, 1984.
+    """
+
+    kind: Literal["fairness"] = "fairness"
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        rows = self.rows(run)
+        if rows is None:
+            return None
+        goodput = rows[0] / (rows[2] - rows[1])
+        squares = float((goodput**2).sum())
+        return float(goodput.sum()) ** 2 / (len(goodput) * squares) if squares else None
+
+
+@metric
+class SummaryNumber(Metric):
+    """One of the numbers that the simulator itself gives (summary.json), by its name."""
+
+    kind: Literal["summary"] = "summary"
+    number: str
+
+    @override
+    def unit(self) -> str:
+        return unit_of_name(self.number)
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        value = run.summary.get(self.number)
+        return None if value is None else float(value)

@@ -1,0 +1,202 @@
+"""Metrics of pause intervals (table `pause`) and of drops (table `drop`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.base import Columns, Metric, RunTables, metric
+from pyorch.metrics.fields import Need, Port, Time, TrafficClass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Side = Literal["pausing", "paused"]
+SIDES: dict[str, int] = {"pausing": 0, "paused": 1}
+"""Column `side` of table `pause`: 0 = this port was pausing its peer, 1 = it was being paused."""
+
+
+class PortFilter(Metric):
+    """A metric over the rows of some ports (default: all) and one class (default: all)."""
+
+    ports: list[Port] = Field(default=[])
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    start: Time | None = Field(default=None, alias="from")
+    stop: Time | None = Field(default=None, alias="to")
+
+    def _needs(self, table: str) -> list[Need]:
+        return [Need(table, port, self.class_number) for port in self.ports or (None,)]
+
+    def _rows(self, run: RunTables, name: str) -> tuple[Columns, NDArray[np.bool_]] | None:
+        """(table, mask); None when it was not traced or a port does not exist."""
+        import numpy as np
+
+        table = run.table(name)
+        if table is None or not all(run.is_traced(need) for need in self._needs(name)):
+            return None
+        mask = np.full(len(np.asarray(table["node"])), not self.ports)
+        for port in self.ports:
+            ends = run.resolve(port)
+            if ends is None:
+                return None
+            node, peer = np.asarray(table["node"]), np.asarray(table["peer"])
+            mask |= (node == ends[0]) & (peer == ends[1])
+        if self.class_number is not None:
+            mask &= np.asarray(table["class"]) == self.class_number
+        return table, mask
+
+
+class PauseMetric(PortFilter):
+    """A metric of pause intervals, seen from the side that pauses or that is paused."""
+
+    side: Side = "pausing"
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def needs(self) -> list[Need]:
+        return self._needs("pause")
+
+    def intervals(self, run: RunTables) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
+        """Sorted (starts, ends) [ps] of every (port, class); None when not traced."""
+        import numpy as np
+
+        rows = self._rows(run, "pause")
+        if rows is None:
+            return None
+        table, mask = rows
+        mask = mask & (np.asarray(table["side"]) == SIDES[self.side])
+        names = ("node", "peer", "class", "start_ps", "end_ps")
+        data = np.column_stack([np.asarray(table[name])[mask].astype(np.int64) for name in names])
+        if not len(data):
+            return []
+        data = data[np.lexsort(data.T[::-1][1:])]
+        cuts = np.flatnonzero((np.diff(data[:, :3], axis=0) != 0).any(axis=1)) + 1
+        return [(part[:, 3], part[:, 4]) for part in np.split(data, cuts)]
+
+
+@metric
+class PauseTime(PauseMetric):
+    """Paused time inside the window, summed over ports and classes [ps]."""
+
+    kind: Literal["pause_time"] = "pause_time"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        intervals = self.intervals(run)
+        if intervals is None:
+            return None
+        window = run.window(self.start, self.stop)
+        return float(
+            sum(
+                np.maximum(np.clip(ends, *window) - np.clip(starts, *window), 0).sum()
+                for starts, ends in intervals
+            )
+        )
+
+
+@metric
+class PauseCount(PauseMetric):
+    """Pause intervals that begin inside the window."""
+
+    kind: Literal["pause_count"] = "pause_count"
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        intervals = self.intervals(run)
+        if intervals is None:
+            return None
+        start, stop = run.window(self.start, self.stop)
+        return float(sum(((begin >= start) & (begin < stop)).sum() for begin, _ in intervals))
+
+
+def _mean(parts: list[NDArray[np.int64]]) -> float | None:
+    import numpy as np
+
+    lengths = np.concatenate(parts) if parts else np.empty(0)
+    return float(lengths.mean()) if len(lengths) else None
+
+
+@metric
+class OnTime(PauseMetric):
+    """Mean length of the pause intervals that lie wholly inside the window [ps]."""
+
+    kind: Literal["on_time"] = "on_time"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        intervals = self.intervals(run)
+        if intervals is None:
+            return None
+        start, stop = run.window(self.start, self.stop)
+        stop = min(stop, run.end_ps - 1)  # an interval that the run's end closed is cut short
+        return _mean(
+            [(ends - begins)[(begins >= start) & (ends <= stop)] for begins, ends in intervals]
+        )
+
+
+@metric
+class OffTime(PauseMetric):
+    """Mean length of the gaps between pause intervals of a port and class in the window [ps]."""
+
+    kind: Literal["off_time"] = "off_time"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        intervals = self.intervals(run)
+        if intervals is None:
+            return None
+        start, stop = run.window(self.start, self.stop)
+        return _mean(
+            [
+                (begins[1:] - ends[:-1])[(ends[:-1] >= start) & (begins[1:] <= stop)]
+                for begins, ends in intervals
+            ]
+        )
+
+
+Cause = Literal["headroom", "lossy", "no_route", "ttl", "link_down", "scheme"]
+CAUSES: tuple[str, ...] = get_args(Cause)
+"""Column `cause` of table `drop` is a place in this list (lossless::DropCause)."""
+
+
+@metric
+class Drops(PortFilter):
+    """Dropped frames inside the window; `cause` picks one cause (default: all)."""
+
+    kind: Literal["drops"] = "drops"
+    cause: Cause | None = None
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def needs(self) -> list[Need]:
+        return self._needs("drop")
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        rows = self._rows(run, "drop")
+        if rows is None:
+            return None
+        table, mask = rows
+        start, stop = run.window(self.start, self.stop)
+        times = np.asarray(table["time_ps"])
+        mask = mask & (times >= start) & (times < stop)
+        if self.cause is not None:
+            mask = mask & (np.asarray(table["cause"]) == CAUSES.index(self.cause))
+        return float(mask.sum())

@@ -1,0 +1,337 @@
+"""Metrics of one port's queue or rate over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, model_validator
+from typing_extensions import override
+
+from pyorch.metrics.base import Metric, RunTables, metric, unit_of_name
+from pyorch.metrics.fields import Need, Port, QuantityText, Rate, Time, TrafficClass, parse_quantity
+
+if TYPE_CHECKING:
+    from pyorch.metrics.series import Floats, Series, Times
+
+Direction = Literal["rx", "tx"]
+
+
+class SeriesMetric(Metric):
+    """A metric of a series: table, column, port, class and window.
+
+    `table = "queue"` is the ingress queue [B]; `table = "rate"` a port's rate [bit/s], received
+    or sent by `column = "rx"` or "tx"; another table needs the name of its column. Without
+    `class` all classes are added up. The window is [from, to), by default from the end of the
+    warm-up to the end of the duration.
+    """
+
+    table: str = "queue"
+    column: str | None = None
+    port: Port
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    start: Time | None = Field(default=None, alias="from")
+    stop: Time | None = Field(default=None, alias="to")
+
+    @model_validator(mode="after")
+    def _check(self) -> SeriesMetric:
+        check_column(self.table, self.column)
+        if self.start is not None and self.stop is not None and self.start >= self.stop:
+            raise ValueError("'from' must be before 'to'")
+        return self
+
+    @override
+    def unit(self) -> str:
+        return series_unit(self.table, self.column)
+
+    @override
+    def needs(self) -> list[Need]:
+        return [series_need(self.table, self.column, self.port, self.class_number)]
+
+    def series(self, run: RunTables) -> Series | None:
+        """The whole series, or None when it was not traced."""
+        return read_series(run, self.table, self.column, self.port, self.class_number)
+
+    def pieces(self, run: RunTables) -> tuple[Times, Floats, Times] | None:
+        """(begin, value, length) inside the window, or None when there is nothing in it."""
+        series = self.series(run)
+        if series is None:
+            return None
+        pieces = series.clip(*run.window(self.start, self.stop))
+        return pieces if len(pieces[0]) else None
+
+
+def check_column(table: str, column: str | None) -> None:
+    """Raise ValueError unless the column can be read from the table."""
+    if table == "rate" and column not in (None, "rx", "tx"):
+        raise ValueError(f"'column' of table 'rate' is 'rx' or 'tx' (got '{column}')")
+    if table == "queue" and column not in (None, "bytes"):
+        raise ValueError(f"'column' of table 'queue' is 'bytes' (got '{column}')")
+    if table in ("pause", "drop", "flow"):
+        raise ValueError(f"table '{table}' is no series over time; use 'queue' or 'rate'")
+    if table not in ("rate", "queue") and column is None:
+        raise ValueError(f"'column' is missing: which column of table '{table}'")
+
+
+def series_unit(table: str, column: str | None) -> str:
+    """Base unit of a series."""
+    if table == "rate":
+        return "bit/s"
+    return unit_of_name(column or "bytes")
+
+
+def series_need(table: str, column: str | None, port: str, class_number: int | None) -> Need:
+    """What must be traced for a series."""
+    from pyorch.metrics.series import rate_need
+
+    if table == "rate":
+        return rate_need(column or "rx", port, class_number)
+    return Need(table, port, class_number)
+
+
+def read_series(
+    run: RunTables, table: str, column: str | None, port: str, class_number: int | None
+) -> Series | None:
+    """The series of a table; None when it was not traced."""
+    from pyorch.metrics.series import rate_series, state_series
+
+    if table == "rate":
+        return rate_series(run, column or "rx", port, class_number)
+    return state_series(run, table, column or "bytes", port, class_number)
+
+
+@metric
+class TimeMean(SeriesMetric):
+    """Time-weighted mean."""
+
+    kind: Literal["time_mean"] = "time_mean"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        if pieces is None:
+            return None
+        _, values, lengths = pieces
+        return float((values * lengths).sum() / lengths.sum())
+
+
+@metric
+class Max(SeriesMetric):
+    """Largest value."""
+
+    kind: Literal["max"] = "max"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        return None if pieces is None else float(pieces[1].max())
+
+
+@metric
+class Min(SeriesMetric):
+    """Smallest value."""
+
+    kind: Literal["min"] = "min"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        return None if pieces is None else float(pieces[1].min())
+
+
+@metric
+class Last(SeriesMetric):
+    """Value at the end of the window."""
+
+    kind: Literal["last"] = "last"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        return None if pieces is None else float(pieces[1][-1])
+
+
+@metric
+class Swing(SeriesMetric):
+    """Smallest and largest value: gives NAME_min and NAME_max."""
+
+    kind: Literal["swing"] = "swing"
+
+    @override
+    def outputs(self) -> list[str]:
+        return [f"{self.name}_min", f"{self.name}_max"]
+
+    @override
+    def values(self, run: RunTables) -> dict[str, float | None]:
+        pieces = self.pieces(run)
+        if pieces is None:
+            return dict.fromkeys(self.outputs())
+        return {
+            f"{self.name}_min": float(pieces[1].min()),
+            f"{self.name}_max": float(pieces[1].max()),
+        }
+
+
+class LevelMetric(SeriesMetric):
+    """A metric that compares a series with a level; gives a time [ps] from the run's start."""
+
+    level: QuantityText
+
+    @model_validator(mode="after")
+    def _check_level(self) -> LevelMetric:
+        unit, mine = parse_quantity(self.level).unit, super().unit()
+        if unit not in ("1", mine):
+            raise ValueError(f"'level' is in {unit}, the series is in {mine}")
+        return self
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+
+@metric
+class FirstCrossing(LevelMetric):
+    """When the series first reaches the level: >= it going "up", <= it going "down"."""
+
+    kind: Literal["first_crossing"] = "first_crossing"
+    direction: Literal["up", "down"] = "up"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        if pieces is None:
+            return None
+        level = parse_quantity(self.level).value
+        hits = pieces[1] >= level if self.direction == "up" else pieces[1] <= level
+        return float(pieces[0][hits.argmax()]) if hits.any() else None
+
+
+@metric
+class SettlesWithin(LevelMetric):
+    """From when on the series stays within level * (1 +- tolerance) until the window ends.
+
+    None when it is outside at the end of the window: it did not settle.
+    """
+
+    kind: Literal["settles_within"] = "settles_within"
+    tolerance: float = Field(gt=0)
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        if pieces is None:
+            return None
+        level = parse_quantity(self.level).value
+        outside = abs(pieces[1] - level) > self.tolerance * abs(level)
+        if outside[-1]:
+            return None
+        first_inside = len(outside) - outside[::-1].argmax() if outside.any() else 0
+        return float(pieces[0][first_inside])
+
+
+@metric
+class PeakTime(SeriesMetric):
+    """When the maximum is reached, first time [ps].
+
+    With `prominence`, the first local maximum instead: the largest value before the series
+    first falls by at least that much from the largest value so far. None when it never does.
+    """
+
+    kind: Literal["peak_time"] = "peak_time"
+    prominence: QuantityText | None = None
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        pieces = self.pieces(run)
+        if pieces is None:
+            return None
+        begins, values, _ = pieces
+        if self.prominence is not None:
+            fallen = np.maximum.accumulate(values) - values >= parse_quantity(self.prominence).value
+            if not fallen.any():
+                return None
+            values = values[: fallen.argmax()]
+        return float(begins[values.argmax()]) if len(values) else None
+
+
+class PortRate(Metric):
+    """A metric of the mean rate of a port over a window: bytes of table `rate` over time."""
+
+    port: Port
+    direction: Direction = "rx"
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    start: Time | None = Field(default=None, alias="from")
+    stop: Time | None = Field(default=None, alias="to")
+
+    @override
+    def needs(self) -> list[Need]:
+        return [series_need("rate", self.direction, self.port, self.class_number)]
+
+    def mean(self, run: RunTables) -> float | None:
+        """Mean rate [bit/s]; None when it was not traced in the window."""
+        series = read_series(run, "rate", self.direction, self.port, self.class_number)
+        if series is None:
+            return None
+        _, values, lengths = series.clip(*run.window(self.start, self.stop))
+        return float((values * lengths).sum() / lengths.sum()) if len(values) else None
+
+
+@metric
+class RateMean(PortRate):
+    """Mean rate of a port over a window [bit/s]."""
+
+    kind: Literal["rate_mean"] = "rate_mean"
+
+    @override
+    def unit(self) -> str:
+        return "bit/s"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        return self.mean(run)
+
+
+@metric
+class Utilisation(PortRate):
+    """Mean rate over the rate of the link, 0 to 1.
+
+    `rate` is the link's; without it the topology's, when it has exactly one.
+    """
+
+    kind: Literal["utilisation"] = "utilisation"
+    rate: Rate | None = None
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        mean = self.mean(run)
+        line = self.rate if self.rate is not None else _only_rate(run)
+        return None if mean is None or not line else mean / line
+
+
+def _only_rate(run: RunTables) -> int | None:
+    rates: set[int] = set()
+    _walk(run.spec.get("topology", {}), rates.add)
+    return rates.pop() if len(rates) == 1 else None
+
+
+def _walk(value: object, found: Callable[[int], None]) -> None:
+    """Hand every integer under a key that ends in rate_bps to `found`."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if str(key).endswith("rate_bps") and isinstance(item, int):
+                found(item)
+            else:
+                _walk(item, found)
+    elif isinstance(value, list):
+        for item in value:
+            _walk(item, found)

@@ -1,0 +1,89 @@
+"""The plan: an experiment becomes a list of runs, each canonical JSON with a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pyorch.config.experiment import Experiment
+from pyorch.config.topology import draw_failed_links
+from pyorch.errors import Problem, UserError
+
+#: Parts of a RunSpec that do not change what is simulated.
+NOT_HASHED = ("metrics",)
+HASH_DIGITS = 16
+MAX_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class RunSpec:
+    """One run: JSON-able data in integer units. Equal data is an equal run."""
+
+    data: Mapping[str, Any]
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The variant and the swept values."""
+        params: Mapping[str, Any] = self.data["params"]
+        return params
+
+    @cached_property
+    def _json(self) -> str:
+        return _canonical(self.data)
+
+    def to_json(self) -> str:
+        """Return canonical JSON: sorted keys, no spaces, ASCII."""
+        return self._json
+
+    def hash(self, fingerprint: str) -> str:
+        """Return the 16 hex digits that name the run's folder.
+
+        fingerprint: of the built modules, so that a result is never taken from older code.
+        """
+        hashed = {key: value for key, value in self.data.items() if key not in NOT_HASHED}
+        text = f"{_canonical(hashed)}\n{fingerprint}"
+        return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+    @classmethod
+    def from_json(cls, text: str) -> RunSpec:
+        """Return the RunSpec of its JSON. Raises ValueError when the text is not a JSON table."""
+        data = json.loads(text)
+        if not isinstance(data, dict):
+            raise ValueError("a RunSpec is a JSON table")
+        return cls(data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunSpec) and self._json == other._json
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def expand(experiment: Experiment, seeds: int | None = None) -> list[RunSpec]:
+    """Return the runs of an experiment: by variant, swept keys as in the file, then seed.
+
+    seeds: run with the seeds 1 to `seeds` instead of those of the file. Raises UserError when it is
+    below 1, or when random failed links cannot be drawn.
+    """
+    if seeds is not None and not 1 <= seeds <= MAX_SEED:
+        raise UserError([Problem("--seeds", f"{seeds} is not allowed", "a whole number from 1")])
+    chosen = experiment.seeds if seeds is None else tuple(range(1, seeds + 1))
+    return [
+        RunSpec(_run_data(experiment, point.data, seed))
+        for point in experiment.points
+        for seed in chosen
+    ]
+
+
+def _run_data(experiment: Experiment, data: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    topology = draw_failed_links(data["topology"], seed)
+    metrics = [dict(metric) for metric in experiment.metrics]
+    return {**data, "seed": seed, "topology": topology, "metrics": metrics}

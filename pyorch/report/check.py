@@ -1,0 +1,113 @@
+"""What is wrong with metrics, figures and expectations as a whole, before anything runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from pyorch.errors import Problem, one_of, suggest
+from pyorch.metrics import Metric, Need, is_traced, output_units, trace_hint, unit_of_name
+from pyorch.report.expect import ExpectModel
+from pyorch.report.figures import FigureModel
+
+SUMMARY_NUMBERS = (
+    "flows_total",
+    "flows_finished",
+    "flows_unfinished",
+    "delivered_bytes",
+    "dropped_frames",
+    "dropped_lossless_frames",
+    "pauses_sent",
+    "pause_time_ps",
+    "peak_buffer_bytes",
+    "peak_queue_bytes",
+    "last_delivery_ps",
+    "events",
+    "end_ps",
+    "data_hops",
+)
+"""Numbers of every run's summary that figures and expectations may name without a [[metric]]."""
+
+
+def check_entries(
+    where: str,
+    metrics: Sequence[Metric],
+    figures: Sequence[FigureModel],
+    expects: Sequence[ExpectModel],
+    traces: Sequence[Mapping[str, Any]],
+    parameters: Collection[str],
+) -> list[Problem]:
+    """Problems between entries that are each valid.
+
+    where: the file, for messages. traces: [[trace]] entries. parameters: what the experiment
+    varies ("variant" among them when the file has variants).
+    """
+    units = output_units(metrics)
+    names = [output for metric in metrics for output in metric.outputs()]
+    problems = _twice(f"{where}: [[metric]]", names)
+    problems += _twice(f"{where}: [[figure]]", [figure.name for figure in figures])
+    for metric in metrics:
+        problems += _untraced(f"{where}: [[metric]] {metric.name}", metric.needs(), traces)
+    for figure in figures:
+        place = f"{where}: [[figure]] {figure.name}"
+        problems += _untraced(place, figure.needs(), traces)
+        problems += _unknown_metrics(place, figure.metrics(), units)
+        columns = [*figure.axes_columns(), *figure.where]
+        problems += _unknown_parameters(place, columns, parameters)
+    for expect in expects:
+        problems += _check_expect(f'{where}: [[expect]] "{expect.what}"', expect, units, parameters)
+    return problems
+
+
+def _twice(where: str, names: Iterable[str]) -> list[Problem]:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    return [
+        Problem(where, f"the name '{name}' is given twice", None, "rename one of them")
+        for name in repeated
+    ]
+
+
+def _untraced(
+    where: str, needs: Iterable[Need], traces: Sequence[Mapping[str, Any]]
+) -> list[Problem]:
+    return [
+        Problem(where, f"it needs {need}, which no [[trace]] records", None, trace_hint(need))
+        for need in dict.fromkeys(needs)
+        if not is_traced(need, traces)
+    ]
+
+
+def _unknown_metrics(where: str, names: Iterable[str], units: Mapping[str, str]) -> list[Problem]:
+    known = [*units, *SUMMARY_NUMBERS]
+    hint = 'declare a [[metric]]; kind = "summary" gives any number of the simulator'
+    return [
+        Problem(where, f"unknown metric '{name}'", one_of(known), suggest(name, known) or hint)
+        for name in names
+        if name not in known
+    ]
+
+
+def _unknown_parameters(
+    where: str, names: Iterable[str], parameters: Collection[str]
+) -> list[Problem]:
+    known = sorted(parameters)
+    allowed = one_of(known) if known else "nothing: this experiment varies only the seed"
+    return [
+        Problem(where, f"'{name}' does not vary in this experiment", allowed, suggest(name, known))
+        for name in dict.fromkeys(names)
+        if name not in parameters
+    ]
+
+
+def _check_expect(
+    where: str, expect: ExpectModel, units: Mapping[str, str], parameters: Collection[str]
+) -> list[Problem]:
+    problems = _unknown_metrics(where, [expect.metric], units)
+    problems += _unknown_parameters(where, expect.where, parameters)
+    written, measured = expect.unit(), units.get(expect.metric) or unit_of_name(expect.metric)
+    if not problems and written is not None and written != measured:
+        meaning = "is a pure number" if measured == "1" else f"is in {measured}"
+        what = f"its numbers are in {written}, but the metric '{expect.metric}' {meaning}"
+        problems.append(Problem(where, what, None, None))
+    return problems

@@ -1,0 +1,103 @@
+"""What figures and the report see of the store: the table of runs, and any table of any run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.metrics import RunTables, output_units, unit_of_name
+from pyorch.metrics.base import Metric
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
+
+
+class StoreTables(Mapping[str, Any]):
+    """The tables of one run, read when they are asked for."""
+
+    def __init__(self, data: ReportData, run_hash: str) -> None:
+        self._data, self._hash = data, run_hash
+
+    def __getitem__(self, name: str) -> DataFrame:
+        found = self._data.table(self._hash, name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError("the tables of a run are read by name")
+
+    def __len__(self) -> int:
+        raise TypeError("the tables of a run are read by name")
+
+
+class ReportData:
+    """Finished runs of an experiment.
+
+    runs: one row a finished run, in the order of the plan: hash, seed, variant, parameters,
+    summary numbers, metrics. parameters: the columns that the experiment varies.
+    """
+
+    def __init__(
+        self,
+        store: Any,
+        runs: DataFrame,
+        specs: Mapping[str, Any],
+        metrics: Sequence[Metric] = (),
+        folder: Path | None = None,
+        study: str = "",
+    ) -> None:
+        self.store, self.runs, self.specs = store, runs, specs
+        self.folder, self.study = folder, study
+        names = [name for spec in specs.values() for name in spec.data["params"]]
+        self.parameters = [name for name in dict.fromkeys(names) if name != "variant"]
+        self._units = output_units(metrics)
+        self._tables: OrderedDict[tuple[str, str], DataFrame | None] = OrderedDict()
+        self._summaries: dict[str, dict[str, Any]] = {}
+
+    @property
+    def settings(self) -> list[str]:
+        """Columns that tell settings apart: all that varies but the seed."""
+        columns = ["variant", *self.parameters]
+        return [name for name in columns if name in self.runs.columns]
+
+    def unit(self, metric: str) -> str:
+        """Base unit of a metric or a summary number."""
+        return self._units.get(metric) or unit_of_name(metric)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Base unit of every column of the table of runs."""
+        return {name: self.unit(name) for name in (*self.runs.columns, *self._units)}
+
+    def summary(self, run_hash: str) -> dict[str, Any]:
+        """summary.json of a run."""
+        if run_hash not in self._summaries:
+            self._summaries[run_hash] = self.store.read_summary(run_hash)
+        return self._summaries[run_hash]
+
+    def table(self, run_hash: str, name: str) -> DataFrame | None:
+        """A table of a run, None when it has none of that name; the last few are kept."""
+        key = (run_hash, name)
+        if key not in self._tables:
+            try:
+                self._tables[key] = self.store.read_table(run_hash, name)
+            except (KeyError, FileNotFoundError):
+                self._tables[key] = None
+            while len(self._tables) > _KEPT_TABLES:
+                self._tables.popitem(last=False)
+        return self._tables[key]
+
+    def run(self, run_hash: str) -> RunTables:
+        """One run, as metrics see it."""
+        summary = self.summary(run_hash)
+        return RunTables(
+            spec=self.specs[run_hash].data,
+            nodes=summary["nodes"],
+            summary=summary.get("summary", {}),
+            tables=StoreTables(self, run_hash),
+        )

@@ -1,0 +1,232 @@
+"""[[expect]]: what was published, and whether it was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, model_validator
+
+from pyorch.metrics import parse_quantity
+from pyorch.metrics.fields import Entry, QuantityText, Where
+from pyorch.report.quantities import Scale, automatic, scale_of_text, show, show_text
+from pyorch.report.select import matching
+from pyorch.report.statistics import Estimate, estimate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
+UNVERIFIED = "differs (unverified source)"
+
+
+class ExpectModel(Entry):
+    """One expectation: a metric, the runs it holds for, what was published, and how near.
+
+    Criteria, all of which must hold for the mean over seeds: `published` with `tolerance`
+    (relative) or `absolute` (in the metric's unit); `min`; `max`; `equals`. `where` filters by
+    variant and parameters; when it leaves several settings, each of them must agree.
+    """
+
+    what: str = Field(min_length=1)
+    metric: str
+    where: Where = Field(default={})
+    published: QuantityText | None = None
+    tolerance: float | None = Field(default=None, gt=0)
+    absolute: QuantityText | None = None
+    min: QuantityText | None = None
+    max: QuantityText | None = None
+    equals: QuantityText | None = None
+    status: Literal["verified", "derived", "unverified"]
+    source: str = Field(min_length=1)
+    fails: bool = True
+
+    @model_validator(mode="after")
+    def _check(self) -> ExpectModel:
+        if self.tolerance is not None and self.absolute is not None:
+            raise ValueError("give 'tolerance' (relative) or 'absolute', not both")
+        near = self.tolerance is not None or self.absolute is not None
+        if near and self.published is None:
+            raise ValueError("'tolerance' and 'absolute' need 'published'")
+        if self.tolerance is not None and parse_quantity(self.published or 0).value == 0:
+            raise ValueError("a relative 'tolerance' of 0 means nothing; use 'absolute'")
+        if not near and self.min is None and self.max is None and self.equals is None:
+            raise ValueError(
+                "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
+                "or 'min', 'max' or 'equals'"
+            )
+        units = {parse_quantity(v).unit for v in self.numbers() if isinstance(v, str)}
+        if len(units) > 1:
+            raise ValueError(f"the numbers have different units: {', '.join(sorted(units))}")
+        return self
+
+    def numbers(self) -> list[str | float]:
+        """Every number of the entry that is in the metric's unit, as written."""
+        values = (self.published, self.absolute, self.min, self.max, self.equals)
+        return [value for value in values if value is not None]
+
+    def unit(self) -> str | None:
+        """Base unit in which the numbers are written; None when all are pure numbers."""
+        texts = [value for value in self.numbers() if isinstance(value, str)]
+        return parse_quantity(texts[0]).unit if texts else None
+
+    def holds(self, value: float) -> bool:
+        """Whether a measured value [base unit] meets every criterion."""
+        checks = []
+        if self.published is not None and (self.tolerance or self.absolute is not None):
+            published = parse_quantity(self.published).value
+            near = self.tolerance and self.tolerance * abs(published)
+            near = parse_quantity(self.absolute).value if self.absolute is not None else near
+            checks.append(abs(value - published) <= (near or 0.0))
+        if self.min is not None:
+            checks.append(value >= parse_quantity(self.min).value)
+        if self.max is not None:
+            checks.append(value <= parse_quantity(self.max).value)
+        if self.equals is not None:
+            checks.append(value == parse_quantity(self.equals).value)
+        return all(checks)
+
+    def criterion(self) -> str:
+        """What counts as agreement, for people: "75 KB ± 2 %", "≤ 80 KB"."""
+        parts = []
+        if self.published is not None:
+            near = f" ± {self.tolerance * 100:g} %" if self.tolerance is not None else ""
+            near = f" ± {show_text(self.absolute)}" if self.absolute is not None else near
+            parts.append(show_text(self.published) + near)
+        if self.equals is not None:
+            parts.append(f"= {show_text(self.equals)}")
+        if self.min is not None:
+            parts.append(f"≥ {show_text(self.min)}")
+        if self.max is not None:
+            parts.append(f"≤ {show_text(self.max)}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Result:
+    """An expectation and what the runs say.
+
+    estimates: one a setting (parameters other than the seed). missing: settings in which runs
+    were made but the metric has no value. failed: the experiment fails because of it.
+    """
+
+    expect: ExpectModel
+    estimates: tuple[Estimate, ...]
+    missing: int
+    verdict: str
+    failed: bool
+    unit: str
+
+    def _worst(self) -> Estimate | None:
+        published = self.expect.published if self.expect.published is not None else None
+        if not self.estimates:
+            return None
+        if published is None:
+            return self.estimates[0]
+        target = parse_quantity(published).value
+        return max(self.estimates, key=lambda found: abs(found.mean - target))
+
+    def _scale(self) -> Scale:
+        written = [scale_of_text(number) for number in self.expect.numbers()]
+        known = [found for found in written if found is not None]
+        return known[0] if known else automatic(self.unit, [e.mean for e in self.estimates])
+
+    def measured(self) -> str:
+        """Mean ± half width (n runs), or the range of the means over several settings."""
+        if not self.estimates:
+            return "-"
+        shown, runs = self._scale(), sum(found.n for found in self.estimates)
+        if len(self.estimates) > 1:
+            means = [found.mean for found in self.estimates]
+            low, high = (show(bound, self.unit, shown) for bound in (min(means), max(means)))
+            return f"{low} to {high} ({len(means)} settings, n\u00a0=\u00a0{runs})"
+        found = self.estimates[0]
+        half = show(found.half_width, self.unit, shown)
+        width = "" if math.isnan(found.half_width) else f" ± {half}"
+        return f"{show(found.mean, self.unit, shown)}{width} (n\u00a0=\u00a0{runs})"
+
+    def difference(self) -> str:
+        """Measured minus published, of the setting that is farthest off."""
+        worst = self._worst()
+        if worst is None or self.expect.published is None:
+            return "-"
+        published = parse_quantity(self.expect.published).value
+        change = worst.mean - published
+        if published and abs(change) < 1e-4 * abs(published):
+            return "< 0.01 %"
+        sign = "+" if change > 0 else "−" if change < 0 else ""
+        text = sign + show(abs(change), self.unit, self._scale(), digits=3)
+        if not published or not math.isfinite(change):
+            return text
+        return f"{text} ({sign}{abs(change / published) * 100:.2g} %)"
+
+    def row(self) -> dict[str, Any]:
+        """The result as one row of expectations.csv and .json; numbers in base units."""
+        worst, expect = self._worst(), self.expect
+        published = None if expect.published is None else parse_quantity(expect.published).value
+        return {
+            "what": expect.what,
+            "metric": expect.metric,
+            "where": expect.where,
+            "published": published,
+            "criterion": expect.criterion(),
+            "measured": _finite(worst.mean) if worst else None,
+            "half_width": _finite(worst.half_width) if worst else None,
+            "runs": sum(found.n for found in self.estimates),
+            "settings": len(self.estimates),
+            "unit": self.unit,
+            "verdict": self.verdict,
+            "fails_experiment": self.failed,
+            "status": expect.status,
+            "source": expect.source,
+        }
+
+
+def _finite(value: float) -> float | None:
+    """JSON has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
+
+
+def evaluate(
+    expects: Sequence[ExpectModel],
+    runs: DataFrame,
+    units: Mapping[str, str],
+    settings: Sequence[str],
+) -> list[Result]:
+    """Judge every expectation.
+
+    runs: one row a finished run. units: base unit of every metric. settings: the columns that
+    tell settings apart (variant and parameters).
+    """
+    return [_evaluate(expect, runs, units, settings) for expect in expects]
+
+
+def _evaluate(
+    expect: ExpectModel, runs: DataFrame, units: Mapping[str, str], settings: Sequence[str]
+) -> Result:
+    rows = matching(runs, expect.where)
+    estimates: list[Estimate] = []
+    missing = 0
+    if len(rows):
+        keys = [rows[name].astype(str) for name in settings]
+        parts = (
+            [part for _, part in rows.groupby(keys, sort=False, dropna=False)] if keys else [rows]
+        )
+        found = [estimate(part.get(expect.metric, ())) for part in parts]
+        # A metric without a value in one of the seeds was not measured in that setting: a mean
+        # over the seeds that went well would hide the others.
+        whole = [e.n == len(part) for e, part in zip(found, parts, strict=True)]
+        estimates = [e for e, complete in zip(found, whole, strict=True) if complete]
+        missing = len(whole) - sum(whole)
+    agrees = all(expect.holds(found.mean) for found in estimates)
+    verdict = AGREES if agrees else DIFFERS
+    if not agrees and expect.status == "unverified":
+        verdict = UNVERIFIED
+    if agrees and (missing or not estimates):
+        verdict = NOT_MEASURED
+    counts = expect.fails and expect.status != "unverified"
+    failed = counts and (verdict == DIFFERS or (verdict == NOT_MEASURED and missing > 0))
+    unit = units.get(expect.metric) or expect.unit() or "1"
+    return Result(expect, tuple(estimates), missing, verdict, failed, unit)

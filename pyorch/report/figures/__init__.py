@@ -1,0 +1,17 @@
+"""Figures: a kind is added with @figure in one place. Importing loads no plotting library."""
+
+from pyorch.report.figures import custom, flows, parameters, pauses, timeseries
+from pyorch.report.figures.base import MODELS, Drawn, FigureError, FigureModel, figure
+
+__all__ = [
+    "MODELS",
+    "Drawn",
+    "FigureError",
+    "FigureModel",
+    "custom",
+    "figure",
+    "flows",
+    "parameters",
+    "pauses",
+    "timeseries",
+]

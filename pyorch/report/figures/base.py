@@ -1,0 +1,215 @@
+"""The registry of figures, and what all figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from pydantic import Field, PrivateAttr
+
+from pyorch.metrics import Need, parse_quantity
+from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
+from pyorch.report.quantities import Scale, show_text
+from pyorch.report.select import matching, value_text, values_of
+from pyorch.report.style import COLUMN_INCHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from pandas import DataFrame
+
+    from pyorch.report.data import ReportData
+
+
+class FigureError(Exception):
+    """A figure cannot be drawn; the message says why, for the report."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawn figure, the data behind it (written as CSV), and notes for its caption."""
+
+    canvas: Canvas
+    data: DataFrame
+    notes: Sequence[str] = ()
+
+
+class FigureModel(Entry):
+    """A [[figure]] entry. `where` filters the runs; `width` is "one" or "two" columns."""
+
+    name: EntryName
+    kind: str
+    title: str = ""
+    caption: str = ""
+    where: Where = Field(default={})
+    width: Literal["one", "two"] = "two"
+    height: float | None = Field(default=None, gt=0.5, lt=12)
+
+    _default_height: float = PrivateAttr(default=2.2)
+
+    def needs(self) -> list[Need]:
+        """Tables that must be traced."""
+        return []
+
+    def metrics(self) -> list[str]:
+        """Metrics (outputs) that the figure shows."""
+        return []
+
+    def axes_columns(self) -> list[str]:
+        """Parameters (or "variant") that the figure is laid out by."""
+        return []
+
+    def draw(self, data: ReportData) -> Drawn:
+        """Draw the figure. Raises FigureError when there is nothing to draw."""
+        raise NotImplementedError
+
+    def rows_of(self, data: ReportData) -> DataFrame:
+        """The runs that the figure shows. Raises FigureError when there is none."""
+        rows = matching(data.runs, self.where)
+        if not len(rows):
+            filters = ", ".join(f"{name} = {value}" for name, value in self.where.items())
+            raise FigureError(f"no finished run {'with ' + filters if filters else 'at all'}")
+        for column in self.axes_columns():
+            if column not in rows.columns:
+                known = ", ".join(data.settings)
+                raise FigureError(f"the runs have no parameter '{column}'; they have: {known}")
+        return rows
+
+    def canvas(
+        self, rows: int = 1, columns: int = 1, *, height: float | None = None, **options: Any
+    ) -> tuple[Canvas, list[list[Axes]]]:
+        """An empty figure of `rows` x `columns` panels."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        size = (COLUMN_INCHES[self.width], self.height or height or self._default_height)
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(rows, columns, squeeze=False, **options)
+        if self.title:
+            figure.suptitle(self.title, fontsize=8.5)
+        return figure, [list(row) for row in panels]
+
+
+class Mark(Entry):
+    """A horizontal reference line; with `where` only in the panels of those runs."""
+
+    value: QuantityText
+    label: str = ""
+    where: Where = Field(default={})
+
+
+MODELS: dict[str, type[FigureModel]] = {}
+"""Every kind of figure and the model of its entry."""
+
+_F = TypeVar("_F", bound=FigureModel)
+
+
+def figure(model: type[_F]) -> type[_F]:
+    """Register a kind of figure: a FigureModel whose field `kind` is a Literal."""
+    (kind,) = get_args(model.model_fields["kind"].annotation)
+    MODELS[kind] = model
+    return model
+
+
+def draw_marks(
+    panels: Sequence[Axes], groups: Sequence[DataFrame], marks: Sequence[Mark], shown: Scale
+) -> None:
+    """Draw reference lines into the panels of a row, and their labels to the right of it.
+
+    groups: the runs of each panel. A panel has the lines whose filter holds for one of its runs.
+    Lines that the panel to the right has as well are labelled only there. The limits of the
+    value axis must be final, but for the lines themselves.
+    """
+    chosen = [[mark for mark in marks if len(matching(rows, mark.where))] for rows in groups]
+    for axes, lines in zip(panels, chosen, strict=True):
+        for mark in lines:
+            level = parse_quantity(mark.value).value / shown.factor
+            axes.axhline(level, color="0.35", linewidth=0.7, linestyle=(0, (2, 2)), zorder=1.5)
+    for index, (axes, lines) in enumerate(zip(panels, chosen, strict=True)):
+        if index + 1 == len(panels) or lines != chosen[index + 1]:
+            _label_marks(axes, lines, shown)
+
+
+def _label_marks(axes: Axes, marks: Sequence[Mark], shown: Scale) -> None:
+    """Write the labels in the margin, where they hide no data, and apart from each other."""
+    from matplotlib.transforms import blended_transform_factory
+
+    canvas = axes.get_figure(root=True)
+    low, high = axes.get_ylim()
+    if canvas is None or axes.get_yscale() != "linear":
+        points_a_unit = 0.0
+    else:
+        height = axes.get_position().height * canvas.get_figheight() * 72
+        points_a_unit = height / (high - low)
+    ordered = sorted(marks, key=lambda mark: parse_quantity(mark.value).value)
+    levels = [parse_quantity(mark.value).value / shown.factor for mark in ordered]
+    place = blended_transform_factory(axes.transAxes, axes.transData)
+    for mark, level, shift in zip(ordered, levels, _apart(levels, points_a_unit), strict=True):
+        axes.annotate(
+            f"{mark.label} {show_text(mark.value)}".strip(),
+            (1, level),
+            xycoords=place,
+            xytext=(3, shift),
+            textcoords="offset points",
+            va="center",
+            fontsize=6.5,
+            color="0.2",
+            annotation_clip=False,
+        )
+
+
+def _apart(levels: Sequence[float], points_a_unit: float, gap: float = 8.5) -> list[float]:
+    """Shifts [points] that put labels at ascending levels at least a gap apart."""
+    if not points_a_unit:
+        return [0.0] * len(levels)
+    places: list[float] = []
+    for level in levels:
+        at = level * points_a_unit
+        places.append(max(at, places[-1] + gap) if places else at)
+    middle = [p - level * points_a_unit for p, level in zip(places, levels, strict=True)]
+    centre = max(middle, default=0.0) / 2  # half of the push goes down, so that both stay near
+    return [shift - centre for shift in middle]
+
+
+def show_value(name: str | None, value: Any) -> str:
+    """A value of the variant or a parameter as a title: "GFC", "load = 0.3"."""
+    if name is None or name == "variant":
+        return "" if name is None else str(value)
+    return f"{name.split('.')[-1].replace('_', ' ')} = {value_text(value)}"
+
+
+def numeric(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Parameter values as numbers in one base unit; None when they are not all of one kind."""
+    try:
+        found = [parse_quantity(v if isinstance(v, str) else float(v)) for v in values]
+    except (TypeError, ValueError):
+        return None
+    bases = {quantity.unit for quantity in found}
+    return ([q.value for q in found], bases.pop()) if len(bases) == 1 else None
+
+
+def panels_of(rows: DataFrame, column: str | None) -> list[tuple[Any, DataFrame]]:
+    """(value, its runs) of every value of a column, in the plan's order; all without one."""
+    if column is None:
+        return [(None, rows)]
+    return [
+        (value, rows[rows[column].isna() if value is None else rows[column] == value])
+        for value in values_of(rows, column)
+    ]
+
+
+def legend_below(canvas: Canvas, axes: Axes, *, title: str | None = None) -> None:
+    """One legend for the whole figure, outside the panels; none for a single line."""
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) > 1 or title:
+        canvas.legend(
+            handles, labels, loc="outside lower center", ncols=min(len(labels), 5), title=title
+        )
+
+
+def seeds_note(rows: DataFrame) -> str:
+    """How many seeds the runs have: "n = 5 seeds"."""
+    count = rows["seed"].nunique()
+    return f"n = {count} seed{'s' if count != 1 else ''}"

@@ -1,0 +1,77 @@
+"""custom: a figure that a study draws itself, from a Python file beside its experiment file."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.fields import Need
+from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
+
+if TYPE_CHECKING:
+    from pyorch.report.data import ReportData
+
+
+@figure
+class Custom(FigureModel):
+    """Calls `function` of NAME.figures.py or figures.py in the folder of the experiment file.
+
+    function(data: ReportData, figure: Custom) -> Drawn. `options` are for the function; `needs`
+    names the tables that it reads, `uses` the metrics, so that both are checked before a run.
+    """
+
+    kind: Literal["custom"] = "custom"
+    function: str
+    options: dict[str, Any] = Field(default={})
+    tables: list[str] = Field(default=[], alias="needs")
+    uses: list[str] = Field(default=[])
+
+    @override
+    def needs(self) -> list[Need]:
+        return [Need(table) for table in self.tables]
+
+    @override
+    def metrics(self) -> list[str]:
+        return list(self.uses)
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        function = self._load(data)
+        try:
+            drawn = function(data, self)
+        except FigureError:
+            raise
+        except Exception as error:  # a study's own code: its bug must not cost the whole report
+            raise FigureError(f"{self.function}: {type(error).__name__}: {error}") from error
+        if not isinstance(drawn, Drawn):
+            raise FigureError(f"'{self.function}' returned {type(drawn).__name__}, not a Drawn")
+        return drawn
+
+    def _load(self, data: ReportData) -> Callable[[ReportData, Custom], Drawn]:
+        if data.folder is None:
+            raise FigureError("the experiment has no folder to look for figures.py in")
+        stem = data.study.rpartition("/")[2]
+        files = [data.folder / f"{stem}.figures.py", data.folder / "figures.py"]
+        present = [path for path in files if path.is_file()]
+        for path in present:
+            function = getattr(_import(path), self.function, None)
+            if callable(function):
+                return function  # type: ignore[no-any-return]
+        names = " or ".join(path.name for path in present or files)
+        raise FigureError(f"{names} has no function '{self.function}'")
+
+
+def _import(path: Path) -> ModuleType:
+    name = "pyorch_study_" + "".join(c if c.isalnum() else "_" for c in path.stem)
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise FigureError(f"{path.name} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,330 @@
+"""line, bars and heatmap: a metric over parameters, mean and Student-t interval over seeds."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.fields import EntryName
+from pyorch.report.figures.base import (
+    Drawn,
+    FigureError,
+    FigureModel,
+    Mark,
+    draw_marks,
+    figure,
+    legend_below,
+    numeric,
+    panels_of,
+    seeds_note,
+    show_value,
+)
+from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
+from pyorch.report.select import value_text, values_of
+from pyorch.report.statistics import estimate
+from pyorch.report.style import COLOURS, HATCHES, label_axis, leave_headroom, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from pyorch.report.data import ReportData
+
+
+class ParameterFigure(FigureModel):
+    """A figure of one or more metrics `y` over the parameter `x`.
+
+    `hue` ("variant" or a parameter) makes the lines or groups of bars, `columns` the panels.
+    """
+
+    x: str
+    y: EntryName | list[EntryName]
+    hue: str | None = None
+    columns: str | None = None
+    x_label: str = ""
+    y_label: str = ""
+    x_unit: AxisUnit | None = None
+    y_unit: AxisUnit | None = None
+    log_y: bool = False
+    marks: list[Mark] = Field(default=[])
+
+    @property
+    def ys(self) -> list[str]:
+        """All metrics of the figure."""
+        return [self.y] if isinstance(self.y, str) else list(self.y)
+
+    @override
+    def metrics(self) -> list[str]:
+        return self.ys
+
+    @override
+    def axes_columns(self) -> list[str]:
+        return [name for name in (self.x, self.hue, self.columns) if name]
+
+    def estimates(self, data: ReportData) -> tuple[DataFrame, list[str]]:
+        """Tidy means: panel, hue, x, mean, half_width, n; and notes on what is not drawn.
+
+        Raises FigureError when a panel holds nothing or a point mixes several settings.
+        """
+        import pandas as pd
+
+        rows = self.rows_of(data)
+        laid_out = set(self.axes_columns())
+        found = []
+        for panel, in_panel in panels_of(rows, self.columns):
+            for hue, in_hue in panels_of(in_panel, self.hue):
+                for x, group in panels_of(in_hue, self.x):
+                    _one_setting(group, [s for s in data.settings if s not in laid_out])
+                    for metric in self.ys:
+                        e = estimate(group[metric] if metric in group.columns else ())
+                        name = _line_name(self.hue, hue, metric, len(self.ys))
+                        found.append((panel, name, x, e.mean, e.half_width, e.n))
+        names = ["panel", "line", "x", "mean", "half_width", "n"]
+        table = pd.DataFrame(found, columns=names)
+        for panel, part in panels_of(table, "panel" if self.columns else None):
+            if not part["mean"].map(math.isfinite).any():
+                place = show_value(self.columns, panel) or "the figure"
+                raise FigureError(f"{place}: no run has a value of {', '.join(self.ys)}")
+        return table, self._notes(table, rows)
+
+    def _notes(self, table: DataFrame, rows: DataFrame) -> list[str]:
+        notes = []
+        if table["n"].max() > 1:
+            notes.append(f"Mean and 95 % Student-t interval, {seeds_note(rows)}.")
+        else:
+            notes.append("One run a point.")
+        infinite = int(table["mean"].map(math.isinf).sum())
+        absent = int((table["n"] == 0).sum())
+        if infinite:
+            notes.append(f"{infinite} points are infinite (unfinished flows) and are not drawn.")
+        if absent:
+            notes.append(f"{absent} points have no value and are not drawn.")
+        return notes
+
+    def y_scale(self, data: ReportData, table: DataFrame) -> Scale:
+        """Scale of the value axis."""
+        if self.y_unit:
+            return scale(self.y_unit)
+        return automatic(data.unit(self.ys[0]), table["mean"].tolist())
+
+    def draw_marks(self, panels: list[Axes], data: ReportData, shown: Scale) -> None:
+        """Draw the reference lines."""
+        groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
+        draw_marks(panels, groups, self.marks, shown)
+
+    def label_y(self, axes: Axes, shown: Scale) -> None:
+        """Write the name of the value axis."""
+        axes.set_ylabel(label_axis(self.y_label or _plain(self.ys[0]), shown.label))
+
+
+def _plain(name: str) -> str:
+    """A column as the label of an axis, without the unit that its name ends in."""
+    text = re.sub(r"_(bytes|bps|ps)$", "", name.rsplit(".", maxsplit=1)[-1])
+    text = text.replace("_", " ").replace("-", " ")
+    return text[:1].upper() + text[1:]
+
+
+def _line_name(hue: str | None, value: Any, metric: str, n_metrics: int) -> str:
+    parts = [value_text(value)] if hue else []
+    if n_metrics > 1:
+        parts.append(_plain(metric))
+    return ", ".join(parts)
+
+
+def _one_setting(group: DataFrame, others: list[str]) -> None:
+    mixed = [name for name in others if len(values_of(group, name)) > 1]
+    if mixed:
+        raise FigureError(
+            f"a point would mix several values of {', '.join(mixed)}; use them as 'hue' or "
+            "'columns', or choose with 'where'"
+        )
+
+
+@figure
+class LineFigure(ParameterFigure):
+    """A line a hue over a parameter; the band is the Student-t interval over seeds."""
+
+    kind: Literal["line"] = "line"
+    log_x: bool = False
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        table, notes = self.estimates(data)
+        xs = values_of(table, "x")
+        numbers = numeric(xs)
+        panels = panels_of(table, "panel" if self.columns else None)
+        canvas, axes = self.canvas(1, len(panels), sharey=True)
+        shown = self.y_scale(data, table)
+        x_shown = Scale(1, "")
+        if numbers is not None:
+            x_shown = scale(self.x_unit) if self.x_unit else automatic(numbers[1], numbers[0])
+        values = [v / x_shown.factor for v in numbers[0]] if numbers else range(len(xs))
+        place = dict(zip(xs, values, strict=True))
+        names = values_of(table, "line")
+        for panel, (value, part) in zip(axes[0], panels, strict=True):
+            for index, name in enumerate(names):
+                _draw_line(panel, part[part["line"] == name], place, shown, index)
+            panel.set_title(show_value(self.columns, value))
+            panel.set_xlabel(label_axis(self.x_label or _plain(self.x), x_shown.label))
+            _x_axis(panel, self.log_x, xs if numbers is None else None)
+            if self.log_y:
+                panel.set_yscale("log")
+        leave_headroom(axes[0][0])
+        self.draw_marks(axes[0], data, shown)
+        self.label_y(axes[0][0], shown)
+        legend_below(canvas, axes[0][0])
+        return Drawn(canvas, table, notes)
+
+
+def _draw_line(
+    axes: Axes, part: DataFrame, place: dict[Any, float], shown: Scale, index: int
+) -> None:
+    part = part.assign(at=[place[x] for x in part["x"]]).sort_values("at")
+    part = part[part["mean"].map(math.isfinite)]
+    mean, half = part["mean"] / shown.factor, part["half_width"] / shown.factor
+    name = part["line"].iloc[0] if len(part) else None
+    style = line_style(index, marker=True)
+    axes.plot(part["at"], mean, label=name, markeredgecolor="white", markeredgewidth=0.4, **style)
+    if half.notna().any():
+        axes.fill_between(
+            part["at"], mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0
+        )
+
+
+def _x_axis(axes: Axes, log: bool, categories: list[Any] | None) -> None:
+    if log and categories is None:
+        axes.set_xscale("log")
+    if categories is not None:
+        axes.set_xticks(range(len(categories)), [value_text(value) for value in categories])
+
+
+@figure
+class Bars(ParameterFigure):
+    """Bars grouped by x, one a hue; whiskers are the Student-t interval over seeds."""
+
+    kind: Literal["bars"] = "bars"
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        table, notes = self.estimates(data)
+        panels = panels_of(table, "panel" if self.columns else None)
+        canvas, axes = self.canvas(1, len(panels), sharey=True)
+        shown = self.y_scale(data, table)
+        xs, names = values_of(table, "x"), values_of(table, "line")
+        for panel, (value, part) in zip(axes[0], panels, strict=True):
+            for index, name in enumerate(names):
+                _draw_bars(panel, part[part["line"] == name], xs, shown, index, len(names))
+            panel.set_xticks(range(len(xs)), [value_text(x) for x in xs])
+            panel.grid(visible=False, axis="x")
+            panel.set_title(show_value(self.columns, value))
+            if self.x != "variant" or self.x_label:
+                panel.set_xlabel(self.x_label or _plain(self.x))
+            if self.log_y:
+                panel.set_yscale("log")
+        leave_headroom(axes[0][0])
+        self.draw_marks(axes[0], data, shown)
+        self.label_y(axes[0][0], shown)
+        legend_below(canvas, axes[0][0])
+        return Drawn(canvas, table, notes)
+
+
+def _draw_bars(
+    axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, index: int, n: int
+) -> None:
+    width = 0.8 / n if n > 1 else 0.5
+    part = part[part["mean"].map(math.isfinite)]
+    half = part["half_width"].where(part["half_width"] > 0) / shown.factor
+    at = [xs.index(x) + (index - (n - 1) / 2) * width for x in part["x"]]
+    axes.bar(
+        at,
+        part["mean"] / shown.factor,
+        width * 0.92,
+        color=COLOURS[index % len(COLOURS)],
+        hatch=HATCHES[index % len(HATCHES)],
+        edgecolor="white",
+        linewidth=0,
+        yerr=None if half.isna().all() else half,
+        error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.15"},
+        label=part["line"].iloc[0] if len(part) else None,
+    )
+
+
+@figure
+class Heatmap(FigureModel):
+    """A metric as colour and number over two parameters `x` and `y`; `columns` makes panels."""
+
+    kind: Literal["heatmap"] = "heatmap"
+    x: str
+    y: str
+    value: EntryName
+    columns: str | None = None
+    label: str = ""
+    unit: AxisUnit | None = None
+    x_label: str = ""
+    y_label: str = ""
+    numbers: bool = Field(default=True)
+
+    @override
+    def metrics(self) -> list[str]:
+        return [self.value]
+
+    @override
+    def axes_columns(self) -> list[str]:
+        return [name for name in (self.x, self.y, self.columns) if name]
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        model = LineFigure(
+            name=self.name,
+            x=self.x,
+            y=self.value,
+            hue=self.y,
+            columns=self.columns,
+            where=self.where,
+        )
+        table, notes = model.estimates(data)
+        finite = table["mean"].where(table["mean"].map(math.isfinite))
+        shown = scale(self.unit) if self.unit else automatic(data.unit(self.value), finite.dropna())
+        table = table.assign(shown=finite / shown.factor)
+        panels = panels_of(table, "panel" if self.columns else None)
+        lines = values_of(table, "line")
+        canvas, axes = self.canvas(1, len(panels), height=0.9 + 0.27 * len(lines), sharey=True)
+        limits = float(table["shown"].min()), float(table["shown"].max())
+        for panel, (value, part) in zip(axes[0], panels, strict=True):
+            self._panel(panel, part, lines, limits)
+            panel.set_title(show_value(self.columns, value))
+            panel.set_xlabel(self.x_label or _plain(self.x))
+        axes[0][0].set_ylabel(self.y_label or _plain(self.y))
+        bar = canvas.colorbar(axes[0][0].collections[0], ax=axes[0], pad=0.02, fraction=0.05)
+        bar.set_label(label_axis(self.label or _plain(self.value), shown.label))
+        bar.outline.set_visible(False)
+        return Drawn(canvas, table.drop(columns="shown"), notes)
+
+    def _panel(
+        self, axes: Axes, part: DataFrame, lines: list[Any], limits: tuple[float, float]
+    ) -> None:
+        import seaborn as sns
+
+        xs = values_of(part, "x")
+        grid = part.pivot_table(index="line", columns="x", values="shown", sort=False)
+        grid = grid.reindex(index=lines, columns=xs)
+        sns.heatmap(
+            grid,
+            ax=axes,
+            cmap="cividis",
+            vmin=limits[0],
+            vmax=limits[1],
+            annot=self.numbers,
+            fmt=".3g",
+            annot_kws={"fontsize": 6.5},
+            linewidths=0.5,
+            cbar=False,
+            xticklabels=[value_text(x) for x in xs],
+        )
+        axes.invert_yaxis()
+        axes.tick_params(axis="both", length=0, rotation=0)
+        axes.set_ylabel("")

@@ -1,0 +1,63 @@
+"""Choosing rows of the table of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyorch.metrics import parse_quantity
+from pyorch.report.quantities import show_text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two written values mean the same: 1 and 1.0, "10Gbps" and "10000Mbps"."""
+    if left == right or str(left) == str(right):
+        return True
+    if isinstance(left, bool) or isinstance(right, bool):
+        return False
+    try:
+        return parse_quantity(_plain(left)) == parse_quantity(_plain(right))
+    except ValueError:
+        return False
+
+
+def _plain(value: Any) -> str | float:
+    """A number of numpy or text that is a number as a float, other text unchanged."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def matching(runs: DataFrame, where: Mapping[str, Any]) -> DataFrame:
+    """The runs for which every entry of the filter holds; none when a column does not exist."""
+    for name, wanted in where.items():
+        if name not in runs.columns:
+            return runs.iloc[:0]
+        runs = runs[[same(value, wanted) for value in runs[name]]]
+    return runs
+
+
+def values_of(runs: DataFrame, column: str | None) -> list[Any]:
+    """The different values of a column in order of appearance; None stands for no value.
+
+    [None] without a column, [] when there is no such column.
+    """
+    if column is None:
+        return [None]
+    if column not in runs.columns:
+        return []
+    given = runs[column].astype(object)
+    values = given.where(given.notna(), None).tolist()
+    return list(dict.fromkeys(values))
+
+
+def value_text(value: Any) -> str:
+    """A parameter's value for a legend or a tick: quantities in the spelling of papers."""
+    try:
+        return show_text(value if isinstance(value, str) else float(value))
+    except (TypeError, ValueError):
+        return str(value)

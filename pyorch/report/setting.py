@@ -1,0 +1,84 @@
+"""The setting of an experiment as tables: what all runs share, and what varies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyorch.units import format_bytes, format_rate, format_time
+
+_LEFT_OUT = ("schema", "experiment", "seed", "metrics", "params", "traces")
+_FORMATS = {"_ps": format_time, "_bps": format_rate, "_bytes": format_bytes}
+_NS3_VALUE = re.compile(r"(\d+)(ps|bps)")
+_MOST_VALUES = 8
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Rows (key, value) that hold for all runs, and rows (key, values) of what varies."""
+
+    common: list[tuple[str, str]]
+    varying: list[tuple[str, str]]
+
+
+def setting(specs: Sequence[Mapping[str, Any]]) -> Setting:
+    """The setting of the canonical data of all RunSpecs of an experiment."""
+    flat = [dict(_flatten("", {k: v for k, v in s.items() if k not in _LEFT_OUT})) for s in specs]
+    keys = list(dict.fromkeys(key for one in flat for key in one))
+    common, varying = [], []
+    for key in keys:
+        values = list(dict.fromkeys(one.get(key, "-") for one in flat))
+        if len(values) == 1:
+            common.append((_label(key), values[0]))
+        else:
+            varying.append((_label(key), _list(values)))
+    return Setting(common, varying)
+
+
+def _list(values: Sequence[str]) -> str:
+    shown = ", ".join(values[:_MOST_VALUES])
+    more = len(values) - _MOST_VALUES
+    return shown if more <= 0 else f"{shown}, … ({more} more)"
+
+
+def _flatten(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _flatten(f"{key} › {name}" if key else str(name), item)
+    elif isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
+        for number, item in enumerate(value):
+            yield from _flatten(f"{key} {number + 1}" if len(value) > 1 else key, item)
+    elif isinstance(value, (list, tuple)):
+        texts = [":".join(item) if isinstance(item, list) else str(item) for item in value]
+        if texts:
+            yield key, _list([_short(text) for text in texts])
+    elif value not in ("", None):
+        yield key, _show(key, value)
+
+
+def _show(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and value >= 0:
+        for suffix, write in _FORMATS.items():
+            if key.endswith(suffix):
+                return write(value)
+    if isinstance(value, str):
+        match = _NS3_VALUE.fullmatch(value)
+        if match:
+            return _FORMATS["_" + match[2]](int(match[1]))
+        return _short(value)
+    return "never" if value == -1 and key.endswith("_ps") else str(value)
+
+
+def _short(text: str) -> str:
+    """A TypeId without the outer namespace: lossless::Port."""
+    return text.removeprefix("ns3::")
+
+
+def _label(key: str) -> str:
+    for suffix in _FORMATS:
+        key = key.removesuffix(suffix)
+    return key.replace("ns3::", "").replace("_", " ")

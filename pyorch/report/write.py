@@ -1,0 +1,199 @@
+"""Write the report of an experiment: figures, expectations, index.html."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.files import write_atomically
+from pyorch.metrics import Metric, parse
+from pyorch.report.data import ReportData
+from pyorch.report.expect import ExpectModel, Result, evaluate
+from pyorch.report.figures import MODELS, Drawn, FigureError, FigureModel
+from pyorch.report.page import DrawnFigure, FailedRun, Page, render
+from pyorch.report.setting import setting
+from pyorch.report.style import paper_style
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+    from pyorch.store import Store
+
+_TAIL_LINES = 15
+_PNG_DPI = 200
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """What a report found.
+
+    failed_expectations: those that make the experiment fail. figure_errors: figures that could
+    not be drawn. files: everything written, index.html first.
+    """
+
+    failed_expectations: tuple[Result, ...]
+    files: tuple[Path, ...]
+    expectations: tuple[Result, ...] = ()
+    figure_errors: tuple[str, ...] = ()
+
+    @property
+    def index(self) -> Path:
+        """The page to open."""
+        return self.files[0]
+
+
+def write_report(
+    experiment: Any,
+    store: Store,
+    specs: Sequence[RunSpec],
+    out_dir: Path,
+    *,
+    fingerprint: str = "",
+    command: str | None = None,
+) -> ReportResult:
+    """Write the report of the finished runs among the specs into a folder.
+
+    experiment: has name, title, question, source, metrics, figures, expects (models or their
+    tables) and folder. fingerprint: of the build, as in the run hashes. command: what reproduces
+    it; by default `invoke experiment NAME`. The same store gives the same bytes.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    planned = {spec.hash(fingerprint): spec for spec in specs}
+    metrics = [_metric(entry) for entry in experiment.metrics]
+    runs = store.collect(specs, fingerprint)
+    data = ReportData(store, runs, planned, metrics, _folder(experiment), experiment.name)
+    figures = [_write_figure(_figure(entry), data, out_dir) for entry in experiment.figures]
+    expects = [_expect(entry) for entry in experiment.expects]
+    results = evaluate(expects, runs, data.units, data.settings)
+    files = [path for figure in figures for path in figure.files]
+    files += _write_expectations(results, out_dir)
+    index = out_dir / "index.html"
+    page = _page(experiment, store, planned, data, figures, results, fingerprint, command)
+    write_atomically(index, render(page))
+    return ReportResult(
+        failed_expectations=tuple(result for result in results if result.failed),
+        files=(index, *files),
+        expectations=tuple(results),
+        figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
+    )
+
+
+def _metric(entry: Metric | Mapping[str, Any]) -> Metric:
+    return entry if isinstance(entry, Metric) else parse(entry)
+
+
+def _figure(entry: FigureModel | Mapping[str, Any]) -> FigureModel:
+    if isinstance(entry, FigureModel):
+        return entry
+    return MODELS[entry["kind"]].model_validate(dict(entry))
+
+
+def _expect(entry: ExpectModel | Mapping[str, Any]) -> ExpectModel:
+    return entry if isinstance(entry, ExpectModel) else ExpectModel.model_validate(dict(entry))
+
+
+def _folder(experiment: Any) -> Path | None:
+    folder = getattr(experiment, "folder", None)
+    return None if folder is None else Path(folder)
+
+
+def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
+    """Draw a figure into NAME.pdf, NAME.png and NAME.csv; its error instead when it cannot."""
+    with paper_style():
+        try:
+            drawn = model.draw(data)
+        except FigureError as error:
+            return DrawnFigure(model.name, model.title, model.caption, error=str(error))
+        return _save(model, drawn, out_dir)
+
+
+def _save(model: FigureModel, drawn: Drawn, out_dir: Path) -> DrawnFigure:
+    pdf, png, table = (out_dir / f"{model.name}.{ending}" for ending in ("pdf", "png", "csv"))
+    # Without dates and versions the same data give the same bytes.
+    drawn.canvas.savefig(pdf, metadata={"CreationDate": None, "Producer": None})
+    drawn.canvas.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
+    drawn.data.to_csv(table, index=False, lineterminator="\n")
+    caption = " ".join([model.caption, *drawn.notes]).strip()
+    return DrawnFigure(model.name, model.title, caption, model.width, (pdf, png, table))
+
+
+def _write_expectations(results: Sequence[Result], out_dir: Path) -> list[Path]:
+    """expectations.csv and expectations.json; nothing when there is no expectation."""
+    if not results:
+        return []
+    rows = [result.row() for result in results]
+    text, table = out_dir / "expectations.json", out_dir / "expectations.csv"
+    write_atomically(text, json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({**row, "where": json.dumps(row["where"], sort_keys=True)})
+    return [table, text]
+
+
+def _page(
+    experiment: Any,
+    store: Store,
+    planned: Mapping[str, RunSpec],
+    data: ReportData,
+    figures: list[DrawnFigure],
+    results: list[Result],
+    fingerprint: str,
+    command: str | None,
+) -> Page:
+    done = set(data.runs["hash"]) if len(data.runs) else set()
+    absent = {key: spec for key, spec in planned.items() if key not in done}
+    failed = [_failed_run(store, key, spec) for key, spec in absent.items()]
+    return Page(
+        name=experiment.name,
+        title=experiment.title,
+        question=getattr(experiment, "question", "") or "",
+        source=getattr(experiment, "source", "") or "",
+        setting=setting([spec.data for spec in planned.values()]),
+        figures=figures,
+        results=results,
+        planned=len(planned),
+        done=len(done),
+        seeds=sorted({spec.data["seed"] for spec in planned.values()}),
+        failed=[run for run in failed if run.tail is not None],
+        missing=[run for run in failed if run.tail is None],
+        problems=_messages(data, "problems"),
+        warnings=_messages(data, "warnings"),
+        versions=_versions(fingerprint),
+        commands=[command or f"invoke experiment {experiment.name}"],
+    )
+
+
+def _failed_run(store: Any, run_hash: str, spec: RunSpec) -> FailedRun:
+    """A run without a result, with the end of its log when an attempt at it failed."""
+    parameters = [f"{key} = {value}" for key, value in spec.data["params"].items() if value != ""]
+    title = ", ".join([*parameters, f"seed = {spec.data['seed']}"])
+    try:
+        text = store.failure(run_hash).log.read_text(encoding="utf-8", errors="replace")
+    except (AttributeError, FileNotFoundError, NotADirectoryError):
+        return FailedRun(title, run_hash, None)
+    return FailedRun(title, run_hash, "\n".join(text.splitlines()[-_TAIL_LINES:]))
+
+
+def _messages(data: ReportData, kind: str) -> list[tuple[str, int]]:
+    """(message, in how many runs) of the finished runs."""
+    hashes = data.runs["hash"] if len(data.runs) else ()
+    counts = Counter(text for key in hashes for text in data.summary(key).get(kind, ()))
+    return list(counts.items())
+
+
+def _versions(fingerprint: str) -> list[tuple[str, str]]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    for package in ("pyorch", "ns3"):
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            found.append((package, "not installed"))
+    return [*found, ("modules' fingerprint", fingerprint or "-")]

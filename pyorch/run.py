@@ -1,0 +1,217 @@
+"""One run in a process of its own: python -m pyorch.run MANIFEST INDEX [--attempt FOLDER].
+
+The same entry point serves every engine. It skips a run that is done, simulates into a folder
+aside, and commits it by one rename. Exit codes: 0 the run is done, 1 an error, 2 refused because
+its configuration is impossible, 3 its result is wrong, 4 the disk refused.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyorch.build.info import BuildInfo
+    from pyorch.engine.manifest import Manifest
+    from pyorch.paths import RunPaths
+    from pyorch.plan import RunSpec
+    from pyorch.store import Store
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one line of a manifest and return the exit code."""
+    # ns-3 gives Python no chance to run signal handlers, so signals must end the process at once
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    started = time.monotonic() - _age_s()
+    from pyorch.engine.base import RUN_REFUSED
+    from pyorch.errors import UserError
+
+    try:
+        manifest_file, index, attempt = _parse(arguments)
+        return _run(manifest_file, index, attempt, started)
+    except UserError as error:
+        _say(error.render())
+        return RUN_REFUSED
+
+
+def _parse(arguments: Sequence[str] | None) -> tuple[Path, int, Path | None]:
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m pyorch.run", description=__doc__)
+    parser.add_argument("manifest", type=Path, help="the manifest of a batch")
+    parser.add_argument("index", type=int, help="number of the run in it, from 0")
+    parser.add_argument(
+        "--attempt", type=Path, help="folder to write into, already there; default: a new one"
+    )
+    parsed = parser.parse_args(arguments)
+    return parsed.manifest, parsed.index, parsed.attempt
+
+
+def _run(manifest_file: Path, index: int, given: Path | None, started: float) -> int:
+    from pyorch.engine.base import RUN_DONE
+    from pyorch.engine.manifest import read_run
+    from pyorch.paths import RunPaths, default_paths
+    from pyorch.store import Store
+
+    if given is not None:
+        _end_with_parent()
+    manifest, spec = read_run(manifest_file, index)
+    run_hash = spec.hash(manifest.fingerprint)
+    store = Store(default_paths(), spec.data["experiment"])
+    if store.is_done(run_hash):
+        return RUN_DONE
+    attempt = RunPaths(given) if given is not None else store.begin(run_hash)
+    code = _attempt(manifest, spec, store, attempt, started)
+    if code != RUN_DONE and given is None:
+        kept = store.fail(attempt.folder, run_hash)
+        _say(f"what it left is in {kept.folder}")
+    return code
+
+
+def _attempt(
+    manifest: Manifest, spec: RunSpec, store: Store, attempt: RunPaths, started: float
+) -> int:
+    """Simulate into the folder of an attempt and commit it; explain in the log what went wrong."""
+    from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
+    from pyorch.errors import UserError
+    from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+    from pyorch.simulate import RefusedError, WrongResultError
+
+    try:
+        attempt.spec.write_text(spec.to_json() + "\n", encoding="utf-8")
+        _simulate(manifest, spec, attempt, started)
+        store.commit(attempt.folder, spec.hash(manifest.fingerprint))
+        return RUN_DONE
+    except RefusedError as error:
+        _say(error.render())
+        return RUN_REFUSED
+    except WrongResultError as error:
+        _say(error.render())
+        return RUN_WRONG
+    except UserError as error:
+        _say(error.render())
+        return RUN_REFUSED
+    except OSError as error:
+        if error.errno not in STORAGE_ERRORS:
+            raise
+        _say(storage_error(error, attempt.folder, RESULTS_HINT).render())
+        return RUN_STORAGE
+    except Exception:  # a defect: the traceback is for whoever mends it
+        import traceback
+
+        _say(traceback.format_exc())
+        return RUN_ERROR
+
+
+def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: float) -> None:
+    """Load the build and simulate; what depends on the machine goes to the log."""
+    from pyorch.ns3 import load_simulation
+    from pyorch.simulate import simulate
+
+    log = _Log(attempt, manifest, spec)
+    try:
+        simulation_class = load_simulation(_build(manifest))
+        log.note("startup_s", f"{time.monotonic() - started:.3f}")
+        cpu, wall = time.process_time(), time.monotonic()
+        phases = simulate(spec, simulation_class, attempt)
+        log.note("simulate_cpu_s", f"{time.process_time() - cpu:.3f}")
+        log.note("simulate_wall_s", f"{time.monotonic() - wall:.3f}")
+        for name, seconds in phases.items():
+            log.note(f"{name}_cpu_s", f"{seconds:.3f}")
+    finally:
+        log.close(started)
+
+
+def _build(manifest: Manifest) -> BuildInfo:
+    """The build that the manifest was written for. Raises UserError when it is another now."""
+    from pyorch.build.info import read_build
+    from pyorch.errors import Problem, UserError
+
+    hint = "start the experiment again: it builds first"
+    try:
+        info = read_build(manifest.build)
+    except (OSError, ValueError, KeyError) as error:
+        what = "there is no finished build any more"
+        raise UserError([Problem(str(manifest.build), what, None, hint)]) from error
+    if info.fingerprint != manifest.fingerprint:
+        what = "the modules were built anew since this batch was started"
+        raise UserError([Problem(str(manifest.build), what, None, hint)])
+    return info
+
+
+class _Log:
+    """Lines "# name: value" about the machine and the time, in log.txt."""
+
+    def __init__(self, attempt: RunPaths, manifest: Manifest, spec: RunSpec) -> None:
+        import platform
+        import socket
+        from importlib.metadata import version
+
+        self._file = attempt.log.open("a", encoding="utf-8")
+        self.note("experiment", spec.data["experiment"])
+        self.note("hash", spec.hash(manifest.fingerprint))
+        self.note("fingerprint", manifest.fingerprint)
+        self.note("host", f"{socket.gethostname()} ({platform.machine()}), pid {os.getpid()}")
+        packages = ("ns3", "cppyy", "numpy", "pyarrow")
+        versions = [f"{package} {version(package)}" for package in packages]
+        self.note("versions", ", ".join([f"Python {platform.python_version()}", *versions]))
+        self.note("started", time.strftime("%Y-%m-%d %H:%M:%S %z"))
+
+    def note(self, name: str, value: str) -> None:
+        """Write one line, at once, so that a crash leaves it."""
+        from pyorch.engine.log import NOTE
+
+        self._file.write(f"{NOTE}{name}: {value}\n")
+        self._file.flush()
+
+    def close(self, started: float) -> None:
+        """Note the totals and close the file."""
+        import resource
+
+        peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.note("wall_s", f"{time.monotonic() - started:.3f}")
+        self.note("peak_rss_mib", f"{peak_kib / 1024:.1f}")
+        self._file.close()
+
+
+def _age_s() -> float:
+    """How long this process has lived before Python reached this line [s]; Linux only."""
+    try:
+        fields = Path("/proc/self/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        began = int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - began)
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def _end_with_parent() -> None:
+    """Have Linux end this process when the engine dies, even by SIGKILL: nobody would watch it."""
+    import ctypes
+
+    parent = os.environ.get("PYORCH_PARENT")
+    if parent is None:
+        return
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return
+    if os.getppid() != int(parent):  # it died before we asked
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text.rstrip() + "\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

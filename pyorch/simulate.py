@@ -1,0 +1,280 @@
+"""One run: RunSpec -> tables and summary in a folder. Knows nothing of engines or the store.
+
+Everything written here is a function of the RunSpec and the build alone: the same twice gives the
+same bytes. Wall time and host are written elsewhere (log.txt).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyorch.progress import Heartbeat
+from pyorch.store import metrics_digest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pyorch.config.topology import Topology
+    from pyorch.config.traffic import Flows
+    from pyorch.paths import RunPaths
+    from pyorch.plan import RunSpec
+
+    Tables = dict[str, dict[str, NDArray[Any]]]
+
+SLICES = 100
+"""In how many steps a run is simulated; between them it tells how far it is."""
+
+ALL_CLASSES = 0xFF
+ANY_PEER = -1
+
+
+class RunProblemsError(Exception):
+    """What a run complains of, one problem a line."""
+
+    headline = "the run failed"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(problems)
+        self.problems = tuple(problems)
+
+    def render(self) -> str:
+        """Return the headline and the problems as text."""
+        return "\n".join([f"{self.headline}:", *(f"  {problem}" for problem in self.problems)])
+
+
+class RefusedError(RunProblemsError):
+    """The configuration cannot be what it claims; nothing was simulated."""
+
+    headline = "this configuration is impossible"
+
+
+class WrongResultError(RunProblemsError):
+    """The run ended, but broke a rule: bytes not conserved, or a lossless class lost frames."""
+
+    headline = "the run ended, but its result is wrong"
+
+
+def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, float]:
+    """Simulate a run and write its tables and summary.json into its folder.
+
+    simulation_class: ns3::rdma::Simulation as `pyorch.ns3.load_simulation` gives it. Returns the
+    CPU time of each phase [s]: setup, run, write. Raises RefusedError before the simulation,
+    WrongResultError after it (its tables and its summary are written), OSError when the disk
+    refuses.
+    """
+    clock = _Phases()
+    simulation = simulation_class(spec.data["seed"])
+    topology = configure(simulation, spec.data)
+    simulation.Build()
+    problems = _lines(simulation.Check())
+    if problems:
+        raise RefusedError(problems)
+    for trace in spec.data["traces"]:  # only what is built can be traced
+        _add_trace(simulation, topology, trace)
+    clock.end("setup")
+    advance(simulation, _end_ps(spec.data), run)
+    problems = _lines(simulation.Finish())
+    clock.end("run")
+    tables = read_tables(simulation)
+    for name, columns in tables.items():
+        write_table(run, name, columns)
+    summary = {
+        "nodes": list(topology.names),
+        "summary": {str(pair.first): _number(pair.second) for pair in simulation.GetSummary()},
+        "metrics": {},
+        "problems": problems,
+        "warnings": _lines(simulation.Warnings()),
+    }
+    if not problems:
+        summary["metrics"] = _metrics(spec, summary, tables)
+    _write_summary(run, summary)
+    clock.end("write")
+    if problems:
+        raise WrongResultError(problems)
+    return clock.seconds
+
+
+class _Phases:
+    """CPU seconds of this process by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def end(self, name: str) -> None:
+        now = time.process_time()
+        self.seconds[name] = now - self._last
+        self._last = now
+
+
+# ---------------------------------------------------------------------------------------------
+# RunSpec -> Simulation
+
+
+def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
+    """Tell a new Simulation what a RunSpec wants built, and return its network."""
+    from pyorch.config import topology as topologies
+    from pyorch.config import traffic
+
+    for type_id, attributes in data["attributes"].items():
+        for name, value in attributes.items():
+            simulation.SetAttribute(type_id, name, value)
+    for type_id in data["flow_control"]:
+        simulation.AddFlowControl(type_id)
+    for type_id in data["agents"]:
+        simulation.AddAgent(type_id)
+    simulation.SetCongestionControl(data["congestion_control"])
+    simulation.SetAllowLoss(data["run"]["allow_loss"])
+    simulation.SetStopWhenDone(data["run"]["stop_when_done"])
+    network = topologies.build(data["topology"])
+    _add_topology(simulation, network)
+    duration = data["run"]["duration_ps"]
+    _add_flows(simulation, traffic.flows(data["traffic"], network, data["seed"], duration))
+    for fault in data["faults"]:
+        FAULTS[fault["kind"]](simulation, network, fault)
+    return network
+
+
+def _add_topology(simulation: Any, network: Topology) -> None:
+    simulation.AddNodes(network.kinds, "\n".join(network.names), len(network.names))
+    ends = (network.a, network.b)
+    simulation.AddLinks(*ends, network.rates, network.delays, len(network.a))
+    for link, down_ps, up_ps in network.failures:
+        simulation.FailLink(link, down_ps, up_ps)
+
+
+def _add_flows(simulation: Any, flows: Flows) -> None:
+    count = len(flows)
+    if count == 0:
+        return
+    times = (flows.starts, flows.stops)
+    ends = (flows.src, flows.dst)
+    limits = (flows.classes, flows.rates, flows.windows)
+    simulation.AddFlows(*ends, flows.sizes, *times, *limits, count)
+    for flow, (on_ps, off_ps) in flows.on_off.items():
+        simulation.SetOnOff(flow, on_ps, off_ps)
+    for flow, nodes in flows.paths.items():
+        simulation.SetPath(flow, nodes, len(nodes))
+
+
+def _slow_receiver(simulation: Any, network: Topology, fault: Mapping[str, Any]) -> None:
+    host = network.numbers[fault["host"]]
+    simulation.SetReceiveRate(host, fault["rate_bps"], fault["start_ps"])
+
+
+def _pause_storm(simulation: Any, network: Topology, fault: Mapping[str, Any]) -> None:
+    host = network.numbers[fault["host"]]
+    simulation.AddPauseStorm(host, fault["class"], fault["start_ps"], fault["stop_ps"])
+
+
+FAULTS: dict[str, Callable[[Any, Topology, Mapping[str, Any]], None]] = {
+    "slow_receiver": _slow_receiver,
+    "pause_storm": _pause_storm,
+}
+"""How each kind of fault reaches the Simulation."""
+
+
+def _add_trace(simulation: Any, network: Topology, trace: Mapping[str, Any]) -> None:
+    ports = [[network.numbers[end] for end in port] for port in trace["ports"]]
+    # an empty array has no address to hand over; its length says that it is empty
+    nodes = _array([node for node, _ in ports] or [0], "uint32")
+    peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
+    mask = sum(1 << number for number in set(trace["classes"])) or ALL_CLASSES
+    simulation.Trace(trace["table"], nodes, peers, len(ports), mask, trace["period_ps"])
+
+
+def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
+    import numpy as np
+
+    return np.array(values, dtype=kind)
+
+
+# ---------------------------------------------------------------------------------------------
+# Simulation -> files
+
+
+def _end_ps(data: Mapping[str, Any]) -> int:
+    return int(data["run"]["duration_ps"]) + int(data["run"]["drain_ps"])
+
+
+def advance(simulation: Any, end_ps: int, run: RunPaths) -> None:
+    """Simulate up to a time [ps], in slices, and keep the heartbeat."""
+    heartbeat = Heartbeat(run.heartbeat)
+    try:
+        for number in range(1, SLICES + 1):
+            more = simulation.Run(end_ps * number // SLICES)
+            heartbeat.beat(simulation.Now(), end_ps)
+            if not more:
+                break
+    finally:
+        heartbeat.close()
+
+
+def read_tables(simulation: Any) -> Tables:
+    """The result tables as arrays that lie in C++: valid as long as the Simulation lives."""
+    tables: Tables = {}
+    for table in range(simulation.GetNTables()):
+        rows = int(simulation.GetNRows(table))
+        tables[str(simulation.GetTableName(table))] = {
+            str(simulation.GetColumnName(table, column)): _view(
+                simulation.GetColumnData(table, column),
+                str(simulation.GetColumnType(table, column)),
+                rows,
+            )
+            for column in range(simulation.GetNColumns(table))
+        }
+    return tables
+
+
+def _view(address: int, kind: str, rows: int) -> NDArray[Any]:
+    """An array over `rows` values of a type at an address, without a copy; not writable."""
+    import numpy as np
+
+    dtype: np.dtype[Any] = np.dtype(kind)
+    if rows == 0:  # an empty C++ vector may have no address
+        return np.empty(0, dtype)
+    memory = (ctypes.c_char * (rows * dtype.itemsize)).from_address(int(address))
+    array: NDArray[Any] = np.frombuffer(memoryview(memory), dtype)
+    array.flags.writeable = False
+    return array
+
+
+def write_table(run: RunPaths, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write a table as Parquet: the same columns give the same bytes. Raises OSError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # from_buffers instead of pa.array: that one imports pandas (0.4 s) to look at an ndarray
+    arrays = [
+        pa.Array.from_buffers(pa.from_numpy_dtype(c.dtype), len(c), [None, pa.py_buffer(c)])
+        for c in columns.values()
+    ]
+    table = pa.Table.from_arrays(arrays, names=list(columns))
+    pq.write_table(table, run.table(name), compression="zstd", store_schema=False)
+
+
+def _metrics(spec: RunSpec, summary: Mapping[str, Any], tables: Tables) -> dict[str, Any]:
+    from pyorch.metrics import RunTables, compute
+
+    metrics = spec.data["metrics"]
+    run = RunTables(spec.data, summary["nodes"], summary["summary"], tables)
+    return {metrics_digest(metrics): compute(metrics, run)}
+
+
+def _write_summary(run: RunPaths, summary: Mapping[str, Any]) -> None:
+    run.summary.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+
+
+def _number(value: float) -> int | float:
+    """A count as an integer, so that it is written without '.0'."""
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def _lines(text: object) -> list[str]:
+    return [line for line in str(text).splitlines() if line.strip()]

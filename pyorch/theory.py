@@ -1,0 +1,181 @@
+"""Closed forms and fluid models that the simulator is tested against.
+
+Rates are in bit/s, times in ps where they are integers (parameters of links) and in s where they
+are floats (the fluid model), sizes in bytes. Sources: the PFC buffer background of DSH (ICDCS 2023,
+section II), GFC (Qian et al., SIGCOMM 2019, section 4), IEEE 802.1Qbb.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+#: IEEE 802.1Qbb: data a port may still send between receiving a pause and obeying it, 60 quanta
+#: [B].
+RESPONSE_BYTES = 3840
+_PS_PER_S = 10**12
+_BITS = 8
+
+
+def bytes_in(rate: int, time_ps: int) -> int:
+    """Return the bytes that a link of a rate [bit/s] carries in a time [ps], rounded up."""
+    return -(-rate * time_ps // (_BITS * _PS_PER_S))
+
+
+def eta(rate: int, delay_ps: int, mtu: int) -> int:
+    """Return the headroom [B] of DSH, section II: 2 (C Dprop + Lmtu) + 3840 B.
+
+    rate: bit/s. delay_ps: one way. mtu: bytes of the longest frame. Not sufficient; see
+    `eta_prime`.
+    """
+    return 2 * bytes_in(rate, delay_ps) + 2 * mtu + RESPONSE_BYTES
+
+
+def eta_prime(
+    rate: int, delay_ps: int, frame_wire: int, control_wire: int, control_delay_ps: int = 0
+) -> int:
+    """Return a headroom [B] that loses nothing: eta with all that eta leaves out.
+
+    2 (C Dprop + Lwire) + response + control frame + Lwire, where the response is C times the
+    control delay, or 3840 B when that is 0. rate: bit/s. delay_ps: one way. frame_wire,
+    control_wire: bytes of the longest data frame and of a control frame with preamble and gap. eta
+    lacks the PAUSE's own serialisation and the bytes beside the payload, and the frame that
+    triggers the PAUSE is itself charged to headroom.
+    """
+    response = bytes_in(rate, control_delay_ps) if control_delay_ps > 0 else RESPONSE_BYTES
+    return 2 * bytes_in(rate, delay_ps) + 3 * frame_wire + response + control_wire
+
+
+def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:
+    """Return what each of n equally congested queues holds of the shared buffer [B].
+
+    alpha Bs / (1 + n alpha): every queue is at T = alpha (Bs - n T).
+    """
+    return alpha * shared / (1 + queues * alpha)
+
+
+def gfc_steady_queue(bm: int, b0: int, rate: int, drain: int) -> float:
+    """Return the queue [B] at which conceptual GFC settles.
+
+    Bs = Bm - (Bm - B0) Rd / C (GFC, section 4.1).
+    """
+    return bm - (bm - b0) * drain / rate
+
+
+def gfc_sufficient_range(rate: int, tau_ps: int) -> int:
+    """Return Bm - B0 [B] that suffices for GFC: 4 C tau (GFC, theorem 4.1)."""
+    return 4 * bytes_in(rate, tau_ps)
+
+
+def gfc_tight_range(rate: int, tau_ps: int) -> float:
+    """Return Bm - B0 [B] below which conceptual GFC overshoots Bm: e C tau.
+
+    The delay equation q' = -(C / (Bm - B0)) q(t - tau) does not oscillate from e C tau up.
+    """
+    return math.e * rate * tau_ps / (_BITS * _PS_PER_S)
+
+
+def gfc_stage_thresholds(bm: int, b1: int, stages: int) -> list[float]:
+    """Return B_1 .. B_n [B] of multi-stage GFC: Bm - (Bm - B1) / 2^(k-1) (equation 5)."""
+    return [bm - (bm - b1) / 2 ** (stage - 1) for stage in range(1, stages + 1)]
+
+
+@dataclass(frozen=True)
+class Fluid:
+    """A queue and its input rate over time.
+
+    times: float64 (steps,), s. queue: float64 (steps,), B. rate: float64 (steps,), bit/s, as it
+    enters the queue.
+    """
+
+    times: npt.NDArray[np.float64]
+    queue: npt.NDArray[np.float64]
+    rate: npt.NDArray[np.float64]
+
+    def after(self, start: float) -> Fluid:
+        """Return the part from a time [s] on."""
+        kept = self.times >= start
+        return Fluid(self.times[kept], self.queue[kept], self.rate[kept])
+
+    def peak(self) -> float:
+        """Return the longest queue [B]."""
+        return float(self.queue.max())
+
+    def peak_time(self) -> float:
+        """Return when the queue is first at its longest [s]."""
+        return float(self.times[int(np.argmax(self.queue))])
+
+    def mean(self) -> float:
+        """Return the mean queue over time [B]."""
+        return float(self.queue.mean())
+
+    def intervals(self) -> tuple[float, float]:
+        """Return the mean length [s] of whole intervals with input and without, or nan."""
+        on = self.rate > 0
+        turns = np.flatnonzero(on[1:] != on[:-1]) + 1
+        lengths = np.diff(self.times[turns])
+        with_input = on[turns[:-1]]
+        return _mean(lengths[with_input]), _mean(lengths[~with_input])
+
+    def period(self) -> float:
+        """Return the mean time [s] from one beginning of input to the next, or nan."""
+        return sum(self.intervals())
+
+
+def gfc_fluid(
+    rate: int, drain: int, tau: float, bm: int, b0: int, duration: float, step: float = 1e-8
+) -> Fluid:
+    """Integrate conceptual GFC (GFC, section 4.1 and Figure 5b), started empty.
+
+    The input rate is R(q(t - tau)) with R(q) = C up to B0 and C (Bm - q) / (Bm - B0) above. rate,
+    drain: bit/s; tau, duration, step: s; bm, b0: B.
+    """
+
+    def mapping(queue: float, _: float) -> float:
+        return min(rate, max(0.0, rate * (bm - queue) / (bm - b0)))
+
+    return _integrate(mapping, rate, drain, tau, duration, step)
+
+
+def pfc_fluid(
+    rate: int, drain: int, tau: float, xoff: int, xon: int, duration: float, step: float = 1e-8
+) -> Fluid:
+    """Integrate ON/OFF PFC (GFC, Figure 5a), started empty.
+
+    The input stops tau after q >= XOFF and goes on tau after q <= XON.
+    rate, drain: bit/s; tau, duration, step: s; xoff, xon: B.
+    """
+
+    def switch(queue: float, before: float) -> float:
+        if queue >= xoff:
+            return 0.0
+        return float(rate) if queue <= xon else before
+
+    return _integrate(switch, rate, drain, tau, duration, step)
+
+
+def _integrate(
+    answer: Callable[[float, float], float],
+    rate: int,
+    drain: int,
+    tau: float,
+    duration: float,
+    step: float,
+) -> Fluid:
+    """Integrate dq/dt = (input(t) - drain) / 8 by Euler; input(t) answers q(t - tau)."""
+    steps, late = round(duration / step), round(tau / step)
+    queue, rates, asked = [0.0] * steps, [float(rate)] * steps, [float(rate)] * steps
+    for now in range(1, steps):
+        rates[now] = asked[now - late] if now >= late else float(rate)
+        queue[now] = max(0.0, queue[now - 1] + (rates[now - 1] - drain) / _BITS * step)
+        asked[now] = answer(queue[now], asked[now - 1])
+    times = np.arange(steps, dtype=np.float64) * step
+    return Fluid(times, np.array(queue), np.array(rates))
+
+
+def _mean(values: npt.NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else math.nan

@@ -1,0 +1,105 @@
+"""Strict units: text such as "10Gbps", "25us", "100KB" to integers (bit/s, ps, bytes) and back.
+
+The spellings are ns-3's. Decimal prefixes are powers of 1000, binary ones (KiB, MiB, GiB, TiB) of
+1024. Nothing is rounded: a text that is not a whole number of the base unit is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+RATES = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+SIZES = {
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+#: Spellings that are read but not written.
+_ALIASES = {"Kbps": "kbps", "kB": "KB", "bit/s": "bps", "b/s": "bps"}
+
+#: Largest integers that reach the simulator: unsigned 64 bit, and signed for times.
+MAX_UNSIGNED = 2**64 - 1
+MAX_TIME = 2**63 - 1
+
+_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>[A-Za-z/]+)?")
+
+
+def parse_rate(text: str) -> int:
+    """Return the bit/s of a text such as "10Gbps". Raises ValueError for people."""
+    return _parse(text, RATES, "rate", "10Gbps", MAX_UNSIGNED)
+
+
+def parse_time(text: str) -> int:
+    """Return the picoseconds of a text such as "25us". Raises ValueError for people."""
+    return _parse(text, TIMES, "time", "25us", MAX_TIME)
+
+
+def parse_bytes(text: str) -> int:
+    """Return the bytes of a text such as "100KB" or "1MiB". Raises ValueError for people."""
+    return _parse(text, SIZES, "size", "100KB", MAX_UNSIGNED)
+
+
+def format_rate(bits_per_second: int) -> str:
+    """Return the shortest exact spelling of a rate in bit/s."""
+    return _format(bits_per_second, RATES)
+
+
+def format_time(picoseconds: int) -> str:
+    """Return the shortest exact spelling of a time in ps."""
+    return _format(picoseconds, TIMES)
+
+
+def format_bytes(size: int) -> str:
+    """Return the shortest exact spelling of a size in bytes."""
+    return _format(size, SIZES)
+
+
+def _parse(text: object, units: dict[str, int], kind: str, example: str, largest: int) -> int:
+    if not isinstance(text, str):
+        raise ValueError(f'a {kind} is a text with its unit, such as "{example}" (got {text!r})')
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f'{text!r} is not a {kind} such as "{example}"')
+    unit = match["unit"]
+    if unit is None:
+        raise ValueError(f'{text!r} lacks its unit: a {kind} is written like "{example}"')
+    scale = units.get(_ALIASES.get(unit, unit))
+    if scale is None:
+        raise ValueError(f"{text!r}: {unit!r} is no unit of a {kind}; known: {', '.join(units)}")
+    value = Fraction(Decimal(match["number"])) * scale
+    if value.denominator != 1:
+        smallest = next(iter(units))
+        raise ValueError(f"{text!r} is not a whole number of {smallest}")
+    if value > largest:
+        raise ValueError(f"{text!r} is larger than the largest {kind}, {_format(largest, units)}")
+    return int(value)
+
+
+def _format(value: int, units: dict[str, int]) -> str:
+    if value < 0:
+        raise ValueError(f"{value} is negative and has no spelling")
+    if value == 0:
+        return "0s" if units is TIMES else f"0{next(iter(units))}"
+    spellings = []
+    for unit, scale in units.items():
+        exact = _decimal(Fraction(value, scale))
+        spellings.append((len(exact) + len(unit), "." in exact, exact + unit))
+    return min(spellings)[2]
+
+
+def _decimal(value: Fraction) -> str:
+    """Return a finite decimal fraction without exponent; all scales here divide a power of ten."""
+    digits = 0
+    while (value * 10**digits).denominator != 1:
+        digits += 1
+    text = str(int(value * 10**digits)).rjust(digits + 1, "0")
+    return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"

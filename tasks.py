@@ -1,0 +1,191 @@
+"""Everything there is to do: `invoke --list` names the tasks, `invoke TASK --help` explains one.
+
+The tasks only read the command line; what they do is in pyorch/cli.py and pyorch/develop.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from invoke.context import Context
+from invoke.exceptions import Exit
+from invoke.parser.argument import Argument
+from invoke.tasks import Task, task
+
+DEFAULT = "gfc/two-to-one"
+
+SELECT = {
+    "name": f"experiment, as `invoke list` names it, or a file; default {DEFAULT}",
+    "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; may be repeated",
+    "seeds": "run the seeds 1 to N instead of those of the file",
+}
+
+
+class NamedTask(Task[Any]):
+    """A task whose NAME may be left out.
+
+    Invoke knows positional arguments only as required ones: so NAME is one when the command
+    line gives it, and an option with a default when it does not.
+    """
+
+    def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
+        """Return the arguments, NAME with its default unless it stands on the command line."""
+        arguments = super().get_arguments(ignore_unknown_help)
+        taking = {
+            f"--{str(argument.name).strip('_')}" for argument in arguments if argument.takes_value
+        }
+        for argument in arguments:
+            if argument.name == "name" and not has_name(sys.argv[1:], self.name, taking):
+                argument.positional = False
+                argument.default = DEFAULT
+        return arguments
+
+
+def has_name(words: Sequence[str], task_name: str, taking: set[str]) -> bool:
+    """Whether a NAME follows a task on the command line; `taking` are options with a value."""
+    if task_name not in words:
+        return False
+    following = iter(words[words.index(task_name) + 1 :])
+    for word in following:
+        if word in taking:
+            next(following, None)
+        elif not word.startswith("-"):
+            return word not in TASKS
+    return False
+
+
+def _finish(code: int) -> None:
+    if code:
+        raise Exit(code=code)
+
+
+@task(name="list")
+def list_(context: Context) -> None:
+    """List the experiments."""
+    from pyorch import cli
+
+    _finish(cli.list_all())
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT,
+    auto_shortflags=False,
+)
+def show(context: Context, name: str, set_: list[str], seeds: str = "") -> None:
+    """Show what an experiment would run: its runs and their resolved settings."""
+    from pyorch import cli
+
+    _finish(cli.show(name, set_, seeds))
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT
+    | {
+        "jobs": "runs at the same time; default one per core",
+        "dry-run": "only say what would be run",
+    },
+    auto_shortflags=False,
+)
+def experiment(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    jobs: str = "",
+    dry_run: bool = False,
+) -> None:
+    """Run what is missing of an experiment, and write its report.
+
+    Exit codes: 0 all well, 1 a run or an expectation failed, 2 bad input, 130 interrupted.
+    After an interruption or a failure the same command goes on with what is missing.
+    """
+    from pyorch import cli
+
+    _finish(cli.experiment(name, set_, seeds, jobs, dry_run))
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT,
+    auto_shortflags=False,
+)
+def report(context: Context, name: str, set_: list[str], seeds: str = "") -> None:
+    """Write the report of an experiment from the runs that are done."""
+    from pyorch import cli
+
+    _finish(cli.report(name, set_, seeds))
+
+
+@task(
+    help={
+        "sanitize": "the C++ test program with address and undefined-behaviour sanitizers",
+        "debug": "without optimisation, with debug information",
+    },
+    auto_shortflags=False,
+)
+def build(context: Context, sanitize: bool = False, debug: bool = False) -> None:
+    """Compile the C++ modules (experiments do it by themselves)."""
+    from pyorch import cli
+
+    _finish(cli.build(sanitize, debug))
+
+
+@task
+def schemes(context: Context) -> None:
+    """List the flow control schemes, switch agents and congestion controls with their keys."""
+    from pyorch import cli
+
+    _finish(cli.schemes())
+
+
+@task(
+    name="test",
+    help={
+        "quick": "leave out sanitizers and slow tests",
+        "k": "only Python tests that match this expression, and C++ suites with it in their name",
+    },
+)
+def run_tests(context: Context, quick: bool = False, k: str = "") -> None:
+    """Run all tests: the C++ suites, then pytest."""
+    from pyorch import develop
+
+    _finish(develop.run_tests(quick, k))
+
+
+@task
+def bench(context: Context) -> None:
+    """Measure the speed of the workloads in benchmarks/."""
+    from pyorch import bench
+
+    _finish(bench.bench())
+
+
+@task(help={"fix": "mend what can be mended without thinking"}, auto_shortflags=False)
+def lint(context: Context, fix: bool = False) -> None:
+    """Check the form of all sources: ruff, mypy, clang-format."""
+    from pyorch import develop
+
+    _finish(develop.lint(fix))
+
+
+@task(help={"results": "delete all results too"}, auto_shortflags=False)
+def clean(context: Context, results: bool = False) -> None:
+    """Delete what compiling and testing left behind."""
+    from pyorch import develop
+
+    _finish(develop.clean(results))
+
+
+TASKS = frozenset(
+    value.name for value in list(globals().values()) if isinstance(value, Task) and value.name
+)

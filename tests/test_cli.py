@@ -1,0 +1,372 @@
+"""The commands as a person types them: messages, exit codes, files."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import tasks
+from pyorch import cli, develop
+from pyorch.bench import Sample, line
+from pyorch.errors import Problem, UserError
+from pyorch.paths import Paths, RunPaths
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SMALL = """
+title = "Small"
+
+[run]
+duration = "200us"
+seeds = 2
+
+[topology]
+kind = "star"
+hosts = 3
+rate = "10Gbps"
+delay = "1us"
+
+[[traffic]]
+kind = "messages"
+messages = [
+  { src = "h0", dst = "h2", size = "50KB" },
+  { src = "h1", dst = "h2", size = "50KB", start = "1us" },
+]
+
+[variants.PFC]
+flow_control = ["pfc"]
+
+[[trace]]
+table = "queue"
+
+[[metric]]
+name = "top"
+kind = "max"
+table = "queue"
+port = "s0:h0"
+"""
+
+IMPOSSIBLE = """
+[variants.BAD]
+flow_control = ["conceptual-gfc"]
+"conceptual-gfc.b0" = "200KB"
+"conceptual-gfc.bm" = "100KB"
+"""
+
+Invoke = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """This project, with results of its own."""
+    return os.environ | {"PYORCH_ROOT": str(ROOT), "PYORCH_RESULTS": str(tmp_path / "results")}
+
+
+@pytest.fixture
+def invoke(environment: dict[str, str]) -> Invoke:
+    """Run a task in a process of its own."""
+
+    def run(*words: str, results: Path | None = None) -> subprocess.CompletedProcess[str]:
+        moved = {} if results is None else {"PYORCH_RESULTS": str(results)}
+        return subprocess.run(
+            [sys.executable, "-m", "invoke", *words],
+            cwd=ROOT,
+            env=environment | moved,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    return run
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    """The path of a small experiment file."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    return str(file)
+
+
+# What is typed
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ("experiment", False),
+        ("experiment gfc/x", True),
+        ("experiment --jobs 2", False),
+        ("experiment --jobs 2 gfc/x", True),
+        ("experiment --set a=1 --set b=2", False),
+        ("experiment --set a=1 gfc/x --dry-run", True),
+        ("experiment --jobs=2 --dry-run", False),
+        ("experiment --dry-run gfc/x", True),
+        ("build experiment", False),
+        ("experiment report gfc/x", False),
+        ("build", False),
+    ],
+)
+def test_a_name_is_found_on_the_command_line(words: str, given: bool) -> None:
+    """NAME is the first word that is neither an option, nor its value, nor another task."""
+    taking = {"--set", "--jobs", "--seeds", "--name"}
+    assert tasks.has_name(words.split(), "experiment", taking) is given
+
+
+def test_every_task_and_option_has_a_help_text() -> None:
+    """`invoke TASK --help` says something about the task and about each of its options."""
+    found = [value for value in vars(tasks).values() if isinstance(value, tasks.Task)]
+    names = "list show experiment report build test bench lint clean schemes"
+    assert {task.name for task in found} == set(names.split())
+    for task in found:
+        assert (task.__doc__ or "").strip(), task.name
+        for argument in task.get_arguments():
+            assert argument.help, f"{task.name}: {argument.name}"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "two", " "])
+def test_a_count_is_a_whole_number_from_1(text: str) -> None:
+    """Anything else is refused by the option's name and value."""
+    with pytest.raises(UserError) as caught:
+        cli.whole_number("--jobs", text)
+    expected = Problem("--jobs", f"{text!r} is no such number", "a whole number from 1", None)
+    assert caught.value.problems == (expected,)
+
+
+def test_a_count_may_be_left_out() -> None:
+    """An option that was not given is None, one that was is its number."""
+    assert cli.whole_number("--jobs", "") is None
+    assert cli.whole_number("--jobs", "12") == 12
+
+
+def test_errors_become_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Bad input is told without a traceback and gives 2, an interruption gives 130."""
+
+    @cli.command
+    def complain() -> int:
+        raise UserError([Problem("file", "wrong", "right", None)])
+
+    @cli.command
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    assert complain() == 2
+    assert capsys.readouterr().err == "file: wrong\n    allowed: right\n"
+    assert interrupted() == 130
+
+
+# Bad input, from the outside
+
+
+def test_a_misspelt_experiment_gets_a_suggestion(invoke: Invoke) -> None:
+    """An unknown name gives exit code 2, the names there are, and the nearest one."""
+    done = invoke("experiment", "gfc/two-to-on")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no such experiment" in done.stderr
+    assert "did you mean 'gfc/two-to-one'?" in done.stderr
+
+
+def test_every_set_reaches_the_experiment(invoke: Invoke, small: str) -> None:
+    """All --set options are handed on, and all their problems come back at once."""
+    done = invoke("show", small, "--set", "run.duratio=1us", "--set", "topology.hots=3,4")
+    assert done.returncode == 2
+    assert "did you mean 'duration'?" in done.stderr
+    assert "did you mean 'hosts'?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_list_names_the_experiments(invoke: Invoke) -> None:
+    """`invoke list` shows the default experiment with its title."""
+    done = invoke("list")
+    assert done.returncode == 0
+    assert re.search(rf"^{cli.DEFAULT_EXPERIMENT} +\S", done.stdout, re.MULTILINE)
+    assert tasks.DEFAULT == cli.DEFAULT_EXPERIMENT
+
+
+# Whole experiments
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """All files below a folder that are compared: everything but logs."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "log.txt"
+    }
+
+
+@pytest.mark.cpp
+def test_results_do_not_depend_on_the_jobs(invoke: Invoke, small: str, tmp_path: Path) -> None:
+    """The same runs one by one and two at once give the same bytes, in 5 files a run."""
+    for jobs in ("1", "2"):
+        done = invoke("experiment", small, "--jobs", jobs, results=tmp_path / jobs)
+        assert done.returncode == 0, done.stdout + done.stderr
+    one, two = tree(tmp_path / "1" / "small" / "runs"), tree(tmp_path / "2" / "small" / "runs")
+    assert {Path(name).name for name in one} == {
+        "spec.json",
+        "summary.json",
+        "flow.parquet",
+        "queue.parquet",
+    }
+    assert len(one) == 8
+    assert one == two
+    runs = pd.read_parquet(tmp_path / "1" / "small" / "runs.parquet")
+    assert runs["seed"].tolist() == [1, 2]
+    assert runs["delivered_bytes"].tolist() == [100_000, 100_000]
+
+
+@pytest.mark.cpp
+def test_an_experiment_is_done_once(invoke: Invoke, small: str, tmp_path: Path) -> None:
+    """A dry run does nothing; a second run starts nothing; more seeds start only those."""
+    dry = invoke("experiment", small, "--dry-run")
+    assert dry.returncode == 0
+    assert "runs:     2, 0 of them done" in dry.stdout
+    assert not (tmp_path / "results").exists()
+    first = invoke("experiment", small)
+    assert "small: 2 runs, 0 done" in first.stdout
+    runs = tmp_path / "results" / "small" / "runs"
+    before = {path: path.stat().st_mtime_ns for path in runs.iterdir()}
+    assert len(before) == 2
+    again = invoke("experiment", small, "--seeds", "3")
+    assert "small: 3 runs, 2 done" in again.stdout
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert len(list(runs.iterdir())) == 3
+
+
+@pytest.mark.cpp
+def test_an_impossible_configuration_fails_its_run(invoke: Invoke, tmp_path: Path) -> None:
+    """What only the simulator can refuse: exit code 1, the reason, and a failure on the disk."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL + IMPOSSIBLE)
+    done = invoke("experiment", str(file), "--seeds", "1")
+    assert done.returncode == 1
+    assert "| this configuration is impossible:" in done.stdout
+    assert "1 run failed, 1 of 2 missing" in done.stderr
+    (failed,) = (tmp_path / "results" / "small" / "failed").iterdir()
+    assert '"variant":"BAD"' in RunPaths(failed).spec.read_text()
+    by_hand = subprocess.run(
+        done.stdout.split("reproduce: ")[1].splitlines()[0].split(),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"PYORCH_RESULTS": str(tmp_path / "results")},
+    )
+    assert by_hand.returncode == 2
+    assert by_hand.stderr.startswith("this configuration is impossible:")
+
+
+@pytest.mark.cpp
+def test_an_expectation_that_fails_is_exit_code_1(invoke: Invoke, tmp_path: Path) -> None:
+    """Runs that end well but contradict a verified expectation do not count as a success."""
+    file = tmp_path / "wrong.toml"
+    expect = """
+[[expect]]
+what = "nobody waits"
+metric = "top"
+published = "1B"
+tolerance = 0.01
+status = "verified"
+source = "nowhere"
+"""
+    file.write_text(SMALL + expect)
+    done = invoke("experiment", str(file), "--seeds", "1")
+    assert done.returncode == 1
+    assert "nobody waits" in done.stdout
+    assert (tmp_path / "results" / "wrong" / "report" / "index.html").is_file()
+
+
+@pytest.mark.cpp
+def test_ctrl_c_stops_within_two_seconds(
+    environment: dict[str, str], small: str, tmp_path: Path
+) -> None:
+    """An hour of simulated time ends at once, with exit code 130 and the way to go on."""
+    words = ["experiment", small, "--set", "run.duration=3600s"]
+    words += ["--set", 'traffic=[{kind="greedy",src="h0",dst="h2"}]', "--set", "trace=[]"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "invoke", *words, "--set", "metric=[]"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    runs = tmp_path / "results" / "small" / "runs"
+    deadline = time.monotonic() + 60
+    while len(list(runs.glob(".*/heartbeat"))) < 1:
+        assert time.monotonic() < deadline, process.communicate(timeout=1)
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert time.monotonic() - began < 2.0
+    assert process.returncode == 130
+    assert "interrupted: 0 done, 2 left, resume with the same command" in output
+    assert "Traceback" not in errors
+    assert list(runs.iterdir()) == []
+
+
+@pytest.mark.cpp
+def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
+    """Every scheme is listed under its interface with the keys of its section."""
+    done = invoke("schemes")
+    assert done.returncode == 0
+    keys = re.findall(r"^(\w+) \(ns3::\S+\)$", done.stdout, re.MULTILINE)
+    assert keys == ["flow_control", "agents", "congestion_control"]
+    assert "    pfc (ns3::lossless::Pfc)" in done.stdout
+    assert re.search(r"^ +bm = \d+$", done.stdout, re.MULTILINE)
+
+
+# The tasks of those who work on the project
+
+
+def test_lint_checks_everything_and_fix_mends(tmp_path: Path) -> None:
+    """Without --fix no command writes; with it those do that can."""
+    paths = Paths(tmp_path)
+    header = paths.modules / "a" / "model" / "a.h"
+    header.parent.mkdir(parents=True)
+    header.touch()
+    checks, fixes = (dict(develop.lint_commands(paths, fix)) for fix in (False, True))
+    assert list(checks) == ["ruff check", "ruff format", "mypy", "clang-format"]
+    assert "--check" in checks["ruff format"]
+    assert checks["clang-format"][1:3] == ["--dry-run", "-Werror"]
+    assert checks["clang-format"][-1:] == ["ns3-modules/a/model/a.h"]
+    assert fixes["clang-format"][1:] == ["-i", "ns3-modules/a/model/a.h"]
+    assert "--fix" in fixes["ruff check"]
+    assert "--check" not in fixes["ruff format"]
+
+
+def test_clean_keeps_results_unless_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is compiled goes, results stay; with --results they go too."""
+    monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
+    monkeypatch.delenv("PYORCH_RESULTS", raising=False)
+    for name in ("build", "results", "pyorch/__pycache__", "experiments"):
+        (tmp_path / name).mkdir(parents=True)
+    assert develop.clean() == 0
+    assert sorted(os.listdir(tmp_path)) == ["experiments", "pyorch", "results"]
+    assert os.listdir(tmp_path / "pyorch") == []
+    assert "kept" in capsys.readouterr().out
+    assert develop.clean(results=True) == 0
+    assert sorted(os.listdir(tmp_path)) == ["experiments", "pyorch"]
+
+
+def test_a_benchmark_line_shows_medians() -> None:
+    """Hops per CPU-second are the median of the repetitions, with their range."""
+    samples = [Sample(960_000, 3_840_000, cpu, 0.5, 250.0) for cpu in (0.4, 0.6, 0.5)]
+    assert line("k4", samples).split() == (
+        ["k4", "960", "1920", "7.68", "4.00", "0.50", "250", "(1600-2400)"]
+    )

@@ -1,0 +1,431 @@
+"""Experiment files: what is read, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyorch.config import list_experiments, load_experiment
+from pyorch.errors import UserError
+from pyorch.paths import Paths
+from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
+
+
+def attributes(folder: Path, text: str, *overrides: str) -> dict[str, Any]:
+    """The attributes of the first setting."""
+    found: dict[str, Any] = load(folder, text, *overrides).points[0].data["attributes"]
+    return found
+
+
+def test_the_anchor_experiment_is_resolved() -> None:
+    """Figure 5 of the GFC paper: two variants, integer units, ns-3's spellings."""
+    experiment = load_experiment("gfc/two-to-one", (), SCHEMA, Paths(ROOT))
+    assert experiment.variants == ("PFC", "GFC")
+    pfc, gfc = (point.data for point in experiment.points)
+    assert pfc["flow_control"] == ["ns3::lossless::Pfc"]
+    assert gfc["flow_control"] == ["ns3::gfc::ConceptualGfc"]
+    assert gfc["attributes"]["ns3::gfc::ConceptualGfc"] == {"B0": "50000", "Bm": "100000"}
+    port = {"ControlDelay": "22000000ps", "Overhead": "0"}
+    buffer = {"Threshold": "Static", "Xoff": "80000", "Xon": "77000"}
+    assert port.items() <= pfc["attributes"]["ns3::lossless::Port"].items()
+    assert buffer.items() <= pfc["attributes"]["ns3::lossless::SharedBuffer"].items()
+    assert pfc["run"]["duration_ps"] == 2 * 10**9
+    assert {"ports": [["s0", "h0"]], "table": "queue"}.items() <= pfc["traces"][0].items()
+    assert experiment.expects[0].published == "75KB"
+
+
+@pytest.mark.parametrize(
+    ("line", "type_id", "spelled"),
+    [
+        ('[port]\ncontrol_delay = "22us"', "lossless::Port", {"ControlDelay": "22000000ps"}),
+        ('[port]\nqueue_service = "round_robin"', "lossless::Port", {"QueueService": "RoundRobin"}),
+        ("[switch]\ndecrement_ttl = false", "lossless::Switch", {"DecrementTtl": "false"}),
+        ("[buffer]\nalpha = 1", "lossless::SharedBuffer", {"Alpha": "1.0"}),
+        ("[buffer]\nlossless_classes = 0x18", "lossless::SharedBuffer", {"LosslessClasses": "24"}),
+        ('[buffer]\nsize = "16MiB"', "lossless::SharedBuffer", {"Size": "16777216"}),
+        (
+            '[never-seen-before]\ncap = "10Gbps"',
+            "later::NeverSeenBefore",
+            {"Cap": "10000000000bps"},
+        ),
+    ],
+)
+def test_attributes_are_spelled_as_ns3_does(
+    tmp_path: Path, line: str, type_id: str, spelled: dict[str, str]
+) -> None:
+    """Every type of attribute, also of a module that this project has never heard of."""
+    text = 'flow_control = ["never-seen-before"]\n' + MINIMAL + line
+    assert attributes(tmp_path, text) == {f"ns3::{type_id}": spelled}
+
+
+def test_inherited_attributes_and_full_names_are_known(tmp_path: Path) -> None:
+    """An attribute of a parent is set on the child, which may be chosen by its TypeId name."""
+    schema = (
+        *SCHEMA,
+        kind("a::Base", "ns3::lossless::FlowControl", size("Gap", 1), abstract=True),
+        kind("a::Child", "ns3::a::Base", attribute("Text", "String", "")),
+    )
+    text = 'flow_control = ["ns3::a::Child"]\n' + MINIMAL + '[child]\ngap = "2B"\ntext = "x"'
+    data = load(tmp_path, text, schema=schema).points[0].data
+    assert data["attributes"] == {"ns3::a::Child": {"Gap": "2", "Text": "x"}}
+
+
+def test_a_scheme_that_is_not_used_is_checked_but_left_out(tmp_path: Path) -> None:
+    """The section of GFC changes nothing for a PFC run, yet its mistakes are told."""
+    text = 'flow_control = ["pfc"]\n' + MINIMAL + '[conceptual-gfc]\nbm = "1MB"\n'
+    assert attributes(tmp_path, text) == {}
+    assert complaints(tmp_path, text + "b1 = 3") == [
+        "experiments/x.toml: conceptual-gfc.b1: unknown key 'b1'\n    allowed: bm, b0"
+    ]
+
+
+def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
+    """One pass over the file finds what is wrong in all of its parts."""
+    text = """
+titel = "x"
+flow_control = ["pfcc"]
+[run]
+duration = "1"
+warmup = "1us"
+drian = "1us"
+[topology]
+kind = "star"
+hosts = 4
+rate = "10Gbps"
+delay = "1us"
+[bufer]
+size = "1MB"
+[buffer]
+threshold = "statik"
+alpha = 5000
+xoff = 80
+[[traffic]]
+kind = "greedy"
+src = "h9"
+dst = "h2"
+"""
+    assert complaints(tmp_path, text) == [
+        "experiments/x.toml: title: missing\n    hint: add title = \"...\" at the top",
+        "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, question, source, run, "
+        "topology, flow_control, agents, congestion_control, traffic, fault, variants, sweep, trace, "
+        "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
+        "never-seen-before, dcqcn\n    hint: did you mean 'title'?",
+        "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, question, source, run, "
+        "topology, flow_control, agents, congestion_control, traffic, fault, variants, sweep, trace, "
+        "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
+        "never-seen-before, dcqcn\n    hint: did you mean 'buffer'?",
+        "experiments/x.toml: run.duration: '1' lacks its unit: a time is written like \"25us\"",
+        "experiments/x.toml: run.drian: unknown key 'drian'\n    allowed: duration, warmup, drain, "
+        "allow_loss, stop_when_done, seeds\n    hint: did you mean 'drain'?",
+        "experiments/x.toml: flow_control: unknown scheme 'pfcc'\n    allowed: pfc, conceptual-gfc, "
+        "never-seen-before\n    hint: did you mean 'pfc'?",
+        "experiments/x.toml: buffer.threshold: 'statik' is not allowed\n    allowed: Dynamic, Static\n"
+        "    hint: did you mean 'Static'?",
+        "experiments/x.toml: buffer.alpha: 5000 is out of range\n"
+        "    allowed: a number, 0.000976562 to 1024",
+        "experiments/x.toml: buffer.xoff: a size is a text with its unit, such as \"100KB\" (got 80)\n"
+        '    allowed: a size such as "100KB", 1B to 1TB',
+        "experiments/x.toml: traffic[0].src: there is no host 'h9'\n    allowed: hosts h0 to h3",
+    ]
+
+
+def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
+    """File, line, column and what the parser said."""
+    assert complaints(tmp_path, 'title = "x"\n[run\nduration = 1') == [
+        "experiments/x.toml, line 2, column 5: Expected ']' at the end of a table declaration\n"
+        "    hint: the file is no TOML"
+    ]
+    assert complaints(tmp_path, "title = [1,")[0].startswith("experiments/x.toml, at its end: ")
+
+
+def test_an_unknown_experiment_is_told_with_the_known_ones(tmp_path: Path) -> None:
+    """A misspelt name is answered with a suggestion."""
+    paths = write(tmp_path, MINIMAL)
+    (paths.experiments / "gfc").mkdir()
+    (paths.experiments / "gfc" / "two-to-one.toml").write_text(MINIMAL)
+    with pytest.raises(UserError) as caught:
+        load_experiment("gfc/two-two-one", paths=paths)
+    assert caught.value.render() == (
+        "gfc/two-two-one: there is no such experiment\n    allowed: gfc/two-to-one, x\n"
+        "    hint: did you mean 'gfc/two-to-one'?"
+    )
+
+
+def test_experiments_are_listed_by_name_even_if_one_is_broken(tmp_path: Path) -> None:
+    """A file that is no TOML is shown as such and hides no other."""
+    paths = write(tmp_path, MINIMAL)
+    (paths.experiments / "a.toml").write_text("title = ")
+    listed = list_experiments(paths)
+    assert listed[0] == ("a", "(cannot be read: Invalid value)")
+    assert listed[1] == ("x", "A test")
+
+
+def test_without_a_schema_attributes_are_left_alone(tmp_path: Path) -> None:
+    """Sections of C++ objects are skipped, everything else is checked."""
+    text = MINIMAL + "[whatever]\nkey = 3\n"
+    assert load(tmp_path, text, schema=None).points[0].data["attributes"] == {}
+    told = complaints(tmp_path, "whatever = 3\n" + MINIMAL, schema=None)
+    assert told[0].startswith("experiments/x.toml: whatever: unknown key 'whatever'")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            '[buffer]\nthreshold = "static"\nxoff = "10KB"\nxon = "11KB"',
+            "experiments/x.toml: buffer.xon: xon 11KB is above xoff 10KB\n    allowed: at most 10KB",
+        ),
+        (
+            # 10G and 1 us: 2*(1250 + 1068) + 3840 + 84 + 1068
+            '[buffer]\nheadroom = "9627B"',
+            "experiments/x.toml: buffer.headroom: headroom 9627B can lose frames on a link of 10Gbps "
+            "and 1us\n    allowed: eta' = 9628 B or more; eta' = 2*(C*Dprop + 1068 B) + 3840 B + 84 B "
+            "+ 1068 B\n    hint: leave it out (or 0B) for eta' on every port, or set "
+            "run.allow_loss = true",
+        ),
+        (
+            # four ports, one class, 9628 B of headroom and 10 KB private each, 1 MB for lossy classes
+            '[buffer]\nsize = "1078511B"\nprivate = "10KB"',
+            "experiments/x.toml: buffer.size: size 1078511B is over-committed at s0: private and "
+            "headroom take 78512 B, the lossy pool 1000000 B\n    allowed: at least 1078512 B\n"
+            "    hint: raise buffer.size, or lower buffer.lossy_pool, private or the number of "
+            "lossless classes",
+        ),
+    ],
+)
+def test_the_buffer_must_be_what_it_claims(tmp_path: Path, lines: str, message: str) -> None:
+    """XON above XOFF, headroom below eta' and over-commitment are refused with the bound."""
+    assert complaints(tmp_path, MINIMAL + lines) == [message]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        '[buffer]\nheadroom = "9628B"',
+        '[buffer]\nsize = "1078512B"\nprivate = "10KB"',
+        '[buffer]\nxoff = "10KB"\nxon = "11KB"',
+        '[buffer]\nheadroom = "1B"\nlossless_classes = 0',
+    ],
+)
+def test_a_buffer_at_its_bounds_is_accepted(tmp_path: Path, lines: str) -> None:
+    """The bounds themselves are allowed, and what is not used is not judged."""
+    assert load(tmp_path, MINIMAL + lines).points
+
+
+def test_loss_can_be_allowed(tmp_path: Path) -> None:
+    """allow_loss accepts headroom below eta'."""
+    text = MINIMAL.replace("[run]", "[run]\nallow_loss = true") + '[buffer]\nheadroom = "1KB"'
+    assert attributes(tmp_path, text) == {"ns3::lossless::SharedBuffer": {"Headroom": "1000"}}
+
+
+def test_a_control_delay_counts_into_the_headroom(tmp_path: Path) -> None:
+    """With 22 us at 10G the response is 27,500 B instead of 3840 B."""
+    told = complaints(
+        tmp_path, MINIMAL + '[buffer]\nheadroom = "10KB"\n[port]\ncontrol_delay = "22us"'
+    )
+    assert f"eta' = {9628 - 3840 + 27_500} B or more" in told[0]
+
+
+def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> None:
+    """The arithmetic needs the attributes; without them nothing is assumed."""
+    schema = tuple(
+        dataclasses.replace(info, attributes=info.attributes[:5])
+        if info.name.endswith("SharedBuffer")
+        else info
+        for info in SCHEMA
+    )
+    assert load(tmp_path, MINIMAL + '[buffer]\nheadroom = "1B"', schema=schema).points
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            '[[fault]]\nkind = "slow_reciever"\nhost = "h1"\nrate = "1Gbps"',
+            "experiments/x.toml: fault[0].kind: unknown fault 'slow_reciever'\n"
+            "    allowed: slow_receiver, pause_storm\n    hint: did you mean 'slow_receiver'?",
+        ),
+        (
+            '[[fault]]\nkind = "pause_storm"\nhost = "h1"\nstart = "2us"\nstop = "2us"',
+            "experiments/x.toml: fault[0].stop: not after start\n    allowed: a time after 'start'",
+        ),
+        (
+            '[[trace]]\ntable = "rate"',
+            "experiments/x.toml: trace[0].period: the table 'rate' is recorded once a period, and "
+            "there is none\n    allowed: a time above 0\n    hint: add period = \"10us\"",
+        ),
+        (
+            '[[trace]]\ntable = "queue"\nports = ["s0:h7"]',
+            "experiments/x.toml: trace[0].ports[0]: there is no node 'h7'\n"
+            "    allowed: h0, h1, h2, h3, s0",
+        ),
+        (
+            '[[trace]]\ntable = "queue"\nports = ["h0:h1"]',
+            "experiments/x.toml: trace[0].ports[0]: there is no link between h0 and h1\n"
+            "    allowed: h0 has links to s0",
+        ),
+        (
+            '[[trace]]\ntable = "qeue"',
+            "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
+            "    allowed: queue, rate, pause, drop\n    hint: did you mean 'queue'?",
+        ),
+        (
+            '[sweep]\n"traffic.1.class" = [1, 2]',
+            "experiments/x.toml: sweep.traffic.1.class: 'traffic' has no entry '1'; it has 0 to 0",
+        ),
+        (
+            '[sweep]\n"buffer.alhpa" = [1, 2]',
+            "experiments/x.toml: sweep.buffer.alhpa: unknown key 'alhpa'\n    allowed: size, "
+            "lossy_pool, lossless_classes, private, headroom, threshold, alpha, xon_offset, xoff, "
+            "xon, lossy_alpha\n    hint: did you mean 'alpha'?",
+        ),
+        (
+            '[sweep]\n"port.control_delay" = ["1us", "1000ns"]',
+            "experiments/x.toml: sweep.port.control_delay: 1us stands there twice\n"
+            "    allowed: every value once",
+        ),
+        (
+            '[variants.A]\n"buffer.xoff" = "1KB"\nbuffer = { xoff = "2KB" }',
+            "experiments/x.toml: variants.A: 'buffer.xoff' is given twice",
+        ),
+        (
+            '[variants.A]\ntitle = "B"',
+            "experiments/x.toml: variants.A: 'title' belongs to the experiment as a whole\n"
+            "    allowed: keys that describe a run",
+        ),
+        (
+            '[variants.A]\nbuffer.xoff = "80"',
+            "experiments/x.toml: variants.A: buffer.xoff: '80' lacks its unit: a size is written "
+            'like "100KB"\n    allowed: a size such as "100KB", 1B to 1TB',
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, lines: str, message: str) -> None:
+    """Each message says where the value was written, what it is, and what is allowed."""
+    assert complaints(tmp_path, MINIMAL + lines) == [message]
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("run.duratoin=1ms", "--set run.duratoin=1ms: unknown key 'duratoin'"),
+        ("run.duration=1", '--set run.duration=1: a time is a text with its unit, such as "25us" (got 1)'),
+        ("run", "--set run: not of the form key=value"),
+        ("run..x=1", "--set run..x=1: 'run..x' is not a key such as 'buffer.alpha'"),
+        ("nonsense=1", "--set nonsense=1: unknown key 'nonsense'"),
+        ("variants.B.buffer.xoff=1KB", "--set variants.B.buffer.xoff=1KB: there is no variant 'B'"),
+        ("title.x=1", "--set title.x=1: 'title' is 'A test' and has no key 'x'"),
+    ],
+)
+def test_a_wrong_override_is_told_as_typed(tmp_path: Path, override: str, message: str) -> None:
+    """The message names the option, not the file."""
+    assert complaints(tmp_path, MINIMAL, override)[0].splitlines()[0] == message
+
+
+ENTRIES = """
+[variants.A]
+"buffer.alpha" = 0.5
+[variants.B]
+[[trace]]
+table = "queue"
+[[metric]]
+name = "peak"
+kind = "max"
+table = "queue"
+port = "s0:h0"
+"""
+
+
+def test_metrics_figures_and_expectations_are_validated_together(tmp_path: Path) -> None:
+    """Unknown kinds, ports, variants and metrics are found in all three."""
+    text = (
+        MINIMAL
+        + ENTRIES
+        + """
+[[metric]]
+name = "wrong"
+kind = "time_maen"
+[[figure]]
+name = "f"
+kind = "timeseries"
+rows = [{ table = "queue", port = "s0:h9", klass = 3 }]
+[[expect]]
+what = "w"
+metric = "peak"
+where = { variant = "C", vairant = "A" }
+max = "1KB"
+status = "derived"
+source = "nowhere"
+"""
+    )
+    told = [line for problem in complaints(tmp_path, text) for line in problem.splitlines()]
+    assert "experiments/x.toml: metric[1].kind: unknown metric 'time_maen'" in told
+    assert "    hint: did you mean 'time_mean'?" in told
+    assert "experiments/x.toml: figure[0].rows[0].klass: unknown key 'klass'" in told
+    assert "experiments/x.toml: figure[0].rows[0].port: there is no node 'h9'" in told
+    assert "experiments/x.toml: expect[0].where.variant: no run has variant = 'C'" in told
+    assert "experiments/x.toml: expect[0].where.vairant: 'vairant' does not vary in this experiment" in told
+
+
+def test_entries_end_up_in_the_experiment(tmp_path: Path) -> None:
+    """Metrics are tables as a RunSpec keeps them; a dumped one says the same as the file."""
+    experiment = load(tmp_path, MINIMAL + ENTRIES)
+    assert [metric["name"] for metric in experiment.metrics] == ["peak"]
+    assert {"kind": "max", "table": "queue", "port": "s0:h0"}.items() <= experiment.metrics[0].items()
+    assert json.loads(json.dumps(experiment.metrics)) == list(experiment.metrics)
+
+
+def test_the_examples_in_the_guide_are_valid(tmp_path: Path) -> None:
+    """Every TOML block of docs/experiments.md loads, alone or laid over the first one."""
+    guide = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    assert len(blocks) > 8
+    whole = blocks[0]
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "messages.csv").write_text("src,dst,size,start\nh0,h1,1MB,0\n")
+    for block in blocks:
+        text = block if "title" in block else _over(whole, block)
+        assert load(tmp_path, text).points, block
+
+
+def _over(whole: str, part: str) -> str:
+    """Replace in a file the tables that a part brings itself."""
+    own = set(re.findall(r"^\[+([\w.-]+)\]+", part, re.MULTILINE))
+    pieces = re.split(r"^(?=\[)", whole, flags=re.MULTILINE)
+    kept = [p for p in pieces if not re.match(r"\[+([\w.-]+)", p) or _name(p) not in own]
+    needs_network = {"topology"} & own
+    if needs_network:  # entries that name nodes of the network that is replaced
+        kept = [p for p in kept if _name(p) not in {"trace", "metric", "figure", "expect"}]
+    return "".join(kept) + part
+
+
+def _name(piece: str) -> str:
+    match = re.match(r"\[+([\w.-]+)", piece)
+    return match[1] if match else ""
+
+
+def test_the_guide_names_every_key() -> None:
+    """No key of a table of this package is missing from docs/experiments.md."""
+    from pyorch.config import experiment, topology, traffic
+
+    guide = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    models = [
+        experiment.RunTable,
+        experiment.TraceTable,
+        *experiment.FAULTS.values(),
+        *topology.KINDS.values(),
+        *traffic.KINDS.values(),
+    ]
+    keys = {
+        info.alias or name
+        for model in models
+        for name, info in model.model_fields.items()
+        if not info.exclude
+    }
+    names = keys | set(topology.KINDS) | set(traffic.KINDS) | set(experiment.FAULTS)
+    assert [name for name in sorted(names) if f"`{name}`" not in guide] == []

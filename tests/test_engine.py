@@ -1,0 +1,454 @@
+"""The local engine, with a worker that sleeps, crashes or hangs instead of simulating."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyorch.build.info import BuildInfo
+from pyorch.engine import BatchResult, LocalEngine, read_manifest, read_run, write_manifest
+from pyorch.engine.base import describe_exit
+from pyorch.engine.log import log_tail, read_notes
+from pyorch.errors import UserError
+from pyorch.paths import Paths
+from pyorch.plan import RunSpec
+from pyorch.progress import Heartbeat, Progress, duration, read_heartbeat, remaining_s
+from pyorch.store import Store
+
+FINGERPRINT = "f" * 64
+
+WORKER = """
+import json, os, signal, sys, time
+from pathlib import Path
+from pyorch.engine import read_run
+from pyorch.paths import RunPaths, default_paths
+from pyorch.run import _end_with_parent
+from pyorch.store import Store
+
+manifest, spec = read_run(Path(sys.argv[1]), int(sys.argv[2]))
+attempt = RunPaths(Path(sys.argv[3]))
+store = Store(default_paths(), spec.data["experiment"])
+run_hash = spec.hash(manifest.fingerprint)
+_end_with_parent()
+trace = store.paths.root / "trace"
+with trace.open("a") as file:
+    file.write(f"{spec.data['seed']} {os.getpid()}\\n")
+for step in spec.params["do"].split():
+    action, _, value = step.partition(":")
+    if action == "sleep":
+        time.sleep(float(value))
+    elif action == "say":
+        print(value, file=sys.stderr)
+    elif action == "exit":
+        os._exit(int(value))
+    elif action == "kill":
+        os.kill(os.getpid(), getattr(signal, value))
+    elif action == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    elif action == "unless":
+        if (store.paths.root / value).exists():
+            break
+attempt.spec.write_text(spec.to_json())
+attempt.summary.write_text(json.dumps({"nodes": [], "summary": {}, "metrics": {}}))
+store.commit(attempt.folder, run_hash)
+"""
+
+DRIVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import test_engine as t
+root = Path(sys.argv[2])
+result = t.run_batch(root, [t.make_spec(n, do) for n, do in enumerate(sys.argv[3:])], sys.stdout)
+print(f"done {result.done} left {result.left} interrupted {result.interrupted}", flush=True)
+"""
+
+
+def make_spec(seed: int, do: str) -> RunSpec:
+    """A RunSpec that tells the worker what to do."""
+    data: dict[str, Any] = {
+        "schema": 1,
+        "experiment": "study",
+        "seed": seed,
+        "run": {},
+        "topology": {},
+        "attributes": {},
+        "flow_control": [],
+        "agents": [],
+        "congestion_control": "",
+        "traffic": [],
+        "faults": [],
+        "traces": [],
+        "metrics": [],
+        "params": {"variant": "", "do": do},
+    }
+    return RunSpec.from_json(json.dumps(data))
+
+
+def make_build(root: Path) -> BuildInfo:
+    """A build that nobody loads."""
+    return BuildInfo(root / "build", [], [], [], FINGERPRINT)
+
+
+def make_store(root: Path) -> Store:
+    """The store that the engine writes to."""
+    return Store(Paths(root), "study")
+
+
+def worker_command(root: Path) -> Callable[[Path, int, Path], Sequence[str]]:
+    """The command that starts the worker."""
+    script = root / "worker.py"
+    script.write_text(WORKER)
+    return lambda manifest, index, attempt: [
+        sys.executable,
+        *(str(argument) for argument in (script, manifest, index, attempt)),
+    ]
+
+
+def run_batch(
+    root: Path, specs: Sequence[RunSpec], stream: Any = None, jobs: int = 2
+) -> BatchResult:
+    """Run what is missing of some specs."""
+    store = make_store(root)
+    engine = LocalEngine(store, jobs, worker_command(root), stream or io.StringIO())
+    return engine.run(store.missing(specs, FINGERPRINT), make_build(root))
+
+
+def started(root: Path) -> list[int]:
+    """Seeds of the runs that the worker began, in order."""
+    trace = root / "trace"
+    lines = trace.read_text().splitlines() if trace.exists() else []
+    return [int(line.split()[0]) for line in lines]
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something holds, at most ten seconds."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for: {what}"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a process that runs a batch in tmp_path."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*actions: str) -> subprocess.Popen[str]:
+        here = Path(__file__).resolve()
+        arguments = [sys.executable, "-c", DRIVER, str(here.parent), str(tmp_path), *actions]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_all_runs_end_and_nothing_is_left_over(tmp_path: Path) -> None:
+    """Every run is committed; manifests, attempts and heartbeats are gone."""
+    specs = [make_spec(seed, "") for seed in range(5)]
+    result = run_batch(tmp_path, specs)
+    assert result == BatchResult(done=5, left=0)
+    store = make_store(tmp_path)
+    assert sorted(os.listdir(store.runs)) == sorted(s.hash(FINGERPRINT) for s in specs)
+    assert sorted(os.listdir(store.root)) == ["runs"]
+
+
+def test_the_same_command_again_does_only_what_is_missing(tmp_path: Path) -> None:
+    """Finished runs are not started a second time."""
+    run_batch(tmp_path, [make_spec(seed, "") for seed in (0, 1)])
+    assert run_batch(tmp_path, [make_spec(seed, "") for seed in (0, 1, 2)]).done == 1
+    assert started(tmp_path)[2:] == [2]
+    assert run_batch(tmp_path, [make_spec(0, "")]) == BatchResult(done=0, left=0)
+
+
+def test_no_more_than_jobs_at_once(tmp_path: Path) -> None:
+    """With one job the runs follow each other in the order of the plan."""
+    began = time.monotonic()
+    run_batch(tmp_path, [make_spec(seed, "sleep:0.2") for seed in range(3)], jobs=1)
+    assert time.monotonic() - began >= 0.6
+    assert started(tmp_path) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("do", "returncode", "meaning"),
+    [
+        ("say:boom kill:SIGSEGV", -11, "was ended by SIGSEGV (exit code -11)"),
+        ("say:boom kill:SIGKILL", -9, "was killed (SIGKILL; out of memory?) (exit code -9)"),
+        ("say:boom exit:129", 129, "crashed: segmentation fault (exit code 129)"),
+        ("say:boom exit:3", 3, "ended, but its result is wrong (exit code 3)"),
+        ("say:boom exit:0", 0, "ended without a result (exit code 0)"),
+    ],
+)
+def test_a_crash_fails_that_run_only(
+    tmp_path: Path, do: str, returncode: int, meaning: str
+) -> None:
+    """The other runs go on; the failure has the log's tail and what reproduces it."""
+    stream = io.StringIO()
+    specs = [make_spec(0, do), make_spec(1, "sleep:0.1"), make_spec(2, "")]
+    result = run_batch(tmp_path, specs, stream)
+    assert (result.done, result.left) == (2, 1)
+    (failure,) = result.failures
+    assert (failure.returncode, failure.tail) == (returncode, "boom")
+    kept = make_store(tmp_path).failure(specs[0].hash(FINGERPRINT))
+    assert kept.spec.read_text() == specs[0].to_json() + "\n"
+    assert kept.log.read_text() == "boom\n"
+    manifest, spec = read_run(kept.manifest, 0)
+    assert (manifest.fingerprint, spec.data) == (FINGERPRINT, specs[0].data)
+    assert failure.reproduce.endswith(f"-m pyorch.run {kept.manifest} 0")
+    assert f"FAILED do={do} seed=0: the run {meaning}\n    | boom\n" in stream.getvalue()
+
+
+def test_a_failed_run_is_tried_again(tmp_path: Path) -> None:
+    """The next call runs the failed one again and forgets the failure when it succeeds."""
+    spec = make_spec(0, "unless:mended exit:1")
+    assert run_batch(tmp_path, [spec]).left == 1
+    (tmp_path / "mended").touch()
+    assert run_batch(tmp_path, [spec]).done == 1
+    assert os.listdir(make_store(tmp_path).failed) == []
+
+
+def test_a_program_that_cannot_start_is_reported(tmp_path: Path) -> None:
+    """A worker that does not exist is an error of the system, not a silent success."""
+    store = make_store(tmp_path)
+    engine = LocalEngine(store, 1, lambda *_: ["/nowhere/at/all"], io.StringIO())
+    with pytest.raises(FileNotFoundError):
+        engine.run([make_spec(0, "")], make_build(tmp_path))
+
+
+def test_a_full_disk_stops_the_batch_with_one_message(tmp_path: Path) -> None:
+    """A run that could not write stops everything, and one message says why."""
+    stream = io.StringIO()
+    specs = [make_spec(n, "exit:4" if n == 0 else "sleep:5") for n in range(4)]
+    began = time.monotonic()
+    result = run_batch(tmp_path, specs, stream)
+    assert time.monotonic() - began < 4
+    assert (result.storage_failed, result.done, result.left) == (True, 0, 4)
+    assert stream.getvalue().count("cannot be written") == 1
+    assert "PYORCH_RESULTS" in stream.getvalue()
+    assert os.listdir(make_store(tmp_path).runs) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_everything_within_two_seconds(
+    tmp_path: Path, drive: Callable[..., subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    """Even with a run that ignores SIGTERM; finished runs stay and the rest can be resumed."""
+    process = drive("", "deaf sleep:60", "sleep:60", "sleep:60")
+    store = make_store(tmp_path)
+    done = make_spec(0, "").hash(FINGERPRINT)
+    wait_for(lambda: store.is_done(done) and len(started(tmp_path)) >= 3, "three runs to begin")
+    began = time.monotonic()
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=10)
+    assert time.monotonic() - began < 2.0
+    assert output.splitlines()[-1] == "done 1 left 3 interrupted True"
+    assert os.listdir(store.runs) == [done]
+    assert sorted(os.listdir(store.root)) == ["runs"]
+    for line in (tmp_path / "trace").read_text().splitlines():
+        assert not Path(f"/proc/{line.split()[1]}").exists()
+
+
+def test_a_batch_goes_on_after_its_process_was_killed(
+    tmp_path: Path, drive: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """SIGKILL of the engine ends its runs too; the next call sweeps up and does the rest."""
+    store = make_store(tmp_path)
+    specs = [make_spec(0, ""), make_spec(1, "unless:mended sleep:60")]
+    process = drive(*(spec.params["do"] for spec in specs))
+    wait_for(
+        lambda: store.is_done(specs[0].hash(FINGERPRINT)) and len(started(tmp_path)) == 2,
+        "the second run to begin",
+    )
+    process.kill()
+    process.wait()
+    orphan = int((tmp_path / "trace").read_text().split()[-1])
+    wait_for(lambda: not Path(f"/proc/{orphan}").exists() or _is_zombie(orphan), "the run to end")
+    assert len(os.listdir(store.runs)) == 2  # one is done, one was being written
+    (tmp_path / "mended").touch()
+    assert run_batch(tmp_path, specs) == BatchResult(done=1, left=0)
+    assert sorted(os.listdir(store.runs)) == sorted(spec.hash(FINGERPRINT) for spec in specs)
+    assert sorted(started(tmp_path)) == [0, 1, 1]
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_two_engines_at_one_experiment_do_no_harm(
+    tmp_path: Path, drive: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """The same batch twice at once: both succeed and every run is there once."""
+    actions = ["sleep:0.3"] * 4
+    processes = [drive(*actions), drive(*actions)]
+    outputs = [process.communicate(timeout=30)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert all(" left 0 interrupted False" in output for output in outputs)
+    store = make_store(tmp_path)
+    expected = sorted(make_spec(n, do).hash(FINGERPRINT) for n, do in enumerate(actions))
+    assert sorted(os.listdir(store.runs)) == expected
+
+
+# Manifests, logs, exit codes
+
+
+def test_a_manifest_gives_back_its_runs(tmp_path: Path) -> None:
+    """Every run of a manifest is found by its number, with the build's fingerprint."""
+    specs = [make_spec(seed, "") for seed in range(3)]
+    path = tmp_path / "manifest.jsonl"
+    write_manifest(path, specs, FINGERPRINT, tmp_path / "build")
+    assert read_manifest(path).runs == 3
+    for number, spec in enumerate(specs):
+        manifest, read = read_run(path, number)
+        assert (read.data, manifest.fingerprint) == (spec.data, FINGERPRINT)
+        assert manifest.build == tmp_path / "build"
+    assert os.listdir(tmp_path) == ["manifest.jsonl"]
+
+
+@pytest.mark.parametrize("index", [-1, 3, 100])
+def test_a_manifest_has_no_other_runs(tmp_path: Path, index: int) -> None:
+    """A number outside the manifest is an error that says which there are."""
+    path = tmp_path / "manifest.jsonl"
+    write_manifest(path, [make_spec(seed, "") for seed in range(3)], FINGERPRINT, tmp_path)
+    with pytest.raises(UserError, match=rf"it has no run number {index}\n    allowed: 0 to 2"):
+        read_run(path, index)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"manifest": 99}'])
+def test_another_file_is_no_manifest(tmp_path: Path, text: str) -> None:
+    """Any other file is refused by name."""
+    path = tmp_path / "manifest.jsonl"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"manifest\.jsonl: is no manifest of this version"):
+        read_manifest(path)
+
+
+def test_the_tail_of_a_log(tmp_path: Path) -> None:
+    """The last lines of a long log, with bytes that are no text replaced."""
+    log = tmp_path / "log.txt"
+    log.write_bytes(b"".join(b"%d\n" % n for n in range(100_000)) + b"\xff\n\n")
+    assert log_tail(log, 3) == "99998\n99999\n\ufffd"
+    assert log_tail(tmp_path / "missing") == ""
+
+
+CRASH = """\
+# hash: abc
+# startup_s: 0.5
+msg="name static is no valid value", file=enum.h, line=293
+NS_FATAL, terminating
+ *** Break *** abort
+#0  0x00007f17b3af1bd3 in __GI___wait4 (pid=17200, stat_loc=stat_loc
+entry=0x7ffd5906faf8)
+#14 0x00007f17b06a8e85 in std::terminate() () from /lib/libstdc++.so.6
+#15 0x00007f17afee87b0 in ns3::EnumChecker<Threshold>::GetValue() const () from /lib/x.so
+#49 0x000055953442a081 in _start ()
+"""
+
+
+def test_the_tail_of_a_crash_is_its_message(tmp_path: Path) -> None:
+    """Of a stack trace only the frames of ns-3 and the modules are told, and none of the notes."""
+    log = tmp_path / "log.txt"
+    log.write_text(CRASH)
+    assert log_tail(log).splitlines() == [
+        'msg="name static is no valid value", file=enum.h, line=293',
+        "NS_FATAL, terminating",
+        "#15 0x00007f17afee87b0 in ns3::EnumChecker<Threshold>::GetValue() const () from /lib/x.so",
+    ]
+    assert read_notes(log) == {"hash": "abc", "startup_s": "0.5"}
+
+
+def test_exit_codes_are_explained() -> None:
+    """ROOT's codes and unknown ones are told as what they are."""
+    assert "NS_FATAL_ERROR" in describe_exit(133)
+    assert describe_exit(77) == "stopped (exit code 77)"
+    assert describe_exit(-1) == "was ended by SIGHUP (exit code -1)"
+
+
+# Progress
+
+
+def test_a_heartbeat_tells_the_fraction(tmp_path: Path) -> None:
+    """A heartbeat is written at most once an interval, and read back as a fraction."""
+    now = [0.0]
+    path = tmp_path / "heartbeat"
+    heartbeat = Heartbeat(path, interval_s=0.2, clock=lambda: now[0])
+    assert read_heartbeat(path) == 0.0
+    for time_s, picoseconds, fraction in [(0.0, 100, 0.1), (0.1, 500, 0.1), (0.3, 1000, 1.0)]:
+        now[0] = time_s
+        heartbeat.beat(picoseconds, 1000)
+        assert read_heartbeat(path) == fraction
+    heartbeat.close()
+    assert read_heartbeat(tmp_path / "missing") == 0.0
+
+
+def test_the_time_left_follows_from_the_speed() -> None:
+    """4 of 10 runs and two halves in 50 s: 5 runs' worth, so 50 s are left."""
+    assert remaining_s(50.0, total=10, finished=4, running=[0.5, 0.5]) == pytest.approx(50.0)
+    assert remaining_s(50.0, total=10, finished=0, running=[]) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
+)
+def test_durations_for_people(seconds: float, text: str) -> None:
+    """Seconds below a minute, minutes below an hour."""
+    assert duration(seconds) == text
+
+
+def test_plain_progress_is_sparse() -> None:
+    """Without a terminal: a line at most every three seconds, and one at the end."""
+    now, stream = [0.0], io.StringIO()
+    progress = Progress(5, stream, clock=lambda: now[0])
+    for moment in (1.0, 2.0, 3.0, 4.5, 5.0):
+        now[0] = moment
+        progress.update([0.5])
+        progress.finish_run(failed=moment == 3.0, running=[0.5])
+    assert stream.getvalue() == (
+        "1/5 runs, running 50%, 2 s left\n"
+        "4/5 runs, 1 failed, running 50%, 0 s left\n"
+        "5/5 runs, 1 failed, took 5 s\n"
+    )
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Say yes."""
+        return True
+
+
+def test_a_terminal_shows_one_line() -> None:
+    """On a terminal the line is overwritten, and messages stand above it."""
+    now, stream = [0.0], Terminal()
+    progress = Progress(2, stream, clock=lambda: now[0])
+    now[0] = 10.0
+    progress.update([0.25, 0.75])
+    progress.message("FAILED x")
+    progress.finish_run(failed=True, running=[])
+    progress.close()
+    shown = [part.rstrip() for part in stream.getvalue().split("\r")]
+    assert shown[1] == "0/2 runs, running 25% 75%, 10 s left"
+    assert shown[3].startswith("FAILED x")
+    assert stream.getvalue().endswith("1/2 runs, 1 failed, 10 s left\n")

@@ -1,0 +1,370 @@
+"""Metrics against closed forms and brute force."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pyorch.errors import UserError
+from pyorch.metrics import MODELS, Need, RunTables, compute, is_traced, output_units, parse
+from pyorch.metrics.fields import parse_quantity
+from pyorch.metrics.flow_kinds import percentile_of, samples_needed
+from pyorch.metrics.pause_kinds import CAUSES
+from pyorch.metrics.series import rate_series
+
+US = 10**6
+NODES = ["s0", "h0", "h1"]
+ALL = [
+    {"table": name, "ports": [], "classes": [], "period_ps": US if name == "rate" else 0}
+    for name in ("queue", "rate", "pause", "drop")
+]
+
+
+def columns(names: str, rows: list[tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """A table from rows of integers."""
+    data = np.array(rows, dtype=np.int64).reshape(len(rows), len(names.split()))
+    return {name: data[:, index] for index, name in enumerate(names.split())}
+
+
+def make_run(
+    end: int = 100, traces: list[dict[str, Any]] | None = None, **tables: Any
+) -> RunTables:
+    """A run of `end` ps without warm-up over nodes s0, h0, h1."""
+    spec = {
+        "run": {"duration_ps": end, "warmup_ps": 0},
+        "topology": {"kind": "star", "rate_bps": 10**10},
+        "traces": ALL if traces is None else traces,
+    }
+    return RunTables(spec, NODES, {"end_ps": end, "pauses_sent": 7}, tables)
+
+
+def queue(*rows: tuple[int, int], number: int = 3) -> dict[str, np.ndarray]:
+    """A queue table of port s0:h0 from (time, bytes)."""
+    full = [(time, 0, 1, number, size) for time, size in rows]
+    return columns("time_ps node peer class bytes", full)
+
+
+def one(run: RunTables, kind: str, **keys: Any) -> float | None:
+    """The value of one metric; of a metric with several values the first."""
+    return next(iter(compute([{"name": "m", "kind": kind, **keys}], run).values()))
+
+
+STEP = queue((10, 100), (30, 50), (60, 200), (80, 0))
+
+
+def test_time_mean_is_the_integral_over_time() -> None:
+    """A step function: 0 for 10, 100 for 20, 50 for 30, 200 for 20, 0 for 20 ps."""
+    expected = (100 * 20 + 50 * 30 + 200 * 20) / 100
+    assert one(make_run(queue=STEP), "time_mean", port="s0:h0") == expected
+
+
+def test_window_cuts_pieces() -> None:
+    """From 20 ps to 70 ps: 10 ps of 100, 30 of 50, 10 of 200."""
+    keys: dict[str, Any] = {"port": "s0:h0", "from": "20ps", "to": "70ps"}
+    run = make_run(queue=STEP)
+    assert one(run, "time_mean", **keys) == (100 * 10 + 50 * 30 + 200 * 10) / 50
+    assert one(run, "min", **keys) == 50
+    assert one(run, "max", **keys) == 200
+    assert one(run, "last", **keys) == 200
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 49), st.integers(0, 7), st.integers(0, 9)), max_size=20),
+    st.integers(0, 20),
+    st.integers(21, 50),
+)
+def test_time_mean_equals_brute_force(
+    changes: list[tuple[int, int, int]], start: int, stop: int
+) -> None:
+    """Summed over classes, it equals an average over every single picosecond."""
+    changes.sort(key=lambda row: row[0])
+    level = np.zeros((8, 50))
+    for time, number, size in changes:
+        level[number, time:] = size
+    rows = [(time, 0, 1, number, size) for time, number, size in changes]
+    run = make_run(50, queue=columns("time_ps node peer class bytes", rows))
+    window = {"from": f"{start}ps", "to": f"{stop}ps"}
+    found = one(run, "time_mean", port="s0:h0", **window)
+    assert found == pytest.approx(level.sum(axis=0)[start:stop].mean())
+
+
+def test_swing_gives_two_values() -> None:
+    """Smallest and largest value have names of their own."""
+    entry = {"name": "q", "kind": "swing", "port": "s0:h0", "from": "10ps", "to": "80ps"}
+    assert compute([entry], make_run(queue=STEP)) == {"q_min": 50.0, "q_max": 200.0}
+    assert output_units([entry]) == {"q_min": "B", "q_max": "B"}
+
+
+def test_crossing_peak_and_settling() -> None:
+    """Times of a level, of maxima and of coming to rest."""
+    table = queue((10, 40), (20, 90), (30, 60), (40, 95), (50, 74), (60, 76))
+    run = make_run(queue=table)
+    assert one(run, "first_crossing", port="s0:h0", level="80B") == 20
+    down = {"direction": "down", "from": "25ps"}
+    assert one(run, "first_crossing", port="s0:h0", level="75B", **down) == 30
+    assert one(run, "first_crossing", port="s0:h0", level="100B") is None
+    assert one(run, "peak_time", port="s0:h0") == 40
+    assert one(run, "peak_time", port="s0:h0", prominence="20B") == 20
+    assert one(run, "peak_time", port="s0:h0", prominence="1KB") is None
+    assert one(run, "settles_within", port="s0:h0", level="75B", tolerance=0.02) == 50
+    assert one(run, "settles_within", port="s0:h0", level="90B", tolerance=0.02) is None
+
+
+def test_rate_counts_bytes_of_intervals() -> None:
+    """1,250 bytes in 1 us are 10 Gb/s; a row counts the interval that ends at its time."""
+    rows = [(US, 0, 1, 3, 1250, 0), (2 * US, 0, 1, 3, 0, 0), (2 * US, 0, 1, 4, 625, 0)]
+    table = columns("time_ps node peer class rx_bytes tx_bytes", rows)
+    run = make_run(2 * US, rate=table)
+    assert one(run, "rate_mean", port="s0:h0") == pytest.approx(7.5e9)
+    assert one(run, "rate_mean", port="s0:h0", **{"class": 3}) == pytest.approx(5e9)
+    assert one(run, "rate_mean", port="s0:h0", to="1us") == pytest.approx(10e9)
+    assert one(run, "utilisation", port="s0:h0") == pytest.approx(0.75)
+    assert one(run, "utilisation", port="s0:h0", rate="40Gbps") == pytest.approx(0.1875)
+    assert one(run, "time_mean", port="s0:h0", table="rate", to="1us") == pytest.approx(10e9)
+
+
+ARRIVALS = [{"table": "rate", "ports": [], "classes": [], "period_ps": 0}]
+
+
+def arrivals(*times: int) -> dict[str, np.ndarray]:
+    """1,500 byte frames that arrive at s0 from h0 at these times [ns]."""
+    rows = [(1000 * time, 0, 1, 3, 1500, 0) for time in times]
+    return columns("time_ps node peer class rx_bytes tx_bytes", rows)
+
+
+def test_rate_of_single_frames() -> None:
+    """10 Gb/s for 3 frames, 5 Gb/s for 2, then silence and one frame at line rate."""
+    table = arrivals(1200, 2400, 3600, 6000, 8400, 60_000)
+    run = make_run(100 * US, traces=ARRIVALS, rate=table)
+    windows = [(0, 3600, 10e9), (3600, 8400, 5e9), (8400, 58_800, 0), (58_800, 60_000, 10e9)]
+    for start, stop, rate in windows:
+        window = {"from": f"{start}ns", "to": f"{stop}ns"}
+        assert one(run, "rate_mean", port="s0:h0", **window) == pytest.approx(rate)
+    whole = 6 * 1500 * 8 / 100e-6
+    assert one(run, "rate_mean", port="s0:h0") == pytest.approx(whole)
+    keys = {"table": "rate", "port": "s0:h0"}
+    assert one(run, "min", **keys) == 0
+    assert one(run, "max", **keys) == pytest.approx(10e9)
+
+
+def test_silence_is_a_rate_of_zero() -> None:
+    """A traced port at which no frame arrived; what it sent is not known without a period."""
+    run = make_run(100 * US, traces=ARRIVALS, rate=arrivals())
+    assert one(run, "rate_mean", port="s0:h0") == 0
+    assert one(run, "rate_mean", port="s0:h0", direction="tx") is None
+    one_frame = make_run(100 * US, traces=ARRIVALS, rate=arrivals(50_000))
+    assert one(one_frame, "rate_mean", port="s0:h0") == pytest.approx(1500 * 8 / 100e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 90_000), min_size=1, max_size=30, unique=True))
+def test_rates_keep_all_bytes(times: list[int]) -> None:
+    """Whatever the gaps, rate times time is what arrived, unless the last piece is open."""
+    run = make_run(1000 * US, traces=ARRIVALS, rate=arrivals(*sorted(times)))
+    mean = one(run, "rate_mean", port="s0:h0")
+    assert mean is not None
+    series = rate_series(run, "rx", "s0:h0", 3)
+    assert series is not None
+    _, values, lengths = series.clip(0, 1000 * US)
+    assert (values * lengths).sum() / 1e12 == pytest.approx(len(times) * 1500 * 8)
+
+
+PAUSES = columns(
+    "start_ps end_ps node peer class side",
+    [(10, 20, 1, 0, 3, 1), (30, 45, 1, 0, 3, 1), (90, 100, 1, 0, 3, 1), (0, 50, 0, 1, 3, 0)],
+)
+
+
+def test_pause_times() -> None:
+    """Lengths 10 and 15, gaps 10 and 45; the interval that the run's end closed is no length."""
+    run = make_run(pause=PAUSES)
+    assert one(run, "on_time", side="paused") == 12.5
+    assert one(run, "off_time", side="paused") == (10 + 45) / 2
+    assert one(run, "pause_time", side="paused") == 35
+    assert one(run, "pause_time", side="pausing") == 50
+    assert one(run, "pause_time", side="paused", **{"from": "15ps", "to": "40ps"}) == 5 + 10
+    assert one(run, "pause_count", side="paused", to="40ps") == 2
+    assert one(run, "pause_count", side="paused", ports=["h1:s0"]) == 0
+    assert one(run, "on_time", side="paused", ports=["h1:s0"]) is None
+
+
+def test_gaps_do_not_join_ports() -> None:
+    """Off time is taken within a port and class, never between two of them."""
+    rows = [(10, 20, 1, 0, 3, 1), (40, 50, 2, 0, 3, 1), (70, 80, 1, 0, 4, 1)]
+    table = columns("start_ps end_ps node peer class side", rows)
+    assert one(make_run(pause=table), "off_time", side="paused") is None
+
+
+def flows(n: int, unfinished: int = 0) -> dict[str, np.ndarray]:
+    """Flow i takes (i + 1) times its ideal time of 10 ps; the last ones do not finish."""
+    rows = [
+        (i, 1, 2, 3, 1000 + i, 0, 10 * (i + 1) if i < n - unfinished else -1, 10, 1000)
+        for i in range(n)
+    ]
+    names = "flow src dst class size_bytes start_ps finish_ps ideal_ps delivered_bytes"
+    return columns(names, rows)
+
+
+def test_percentiles_need_samples() -> None:
+    """p99 from 1,000 flows, p99.9 from 10,000, median from 20."""
+    assert [samples_needed(p) for p in (50, 90, 99, 99.9)] == [20, 100, 1000, 10_000]
+    run = make_run(10**6, flow=flows(999))
+    assert one(run, "fct_slowdown", percentile=99) is None
+    run = make_run(10**6, flow=flows(1000))
+    assert one(run, "fct_slowdown", percentile=99) == 990
+    assert one(run, "fct_slowdown", percentile=50) == 500
+    assert one(run, "fct", percentile=50) == 5000
+
+
+def test_unfinished_flows_are_infinite() -> None:
+    """They raise percentiles and means; leaving them out must be asked for."""
+    run = make_run(10**6, flow=flows(1000, unfinished=20))
+    assert one(run, "fct_slowdown", percentile=99) == math.inf
+    assert one(run, "fct_slowdown", percentile=90) == 900
+    assert one(run, "fct") == math.inf
+    assert one(run, "fct", finished_only=True) == pytest.approx(10 * 981 / 2)
+
+
+def test_warmup_and_size_choose_flows() -> None:
+    """Flows that start in the warm-up, and flows outside the bucket, do not count."""
+    run = make_run(10**6, flow=flows(100))
+    keys: dict[str, Any] = {"min_size": "1010B", "max_size": "1020B"}
+    assert one(run, "fct_slowdown", **keys) == pytest.approx(np.mean(range(11, 21)))
+    run.spec["run"]["warmup_ps"] = 1
+    assert one(run, "fct_slowdown") is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(1, 1e6), min_size=20, max_size=60))
+def test_percentile_is_nearest_rank(values: list[float]) -> None:
+    """The median is the smallest value that at least half of the samples do not exceed."""
+    expected = sorted(values)[math.ceil(len(values) / 2) - 1]
+    assert percentile_of(np.array(values), 50) == expected
+
+
+def test_goodput_and_fairness() -> None:
+    """Two greedy flows of 1,000 and 3,000 bytes in 1 us: 8 and 24 Gb/s; Jain's index 0.8."""
+    names = "flow src dst class size_bytes start_ps finish_ps ideal_ps delivered_bytes"
+    table = columns(names, [(0, 1, 2, 3, 0, 0, -1, 0, 1000), (1, 1, 2, 3, 0, 0, -1, 0, 3000)])
+    run = make_run(US, flow=table)
+    assert one(run, "goodput") == pytest.approx(32e9)
+    assert one(run, "goodput", of="min") == pytest.approx(8e9)
+    assert one(run, "goodput", flows=[1]) == pytest.approx(24e9)
+    assert one(run, "goodput", src=["h1"]) is None
+    assert one(run, "fairness") == pytest.approx(16 / (2 * (1 + 9)))
+
+
+def test_causes_are_those_of_the_simulator() -> None:
+    """Their order is that of the enumeration in C++."""
+    header = Path(__file__).parents[1] / "ns3-modules/lossless/model/lossless-frame.h"
+    body = header.read_text().partition("enum class DropCause")[2].partition("}")[0]
+    assert re.findall(r"^ +([A-Z_]+),", body, re.MULTILINE) == [c.upper() for c in CAUSES]
+
+
+def test_drops_and_summary() -> None:
+    """Drops are counted by cause in the window; a summary number is taken as it is."""
+    rows = [(5, 0, 1, 3, 1, 0, 1000), (6, 0, 1, 3, 2, 0, 1000), (7, 0, 2, 3, 1, 0, 1000)]
+    run = make_run(drop=columns("time_ps node peer class cause flow bytes", rows))
+    assert one(run, "drops") == 3
+    assert one(run, "drops", cause="lossy", ports=["s0:h0"]) == 1
+    assert one(run, "drops", to="6ps") == 1
+    assert one(run, "summary", number="pauses_sent") == 7
+    assert one(run, "summary", number="absent") is None
+
+
+PORT_KINDS = sorted(kind for kind, model in MODELS.items() if "port" in model.model_fields)
+
+
+@pytest.mark.parametrize("kind", PORT_KINDS)
+def test_missing_data_is_none(kind: str) -> None:
+    """Untraced tables, untraced ports and ports that do not exist give None."""
+    more: dict[str, Any] = {"level": "1B", "tolerance": 0.1}
+    more = {key: value for key, value in more.items() if key in MODELS[kind].model_fields}
+    assert one(make_run(), kind, port="s0:h0", **more) is None
+    assert one(make_run(queue=STEP), kind, port="s0:h9", **more) is None
+    other = [{"table": "queue", "ports": [["s0", "h1"]], "classes": []}]
+    assert one(make_run(queue=STEP, traces=other), kind, port="s0:h0", **more) is None
+
+
+def test_traced_but_never_changed_is_zero() -> None:
+    """A traced queue without a row was empty all the time."""
+    assert one(make_run(queue=queue()), "max", port="s0:h0") == 0
+
+
+def test_needs_are_matched_with_traces() -> None:
+    """A trace covers a need when table, port and class fit; empty lists mean all."""
+    traces = [{"table": "queue", "ports": ["s0:h0"], "classes": [3], "period": "0us"}]
+    assert is_traced(Need("queue", "s0:h0", 3), traces)
+    assert not is_traced(Need("queue", "s0:h1", 3), traces)
+    assert not is_traced(Need("queue", "s0:h0", 4), traces)
+    assert not is_traced(Need("rate", "s0:h0", 3), traces)
+    assert is_traced(Need("flow"), [])
+    rate = Need("rate", "s0:h0", 3, sampled=True)
+    assert not is_traced(rate, [{"table": "rate"}])
+    assert is_traced(rate, [{"table": "rate", "period": "5us"}])
+    assert is_traced(rate, [{"table": "rate", "period_ps": 5}])
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"kind": "time_mean", "port": "s0"}, "a port is written 'NODE:NEIGHBOUR'"),
+        ({"kind": "time_mean", "port": "s0:h0", "from": "5"}, "lacks its unit"),
+        ({"kind": "time_mean", "port": "s0:h0", "form": "5us"}, "Extra inputs are not permitted"),
+        ({"kind": "time_mean", "port": "s0:h0", "table": "flow"}, "is no series over time"),
+        ({"kind": "max", "port": "s0:h0", "from": "5us", "to": "5us"}, "must be before"),
+        ({"kind": "first_crossing", "port": "s0:h0", "level": "5us"}, "'level' is in ps"),
+        ({"kind": "time_mean", "port": "s0:h0", "table": "rate", "column": "b"}, "'rx' or 'tx'"),
+    ],
+)
+def test_bad_entries_are_refused(entry: dict[str, Any], message: str) -> None:
+    """Every mistake is named."""
+    with pytest.raises(ValidationError, match=message):
+        parse({"name": "m", **entry})
+
+
+def test_unknown_kind_is_a_user_error() -> None:
+    """An unknown kind lists the known ones."""
+    with pytest.raises(UserError, match="unknown kind 'mean'"):
+        parse({"name": "m", "kind": "mean"})
+
+
+@pytest.mark.parametrize("kind", sorted(MODELS))
+def test_dumped_entries_can_be_read(kind: str) -> None:
+    """A validated entry, written as JSON, is the same entry: it travels in a RunSpec."""
+    keys = {"port": "s0:h0", "level": "1KB", "tolerance": 0.1, "number": "events", "from": "5us"}
+    fields = {info.alias or name for name, info in MODELS[kind].model_fields.items()}
+    entry = {"name": "m", "kind": kind} | {k: v for k, v in keys.items() if k in fields}
+    model = parse(entry)
+    assert parse(model.model_dump(mode="json", exclude_none=True)) == model
+
+
+def test_quantities() -> None:
+    """Sizes, rates, times and pure numbers are told apart by their unit."""
+    assert parse_quantity("75KB") == parse_quantity("75000B")
+    assert parse_quantity("54.8us").value == 54_800_000
+    assert parse_quantity("5Gbps").unit == "bit/s"
+    assert parse_quantity(0.5).unit == "1"
+    with pytest.raises(ValueError, match="'five' is neither a size"):
+        parse_quantity("five")
+
+
+def test_models_load_no_numeric_library() -> None:
+    """Every start validates; it must not pay for numpy, pandas or matplotlib."""
+    code = (
+        "import sys, pyorch.metrics, pyorch.report, pyorch.report.figures, pyorch.report.expect;"
+        "print([m for m in ('numpy', 'pandas', 'matplotlib', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

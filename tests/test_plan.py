@@ -1,0 +1,191 @@
+"""The plan: which runs, in which order, and what their hashes depend on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch.errors import UserError
+from pyorch.plan import RunSpec, expand
+from tests.strategies import MINIMAL, load
+
+VARIANTS = """
+[variants.PFC]
+flow_control = ["pfc"]
+[variants.GFC]
+flow_control = ["conceptual-gfc"]
+"conceptual-gfc.bm" = "90KB"
+"""
+SWEEP = '[sweep]\n"buffer.alpha" = [0.125, 0.5]\n"topology.hosts" = [3, 4, 5]\n'
+
+
+def specs(folder: Path, text: str, *overrides: str, seeds: int | None = None) -> list[RunSpec]:
+    """The runs of a file with that text."""
+    return expand(load(folder, text, *overrides), seeds)
+
+
+def test_runs_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+    """Variants outermost, then swept keys, then seeds; params tell them apart."""
+    found = specs(tmp_path, MINIMAL + VARIANTS + SWEEP, seeds=2)
+    order = [(*run.params.values(), run.data["seed"]) for run in found]
+    assert order == list(itertools.product(["PFC", "GFC"], [0.125, 0.5], [3, 4, 5], [1, 2]))
+    assert list(found[0].params) == ["variant", "buffer.alpha", "topology.hosts"]
+    assert found[-1].data["topology"]["hosts"] == 5
+    buffer = found[-1].data["attributes"]["ns3::lossless::SharedBuffer"]
+    assert buffer == {"Alpha": "0.5"}
+
+
+def test_a_file_without_variants_has_one_without_a_name(tmp_path: Path) -> None:
+    """The variant is then the empty text."""
+    (run,) = specs(tmp_path, MINIMAL)
+    assert run.params == {"variant": ""}
+    assert (run.data["schema"], run.data["experiment"], run.data["seed"]) == (1, "x", 1)
+
+
+def test_seeds_come_from_the_file_or_the_command(tmp_path: Path) -> None:
+    """A count, a list, and --seeds, which wins."""
+    count = MINIMAL.replace("[run]", "[run]\nseeds = 3")
+    listed = MINIMAL.replace("[run]", "[run]\nseeds = [7, 4]")
+    assert [run.data["seed"] for run in specs(tmp_path, count)] == [1, 2, 3]
+    assert [run.data["seed"] for run in specs(tmp_path, listed)] == [7, 4]
+    assert [run.data["seed"] for run in specs(tmp_path, listed, seeds=2)] == [1, 2]
+    assert [run.data["seed"] for run in specs(tmp_path, listed, "run.seeds=2")] == [1, 2]
+    with pytest.raises(UserError, match="--seeds: 0 is not allowed"):
+        specs(tmp_path, MINIMAL, seeds=0)
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "value"),
+    [
+        ("run.duration=3ms", "run.duration_ps", 3 * 10**9),
+        ("topology.hosts=8", "topology.hosts", 8),
+        ('flow_control=["pfc", "conceptual-gfc"]', "flow_control.1", "ns3::gfc::ConceptualGfc"),
+        ("traffic.0.class=5", "traffic.0.class", 5),
+        ("port.control_delay=1us", "attributes.ns3::lossless::Port.ControlDelay", "1000000ps"),
+        ('traffic=[{kind="greedy",src="h3",dst="h0"}]', "traffic.0.src.0", "h3"),
+    ],
+)
+def test_an_override_reaches_any_key(tmp_path: Path, override: str, key: str, value: Any) -> None:
+    """TOML values and bare text, for keys of the file and keys it does not have."""
+    (run,) = specs(tmp_path, MINIMAL, override)
+    found: Any = run.data
+    for part in key.split("."):
+        found = found[int(part)] if part.isdigit() else found[part]
+    assert found == value
+    assert run.params == {"variant": ""}
+
+
+def test_an_override_wins_over_variants_and_may_change_one(tmp_path: Path) -> None:
+    """A plain key holds for all variants, variants.NAME.key for one; dotted keys of the file too."""
+    text = MINIMAL + VARIANTS
+
+    def bm(*overrides: str) -> list[Any]:
+        name = "ns3::gfc::ConceptualGfc"
+        return [run.data["attributes"].get(name) for run in specs(tmp_path, text, *overrides)]
+
+    assert bm() == [None, {"Bm": "90000"}]
+    assert bm("conceptual-gfc.bm=80KB") == [None, {"Bm": "80000"}]
+    assert bm("variants.GFC.conceptual-gfc.bm=70KB") == [None, {"Bm": "70000"}]
+
+
+def test_an_override_with_commas_makes_or_replaces_a_sweep(tmp_path: Path) -> None:
+    """A list is a sweep; a single value for a swept key is a sweep of one."""
+    made = specs(tmp_path, MINIMAL, "buffer.alpha=0.25,1")
+    assert [run.params["buffer.alpha"] for run in made] == [0.25, 1]
+    replaced = specs(tmp_path, MINIMAL + SWEEP, "buffer.alpha=2,4", "topology.hosts=6")
+    assert [tuple(run.params.values()) for run in replaced] == [("", 2, 6), ("", 4, 6)]
+    assert [run.data["topology"]["hosts"] for run in replaced] == [6, 6]
+
+
+def test_a_sweep_reaches_entries_by_label(tmp_path: Path) -> None:
+    """traffic.NAME is the entry with that label."""
+    text = MINIMAL + 'label = "bulk"\n[sweep]\n"traffic.bulk.rate_cap" = ["1Gbps", "2Gbps"]\n'
+    caps = [run.data["traffic"][0]["rate_cap_bps"] for run in specs(tmp_path, text)]
+    assert caps == [10**9, 2 * 10**9]
+
+
+def test_two_spellings_of_a_value_are_one_run(tmp_path: Path) -> None:
+    """Units, numbers and enumerators are canonical everywhere, in swept values too."""
+    text = MINIMAL + '[sweep]\n"port.control_delay" = ["1us"]\n"buffer.threshold" = ["static"]\n'
+    one = specs(tmp_path, text + '"buffer.alpha" = [1]\n"buffer.size" = ["16MB"]')
+    other = text.replace('"1us"]', '"1000ns"]').replace("static", "Static")
+    other = other.replace('"10Gbps"', '"10000Mbps"').replace('"1ms"', '"0.001s"')
+    two = specs(tmp_path, other + '"buffer.alpha" = [1.0]\n"buffer.size" = ["16000KB"]')
+    assert [run.to_json() for run in one] == [run.to_json() for run in two]
+
+
+def test_the_hash_ignores_metrics_and_nothing_else(tmp_path: Path) -> None:
+    """A new metric leaves the run in place; any other change, or another build, moves it."""
+    (run,) = specs(tmp_path, MINIMAL)
+    base = run.hash("build")
+    assert len(base) == 16
+    assert RunSpec({**run.data, "metrics": [{"name": "m"}]}).hash("build") == base
+    assert run.hash("other build") != base
+    for key, value in run.data.items():
+        if key != "metrics":
+            assert RunSpec({**run.data, key: [value, "changed"]}).hash("build") != base, key
+
+
+JSON = st.recursive(
+    st.integers() | st.text(max_size=5) | st.booleans() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+TABLES = st.dictionaries(st.text(max_size=4), JSON, max_size=5)
+
+
+def shuffled(value: Any) -> Any:
+    """The same JSON with the keys of every table in the opposite order."""
+    if isinstance(value, dict):
+        return {key: shuffled(value[key]) for key in reversed(list(value))}
+    return [shuffled(entry) for entry in value] if isinstance(value, list) else value
+
+
+@given(TABLES)
+def test_json_and_hash_do_not_depend_on_the_order_of_keys(data: dict[str, Any]) -> None:
+    """A RunSpec is its content, and reads back from its JSON."""
+    run, turned = RunSpec(data), RunSpec(shuffled(data))
+    assert run.to_json() == turned.to_json()
+    assert run.hash("x") == turned.hash("x")
+    assert run == turned == RunSpec.from_json(run.to_json())
+    assert len({run, turned}) == 1
+    assert json.loads(run.to_json()) == data
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 3),
+    st.lists(st.integers(1, 3), max_size=3),
+    st.integers(1, 3),
+)
+def test_the_number_of_runs_is_the_product(variants: int, lengths: list[int], seeds: int) -> None:
+    """Variants times the lengths of all sweeps times seeds, each run a different one."""
+    keys = ["buffer.alpha", "topology.hosts", "traffic.0.class"]
+    text = MINIMAL + "".join(f"[variants.V{n}]\n" for n in range(variants)) + "[sweep]\n"
+    for key, length in zip(keys, lengths, strict=False):
+        text += f'"{key}" = {[3 + n for n in range(length)]}\n'
+    with tempfile.TemporaryDirectory() as folder:
+        found = specs(Path(folder), text, seeds=seeds)
+    expected = max(variants, 1) * seeds
+    for length in lengths:
+        expected *= length
+    assert len(found) == expected
+    assert len({run.hash("x") for run in found}) == expected
+
+
+def test_random_failed_links_are_drawn_per_seed(tmp_path: Path) -> None:
+    """Each seed has failures of its own, written out in its RunSpec."""
+    text = MINIMAL.replace(
+        'kind = "star"\nhosts = 4', 'kind = "fat_tree"\nk = 4\nrandom_failed_links = 2'
+    )
+    found = [run.data["topology"] for run in specs(tmp_path, text, seeds=6)]
+    assert all(len(table["failed_links"]) == 2 for table in found)
+    assert all("random_failed_links" not in table for table in found)
+    assert len({json.dumps(table["failed_links"]) for table in found}) > 1

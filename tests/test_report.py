@@ -1,0 +1,582 @@
+"""Figures, and the report as a whole, over a small synthetic store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from pyorch.metrics import RunTables, compute
+from pyorch.report import write_report
+from pyorch.report.data import ReportData
+from pyorch.report.figures import MODELS, Drawn, FigureError
+from pyorch.report.figures.flows import cumulative
+from pyorch.report.figures.timeseries import thin
+from pyorch.report.style import paper_style
+
+US = 10**6
+NODES = ["s0", "h0", "h1", "h2"]
+METRICS = [
+    {
+        "name": "queue_mean",
+        "kind": "time_mean",
+        "port": "s0:h0",
+        "class": 3,
+        "from": "400us",
+    }
+]
+
+
+@dataclass(frozen=True)
+class FakeSpec:
+    """A RunSpec as far as the report needs one."""
+
+    data: dict[str, Any]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Variant and parameters."""
+        return dict(self.data["params"])
+
+    def hash(self, fingerprint: str) -> str:
+        """16 hexadecimal digits."""
+        text = json.dumps(self.data, sort_keys=True) + fingerprint
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass
+class FakeStore:
+    """A store in memory: tables and summaries by run hash."""
+
+    tables: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict)
+    summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    logs: dict[str, Path] = field(default_factory=dict)
+
+    def failure(self, run_hash: str) -> Any:
+        """The log of a failed attempt."""
+        return SimpleNamespace(log=self.logs.get(run_hash, Path("absent")))
+
+    def read_summary(self, run_hash: str) -> dict[str, Any]:
+        """summary.json."""
+        return self.summaries[run_hash]
+
+    def read_table(self, run_hash: str, name: str) -> pd.DataFrame:
+        """A table. Raises FileNotFoundError when it was not traced."""
+        try:
+            return self.tables[run_hash][name]
+        except KeyError:
+            raise FileNotFoundError(name) from None
+
+    def collect(self, specs: Sequence[FakeSpec], fingerprint: str) -> pd.DataFrame:
+        """One row a finished run."""
+        rows = []
+        for spec in specs:
+            key = spec.hash(fingerprint)
+            if key in self.summaries:
+                summary = self.summaries[key]
+                run = RunTables(spec.data, NODES, summary["summary"], self.tables[key])
+                values = compute(spec.data["metrics"], run)
+                own = {"hash": key, "seed": spec.data["seed"], "variant": ""}
+                rows.append({**own, **spec.params, **summary["summary"], **values})
+        return pd.DataFrame(rows)
+
+
+def queue_table(variant: str, rng: np.random.Generator) -> pd.DataFrame:
+    """PFC: a saw-tooth between 61 and 96 KB; GFC: one overshoot, then 75 KB."""
+    time = np.arange(1, 2001) * US
+    if variant == "PFC":
+        phase = (np.arange(2000) % 110) / 55
+        level = np.where(phase < 1, 61.4 + 34.2 * phase, 95.6 - 34.2 * (phase - 1))
+    else:
+        level = 75 - 75 * np.exp(-np.arange(2000) / 40) * np.cos(np.arange(2000) / 60)
+    level = np.clip(level + rng.normal(0, 0.3, 2000), 0, None)
+    ends = {"node": 0, "peer": 1, "class": 3}
+    return pd.DataFrame({"time_ps": time, **ends, "bytes": (level * 1000).astype(np.int64)})
+
+
+def rate_table(variant: str) -> pd.DataFrame:
+    """PFC: on and off; GFC: settles at 5 Gb/s. Intervals of 5 us."""
+    time = np.arange(1, 401) * 5 * US
+    steps = np.arange(400)
+    gbps = np.where(steps % 22 < 11, 10.0, 0.0)
+    if variant != "PFC":
+        gbps = np.where(steps < 20, 10.0, 5 - np.exp(-steps / 30) * np.cos(steps / 8))
+    count = (gbps * 1e9 * 5e-6 / 8).astype(np.int64)
+    ends = {"node": 0, "peer": 1, "class": 3}
+    return pd.DataFrame({"time_ps": time, **ends, "rx_bytes": count, "tx_bytes": 0})
+
+
+def pause_table(variant: str) -> pd.DataFrame:
+    """PFC: h0 and h1 paused 55 of 110 us; GFC: never."""
+    starts = np.arange(0, 2000, 110) * US + 55 * US if variant == "PFC" else np.array([], int)
+    parts = [
+        pd.DataFrame(
+            {
+                "start_ps": starts + shift * US,
+                "end_ps": starts + (55 + shift) * US,
+                "node": host,
+                "peer": 0,
+                "class": 3,
+                "side": 1,
+            }
+        )
+        for host, shift in ((1, 0), (2, 12))
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def flow_table(load: float, variant: str, rng: np.random.Generator) -> pd.DataFrame:
+    """3,000 flows whose slowdown grows with load; a few of the last do not finish under PFC."""
+    n = 3000
+    size = np.exp(rng.uniform(np.log(1e3), np.log(2e7), n)).astype(np.int64)
+    start = np.sort(rng.integers(0, 1900 * US, n))
+    ideal = (size * 800 + 5 * US).astype(np.int64)
+    spread = load * (2.5 if variant == "PFC" else 1.5)
+    finish = start + (ideal * (1 + rng.exponential(spread, n))).astype(np.int64)
+    if variant == "PFC" and load > 0.7:
+        finish[-20:] = -1
+    columns = {"flow": np.arange(n), "src": 1, "dst": 3, "class": 3, "size_bytes": size}
+    times = {"start_ps": start, "finish_ps": finish, "ideal_ps": ideal}
+    return pd.DataFrame({**columns, **times, "delivered_bytes": size})
+
+
+def make_spec(variant: str, seed: int, **params: Any) -> FakeSpec:
+    """The RunSpec of a run of the synthetic study."""
+    names = {"queue": 0, "rate": 5 * US, "pause": 0}
+    traces = [{"table": t, "ports": [], "classes": [], "period_ps": p} for t, p in names.items()]
+    data = {
+        "schema": 1,
+        "experiment": "gfc/fake",
+        "seed": seed,
+        "run": {"duration_ps": 2000 * US, "warmup_ps": 0, "drain_ps": 0, "allow_loss": False},
+        "topology": {"kind": "star", "hosts": 3, "rate_bps": 10**10, "delay_ps": US},
+        "attributes": {"ns3::lossless::Port": {"ControlDelay": "22000000ps"}},
+        "flow_control": [f"ns3::{variant.lower()}"],
+        "traffic": [{"kind": "greedy", "src": ["h0", "h1"], "dst": "h2"}],
+        "traces": traces,
+        "metrics": METRICS,
+        "params": {"variant": variant, **params},
+    }
+    return FakeSpec(data)
+
+
+def add_run(store: FakeStore, spec: FakeSpec, fingerprint: str) -> None:
+    """Put a finished run of the synthetic study into the store."""
+    variant, seed = spec.params["variant"], spec.data["seed"]
+    load = float(spec.params.get("load", 0.5))
+    rng = np.random.default_rng([seed, zlib.crc32(variant.encode()), int(load * 10)])
+    key = spec.hash(fingerprint)
+    queue = queue_table(variant, rng)
+    store.tables[key] = {
+        "queue": queue,
+        "rate": rate_table(variant),
+        "pause": pause_table(variant),
+        "flow": flow_table(load, variant, rng),
+    }
+    summary = {
+        "end_ps": 2000 * US,
+        "peak_queue_bytes": int(queue["bytes"].max() * (1 + load / 10)),
+        "pauses_sent": 40 * load if variant == "PFC" else 0,
+    }
+    warnings = ["Bm - B0 is below 4*C*tau"] if variant == "GFC" else []
+    content = {"nodes": NODES, "summary": summary, "problems": [], "warnings": warnings}
+    store.summaries[key] = content
+
+
+def make_store(specs: Sequence[FakeSpec], fingerprint: str = "") -> FakeStore:
+    """A store in which all specs are done."""
+    store = FakeStore()
+    for spec in specs:
+        add_run(store, spec, fingerprint)
+    return store
+
+
+def study(seeds: int = 1) -> list[FakeSpec]:
+    """PFC and GFC."""
+    return [make_spec(v, s) for v in ("PFC", "GFC") for s in range(1, seeds + 1)]
+
+
+def sweep(seeds: int = 3) -> list[FakeSpec]:
+    """PFC and GFC at three loads and three response times."""
+    return [
+        make_spec(v, s, load=load, response=response)
+        for v in ("PFC", "GFC")
+        for load in (0.3, 0.5, 0.8)
+        for response in ("1us", "5us", "10us")
+        for s in range(1, seeds + 1)
+    ]
+
+
+def draw(entry: Mapping[str, Any], specs: Sequence[FakeSpec], **options: Any) -> Drawn:
+    """Draw one figure over a store in which all specs are done."""
+    store = make_store(specs)
+    planned = {spec.hash(""): spec for spec in specs}
+    data = ReportData(store, store.collect(specs, ""), planned, **options)
+    with paper_style():
+        drawn = MODELS[entry["kind"]].model_validate(dict(entry)).draw(data)
+        drawn.canvas.draw_without_rendering()
+        return drawn
+
+
+TIMESERIES = {
+    "name": "queue-and-rate",
+    "kind": "timeseries",
+    "title": "Two senders, one receiver",
+    "columns": "variant",
+    "until": "800us",
+    "rows": [
+        {
+            "table": "queue",
+            "port": "s0:h0",
+            "class": 3,
+            "label": "Ingress queue",
+            "unit": "KB",
+            "marks": [
+                {"value": "80KB", "label": "XOFF", "where": {"variant": "PFC"}},
+                {"value": "77KB", "label": "XON", "where": {"variant": "PFC"}},
+                {"value": "75KB", "label": "Bs", "where": {"variant": "GFC"}},
+            ],
+        },
+        {"table": "rate", "port": "s0:h0", "class": 3, "label": "Input rate", "unit": "Gbps"},
+        {"table": "pause", "port": ["h0:s0", "h1:s0"], "class": 3},
+    ],
+}
+ONE_RESPONSE = {"response": "1us"}
+FIGURES: dict[str, dict[str, Any]] = {
+    "timeseries": TIMESERIES,
+    "line": {
+        "name": "peak",
+        "kind": "line",
+        "x": "response",
+        "y": "peak_queue_bytes",
+        "hue": "variant",
+        "columns": "load",
+        "y_label": "Peak queue",
+        "marks": [{"value": "100KB", "label": "Bm"}],
+    },
+    "line-one": {
+        "name": "peak-one",
+        "kind": "line",
+        "x": "load",
+        "y": "queue_mean",
+        "hue": "variant",
+        "where": ONE_RESPONSE,
+        "width": "one",
+    },
+    "bars": {
+        "name": "bars",
+        "kind": "bars",
+        "x": "load",
+        "y": "pauses_sent",
+        "hue": "variant",
+        "where": ONE_RESPONSE,
+        "width": "one",
+    },
+    "heatmap": {
+        "name": "heat",
+        "kind": "heatmap",
+        "x": "load",
+        "y": "response",
+        "value": "peak_queue_bytes",
+        "columns": "variant",
+        "width": "one",
+    },
+    "cdf": {
+        "name": "cdf",
+        "kind": "cdf",
+        "columns": "load",
+        "where": ONE_RESPONSE,
+    },
+    "slowdown": {
+        "name": "slowdown",
+        "kind": "slowdown",
+        "columns": "load",
+        "where": ONE_RESPONSE,
+    },
+    "pause_timeline": {
+        "name": "pauses",
+        "kind": "pause_timeline",
+        "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
+        "width": "one",
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_every_kind_draws(name: str) -> None:
+    """Each kind draws, and its data hold what it shows."""
+    specs = study() if name == "timeseries" else sweep(2)
+    drawn = draw(FIGURES[name], specs)
+    assert len(drawn.data) > 0
+    assert all(axes.has_data() for axes in drawn.canvas.axes)
+
+
+def test_every_kind_is_tried_here() -> None:
+    """A new kind of figure needs an example in this file."""
+    assert {entry["kind"] for entry in FIGURES.values()} | {"custom"} == set(MODELS)
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_no_text_overlaps_or_leaves_the_figure(name: str) -> None:
+    """Labels, ticks and titles are inside the canvas, and tick labels of an axis are apart."""
+    drawn = draw(FIGURES[name], study() if name == "timeseries" else sweep(2))
+    canvas = drawn.canvas
+    renderer = canvas.canvas.get_renderer()
+    width, height = canvas.bbox.width, canvas.bbox.height
+    for axes in canvas.axes:
+        texts = [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        boxes = [t.get_window_extent(renderer) for t in texts if t.get_text()]
+        assert all(b.x0 >= -1 and b.x1 <= width + 1 for b in boxes)
+        assert all(b.y0 >= -1 and b.y1 <= height + 1 for b in boxes)
+        if axes.xaxis.get_tick_params().get("labelrotation"):
+            continue
+        shown = [t for t in axes.get_xticklabels() if t.get_text() and t.get_visible()]
+        ticks = [t for t in shown if not t.get_rotation()]
+        spans = sorted((e.x0, e.x1) for e in (t.get_window_extent(renderer) for t in ticks))
+        assert all(a[1] <= b[0] for a, b in pairwise(spans))
+
+
+def test_line_shows_mean_and_interval_over_seeds() -> None:
+    """Means in the data behind a figure equal those of pandas."""
+    specs = sweep(3)
+    drawn = draw(FIGURES["line"], specs)
+    store = make_store(specs)
+    runs = store.collect(specs, "")
+    chosen = runs[(runs.variant == "PFC") & (runs.load == 0.5) & (runs.response == "5us")]
+    part = drawn.data[(drawn.data["panel"] == 0.5) & (drawn.data["x"] == "5us")]
+    row = part[part["line"] == "PFC"].iloc[0]
+    assert row["mean"] == pytest.approx(chosen["peak_queue_bytes"].mean())
+    assert row["half_width"] == pytest.approx(
+        4.302653 * chosen["peak_queue_bytes"].std() / np.sqrt(3), rel=1e-5
+    )
+    assert drawn.notes == ["Mean and 95 % Student-t interval, n = 3 seeds."]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({**TIMESERIES, "where": {"variant": "CBFC"}}, "no finished run with variant = CBFC"),
+        ({**TIMESERIES, "columns": "response"}, "the runs have no parameter 'response'"),
+        ({**TIMESERIES, "columns": None}, "holds 2 settings"),
+        ({**TIMESERIES, "seed": 9}, "no finished run has seed 9"),
+        (
+            {**TIMESERIES, "rows": [{"table": "queue", "port": "s0:h7"}]},
+            "no data of table 'queue' of port s0:h7",
+        ),
+        (
+            {"name": "p", "kind": "pause_timeline", "where": {"variant": "GFC"}},
+            "there is no pause in the window",
+        ),
+        (
+            {"name": "b", "kind": "bars", "x": "seed", "y": "queue_mean"},
+            "a point would mix several values of variant",
+        ),
+        (
+            {"name": "b", "kind": "bars", "x": "variant", "y": "absent"},
+            "no run has a value of absent",
+        ),
+        ({"name": "c", "kind": "cdf", "hue": None}, "flows of several values of variant"),
+    ],
+)
+def test_nothing_to_draw_is_an_error_not_an_empty_panel(
+    entry: dict[str, Any], message: str
+) -> None:
+    """The message says what is missing."""
+    with pytest.raises(FigureError, match=re.escape(message)):
+        draw(entry, study())
+
+
+def test_unfinished_flows_keep_the_curve_below_one() -> None:
+    """3 of 4 flows finished: the curve ends at 0.75."""
+    value, share = cumulative(np.array([2.0, 1.0, np.inf, 3.0]))
+    assert value.tolist() == [1, 2, 3]
+    assert share.tolist() == [0.25, 0.5, 0.75]
+    notes = draw(FIGURES["cdf"], sweep(1)).notes
+    assert "20 of 18,000 flows did not finish; they count as infinite." in notes
+
+
+def test_thinning_keeps_extremes() -> None:
+    """A single spike among 50,000 points survives."""
+    times = np.arange(50_000, dtype=float)
+    values = np.zeros(50_000)
+    values[31_415], values[27_182] = 9, -9
+    kept_times, kept = thin(times, values)
+    assert len(kept) <= 3002
+    assert (kept.max(), kept.min()) == (9, -9)
+    assert kept_times[kept.argmax()] == 31_415
+
+
+def test_timeseries_row_refuses_a_wrong_unit() -> None:
+    """A queue has no rate."""
+    rows = [{"table": "queue", "port": "s0:h0", "unit": "Gbps"}]
+    with pytest.raises(ValidationError, match="'unit' Gbps does not fit a series in B"):
+        MODELS["timeseries"].model_validate({**TIMESERIES, "rows": rows})
+
+
+EXPECTS = [
+    {
+        "what": "GFC: the queue settles",
+        "metric": "queue_mean",
+        "where": {"variant": "GFC"},
+        "published": "75KB",
+        "tolerance": 0.02,
+        "status": "verified",
+        "source": "GFC paper, Figure 5(b), p. 79",
+    },
+    {
+        "what": "PFC <settles>",
+        "metric": "queue_mean",
+        "where": {"variant": "PFC"},
+        "published": "60KB",
+        "tolerance": 0.02,
+        "status": "derived",
+        "source": "fluid model",
+    },
+]
+
+
+def experiment(figures: Sequence[Mapping[str, Any]], folder: Path | None = None) -> Any:
+    """An experiment as far as the report needs one."""
+    return SimpleNamespace(
+        name="gfc/fake",
+        title="PFC against GFC",
+        question="Which one holds the queue?",
+        source="made up",
+        metrics=METRICS,
+        figures=figures,
+        expects=EXPECTS,
+        folder=folder,
+    )
+
+
+def test_report_is_complete_and_stable(tmp_path: Path) -> None:
+    """Two reports of one store are equal byte for byte, with all files and verdicts."""
+    specs = study()
+    store = make_store(specs, "f1")
+    figures = [TIMESERIES, FIGURES["pause_timeline"] | {"where": {"variant": "PFC"}}]
+    first, second = (
+        write_report(experiment(figures), store, specs, tmp_path / name, fingerprint="f1")
+        for name in ("a", "b")
+    )
+    names = sorted(path.name for path in first.files)
+    stems = ("queue-and-rate", "pauses")
+    drawn = [f"{stem}.{ending}" for stem in stems for ending in ("csv", "pdf", "png")]
+    assert names == sorted(["index.html", "expectations.csv", "expectations.json", *drawn])
+    for left, right in zip(first.files, second.files, strict=True):
+        assert left.read_bytes() == right.read_bytes(), left.name
+    assert [result.expect.what for result in first.failed_expectations] == ["PFC <settles>"]
+    assert first.figure_errors == ()
+    verdicts = json.loads((tmp_path / "a" / "expectations.json").read_text())
+    assert [row["verdict"] for row in verdicts] == ["agrees", "differs"]
+
+
+def test_page_is_self_contained(tmp_path: Path) -> None:
+    """No address of the network, pictures inline, text escaped, light and dark."""
+    specs = study()
+    result = write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path)
+    page = result.index.read_text(encoding="utf-8")
+    assert not re.search(r"https?://|//cdn|@import|<script|<link", page)
+    assert page.count("data:image/png;base64,") == 1
+    assert "PFC &lt;settles&gt;" in page
+    assert "prefers-color-scheme: dark" in page
+    assert 'href="queue-and-rate.pdf"' in page
+    assert "invoke experiment gfc/fake" in page
+    assert "Bm - B0 is below 4*C*tau" in page
+    assert "22us" in page
+
+
+def test_fonts_are_embedded_as_truetype(tmp_path: Path) -> None:
+    """Publishers refuse Type 3 fonts: a PDF has FontFile2 streams and no Type3 font."""
+    specs = study()
+    write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path)
+    content = (tmp_path / "queue-and-rate.pdf").read_bytes()
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
+    for stream in streams:
+        try:
+            content += zlib.decompress(stream)
+        except zlib.error:
+            continue
+    assert b"/FontFile2" in content
+    assert b"/Type3" not in content
+    assert b"CreationDate" not in content
+
+
+def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:
+    """A failed run appears with the end of its log, a missing one by name."""
+    specs = study()
+    failed, missing = make_spec("PFC", 2), make_spec("GFC", 2)
+    store = make_store(specs)
+    log = tmp_path / "log.txt"
+    log.write_text("\n".join(f"line {n}" for n in range(40)))
+    store.logs[failed.hash("")] = log
+    everything = [*specs, failed, missing]
+    result = write_report(experiment([TIMESERIES]), store, everything, tmp_path / "report")
+    page = result.index.read_text(encoding="utf-8")
+    assert "2 of 4 runs done" in page
+    assert "<strong>1 run failed.</strong>" in page
+    assert "<strong>1 run is missing.</strong>" in page
+    assert "line 39" in page
+    assert "line 24\n" not in page
+
+
+def test_a_figure_that_cannot_be_drawn_is_an_error_in_the_report(tmp_path: Path) -> None:
+    """The rest of the report stands."""
+    figures = [{**TIMESERIES, "name": "broken", "seed": 9}, TIMESERIES]
+    specs = study()
+    result = write_report(experiment(figures), make_store(specs), specs, tmp_path)
+    assert result.figure_errors == ("broken: no finished run has seed 9",)
+    assert "could not be drawn: no finished run has seed 9" in result.index.read_text()
+    assert (tmp_path / "queue-and-rate.pdf").is_file()
+
+
+def test_a_report_without_any_finished_run(tmp_path: Path) -> None:
+    """It says so; nothing crashes."""
+    specs = study()
+    result = write_report(experiment([TIMESERIES]), FakeStore(), specs, tmp_path)
+    assert "0 of 2 runs done" in result.index.read_text()
+    assert [r.verdict for r in result.expectations] == ["not measured", "not measured"]
+
+
+CUSTOM = """
+import pandas as pd
+from pyorch.report.figures import Drawn
+
+def lengths(data, figure):
+    canvas, axes = figure.canvas()
+    axes[0][0].bar(["a"], [figure.options["height"]])
+    return Drawn(canvas, pd.DataFrame({"n": [len(data.runs)]}))
+
+def broken(data, figure):
+    raise KeyError("oops")
+"""
+
+
+def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
+    """A function in figures.py draws; its bug is an error in the report."""
+    (tmp_path / "figures.py").write_text(CUSTOM)
+    own = {"kind": "custom", "options": {"height": 2}}
+    figures = [
+        {"name": "own", "function": "lengths", **own},
+        {"name": "bad", "function": "broken", **own},
+        {"name": "none", "function": "nothing", **own},
+    ]
+    specs = study()
+    out = tmp_path / "report"
+    result = write_report(experiment(figures, tmp_path), make_store(specs), specs, out)
+    assert (out / "own.csv").read_text() == "n\n2\n"
+    assert result.figure_errors == (
+        "bad: broken: KeyError: 'oops'",
+        "none: figures.py has no function 'nothing'",
+    )

@@ -1,0 +1,221 @@
+"""Expectations: criteria, verdicts, intervals, and checks between entries."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from pyorch.metrics import MODELS as METRICS
+from pyorch.metrics import parse
+from pyorch.report.check import SUMMARY_NUMBERS, check_entries
+from pyorch.report.expect import ExpectModel, Result, evaluate
+from pyorch.report.figures import MODELS
+from pyorch.report.figures.base import Mark
+from pyorch.report.figures.timeseries import Row
+from pyorch.report.quantities import automatic, scale, show
+from pyorch.report.select import matching, same
+from pyorch.report.statistics import estimate, t_quantile
+
+RUNS = pd.DataFrame(
+    {
+        "variant": ["GFC", "GFC", "GFC", "PFC", "PFC"],
+        "k": [4, 4, 4, 4, 8],
+        "queue_mean": [74_000.0, 75_000.0, 76_000.0, 78_000.0, None],
+    }
+)
+BASE = {"what": "w", "metric": "queue_mean", "source": "Figure 5, p. 79", "status": "verified"}
+SETTLES = {**BASE, "where": {"variant": "GFC"}, "published": "75KB", "tolerance": 0.02}
+
+
+def judge(**keys: Any) -> Result:
+    """The result of one expectation over RUNS."""
+    expect = ExpectModel.model_validate({**BASE, **keys})
+    return evaluate([expect], RUNS, {"queue_mean": "B"}, ["variant", "k"])[0]
+
+
+def test_student_t_against_the_printed_table() -> None:
+    """Two-sided 95 % values of any statistics book."""
+    table = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262, 10: 2.228, 29: 2.045, 120: 1.980}
+    assert {n: round(t_quantile(n), 3) for n in table} == table
+    assert round(t_quantile(5, 0.99), 3) == 4.032
+
+
+def test_estimate_of_three_values() -> None:
+    """Mean 2, standard deviation 1: half width t(2) / sqrt(3)."""
+    found = estimate([1.0, 2.0, 3.0, None, math.nan])
+    assert (found.mean, found.n) == (2.0, 3)
+    assert found.half_width == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    assert math.isnan(estimate([1.0]).half_width)
+    assert estimate([1.0, math.inf]).mean == math.inf
+    assert estimate([]).n == 0
+
+
+def test_agreement_is_judged_by_the_mean() -> None:
+    """74, 75 and 76 KB are 75 KB with an interval of t(2) / sqrt(3) KB."""
+    result = judge(**SETTLES)
+    assert (result.verdict, result.failed) == ("agrees", False)
+    assert result.measured() == "75 KB ± 2.484 KB (n\u00a0=\u00a03)"
+    assert result.difference() == "< 0.01 %"
+    assert result.expect.criterion() == "75 KB ± 2 %"
+
+
+def test_difference_fails_a_verified_expectation() -> None:
+    """Published 70 KB: 7.1 % off, outside 2 %."""
+    result = judge(**{**SETTLES, "published": "70KB"})
+    assert (result.verdict, result.failed) == ("differs", True)
+    assert result.difference() == "+5 KB (+7.1 %)"
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict", "failed"),
+    [
+        ({"status": "derived"}, "differs", True),
+        ({"status": "unverified"}, "differs (unverified source)", False),
+        ({"fails": False}, "differs", False),
+    ],
+)
+def test_status_decides_what_a_difference_means(
+    keys: dict[str, Any], verdict: str, failed: bool
+) -> None:
+    """Only verified and derived expectations fail an experiment, unless they say otherwise."""
+    result = judge(**{**SETTLES, "published": "70KB", **keys})
+    assert (result.verdict, result.failed) == (verdict, failed)
+
+
+def test_tolerance_is_inclusive_and_exact_at_its_border() -> None:
+    """A relative and an absolute tolerance, just inside and just outside."""
+    assert judge(**{**SETTLES, "published": "80KB", "tolerance": 0.0625}).verdict == "agrees"
+    assert judge(**{**SETTLES, "published": "80KB", "tolerance": 0.06}).verdict == "differs"
+    near = {"where": {"variant": "GFC"}, "published": "80KB"}
+    assert judge(**near, absolute="5KB").verdict == "agrees"
+    assert judge(**near, absolute="4.9KB").verdict == "differs"
+
+
+def test_bounds() -> None:
+    """min, max and equals are inclusive."""
+    where = {"variant": "GFC"}
+    assert judge(where=where, min="75KB", max="75KB").verdict == "agrees"
+    assert judge(where=where, max="74.9KB").verdict == "differs"
+    assert judge(where=where, equals=75000).verdict == "agrees"
+    assert judge(where=where, equals=75001).verdict == "differs"
+
+
+def test_every_setting_must_agree() -> None:
+    """PFC differs at k = 4, so an expectation on all settings differs."""
+    result = judge(where={"k": 4}, published="75KB", tolerance=0.02)
+    assert result.verdict == "differs"
+    assert result.measured() == "75 KB to 78 KB (2 settings, n\u00a0=\u00a04)"
+    assert result.difference() == "+3 KB (+4 %)"
+
+
+def test_runs_without_a_value_are_not_measured() -> None:
+    """A finished run whose metric has no value never counts as agreement, and fails."""
+    result = judge(where={"variant": "PFC", "k": 8}, max="80KB")
+    assert (result.verdict, result.failed, result.measured()) == ("not measured", True, "-")
+    result = judge(where={"variant": "PFC"}, max="80KB")
+    assert (result.verdict, result.missing) == ("not measured", 1)
+
+
+def test_absent_runs_are_not_measured() -> None:
+    """Without a matching run there is no verdict; the missing run itself is reported."""
+    result = judge(where={"variant": "CBFC"}, max="80KB")
+    assert (result.verdict, result.failed) == ("not measured", False)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({}, "nothing to judge by"),
+        ({"published": "75KB"}, "nothing to judge by"),
+        ({"tolerance": 0.1}, "need 'published'"),
+        ({"published": 1, "tolerance": 0.1, "absolute": 1}, "not both"),
+        ({"published": 0, "tolerance": 0.1}, "use 'absolute'"),
+        ({"published": "75KB", "absolute": "1us"}, "different units"),
+        ({"max": 1, "source": ""}, "source"),
+        ({"max": 1, "status": "sure"}, "'verified', 'derived' or 'unverified'"),
+    ],
+)
+def test_bad_expectations_are_refused(keys: dict[str, Any], message: str) -> None:
+    """Every mistake is named."""
+    with pytest.raises(ValidationError, match=message):
+        ExpectModel.model_validate({**BASE, **keys})
+
+
+def test_values_are_the_same_in_any_spelling() -> None:
+    """A filter says 10Gbps, a sweep 10000Mbps; true is not 1."""
+    assert same("10Gbps", "10000Mbps")
+    assert same(4, "4.0")
+    assert not same(True, 1.5)
+    assert not same("10Gbps", "10GB")
+    assert list(matching(RUNS, {"variant": "PFC", "k": "8"}).index) == [4]
+    assert len(matching(RUNS, {"nothing": 1})) == 0
+
+
+def test_numbers_for_people() -> None:
+    """Units are chosen so that the number starts at 1."""
+    assert show(74_617, "B") == "74.62 KB"
+    assert show(5e9, "bit/s") == "5 Gb/s"
+    assert show(54_800_000, "ps") == "54.8 µs"
+    assert show(math.inf, "ps") == "∞"
+    assert automatic("ps", [10.0, 2e9]).label == "ms"
+    assert (scale("%").factor, scale("KiB").factor) == (0.01, 1024)
+
+
+def problems(metrics: Any = (), figures: Any = (), expects: Any = ()) -> list[str]:
+    """What check_entries finds in a file that traces the queue of s0:h0 and varies `k`."""
+    found = check_entries(
+        "a.toml",
+        [parse(entry) for entry in metrics],
+        [MODELS[entry["kind"]].model_validate(entry) for entry in figures],
+        [ExpectModel.model_validate(entry) for entry in expects],
+        [{"table": "queue", "ports": ["s0:h0"], "classes": [3]}],
+        ["variant", "k"],
+    )
+    return [problem.render() for problem in found]
+
+
+MEAN = {"name": "queue_mean", "kind": "time_mean", "port": "s0:h0", "class": 3}
+
+
+def test_a_right_file_has_no_problem() -> None:
+    """Metric, figure and expectation fit."""
+    line = {"name": "f", "kind": "line", "x": "k", "y": ["queue_mean", "events"], "hue": "variant"}
+    assert problems([MEAN], [line], [SETTLES]) == []
+
+
+def test_untraced_tables_are_problems_with_the_lines_to_add() -> None:
+    """The hint is a [[trace]] that can be pasted."""
+    (text,) = problems([{**MEAN, "table": "rate"}])
+    assert "it needs table 'rate' of port s0:h0 and class 3, which no [[trace]] records" in text
+    assert '[[trace]]\ntable = "rate"\nports = ["s0:h0"]\nclasses = [3]' in text
+
+
+def test_misspelt_names_are_problems_with_a_suggestion() -> None:
+    """Metrics and parameters that do not exist."""
+    line = {"name": "f", "kind": "line", "x": "kk", "y": "queue_maen", "hue": "variant"}
+    text = "\n".join(problems([MEAN], [line], [{**SETTLES, "metric": "queue_man"}]))
+    assert "unknown metric 'queue_maen'" in text
+    assert text.count("did you mean 'queue_mean'?") == 2
+    assert "'kk' does not vary in this experiment" in text
+
+
+def test_units_and_repeated_names_are_problems() -> None:
+    """A time cannot be expected of a queue; two metrics cannot share a name."""
+    text = "\n".join(problems([MEAN, MEAN], [], [{**SETTLES, "published": "75us"}]))
+    assert "the name 'queue_mean' is given twice" in text
+    assert "its numbers are in ps, but the metric 'queue_mean' is in B" in text
+
+
+def test_the_guide_names_every_kind_and_key() -> None:
+    """docs/reports.md and the models cannot drift apart."""
+    guide = (Path(__file__).parents[1] / "docs/reports.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`\"?([a-z_]+)\"?(?: = [^`]*)?`", guide))
+    models = [*METRICS.values(), *MODELS.values(), ExpectModel, Row, Mark]
+    keys = {info.alias or name for m in models for name, info in m.model_fields.items()}
+    assert {*METRICS, *MODELS, *SUMMARY_NUMBERS, *keys} - named == set()

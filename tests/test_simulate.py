@@ -1,0 +1,292 @@
+"""RunSpec -> calls of the Simulation -> files, with a Simulation that only takes notes."""
+# ruff: noqa: N802 - the fake has the names of the C++ class
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pyorch.paths import RunPaths
+from pyorch.plan import RunSpec
+from pyorch.progress import read_heartbeat
+from pyorch.simulate import RefusedError, WrongResultError, read_tables, simulate, write_table
+from pyorch.store import metrics_digest
+
+STAR = {
+    "kind": "star",
+    "hosts": 3,
+    "rate_bps": 10_000_000_000,
+    "delay_ps": 1_000_000,
+    "failed_links": [],
+    "failures": [{"link": ["h1", "s0"], "down_ps": 5, "up_ps": -1}],
+}
+
+METRICS = [{"name": "top", "kind": "max", "table": "queue", "port": "s0:h0", "class": 3}]
+
+
+@dataclass
+class Pair:
+    """A std::pair."""
+
+    first: str
+    second: float
+
+
+class FakeSimulation:
+    """Takes notes of every call and gives fixed results."""
+
+    finish = ""
+    check = ""
+    columns = (
+        ("time_ps", np.array([0, 700], "int64")),
+        ("node", np.array([3, 3], "uint32")),
+        ("peer", np.array([0, 0], "uint32")),
+        ("class", np.array([3, 3], "uint8")),
+        ("bytes", np.array([0, 1500], "uint64")),
+    )
+
+    def __init__(self, seed: int) -> None:
+        self.calls: list[tuple[Any, ...]] = [("Simulation", seed)]
+        self.now = 0
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if not name[0].isupper():
+            raise AttributeError(name)
+
+        def note(*arguments: Any) -> None:
+            plain = [a.tolist() if isinstance(a, np.ndarray) else a for a in arguments]
+            types = [a.dtype.name for a in arguments if isinstance(a, np.ndarray)]
+            self.calls.append((name, *plain, *([types] if types else [])))
+
+        return note
+
+    def Check(self) -> str:
+        """Give the problems."""
+        return self.check
+
+    def Warnings(self) -> str:
+        """Give one warning."""
+        return "outside the bound\n"
+
+    def Run(self, until: int) -> bool:
+        """Simulate 600 ps and no more."""
+        self.now = min(until, 600)
+        return until < 600
+
+    def Now(self) -> int:
+        """Give the time."""
+        return self.now
+
+    def Finish(self) -> str:
+        """Give the problems."""
+        return self.finish
+
+    def GetSummary(self) -> list[Pair]:
+        """Give two numbers."""
+        return [Pair("events", 12.0), Pair("mean", 0.5)]
+
+    def GetNTables(self) -> int:
+        """Give the number of tables."""
+        return 2
+
+    def GetTableName(self, table: int) -> str:
+        """Name a table."""
+        return ("queue", "drop")[table]
+
+    def GetNRows(self, table: int) -> int:
+        """Count rows: the second table is empty."""
+        return (2, 0)[table]
+
+    def GetNColumns(self, table: int) -> int:
+        """Count columns."""
+        return (len(self.columns), 1)[table]
+
+    def GetColumnName(self, _table: int, column: int) -> str:
+        """Name a column."""
+        return self.columns[column][0]
+
+    def GetColumnType(self, _table: int, column: int) -> str:
+        """Name a type."""
+        return self.columns[column][1].dtype.name
+
+    def GetColumnData(self, table: int, column: int) -> int:
+        """Give an address; an empty column has none."""
+        return int(self.columns[column][1].ctypes.data) if table == 0 else 0
+
+
+def make_spec(**changes: Any) -> RunSpec:
+    """A RunSpec that uses everything a Simulation can do."""
+    data: dict[str, Any] = {
+        "schema": 1,
+        "experiment": "study",
+        "seed": 7,
+        "run": {
+            "duration_ps": 1000,
+            "warmup_ps": 0,
+            "drain_ps": 200,
+            "allow_loss": True,
+            "stop_when_done": False,
+        },
+        "topology": STAR,
+        "attributes": {"ns3::lossless::Port": {"Overhead": "0"}},
+        "flow_control": ["ns3::lossless::Pfc"],
+        "agents": ["ns3::a::Agent"],
+        "congestion_control": "ns3::c::Control",
+        "traffic": [],
+        "faults": [
+            {"kind": "slow_receiver", "host": "h2", "rate_bps": 5, "start_ps": 6},
+            {"kind": "pause_storm", "host": "h1", "class": 3, "start_ps": 7, "stop_ps": 8},
+        ],
+        "traces": [
+            {"table": "queue", "ports": [["s0", "h0"]], "classes": [3, 0], "period_ps": 0},
+            {"table": "rate", "ports": [], "classes": [], "period_ps": 9},
+        ],
+        "metrics": METRICS,
+        "params": {"variant": ""},
+    }
+    return RunSpec.from_json(json.dumps(data | changes))
+
+
+def run_fake(
+    tmp_path: Path, name: str = "run", kind: type = FakeSimulation, **changes: Any
+) -> tuple[RunPaths, FakeSimulation]:
+    """Simulate with the fake and return the run's files and the fake."""
+    run = RunPaths(tmp_path / name)
+    run.folder.mkdir()
+    made: list[FakeSimulation] = []
+
+    def create(seed: int) -> FakeSimulation:
+        made.append(kind(seed))
+        return made[0]
+
+    simulate(make_spec(**changes), create, run)
+    return run, made[0]
+
+
+def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
+    """Names become numbers, arrays have the C++ types; only what is built can be traced."""
+    _, simulation = run_fake(tmp_path)
+    rates, delays = [10_000_000_000] * 3, [1_000_000] * 3
+    assert simulation.calls == [
+        ("Simulation", 7),
+        ("SetAttribute", "ns3::lossless::Port", "Overhead", "0"),
+        ("AddFlowControl", "ns3::lossless::Pfc"),
+        ("AddAgent", "ns3::a::Agent"),
+        ("SetCongestionControl", "ns3::c::Control"),
+        ("SetAllowLoss", True),
+        ("SetStopWhenDone", False),
+        ("AddNodes", [0, 0, 0, 1], "h0\nh1\nh2\ns0", 4, ["uint8"]),
+        (
+            "AddLinks",
+            *([0, 1, 2], [3, 3, 3], rates, delays, 3),
+            ["uint32", "uint32", "uint64", "int64"],
+        ),
+        ("FailLink", 1, 5, -1),
+        ("SetReceiveRate", 2, 5, 6),
+        ("AddPauseStorm", 1, 3, 7, 8),
+        ("Build",),
+        ("Trace", "queue", [3], [0], 1, 0b1001, 0, ["uint32", "int64"]),
+        ("Trace", "rate", [0], [-1], 0, 0xFF, 9, ["uint32", "int64"]),
+    ]
+
+
+def test_tables_and_summary_are_written(tmp_path: Path) -> None:
+    """Tables keep names, types and values; the summary has nodes, numbers and metrics."""
+    run, _ = run_fake(tmp_path)
+    assert [path.name for path in run.tables()] == ["drop.parquet", "queue.parquet"]
+    table = pq.read_table(run.table("queue"))
+    for name, values in FakeSimulation.columns:
+        np.testing.assert_array_equal(table[name].to_numpy(), values)
+        assert str(table[name].type) == values.dtype.name
+    assert pq.read_table(run.table("drop")).num_rows == 0
+    assert json.loads(run.summary.read_text()) == {
+        "nodes": ["h0", "h1", "h2", "s0"],
+        "summary": {"events": 12, "mean": 0.5},
+        "metrics": {metrics_digest(METRICS): {"top": 1500.0}},
+        "problems": [],
+        "warnings": ["outside the bound"],
+    }
+
+
+def test_the_heartbeat_knows_the_end(tmp_path: Path) -> None:
+    """The fraction is that of duration and drain together: 12 of 1200 ps after the first slice."""
+    run, _ = run_fake(tmp_path)
+    assert read_heartbeat(run.heartbeat) == pytest.approx(12 / 1200)
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Two runs of one spec write the same files with the same bytes."""
+    first, _ = run_fake(tmp_path, "first")
+    second, _ = run_fake(tmp_path, "second")
+    for path in [*first.tables(), first.summary]:
+        assert path.read_bytes() == (second.folder / path.name).read_bytes()
+
+
+class Impossible(FakeSimulation):
+    """Refuses its configuration."""
+
+    check = "headroom of s0 is 1 B, needs 2 B\nXON above XOFF\n"
+
+
+def test_an_impossible_configuration_is_not_simulated(tmp_path: Path) -> None:
+    """What Check says is raised, all of it, and nothing is written."""
+    with pytest.raises(RefusedError) as caught:
+        run_fake(tmp_path, kind=Impossible)
+    assert caught.value.render() == (
+        "this configuration is impossible:\n  headroom of s0 is 1 B, needs 2 B\n  XON above XOFF"
+    )
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+class Lossy(FakeSimulation):
+    """Loses frames."""
+
+    finish = "2 frames of lossless class 3 were dropped at s0"
+
+
+def test_a_wrong_result_keeps_its_tables(tmp_path: Path) -> None:
+    """What Finish says is raised after tables and summary were written, without metrics."""
+    with pytest.raises(WrongResultError, match="2 frames of lossless class 3"):
+        run_fake(tmp_path, kind=Lossy)
+    run = RunPaths(tmp_path / "run")
+    assert len(run.tables()) == 2
+    summary = json.loads(run.summary.read_text())
+    assert summary["problems"] == [Lossy.finish]
+    assert summary["metrics"] == {}
+
+
+def test_columns_are_read_in_place() -> None:
+    """A column is the memory of C++ itself, read-only, and not a copy."""
+    tables = read_tables(FakeSimulation(1))
+    for name, values in FakeSimulation.columns:
+        assert tables["queue"][name].ctypes.data == values.ctypes.data
+        assert not tables["queue"][name].flags.writeable
+    assert tables["drop"]["time_ps"].shape == (0,)
+
+
+def test_writing_a_table_does_not_import_pandas(tmp_path: Path) -> None:
+    """A run process must not pay for pandas, which takes 0.4 s to import."""
+    code = (
+        "import sys, numpy as np; from pathlib import Path\n"
+        "from pyorch.paths import RunPaths; from pyorch.simulate import write_table\n"
+        "write_table(RunPaths(Path(sys.argv[1])), 't', {'a': np.arange(3)})\n"
+        "sys.exit('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert done.returncode == 0
+    assert pq.read_table(tmp_path / "t.parquet")["a"].to_pylist() == [0, 1, 2]
+
+
+def test_a_table_that_cannot_be_written_is_an_os_error() -> None:
+    """A full disk comes through as the system's error, for the engine to explain."""
+    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the machine
+        write_table(RunPaths(Path("/dev/full")), "x", {"a": np.arange(3)})

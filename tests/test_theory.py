@@ -1,0 +1,97 @@
+"""Closed forms and fluid models against published and independently derived numbers."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyorch import theory
+
+GBPS = 10**9
+US = 10**6
+
+
+@pytest.mark.parametrize(
+    ("rate", "delay_ps", "bytes_"),
+    [(10, US, 9_340), (25, US, 13_090), (40, US, 16_840), (100, 2 * US, 56_840), (400, 2 * US, 206_840)],
+)
+def test_eta_of_dsh(rate: int, delay_ps: int, bytes_: int) -> None:
+    """The table of headrooms for an MTU of 1500 B; DSH itself prints the one at 100G."""
+    assert theory.eta(rate * GBPS, delay_ps, 1500) == bytes_
+
+
+def test_eta_prime_counts_what_eta_leaves_out() -> None:
+    """At 100G and 1 us: 25,000 + 3 * 1068 + 3840 + 84 B; a control delay of 22 us at 10G is 27,500 B."""
+    assert theory.eta_prime(100 * GBPS, US, 1068, 84) == 25_000 + 3 * 1068 + 3840 + 84
+    assert theory.eta_prime(10 * GBPS, US, 1048, 64, 22 * US) == 2500 + 3 * 1048 + 27_500 + 64
+
+
+@given(st.integers(1, 400), st.integers(0, 10**8), st.integers(64, 9000))
+def test_eta_prime_is_above_eta(rate: int, delay_ps: int, mtu: int) -> None:
+    """eta' is eta and three more things, whatever the link."""
+    more = theory.eta_prime(rate * GBPS, delay_ps, mtu, 84) - theory.eta(rate * GBPS, delay_ps, mtu)
+    assert more == mtu + 84
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_bytes_are_rounded_up(rate: int, time_ps: int) -> None:
+    """The bytes carry at least rate times time, by less than one byte more."""
+    exact = rate * time_ps / 8e12
+    assert exact <= theory.bytes_in(rate, time_ps) < exact + 1
+
+
+@given(st.floats(0.01, 16), st.integers(1000, 10**8), st.integers(1, 64))
+def test_dynamic_threshold_is_the_fixed_point(alpha: float, shared: int, queues: int) -> None:
+    """Each queue holds w = alpha (Bs - n w)."""
+    held = theory.dynamic_threshold(alpha, shared, queues)
+    assert held == pytest.approx(alpha * (shared - queues * held), rel=1e-6, abs=1e-3)
+
+
+def test_steady_queue_of_figure_5() -> None:
+    """GFC Figure 5b: the queue settles at 75 KB where the drain is half of the rate."""
+    assert theory.gfc_steady_queue(100_000, 50_000, 10 * GBPS, 5 * GBPS) == 75_000
+
+
+def test_gfc_fluid_of_figure_5() -> None:
+    """One overshoot to 78.5 KB at 150 us, an undershoot to 74.5 KB, then 75 KB."""
+    fluid = theory.gfc_fluid(10 * GBPS, 5 * GBPS, 25e-6, 100_000, 50_000, 2e-3)
+    assert fluid.peak() == pytest.approx(78_500, abs=60)
+    assert fluid.peak_time() == pytest.approx(150e-6, abs=1e-6)
+    assert fluid.after(150e-6).queue.min() == pytest.approx(74_500, abs=60)
+    assert fluid.after(1e-3).mean() == pytest.approx(75_000, abs=1)
+    assert fluid.rate[-1] == pytest.approx(5 * GBPS, rel=1e-6)
+
+
+def test_pfc_fluid_of_figure_5() -> None:
+    """The queue swings from 61.4 to 95.6 KB, 54.8 us with input and 54.8 us without."""
+    fluid = theory.pfc_fluid(10 * GBPS, 5 * GBPS, 25e-6, 80_000, 77_000, 2e-3).after(400e-6)
+    on, off = fluid.intervals()
+    assert (fluid.queue.min(), fluid.peak()) == pytest.approx((61_400, 95_600), abs=60)
+    assert (on, off) == pytest.approx((54.8e-6, 54.8e-6), abs=1e-7)
+    assert fluid.period() == pytest.approx(109.6e-6, abs=2e-7)
+
+
+@pytest.mark.parametrize(("factor", "overshoots"), [(2.5, True), (2.75, False), (4.0, False)])
+def test_the_tight_range_of_gfc_is_e(factor: float, overshoots: bool) -> None:
+    """With nothing drained the queue passes Bm below e C tau and not above; 4 C tau is safe."""
+    reach = 31_250  # C tau at 10G and 25 us
+    b0 = 200_000 - round(factor * reach)
+    fluid = theory.gfc_fluid(10 * GBPS, 0, 25e-6, 200_000, b0, 2e-3)
+    assert (fluid.peak() > 200_000 + 1) is overshoots
+    assert theory.gfc_tight_range(10 * GBPS, 25 * US) == pytest.approx(math.e * reach)
+    assert theory.gfc_sufficient_range(10 * GBPS, 25 * US) == 4 * reach
+
+
+def test_stage_thresholds_of_multi_stage_gfc() -> None:
+    """Bm = 300 KB and B1 = 281 KB give the table of stages 1 to 6."""
+    stages = theory.gfc_stage_thresholds(300_000, 281_000, 6)
+    assert stages == [281_000, 290_500, 295_250, 297_625, 298_812.5, 299_406.25]
+
+
+def test_a_queue_that_never_pauses_has_no_period() -> None:
+    """Without a pause there is nothing to average."""
+    fluid = theory.pfc_fluid(10 * GBPS, 10 * GBPS, 25e-6, 80_000, 77_000, 1e-4)
+    assert math.isnan(fluid.period())
