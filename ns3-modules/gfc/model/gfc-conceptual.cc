@@ -26,7 +26,8 @@ NS_OBJECT_ENSURE_REGISTERED(ConceptualGfc);
 namespace
 {
 
-/// MAC control opcode of the conceptual feedback. The paper defines none (it is a concept); from the range IEEE leaves unused.
+/// MAC control opcode of the conceptual feedback. The paper defines none (it is a concept); from
+/// the range IEEE leaves unused.
 constexpr uint16_t OPCODE = 0x0fc0;
 
 } // namespace
@@ -40,22 +41,26 @@ ConceptualGfc::GetTypeId()
             .SetGroupName("gfc")
             .AddConstructor<ConceptualGfc>()
             .AddAttribute("Bm",
-                          "Queue length at which the mapping reaches rate 0 (section 4.1; Figure 5 has 100 KB). [B]",
+                          "Queue length at which the mapping reaches rate 0 (section 4.1; Figure 5 "
+                          "has 100 KB). [B]",
                           UintegerValue(100'000),
                           MakeUintegerAccessor(&ConceptualGfc::m_bm),
                           MakeUintegerChecker<int64_t>(1, 1ULL << 42))
             .AddAttribute("B0",
-                          "Queue length up to which the peer sends at line rate (section 4.1; Figure 5 has 50 KB). [B]",
+                          "Queue length up to which the peer sends at line rate (section 4.1; "
+                          "Figure 5 has 50 KB). [B]",
                           UintegerValue(50'000),
                           MakeUintegerAccessor(&ConceptualGfc::m_b0),
                           MakeUintegerChecker<int64_t>(0, 1ULL << 42))
-            .AddAttribute("Ideal",
-                          "Feedback takes no bandwidth and waits for no frame, as section 4.1 assumes.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&ConceptualGfc::m_ideal),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "Ideal",
+                "Feedback takes no bandwidth and waits for no frame, as section 4.1 assumes.",
+                BooleanValue(true),
+                MakeBooleanAccessor(&ConceptualGfc::m_ideal),
+                MakeBooleanChecker())
             .AddAttribute("MinGap",
-                          "Least time between two messages of a class; the latest queue length is sent when it is over.",
+                          "Least time between two messages of a class; the latest queue length is "
+                          "sent when it is over.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&ConceptualGfc::m_minGap),
                           MakeTimeChecker(Seconds(0)));
@@ -100,12 +105,13 @@ int64_t
 ConceptualGfc::GetFeedbackLatency() const
 {
     const int64_t wire = m_port->GetLargestFrame() + static_cast<int64_t>(m_port->GetOverhead());
-    const int64_t control =
-        m_ideal ? 0
-                : lossless::TransmissionTime(wire + m_port->GetControlFrameSize() + m_port->GetOverhead(),
-                                             m_port->GetRate());
-    return control + 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay() + m_minGap.GetTimeStep() +
-           lossless::TransmissionTime(wire, m_port->GetRate());
+    const int64_t control = m_ideal
+                                ? 0
+                                : lossless::TransmissionTime(wire + m_port->GetControlFrameSize() +
+                                                                 m_port->GetOverhead(),
+                                                             m_port->GetRate());
+    return control + 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay() +
+           m_minGap.GetTimeStep() + lossless::TransmissionTime(wire, m_port->GetRate());
 }
 
 std::string
@@ -118,8 +124,9 @@ ConceptualGfc::Warn() const
         return {};
     }
     std::ostringstream warning;
-    warning << "ConceptualGfc: B0 " << m_b0 << " B is above Bm - 4 C tau = " << m_bm << " - " << margin << " = "
-            << m_bm - margin << " B (C " << m_port->GetRate() << " bit/s, tau " << tau
+    warning << "ConceptualGfc: B0 " << m_b0 << " B is above Bm - 4 C tau = " << m_bm << " - "
+            << margin << " = " << m_bm - margin << " B (C " << m_port->GetRate() << " bit/s, tau "
+            << tau
             << " ps): outside the sufficient bound of Theorem 4.1, so the queue may reach Bm\n";
     return warning.str();
 }
@@ -136,7 +143,8 @@ ConceptualGfc::MapRate(int64_t queueBytes) const
     {
         return 0;
     }
-    return static_cast<uint64_t>(static_cast<lossless::Uint128>(line) * static_cast<uint64_t>(m_bm - queueBytes) /
+    return static_cast<uint64_t>(static_cast<lossless::Uint128>(line) *
+                                 static_cast<uint64_t>(m_bm - queueBytes) /
                                  static_cast<uint64_t>(m_bm - m_b0));
 }
 
@@ -147,7 +155,10 @@ ConceptualGfc::NotifyReceived(const Frame& frame, int64_t queueBytes)
 }
 
 void
-ConceptualGfc::NotifyReleased(uint8_t cls, uint32_t /* flow */, uint32_t /* bytes */, int64_t queueBytes)
+ConceptualGfc::NotifyReleased(uint8_t cls,
+                              uint32_t /* flow */,
+                              uint32_t /* bytes */,
+                              int64_t queueBytes)
 {
     Feedback(cls, queueBytes);
 }
@@ -230,7 +241,8 @@ ConceptualGfc::GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now)
 void
 ConceptualGfc::NotifySent(uint16_t queue, const Frame& frame, int64_t now)
 {
-    m_limiter[queue % N_CLASSES].Start(frame.bytes + static_cast<int64_t>(m_port->GetOverhead()), now);
+    m_limiter[queue % N_CLASSES].Start(frame.bytes + static_cast<int64_t>(m_port->GetOverhead()),
+                                       now);
 }
 
 void
@@ -249,7 +261,8 @@ ConceptualGfc::Report(lossless::Summary& summary) const
     summary["gfc_messages_sent"] += static_cast<double>(m_messages);
     double& peak = summary["gfc_peak_queue_bytes"];
     peak = std::max(peak, static_cast<double>(m_peak));
-    const auto [lowest, isNew] = summary.try_emplace("gfc_lowest_rate_bps", static_cast<double>(m_lowestRate));
+    const auto [lowest, isNew] =
+        summary.try_emplace("gfc_lowest_rate_bps", static_cast<double>(m_lowestRate));
     lowest->second = std::min(lowest->second, static_cast<double>(m_lowestRate));
 }
 

@@ -23,17 +23,23 @@ namespace gfc
 
 /**
  * @ingroup gfc
- * @brief Conceptual GFC (section 4.1, Figure 4): the sending rate is a continuous function of the downstream queue length.
+ * @brief Conceptual GFC (section 4.1, Figure 4): the sending rate is a continuous function of the
+ * downstream queue length.
  *
- * R(q) = C for q <= B0, C (Bm - q) / (Bm - B0) for B0 < q < Bm, 0 from Bm on. Theorem 4.1: with B0 <= Bm - 4 C tau the queue
- * never reaches Bm. The concept assumes that feedback is continuous and free: a message after every change of the queue, which takes no
- * bandwidth. Both can be changed (Ideal, MinGap). Rates count wire bytes. What happens from Bm on is for a flow control
- * behind it in the chain (PFC) or the buffer.
+ * R(q) = C for q <= B0, C (Bm - q) / (Bm - B0) for B0 < q < Bm, 0 from Bm on. Theorem 4.1: with B0
+ * <= Bm - 4 C tau the queue never reaches Bm. The concept assumes that feedback is continuous and
+ * free: a message after every change of the queue, which takes no bandwidth. Both can be changed
+ * (Ideal, MinGap). Rates count wire bytes. What happens from Bm on is for a flow control behind it
+ * in the chain (PFC) or the buffer.
  */
 class ConceptualGfc : public lossless::FlowControl
 {
   public:
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     ConceptualGfc();
 
@@ -49,9 +55,18 @@ class ConceptualGfc : public lossless::FlowControl
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// The mapping. @param queueBytes q. @return R(q) in bit/s.
+    /**
+     * @brief The mapping.
+     *
+     * @param queueBytes q.
+     * @return R(q) in bit/s.
+     */
     uint64_t MapRate(int64_t queueBytes) const;
-    /// Feedback latency of a port: message out, rate applied, first frame at the new rate in. @return tau in ps.
+    /**
+     * @brief Feedback latency of a port: message out, rate applied, first frame at the new rate in.
+     *
+     * @return tau in ps.
+     */
     int64_t GetFeedbackLatency() const;
 
   private:
@@ -68,13 +83,13 @@ class ConceptualGfc : public lossless::FlowControl
     // Receiver's side
     std::array<int64_t, lossless::N_CLASSES> m_queue{};    //!< q (B)
     std::array<int64_t, lossless::N_CLASSES> m_lastSent{}; //!< when the last message went (ps)
-    uint32_t m_pending{0};                                 //!< bit c: a message of class c waits for its gap
-    uint64_t m_messages{0};                                //!< sent
-    int64_t m_peak{0};                                     //!< largest q (B)
+    uint32_t m_pending{0};  //!< bit c: a message of class c waits for its gap
+    uint64_t m_messages{0}; //!< sent
+    int64_t m_peak{0};      //!< largest q (B)
 
     // Sender's side
     std::array<lossless::RateLimiter, lossless::N_CLASSES> m_limiter; //!< per class
-    int64_t m_lowestRate{0};                                          //!< lowest rate obeyed (bit/s)
+    int64_t m_lowestRate{0}; //!< lowest rate obeyed (bit/s)
 
     lossless::ReusableEvent<ConceptualGfc> m_gap; //!< a gap is over
 };

@@ -24,8 +24,12 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 namespace
 {
 
-const char* const CAUSE_NAMES[N_DROP_CAUSES] =
-    {"headroom full", "lossy class over its threshold", "no route", "time to live", "link down", "dropped by a scheme"};
+const char* const CAUSE_NAMES[N_DROP_CAUSES] = {"headroom full",
+                                                "lossy class over its threshold",
+                                                "no route",
+                                                "time to live",
+                                                "link down",
+                                                "dropped by a scheme"};
 const char* const CAUSE_KEYS[N_DROP_CAUSES] =
     {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
 /// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not move it.
@@ -36,8 +40,10 @@ constexpr int64_t SALT_STREAM = 1;
 TypeId
 Fabric::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::lossless::Fabric").SetParent<Object>().SetGroupName("lossless").AddConstructor<Fabric>();
+    static TypeId tid = TypeId("ns3::lossless::Fabric")
+                            .SetParent<Object>()
+                            .SetGroupName("lossless")
+                            .AddConstructor<Fabric>();
     return tid;
 }
 
@@ -68,7 +74,8 @@ Fabric::Factory(const std::string& type)
     {
         TypeId tid;
         NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(type, &tid),
-                        "there is no type " << type << "; is the module that defines it built and loaded?");
+                        "there is no type " << type
+                                            << "; is the module that defines it built and loaded?");
         ObjectFactory factory;
         factory.SetTypeId(tid);
         found = m_factories.emplace(type, factory).first;
@@ -144,19 +151,29 @@ uint32_t
 Fabric::AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay)
 {
     NS_ABORT_MSG_IF(a >= m_nodes.size() || b >= m_nodes.size() || a == b,
-                    "link " << m_links.size() << " joins nodes " << a << " and " << b << "; there are nodes 0.."
-                            << m_nodes.size() - 1 << " and a link needs two of them");
+                    "link " << m_links.size() << " joins nodes " << a << " and " << b
+                            << "; there are nodes 0.." << m_nodes.size() - 1
+                            << " and a link needs two of them");
     for (const uint32_t node : {a, b})
     {
         NS_ABORT_MSG_IF(!m_routes.IsSwitch(node) && m_nodes[node]->GetNPorts() > 0,
-                        "host " << m_nodes[node]->GetName() << " has more than one link; a host has exactly one");
+                        "host " << m_nodes[node]->GetName()
+                                << " has more than one link; a host has exactly one");
     }
     auto portA = MakePort();
     auto portB = MakePort();
     const uint16_t indexA = m_nodes[a]->AddPort(portA);
     const uint16_t indexB = m_nodes[b]->AddPort(portB);
-    portA->Attach(PeekPointer(m_nodes[a]), indexA, PeekPointer(portB), rate.GetBitRate(), delay.GetTimeStep());
-    portB->Attach(PeekPointer(m_nodes[b]), indexB, PeekPointer(portA), rate.GetBitRate(), delay.GetTimeStep());
+    portA->Attach(PeekPointer(m_nodes[a]),
+                  indexA,
+                  PeekPointer(portB),
+                  rate.GetBitRate(),
+                  delay.GetTimeStep());
+    portB->Attach(PeekPointer(m_nodes[b]),
+                  indexB,
+                  PeekPointer(portA),
+                  rate.GetBitRate(),
+                  delay.GetTimeStep());
     m_routes.AddLink(a, indexA, b, indexB);
     m_links.push_back(Link{a, indexA, b, indexB});
     return static_cast<uint32_t>(m_links.size() - 1);
@@ -207,7 +224,8 @@ Fabric::Build()
     for (uint32_t node = 0; node < m_nodes.size(); ++node)
     {
         NS_ABORT_MSG_IF(m_nodes[node]->GetNPorts() == 0,
-                        "node " << m_nodes[node]->GetName() << " has no link; every node needs one");
+                        "node " << m_nodes[node]->GetName()
+                                << " has no link; every node needs one");
         m_routes.SetSalt(node, salts->GetInteger(0, std::numeric_limits<uint32_t>::max() - 1));
         largest = std::max(largest, m_nodes[node]->GetLargestFrame());
     }
@@ -285,9 +303,12 @@ Fabric::Check() const
             const int64_t have = node->GetBuffer().GetHeadroom(index);
             if (!m_allowLoss && have < need)
             {
-                problems << node->GetName() << " port to " << port.GetPeer().GetNode().GetName() << ": Headroom " << have
-                         << " B is less than eta' = 2 (C D + L_wire) + max(3840 B, C x control delay) + control frame + L = "
-                         << need << " B, so frames could be lost; raise it, leave it 0, or allow loss\n";
+                problems << node->GetName() << " port to " << port.GetPeer().GetNode().GetName()
+                         << ": Headroom " << have
+                         << " B is less than eta' = 2 (C D + L_wire) + max(3840 B, C x control "
+                            "delay) + control frame + L = "
+                         << need
+                         << " B, so frames could be lost; raise it, leave it 0, or allow loss\n";
             }
             for (const auto& flowControl : port.GetFlowControls())
             {
@@ -310,7 +331,8 @@ Fabric::Warn() const
             for (const auto& flowControl : node->GetPort(index).GetFlowControls())
             {
                 const std::string warning = flowControl->Warn();
-                if (!warning.empty() && std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+                if (!warning.empty() &&
+                    std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
                 {
                     warnings.push_back(warning);
                 }
@@ -346,11 +368,13 @@ Fabric::Finish()
         }
         if (!m_allowLoss && counters.droppedLossless > 0)
         {
-            problems << node->GetName() << " dropped " << counters.droppedLossless << " frames of lossless classes (";
+            problems << node->GetName() << " dropped " << counters.droppedLossless
+                     << " frames of lossless classes (";
             const char* separator = "";
             for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
             {
-                if (counters.byCause[cause] > 0 && static_cast<DropCause>(cause) != DropCause::LOSSY)
+                if (counters.byCause[cause] > 0 &&
+                    static_cast<DropCause>(cause) != DropCause::LOSSY)
                 {
                     problems << separator << CAUSE_NAMES[cause] << ": " << counters.byCause[cause];
                     separator = ", ";

@@ -4,11 +4,10 @@
 #ifndef LOSSLESS_FABRIC_H
 #define LOSSLESS_FABRIC_H
 
+#include "ns3/data-rate.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-recorder.h"
 #include "ns3/lossless-routes.h"
-
-#include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/object.h"
@@ -24,65 +23,158 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before and after a run.
+ * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before
+ * and after a run.
  *
- * Order: SetAttribute, AddFlowControl, AddAgent; AddSwitch, AddHost, AddLink, FailLink; Build; Check; run the simulator; Finish.
+ * Order: SetAttribute, AddFlowControl, AddAgent; AddSwitch, AddHost, AddLink, FailLink; Build;
+ * Check; run the simulator; Finish.
  */
 class Fabric : public Object
 {
   public:
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     Fabric();
     ~Fabric() override;
 
-    /// Set an attribute on every object of a type that is made from now on. @param type TypeId name. @param name attribute.
-    /// @param value value in ns-3's spelling.
+    /**
+     * @brief Set an attribute on every object of a type that is made from now on.
+     *
+     * @param type TypeId name.
+     * @param name attribute.
+     * @param value value in ns-3's spelling.
+     */
     void SetAttribute(const std::string& type, const std::string& name, const std::string& value);
-    /// Append a flow control to every port's chain. @param type TypeId name.
+    /**
+     * @brief Append a flow control to every port's chain.
+     *
+     * @param type TypeId name.
+     */
     void AddFlowControl(const std::string& type);
-    /// Add an agent to every switch. @param type TypeId name.
+    /**
+     * @brief Add an agent to every switch.
+     *
+     * @param type TypeId name.
+     */
     void AddAgent(const std::string& type);
-    /// Let frames of lossless classes be lost, and headroom be less than eta'. @param allow true to.
+    /**
+     * @brief Let frames of lossless classes be lost, and headroom be less than eta'.
+     *
+     * @param allow true to.
+     */
     void SetAllowLoss(bool allow);
 
-    /// Make an object with the attributes set for its type. @tparam T class. @param type TypeId name. @return the object.
+    /**
+     * @brief Make an object with the attributes set for its type.
+     *
+     * @tparam T class.
+     * @param type TypeId name.
+     * @return the object.
+     */
     template <class T>
     Ptr<T> Make(const std::string& type)
     {
         return Factory(type).Create<T>();
     }
 
-    /// Add a switch. @param name its name. @return its number.
+    /**
+     * @brief Add a switch.
+     *
+     * @param name its name.
+     * @return its number.
+     */
     uint32_t AddSwitch(const std::string& name);
-    /// Add a host. @param name its name. @param host the host, a node made elsewhere. @return its number.
+    /**
+     * @brief Add a host.
+     *
+     * @param name its name.
+     * @param host the host, a node made elsewhere.
+     * @return its number.
+     */
     uint32_t AddHost(const std::string& name, Ptr<FabricNode> host);
-    /// Add a link. @param a node. @param b node. @param rate rate. @param delay delay. @return its number.
+    /**
+     * @brief Add a link.
+     *
+     * @param a node.
+     * @param b node.
+     * @param rate rate.
+     * @param delay delay.
+     * @return its number.
+     */
     uint32_t AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay);
-    /// Take a link down. @param link its number. @param down when; 0: from the start. @param up when; negative: never.
+    /**
+     * @brief Take a link down.
+     *
+     * @param link its number.
+     * @param down when; 0: from the start.
+     * @param up when; negative: never.
+     */
     void FailLink(uint32_t link, Time down, Time up);
     /// All is added: find the routes, configure buffers, start flow controls.
     void Build();
 
-    /// A node. @param node its number. @return the node.
+    /**
+     * @brief A node.
+     *
+     * @param node its number.
+     * @return the node.
+     */
     FabricNode& GetNode(uint32_t node) const;
-    /// How many nodes. @return count.
+    /**
+     * @brief How many nodes.
+     *
+     * @return count.
+     */
     uint32_t GetNNodes() const;
-    /// The port of a node that leads to a neighbour. @param node number. @param peer number. @return the port, or nullptr.
+    /**
+     * @brief The port of a node that leads to a neighbour.
+     *
+     * @param node number.
+     * @param peer number.
+     * @return the port, or nullptr.
+     */
     Port* FindPort(uint32_t node, uint32_t peer) const;
-    /// The routes. @return routes.
+    /**
+     * @brief The routes.
+     *
+     * @return routes.
+     */
     Routes& GetRoutes();
-    /// The recorder. @return recorder.
+    /**
+     * @brief The recorder.
+     *
+     * @return recorder.
+     */
     Recorder& GetRecorder();
 
-    /// What makes it impossible. Precondition: built. @return one problem a line; empty if none.
+    /**
+     * @brief What makes it impossible. Precondition: built.
+     *
+     * @return one problem a line; empty if none.
+     */
     std::string Check() const;
-    /// What lies outside a sufficient bound. Precondition: built. @return one warning a line; empty if none.
+    /**
+     * @brief What lies outside a sufficient bound. Precondition: built.
+     *
+     * @return one warning a line; empty if none.
+     */
     std::string Warn() const;
-    /// End of a run: close intervals, check that frames and bytes are conserved and that nothing lossless was lost.
-    /// @return one problem a line; empty if none.
+    /**
+     * @brief End of a run: close intervals, check that frames and bytes are conserved and that
+     * nothing lossless was lost.
+     *
+     * @return one problem a line; empty if none.
+     */
     std::string Finish();
-    /// Add the fabric's numbers. @param summary where to.
+    /**
+     * @brief Add the fabric's numbers.
+     *
+     * @param summary where to.
+     */
     void Report(Summary& summary) const;
 
   protected:

@@ -10,8 +10,9 @@
 /**
  * @defgroup lossless Lossless Ethernet fabric
  *
- * Switches, ports, shared buffers and flow control of lossless Ethernet. Times inside the module are 64-bit integers in
- * picoseconds, rates are bit/s and sizes bytes; ns-3's clock runs in picoseconds too (see lossless::UsePicoseconds).
+ * Switches, ports, shared buffers and flow control of lossless Ethernet. Times inside the module
+ * are 64-bit integers in picoseconds, rates are bit/s and sizes bytes; ns-3's clock runs in
+ * picoseconds too (see lossless::UsePicoseconds).
  */
 
 namespace ns3

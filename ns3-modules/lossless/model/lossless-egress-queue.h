@@ -15,7 +15,8 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Frames of one class that wait for a port: first in first out, or one frame from each ingress port in turn.
+ * @brief Frames of one class that wait for a port: first in first out, or one frame from each
+ * ingress port in turn.
  */
 class EgressQueue
 {
@@ -23,7 +24,8 @@ class EgressQueue
     /**
      * @brief Set it up.
      * @param cls its class.
-     * @param lanes 1: FIFO; else the number of ingress ports + 1, served round-robin (the last is for frames made here).
+     * @param lanes 1: FIFO; else the number of ingress ports + 1, served round-robin (the last is
+     * for frames made here).
      */
     EgressQueue(uint8_t cls, uint16_t lanes)
         : m_lanes(lanes),
@@ -32,7 +34,11 @@ class EgressQueue
     {
     }
 
-    /// Add a frame. @param frame the frame.
+    /**
+     * @brief Add a frame.
+     *
+     * @param frame the frame.
+     */
     void Push(Frame* frame)
     {
         const uint16_t lane = LaneOf(frame);
@@ -45,13 +51,21 @@ class EgressQueue
         ++m_frames;
     }
 
-    /// Next to go. @return the frame, or nullptr.
+    /**
+     * @brief Next to go.
+     *
+     * @return the frame, or nullptr.
+     */
     Frame* Head() const
     {
         return m_active == 0 ? nullptr : m_lanes[m_turn[m_first]].Head();
     }
 
-    /// Take the next. Precondition: not empty. @return the frame.
+    /**
+     * @brief Take the next. Precondition: not empty.
+     *
+     * @return the frame.
+     */
     Frame* Pop()
     {
         const uint16_t lane = m_turn[m_first];
@@ -67,19 +81,31 @@ class EgressQueue
         return frame;
     }
 
-    /// Bytes waiting. @return bytes.
+    /**
+     * @brief Bytes waiting.
+     *
+     * @return bytes.
+     */
     int64_t GetBytes() const
     {
         return m_bytes;
     }
 
-    /// Frames waiting. @return count.
+    /**
+     * @brief Frames waiting.
+     *
+     * @return count.
+     */
     uint32_t GetFrames() const
     {
         return m_frames;
     }
 
-    /// Its class. @return 0..7 or CONTROL_CLASS.
+    /**
+     * @brief Its class.
+     *
+     * @return 0..7 or CONTROL_CLASS.
+     */
     uint8_t GetClass() const
     {
         return m_cls;

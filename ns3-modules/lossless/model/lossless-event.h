@@ -16,7 +16,8 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Let ns-3's clock count picoseconds: 1048 B at 100 Gb/s take 83.84 ns, which nanoseconds cannot say.
+ * @brief Let ns-3's clock count picoseconds: 1048 B at 100 Gb/s take 83.84 ns, which nanoseconds
+ * cannot say.
  *
  * Call it before any simulation in the process; further calls do nothing.
  */
@@ -29,7 +30,11 @@ UsePicoseconds()
     }
 }
 
-/// Simulated time. @return ps.
+/**
+ * @brief Simulated time.
+ *
+ * @return ps.
+ */
 inline int64_t
 NowPs()
 {
@@ -38,9 +43,11 @@ NowPs()
 
 /**
  * @ingroup lossless
- * @brief An event that calls a member function and is allocated once, however often it is scheduled.
+ * @brief An event that calls a member function and is allocated once, however often it is
+ * scheduled.
  *
- * It may be pending several times at once. There is no way to cancel it: the function must know whether it is still wanted.
+ * It may be pending several times at once. There is no way to cancel it: the function must know
+ * whether it is still wanted.
  *
  * @tparam T class of the object
  */
@@ -58,7 +65,11 @@ class ReusableEvent
     {
     }
 
-    /// Schedule one more occurrence. @param delay ps from now, not negative.
+    /**
+     * @brief Schedule one more occurrence.
+     *
+     * @param delay ps from now, not negative.
+     */
     void Schedule(int64_t delay)
     {
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), Ptr<EventImpl>(m_impl));
@@ -69,7 +80,12 @@ class ReusableEvent
     class Impl : public EventImpl
     {
       public:
-        /// Bind. @param object the object. @param function its member.
+        /**
+         * @brief Bind.
+         *
+         * @param object the object.
+         * @param function its member.
+         */
         Impl(T* object, void (T::*function)())
             : m_object(object),
               m_function(function)

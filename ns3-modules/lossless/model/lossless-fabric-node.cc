@@ -219,7 +219,8 @@ FabricNode::Drop(Frame* frame, DropCause cause)
         m_dropTrace(m_name, *frame, cause);
         if (m_recorder && m_recorder->TracesDrops())
         {
-            const uint32_t peer = frame->ingress < m_ports.size() ? m_ports[frame->ingress]->GetPeerId() : m_id;
+            const uint32_t peer =
+                frame->ingress < m_ports.size() ? m_ports[frame->ingress]->GetPeerId() : m_id;
             m_recorder->RecordDrop(m_id, peer, *frame, cause);
         }
     }
@@ -244,7 +245,8 @@ FabricNode::TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) c
 {
     for (SwitchAgent* agent : m_queueAgents)
     {
-        joined ? agent->NotifyEnqueue(egress, queue, frame) : agent->NotifyDequeue(egress, queue, frame);
+        joined ? agent->NotifyEnqueue(egress, queue, frame)
+               : agent->NotifyDequeue(egress, queue, frame);
     }
 }
 

@@ -25,7 +25,8 @@ class Routes;
 
 /**
  * @ingroup lossless
- * @brief A node of the fabric, switch or host: ports, a shared buffer, agents, and the accounting of what it takes and drops.
+ * @brief A node of the fabric, switch or host: ports, a shared buffer, agents, and the accounting
+ * of what it takes and drops.
  */
 class FabricNode : public Object
 {
@@ -33,60 +34,139 @@ class FabricNode : public Object
     /// Counted over a node's life. Frames of MAC control are not counted.
     struct Counters
     {
-        uint64_t made{0};    //!< frames made here
-        uint64_t taken{0};   //!< frames that ended here
-        uint64_t dropped{0}; //!< frames dropped here
-        uint64_t droppedLossless{0}; //!< of them, frames of lossless classes
+        uint64_t made{0};                              //!< frames made here
+        uint64_t taken{0};                             //!< frames that ended here
+        uint64_t dropped{0};                           //!< frames dropped here
+        uint64_t droppedLossless{0};                   //!< of them, frames of lossless classes
         std::array<uint64_t, N_DROP_CAUSES> byCause{}; //!< dropped, by cause
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     FabricNode();
     ~FabricNode() override;
 
-    /// Number and name it. @param id its number in the fabric. @param name its name.
+    /**
+     * @brief Number and name it.
+     *
+     * @param id its number in the fabric.
+     * @param name its name.
+     */
     void SetIdentity(uint32_t id, const std::string& name);
-    /// Its number. @return number.
+    /**
+     * @brief Its number.
+     *
+     * @return number.
+     */
     uint32_t GetId() const;
-    /// Its name. @return name.
+    /**
+     * @brief Its name.
+     *
+     * @return name.
+     */
     const std::string& GetName() const;
 
-    /// Add a port. @param port the port. @return its index.
+    /**
+     * @brief Add a port.
+     *
+     * @param port the port.
+     * @return its index.
+     */
     uint16_t AddPort(Ptr<Port> port);
-    /// A port. @param index its index. @return the port.
+    /**
+     * @brief A port.
+     *
+     * @param index its index.
+     * @return the port.
+     */
     Port& GetPort(uint16_t index) const;
-    /// How many ports. @return count.
+    /**
+     * @brief How many ports.
+     *
+     * @return count.
+     */
     uint16_t GetNPorts() const;
-    /// Give it a buffer, not yet configured. @param buffer the buffer.
+    /**
+     * @brief Give it a buffer, not yet configured.
+     *
+     * @param buffer the buffer.
+     */
     void SetBuffer(Ptr<SharedBuffer> buffer);
-    /// Its buffer. @return the buffer.
+    /**
+     * @brief Its buffer.
+     *
+     * @return the buffer.
+     */
     SharedBuffer& GetBuffer() const;
-    /// Give it an agent. @param agent the agent.
+    /**
+     * @brief Give it an agent.
+     *
+     * @param agent the agent.
+     */
     void AddAgent(Ptr<SwitchAgent> agent);
-    /// Its agents. @return agents.
+    /**
+     * @brief Its agents.
+     *
+     * @return agents.
+     */
     const std::vector<Ptr<SwitchAgent>>& GetAgents() const;
-    /// Where traces go and who knows the ways. @param recorder the recorder. @param routes the routes.
+    /**
+     * @brief Where traces go and who knows the ways.
+     *
+     * @param recorder the recorder.
+     * @param routes the routes.
+     */
     void SetFabric(Recorder* recorder, const Routes* routes);
 
     /// All links are there: configure the buffer, start flow controls and agents.
     void Start();
-    /// Time between a frame's arrival and its joining an egress queue. @return ps.
+    /**
+     * @brief Time between a frame's arrival and its joining an egress queue.
+     *
+     * @return ps.
+     */
     virtual int64_t GetPipelineLatency() const = 0;
-    /// Largest frame this node may make. @return bytes; 0: it makes none of its own.
+    /**
+     * @brief Largest frame this node may make.
+     *
+     * @return bytes; 0: it makes none of its own.
+     */
     virtual uint32_t GetLargestFrame() const;
 
-    /// A frame has arrived whole. @param frame it. @param ingress port.
+    /**
+     * @brief A frame has arrived whole.
+     *
+     * @param frame it.
+     * @param ingress port.
+     */
     virtual void Receive(Frame* frame, Port& ingress) = 0;
-    /// Send a frame made here. @param frame it.
+    /**
+     * @brief Send a frame made here.
+     *
+     * @param frame it.
+     */
     virtual void Inject(Frame* frame) = 0;
-    /// Frames inside the node but in no port. @return count.
+    /**
+     * @brief Frames inside the node but in no port.
+     *
+     * @return count.
+     */
     virtual uint64_t CountHeld() const;
-    /// The link of a port went down or came up. @param port the port. @param up true: up.
+    /**
+     * @brief The link of a port went down or came up.
+     *
+     * @param port the port.
+     * @param up true: up.
+     */
     virtual void NotifyLink(Port& port, bool up);
 
     /**
-     * @brief Charge a frame to the shared buffer, tell the flow controls, and drop it if it is refused.
+     * @brief Charge a frame to the shared buffer, tell the flow controls, and drop it if it is
+     * refused.
      * @param frame it.
      * @param ingress port it came in by.
      * @param egress index of the port it will leave by.
@@ -104,53 +184,114 @@ class FabricNode : public Object
      */
     void Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes);
 
-    /// Count a drop and free the frame, whose bytes are not, or no longer, charged. @param frame it. @param cause why.
+    /**
+     * @brief Count a drop and free the frame, whose bytes are not, or no longer, charged.
+     *
+     * @param frame it.
+     * @param cause why.
+     */
     void Drop(Frame* frame, DropCause cause);
-    /// Count a frame that ended here and free it. @param frame it.
+    /**
+     * @brief Count a frame that ended here and free it.
+     *
+     * @param frame it.
+     */
     void Take(Frame* frame);
 
-    /// Is anybody interested in queues? @return true if an agent is.
+    /**
+     * @brief Is anybody interested in queues?
+     *
+     * @return true if an agent is.
+     */
     bool HasQueueAgents() const;
-    /// Tell the agents. @param egress port. @param queue queue. @param frame frame. @param joined joined, else goes.
+    /**
+     * @brief Tell the agents.
+     *
+     * @param egress port.
+     * @param queue queue.
+     * @param frame frame.
+     * @param joined joined, else goes.
+     */
     void TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const;
-    /// Tell the agents. @param port port. @param cls class. @param on paused. @param sent by this node, else obeyed by it.
+    /**
+     * @brief Tell the agents.
+     *
+     * @param port port.
+     * @param cls class.
+     * @param on paused.
+     * @param sent by this node, else obeyed by it.
+     */
     void TellPause(Port& port, uint8_t cls, bool on, bool sent) const;
-    /// Let the agents append to a control frame. @param port port. @param control the frame.
+    /**
+     * @brief Let the agents append to a control frame.
+     *
+     * @param port port.
+     * @param control the frame.
+     */
     void TellDecorate(Port& port, ControlFrame& control) const;
-    /// Tell the agents of a control frame. @param port port. @param control the frame.
+    /**
+     * @brief Tell the agents of a control frame.
+     *
+     * @param port port.
+     * @param control the frame.
+     */
     void TellControl(Port& port, const ControlFrame& control) const;
-    /// Offer a SIGNAL frame to the agents. @param frame it. @param ingress port. @return true if one consumed it.
+    /**
+     * @brief Offer a SIGNAL frame to the agents.
+     *
+     * @param frame it.
+     * @param ingress port.
+     * @return true if one consumed it.
+     */
     bool OfferTransit(Frame* frame, Port& ingress) const;
 
-    /// What it counted. @return counters.
+    /**
+     * @brief What it counted.
+     *
+     * @return counters.
+     */
     const Counters& GetCounters() const;
-    /// Trace sink of the fabric. @return recorder.
+    /**
+     * @brief Trace sink of the fabric.
+     *
+     * @return recorder.
+     */
     Recorder* GetRecorder() const;
 
-    /// TracedCallback signature of drops. @param node name. @param frame frame. @param cause cause.
+    /**
+     * @brief TracedCallback signature of drops.
+     *
+     * @param node name.
+     * @param frame frame.
+     * @param cause cause.
+     */
     typedef void (*DropCallback)(const std::string& node, const Frame& frame, DropCause cause);
 
   protected:
     void DoDispose() override;
 
-    /// Count a frame made here. @param frame it.
+    /**
+     * @brief Count a frame made here.
+     *
+     * @param frame it.
+     */
     void CountMade(const Frame* frame)
     {
         m_counters.made += frame->kind != FrameKind::MAC;
     }
 
-    uint32_t m_id{0};                    //!< number
-    std::string m_name;                  //!< name
-    std::vector<Ptr<Port>> m_ports;      //!< ports
-    Ptr<SharedBuffer> m_buffer;          //!< buffer
-    std::vector<Ptr<SwitchAgent>> m_agents; //!< all agents
-    std::vector<SwitchAgent*> m_queueAgents;   //!< those with QUEUE
-    std::vector<SwitchAgent*> m_pauseAgents;   //!< those with PAUSE
-    std::vector<SwitchAgent*> m_transitAgents; //!< those with TRANSIT
-    std::vector<SwitchAgent*> m_controlAgents; //!< those with CONTROL
-    Recorder* m_recorder{nullptr};       //!< where traces go
-    const Routes* m_routes{nullptr};     //!< the ways
-    Counters m_counters;                 //!< what it counted
+    uint32_t m_id{0};                                                        //!< number
+    std::string m_name;                                                      //!< name
+    std::vector<Ptr<Port>> m_ports;                                          //!< ports
+    Ptr<SharedBuffer> m_buffer;                                              //!< buffer
+    std::vector<Ptr<SwitchAgent>> m_agents;                                  //!< all agents
+    std::vector<SwitchAgent*> m_queueAgents;                                 //!< those with QUEUE
+    std::vector<SwitchAgent*> m_pauseAgents;                                 //!< those with PAUSE
+    std::vector<SwitchAgent*> m_transitAgents;                               //!< those with TRANSIT
+    std::vector<SwitchAgent*> m_controlAgents;                               //!< those with CONTROL
+    Recorder* m_recorder{nullptr};                                           //!< where traces go
+    const Routes* m_routes{nullptr};                                         //!< the ways
+    Counters m_counters;                                                     //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 };
 

@@ -13,7 +13,8 @@ NS_OBJECT_ENSURE_REGISTERED(FlowControl);
 TypeId
 FlowControl::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::lossless::FlowControl").SetParent<Object>().SetGroupName("lossless");
+    static TypeId tid =
+        TypeId("ns3::lossless::FlowControl").SetParent<Object>().SetGroupName("lossless");
     return tid;
 }
 
@@ -46,7 +47,10 @@ FlowControl::NotifyReceived(const Frame& /* frame */, int64_t /* queueBytes */)
 }
 
 void
-FlowControl::NotifyReleased(uint8_t /* cls */, uint32_t /* flow */, uint32_t /* bytes */, int64_t /* queueBytes */)
+FlowControl::NotifyReleased(uint8_t /* cls */,
+                            uint32_t /* flow */,
+                            uint32_t /* bytes */,
+                            int64_t /* queueBytes */)
 {
 }
 

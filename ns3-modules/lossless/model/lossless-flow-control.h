@@ -18,20 +18,23 @@ namespace lossless
 
 class Port;
 
-/// Numbers that end up in a run's summary, by name; names end in their unit. Values of equal names are added up.
+/// Numbers that end up in a run's summary, by name; names end in their unit. Values of equal names
+/// are added up.
 using Summary = std::map<std::string, double>;
 
 /**
  * @ingroup lossless
  * @brief A hop-by-hop flow control: one instance a port, any number in a port's chain.
  *
- * Derive a class, give it a TypeId with attributes, say in GetHooks() which functions it overrides, and it can be named in
- * any experiment. The chain agrees on a frame when no member has blocked its queue and all GetEarliest() times have come.
+ * Derive a class, give it a TypeId with attributes, say in GetHooks() which functions it overrides,
+ * and it can be named in any experiment. The chain agrees on a frame when no member has blocked its
+ * queue and all GetEarliest() times have come.
  *
- * *Receiver's side*: the port tells of bytes entering and leaving the ingress accounting (NotifyReceived, NotifyReleased) and
- * of the shared buffer turning a queue OFF or ON (NotifyPressure); answer with Port::SendControl.
- * *Sender's side*: block or unblock queues (Port::Block), or say from when the head of a queue may go (GetEarliest); see
- * frames go (NotifySent); consume control frames of the peer (ReceiveControl).
+ * *Receiver's side*: the port tells of bytes entering and leaving the ingress accounting
+ * (NotifyReceived, NotifyReleased) and of the shared buffer turning a queue OFF or ON
+ * (NotifyPressure); answer with Port::SendControl. *Sender's side*: block or unblock queues
+ * (Port::Block), or say from when the head of a queue may go (GetEarliest); see frames go
+ * (NotifySent); consume control frames of the peer (ReceiveControl).
  */
 class FlowControl : public Object
 {
@@ -46,21 +49,42 @@ class FlowControl : public Object
         SENT = 16,    ///< NotifySent
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
 
-    /// Which functions are to be called. @return sum of Hook.
+    /**
+     * @brief Which functions are to be called.
+     *
+     * @return sum of Hook.
+     */
     virtual uint32_t GetHooks() const = 0;
 
-    /// Tie it to its port; called once. @param port the port, which owns this object.
+    /**
+     * @brief Tie it to its port; called once.
+     *
+     * @param port the port, which owns this object.
+     */
     void SetPort(Port* port);
 
-    /// The port is complete (rate, peer, buffer): start timers, read the rate. Called once, before any frame.
+    /// The port is complete (rate, peer, buffer): start timers, read the rate. Called once, before
+    /// any frame.
     virtual void Start();
 
-    /// What makes this configuration impossible on this port. @return one problem a line; empty if none.
+    /**
+     * @brief What makes this configuration impossible on this port.
+     *
+     * @return one problem a line; empty if none.
+     */
     virtual std::string Check() const;
-    /// What lies outside a sufficient bound but may be wanted. @return one warning a line; empty if none.
+    /**
+     * @brief What lies outside a sufficient bound but may be wanted.
+     *
+     * @return one warning a line; empty if none.
+     */
     virtual std::string Warn() const;
 
     /**
@@ -79,13 +103,28 @@ class FlowControl : public Object
      */
     virtual void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes);
 
-    /// The shared buffer wants the upstream of a class silent, or not any more. @param cls class. @param off true: silent.
+    /**
+     * @brief The shared buffer wants the upstream of a class silent, or not any more.
+     *
+     * @param cls class.
+     * @param off true: silent.
+     */
     virtual void NotifyPressure(uint8_t cls, bool off);
 
-    /// How many egress queues beyond one a class it needs. @return count.
+    /**
+     * @brief How many egress queues beyond one a class it needs.
+     *
+     * @return count.
+     */
     virtual uint16_t GetExtraQueues() const;
 
-    /// Choose the egress queue a frame joins. @param frame the frame. @param queue what the chain chose so far. @return queue.
+    /**
+     * @brief Choose the egress queue a frame joins.
+     *
+     * @param frame the frame.
+     * @param queue what the chain chose so far.
+     * @return queue.
+     */
     virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue);
 
     /**
@@ -93,20 +132,40 @@ class FlowControl : public Object
      * @param queue egress queue.
      * @param head its first frame.
      * @param now ps.
-     * @return ps; now if at once, NEVER if something else must happen first (then call Port::Kick when it has).
+     * @return ps; now if at once, NEVER if something else must happen first (then call Port::Kick
+     * when it has).
      */
     virtual int64_t GetEarliest(uint16_t queue, const Frame& head, int64_t now) const;
 
-    /// The head of a queue has begun to go. @param queue egress queue. @param frame the frame. @param now ps.
+    /**
+     * @brief The head of a queue has begun to go.
+     *
+     * @param queue egress queue.
+     * @param frame the frame.
+     * @param now ps.
+     */
     virtual void NotifySent(uint16_t queue, const Frame& frame, int64_t now);
 
-    /// A control frame from the peer takes effect. @param control it. @return true if it was this scheme's.
+    /**
+     * @brief A control frame from the peer takes effect.
+     *
+     * @param control it.
+     * @return true if it was this scheme's.
+     */
     virtual bool ReceiveControl(const ControlFrame& control);
 
-    /// The link went down or came up: forget what was agreed over it. @param up true: up.
+    /**
+     * @brief The link went down or came up: forget what was agreed over it.
+     *
+     * @param up true: up.
+     */
     virtual void NotifyLink(bool up);
 
-    /// Add this port's numbers to the run's summary. @param summary where to add.
+    /**
+     * @brief Add this port's numbers to the run's summary.
+     *
+     * @param summary where to add.
+     */
     virtual void Report(Summary& summary) const;
 
   protected:

@@ -63,8 +63,8 @@ class Pool
     }
 
     std::vector<std::unique_ptr<T[]>> m_chunks; //!< the memory
-    std::vector<T*> m_free;                     //!< records not in use; last in, first out, so they stay in cache
-    uint64_t m_live{0};                         //!< records in use
+    std::vector<T*> m_free; //!< records not in use; last in, first out, so they stay in cache
+    uint64_t m_live{0};     //!< records in use
 };
 
 Pool<Frame>&

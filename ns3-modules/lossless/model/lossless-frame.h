@@ -41,10 +41,11 @@ inline constexpr uint32_t N_DROP_CAUSES = 6;
 
 /**
  * @ingroup lossless
- * @brief A MAC control frame (EtherType 0x8808): what a FlowControl tells the other end of its link.
+ * @brief A MAC control frame (EtherType 0x8808): what a FlowControl tells the other end of its
+ * link.
  *
- * A FlowControl recognises its own frames by the opcode. `value` is the scheme's word for each class: pause quanta for
- * PFC, a queue length or a stage for GFC.
+ * A FlowControl recognises its own frames by the opcode. `value` is the scheme's word for each
+ * class: pause quanta for PFC, a queue length or a stage for GFC.
  */
 struct ControlFrame
 {
@@ -63,27 +64,27 @@ struct ControlFrame
  */
 struct Frame
 {
-    Frame* next{nullptr};          //!< link of the list that holds it
-    int64_t queued{0};             //!< when it joined its egress queue (ps)
-    std::array<uint64_t, 2> word;  //!< ACK: time stamp echo and more; SIGNAL: the scheme's own
-    ControlFrame* control{nullptr}; //!< MAC only
-    uint32_t flow{0};              //!< number of its flow
-    uint32_t src{0};               //!< node that made it
-    uint32_t dst{0};               //!< node it goes to
-    uint32_t psn{0};               //!< packet sequence number
-    uint32_t hash{0};              //!< of the 5-tuple, for ECMP
-    uint16_t bytes{0};             //!< size from the destination address to the FCS
-    uint16_t payload{0};           //!< payload bytes in it
-    uint16_t ingress{NO_PORT};     //!< port through which it came into the node that holds it
-    uint16_t egress{NO_PORT};      //!< port of that node through which it will leave
+    Frame* next{nullptr};            //!< link of the list that holds it
+    int64_t queued{0};               //!< when it joined its egress queue (ps)
+    std::array<uint64_t, 2> word;    //!< ACK: time stamp echo and more; SIGNAL: the scheme's own
+    ControlFrame* control{nullptr};  //!< MAC only
+    uint32_t flow{0};                //!< number of its flow
+    uint32_t src{0};                 //!< node that made it
+    uint32_t dst{0};                 //!< node it goes to
+    uint32_t psn{0};                 //!< packet sequence number
+    uint32_t hash{0};                //!< of the 5-tuple, for ECMP
+    uint16_t bytes{0};               //!< size from the destination address to the FCS
+    uint16_t payload{0};             //!< payload bytes in it
+    uint16_t ingress{NO_PORT};       //!< port through which it came into the node that holds it
+    uint16_t egress{NO_PORT};        //!< port of that node through which it will leave
     FrameKind kind{FrameKind::DATA}; //!< what it carries
-    uint8_t cls{0};                //!< class 0..7, or CONTROL_CLASS
-    uint8_t ttl{64};               //!< hops it may still take
-    uint8_t hop{0};                //!< switches passed, the index into a pinned path
-    uint8_t ecn{0};                //!< 0 not capable, 1 capable, 3 congestion experienced
-    bool pinned{false};            //!< follows the path of its flow
-    bool lost{false};              //!< its link failed while it was on the wire
-    bool charged{false};           //!< its bytes are in the shared buffer of the node that holds it
+    uint8_t cls{0};                  //!< class 0..7, or CONTROL_CLASS
+    uint8_t ttl{64};                 //!< hops it may still take
+    uint8_t hop{0};                  //!< switches passed, the index into a pinned path
+    uint8_t ecn{0};                  //!< 0 not capable, 1 capable, 3 congestion experienced
+    bool pinned{false};              //!< follows the path of its flow
+    bool lost{false};                //!< its link failed while it was on the wire
+    bool charged{false}; //!< its bytes are in the shared buffer of the node that holds it
 };
 
 /**
@@ -95,13 +96,29 @@ struct Frame
 class FramePool
 {
   public:
-    /// Take a frame with default fields. @return the frame.
+    /**
+     * @brief Take a frame with default fields.
+     *
+     * @return the frame.
+     */
     static Frame* Take();
-    /// Take a MAC control frame. @return the frame; its `control` has no class set.
+    /**
+     * @brief Take a MAC control frame.
+     *
+     * @return the frame; its `control` has no class set.
+     */
     static Frame* TakeControl();
-    /// Give a frame back. @param frame the frame; not to be used any more.
+    /**
+     * @brief Give a frame back.
+     *
+     * @param frame the frame; not to be used any more.
+     */
     static void Give(Frame* frame);
-    /// Frames taken and not given back. @return count.
+    /**
+     * @brief Frames taken and not given back.
+     *
+     * @return count.
+     */
     static uint64_t GetLive();
     /// Forget every frame, as at the end of a simulation; pointers into the pool become invalid.
     static void Clear();
@@ -114,7 +131,11 @@ class FramePool
 class FrameFifo
 {
   public:
-    /// Append. @param frame the frame.
+    /**
+     * @brief Append.
+     *
+     * @param frame the frame.
+     */
     void Push(Frame* frame)
     {
         frame->next = nullptr;
@@ -124,7 +145,11 @@ class FrameFifo
         ++m_frames;
     }
 
-    /// Remove the first. Precondition: not empty. @return the frame.
+    /**
+     * @brief Remove the first. Precondition: not empty.
+     *
+     * @return the frame.
+     */
     Frame* Pop()
     {
         Frame* frame = m_head;
@@ -138,25 +163,41 @@ class FrameFifo
         return frame;
     }
 
-    /// The first frame. @return the frame, or nullptr.
+    /**
+     * @brief The first frame.
+     *
+     * @return the frame, or nullptr.
+     */
     Frame* Head() const
     {
         return m_head;
     }
 
-    /// Is there none? @return true when empty.
+    /**
+     * @brief Is there none?
+     *
+     * @return true when empty.
+     */
     bool IsEmpty() const
     {
         return !m_head;
     }
 
-    /// Bytes held. @return sum of Frame::bytes.
+    /**
+     * @brief Bytes held.
+     *
+     * @return sum of Frame::bytes.
+     */
     int64_t GetBytes() const
     {
         return m_bytes;
     }
 
-    /// Frames held. @return count.
+    /**
+     * @brief Frames held.
+     *
+     * @return count.
+     */
     uint32_t GetFrames() const
     {
         return m_frames;

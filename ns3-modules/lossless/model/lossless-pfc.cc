@@ -27,18 +27,20 @@ Pfc::GetTypeId()
             .SetParent<FlowControl>()
             .SetGroupName("lossless")
             .AddConstructor<Pfc>()
-            .AddAttribute("Mode",
-                          "What ends a pause: Timer (its quanta, IEEE 802.1Qbb) or OnOff (only a resume).",
-                          EnumValue(Mode::TIMER),
-                          MakeEnumAccessor<Mode>(&Pfc::m_mode),
-                          MakeEnumChecker(Mode::TIMER, "Timer", Mode::ON_OFF, "OnOff"))
+            .AddAttribute(
+                "Mode",
+                "What ends a pause: Timer (its quanta, IEEE 802.1Qbb) or OnOff (only a resume).",
+                EnumValue(Mode::TIMER),
+                MakeEnumAccessor<Mode>(&Pfc::m_mode),
+                MakeEnumChecker(Mode::TIMER, "Timer", Mode::ON_OFF, "OnOff"))
             .AddAttribute("PauseQuanta",
                           "Length of a pause in quanta of 512 bit times.",
                           UintegerValue(MAX_QUANTA),
                           MakeUintegerAccessor(&Pfc::m_quanta),
                           MakeUintegerChecker<uint32_t>(1, MAX_QUANTA))
             .AddAttribute("RefreshAt",
-                          "Share of a pause after which a class that is still OFF is paused anew (Timer mode).",
+                          "Share of a pause after which a class that is still OFF is paused anew "
+                          "(Timer mode).",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Pfc::m_refreshAt),
                           MakeDoubleChecker<double>(0.01, 1.0));
@@ -66,7 +68,8 @@ Pfc::PauseTime(uint32_t quanta) const
 void
 Pfc::Start()
 {
-    m_refreshInterval = static_cast<int64_t>(m_refreshAt * static_cast<double>(PauseTime(m_quanta)));
+    m_refreshInterval =
+        static_cast<int64_t>(m_refreshAt * static_cast<double>(PauseTime(m_quanta)));
 }
 
 std::string
@@ -75,7 +78,8 @@ Pfc::Check() const
     std::ostringstream problems;
     if (m_refreshInterval <= 0)
     {
-        problems << "Pfc: RefreshAt " << m_refreshAt << " of " << m_quanta << " quanta is less than 1 ps\n";
+        problems << "Pfc: RefreshAt " << m_refreshAt << " of " << m_quanta
+                 << " quanta is less than 1 ps\n";
     }
     return problems.str();
 }
@@ -165,7 +169,8 @@ Pfc::ReceiveControl(const ControlFrame& control)
 void
 Pfc::Expire()
 {
-    // Not every occurrence is a pause's end: the timer may have been replaced, or the class resumed, since.
+    // Not every occurrence is a pause's end: the timer may have been replaced, or the class
+    // resumed, since.
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         if ((m_paused >> cls) & 1U && m_until[cls] <= NowPs())
@@ -188,7 +193,8 @@ Pfc::SetPaused(uint8_t cls, bool paused)
     m_port->NotePaused(cls, paused);
     for (std::size_t queue = cls; queue < m_port->GetQueues().size(); queue += N_CLASSES)
     {
-        paused ? m_port->Block(static_cast<uint16_t>(queue)) : m_port->Unblock(static_cast<uint16_t>(queue));
+        paused ? m_port->Block(static_cast<uint16_t>(queue))
+               : m_port->Unblock(static_cast<uint16_t>(queue));
     }
 }
 

@@ -18,10 +18,11 @@ namespace lossless
  * @ingroup lossless
  * @brief Priority-based flow control, IEEE 802.1Qbb.
  *
- * Pauses a class of the peer when the shared buffer turns its queue OFF, and resumes it with zero quanta when the queue turns ON.
- * In Timer mode a pause lasts as many quanta of 512 bit times as the frame says, a new frame replaces the timer, and a class
- * that stays OFF is paused anew before its time is up. In OnOff mode a pause lasts until the resume, as most simulators have
- * it; the two are the same while no refresh is lost.
+ * Pauses a class of the peer when the shared buffer turns its queue OFF, and resumes it with zero
+ * quanta when the queue turns ON. In Timer mode a pause lasts as many quanta of 512 bit times as
+ * the frame says, a new frame replaces the timer, and a class that stays OFF is paused anew before
+ * its time is up. In OnOff mode a pause lasts until the resume, as most simulators have it; the two
+ * are the same while no refresh is lost.
  *
  * How long a received frame takes to have effect is Port's ControlDelay.
  */
@@ -35,7 +36,11 @@ class Pfc : public FlowControl
         ON_OFF, ///< a resume
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     Pfc();
 
@@ -60,11 +65,11 @@ class Pfc : public FlowControl
     double m_refreshAt; //!< share of a pause after which it is sent anew
 
     // Receiver's side
-    uint32_t m_off{0};             //!< bit c: class c is to be silent
-    bool m_refreshPending{false};  //!< an occurrence of m_refresh is scheduled
-    int64_t m_refreshInterval{0};  //!< ps
-    uint64_t m_frames{0};          //!< sent
-    uint64_t m_refreshes{0};       //!< of them, refreshes
+    uint32_t m_off{0};            //!< bit c: class c is to be silent
+    bool m_refreshPending{false}; //!< an occurrence of m_refresh is scheduled
+    int64_t m_refreshInterval{0}; //!< ps
+    uint64_t m_frames{0};         //!< sent
+    uint64_t m_refreshes{0};      //!< of them, refreshes
 
     // Sender's side
     std::array<int64_t, N_CLASSES> m_until{}; //!< when the pause of a class ends (ps)

@@ -30,13 +30,16 @@ Port::GetTypeId()
             .SetGroupName("lossless")
             .AddConstructor<Port>()
             .AddAttribute("Overhead",
-                          "Wire bytes of a frame beside its own: preamble 8 and inter-packet gap 12 (IEEE 802.3). [B]",
+                          "Wire bytes of a frame beside its own: preamble 8 and inter-packet gap "
+                          "12 (IEEE 802.3). [B]",
                           UintegerValue(20),
                           MakeUintegerAccessor(&Port::m_overhead),
                           MakeUintegerChecker<uint32_t>(0, 1000))
             .AddAttribute("ControlDelay",
-                          "Time from the last bit of a MAC control frame to its effect on the transmitter. PFC caps it at "
-                          "60 quanta (3840 B at the link rate); reproductions of papers set their feedback latency here.",
+                          "Time from the last bit of a MAC control frame to its effect on the "
+                          "transmitter. PFC caps it at "
+                          "60 quanta (3840 B at the link rate); reproductions of papers set their "
+                          "feedback latency here.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Port::m_controlDelay),
                           MakeTimeChecker(Seconds(0)))
@@ -45,28 +48,34 @@ Port::GetTypeId()
                           UintegerValue(MIN_FRAME_BYTES),
                           MakeUintegerAccessor(&Port::m_controlFrameSize),
                           MakeUintegerChecker<uint32_t>(1, 1500))
-            .AddAttribute("ClassService",
-                          "Which class goes next: Strict (the highest), Dwrr, or Fifo (the longest wait).",
-                          EnumValue(ClassService::STRICT),
-                          MakeEnumAccessor<ClassService>(&Port::m_classService),
-                          MakeEnumChecker(ClassService::STRICT,
-                                          "Strict",
-                                          ClassService::DWRR,
-                                          "Dwrr",
-                                          ClassService::FIFO,
-                                          "Fifo"))
+            .AddAttribute(
+                "ClassService",
+                "Which class goes next: Strict (the highest), Dwrr, or Fifo (the longest wait).",
+                EnumValue(ClassService::STRICT),
+                MakeEnumAccessor<ClassService>(&Port::m_classService),
+                MakeEnumChecker(ClassService::STRICT,
+                                "Strict",
+                                ClassService::DWRR,
+                                "Dwrr",
+                                ClassService::FIFO,
+                                "Fifo"))
             .AddAttribute("QueueService",
-                          "Which frame of a class goes next: Fifo, or RoundRobin over the ports they came in by.",
+                          "Which frame of a class goes next: Fifo, or RoundRobin over the ports "
+                          "they came in by.",
                           EnumValue(QueueService::FIFO),
                           MakeEnumAccessor<QueueService>(&Port::m_queueService),
-                          MakeEnumChecker(QueueService::FIFO, "Fifo", QueueService::ROUND_ROBIN, "RoundRobin"))
+                          MakeEnumChecker(QueueService::FIFO,
+                                          "Fifo",
+                                          QueueService::ROUND_ROBIN,
+                                          "RoundRobin"))
             .AddAttribute("Quantum",
                           "Bytes a class may send a turn under Dwrr. [B]",
                           UintegerValue(1600),
                           MakeUintegerAccessor(&Port::m_quantum),
                           MakeUintegerChecker<uint32_t>(1, 1'000'000))
             .AddAttribute("ReleaseAt",
-                          "When the bytes of a frame leave the shared buffer: End or Start of its transmission.",
+                          "When the bytes of a frame leave the shared buffer: End or Start of its "
+                          "transmission.",
                           EnumValue(ReleaseAt::END),
                           MakeEnumAccessor<ReleaseAt>(&Port::m_releaseAt),
                           MakeEnumChecker(ReleaseAt::END, "End", ReleaseAt::START, "Start"))
@@ -272,7 +281,8 @@ Port::Block(uint16_t queue)
 void
 Port::Unblock(uint16_t queue)
 {
-    NS_ABORT_MSG_IF(m_blockCount[queue] == 0, "a flow control unblocked a queue that it had not blocked");
+    NS_ABORT_MSG_IF(m_blockCount[queue] == 0,
+                    "a flow control unblocked a queue that it had not blocked");
     if (--m_blockCount[queue] == 0)
     {
         m_blocked &= ~(1ULL << queue);
@@ -378,8 +388,8 @@ Port::TransmitNext()
 void
 Port::Refill()
 {
-    // One frame of a class is made ahead, so that flow controls and schedulers see a head; no more, so that queue pairs
-    // share the port frame by frame.
+    // One frame of a class is made ahead, so that flow controls and schedulers see a head; no more,
+    // so that queue pairs share the port frame by frame.
     uint32_t wanted = m_ready & ~static_cast<uint32_t>(m_nonempty & 0xff);
     if (!wanted)
     {
@@ -429,7 +439,8 @@ Port::MayGo(uint16_t queue, int64_t now)
 int
 Port::SelectStrict(uint64_t mask, int64_t now)
 {
-    // Queue q belongs to class q mod 8: look at the classes from the highest down, at each class's queues in order.
+    // Queue q belongs to class q mod 8: look at the classes from the highest down, at each class's
+    // queues in order.
     constexpr uint64_t EVERY_EIGHTH = 0x0101010101010101ULL;
     while (mask)
     {
@@ -604,7 +615,11 @@ Port::ReleaseDeparture()
     if (m_departure.charged)
     {
         m_departure.charged = false;
-        m_node->Release(m_departure.ingress, m_index, m_departure.cls, m_departure.flow, m_departure.bytes);
+        m_node->Release(m_departure.ingress,
+                        m_index,
+                        m_departure.cls,
+                        m_departure.flow,
+                        m_departure.bytes);
     }
 }
 

@@ -31,17 +31,24 @@ class FrameSource
 {
   public:
     virtual ~FrameSource() = default;
-    /// Make the next frame of a class. Called only while the class is ready. @param cls class. @return it, or nullptr.
+    /**
+     * @brief Make the next frame of a class. Called only while the class is ready.
+     *
+     * @param cls class.
+     * @return it, or nullptr.
+     */
     virtual Frame* Pull(uint8_t cls) = 0;
 };
 
 /**
  * @ingroup lossless
- * @brief One end of a full-duplex link: egress queues, transmitter, receiver, and a chain of flow controls.
+ * @brief One end of a full-duplex link: egress queues, transmitter, receiver, and a chain of flow
+ * controls.
  *
- * Egress queue c (0..7) belongs to class c; flow controls may add more. MAC control frames go first, then the control queue,
- * which is never paused, then the class queues as ClassService and QueueService say. A frame in transmission completes.
- * A frame's last bit leaves at the end of its wire time, which includes Overhead; it arrives a link delay later.
+ * Egress queue c (0..7) belongs to class c; flow controls may add more. MAC control frames go
+ * first, then the control queue, which is never paused, then the class queues as ClassService and
+ * QueueService say. A frame in transmission completes. A frame's last bit leaves at the end of its
+ * wire time, which includes Overhead; it arrives a link delay later.
  *
  * Not modelled: bit errors, auto-negotiation, cut-through.
  */
@@ -70,7 +77,11 @@ class Port : public Object
         START, ///< its first bit goes
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     Port();
     ~Port() override;
@@ -84,111 +95,309 @@ class Port : public Object
      * @param delay ps.
      */
     void Attach(FabricNode* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay);
-    /// Append a flow control to its chain. @param flowControl a new instance.
+    /**
+     * @brief Append a flow control to its chain.
+     *
+     * @param flowControl a new instance.
+     */
     void AddFlowControl(Ptr<FlowControl> flowControl);
-    /// Its chain. @return flow controls in order.
+    /**
+     * @brief Its chain.
+     *
+     * @return flow controls in order.
+     */
     const std::vector<Ptr<FlowControl>>& GetFlowControls() const;
-    /// Take frames from a source too. @param source the source.
+    /**
+     * @brief Take frames from a source too.
+     *
+     * @param source the source.
+     */
     void SetSource(FrameSource* source);
     /// Make queues and start flow controls; the node's ports are all there.
     void Start();
 
-    /// A frame joins an egress queue; the class of the control queue is CONTROL_CLASS. @param frame it.
+    /**
+     * @brief A frame joins an egress queue; the class of the control queue is CONTROL_CLASS.
+     *
+     * @param frame it.
+     */
     void Enqueue(Frame* frame);
-    /// The source has, or has no more, frames of a class that may go now. @param cls class. @param ready has.
+    /**
+     * @brief The source has, or has no more, frames of a class that may go now.
+     *
+     * @param cls class.
+     * @param ready has.
+     */
     void SetReady(uint8_t cls, bool ready);
     /**
      * @brief Send a MAC control frame to the peer.
      * @param frame it; taken over.
-     * @param ideal true: it takes no bandwidth and waits for nothing, as a scheme's concept may assume.
+     * @param ideal true: it takes no bandwidth and waits for nothing, as a scheme's concept may
+     * assume.
      */
     void SendControl(Frame* frame, bool ideal = false);
     /// Try to transmit: something that held a queue back has changed.
     void Kick();
-    /// Hold a queue back until Unblock; several flow controls may. @param queue egress queue.
+    /**
+     * @brief Hold a queue back until Unblock; several flow controls may.
+     *
+     * @param queue egress queue.
+     */
     void Block(uint16_t queue);
-    /// Undo one Block. @param queue egress queue.
+    /**
+     * @brief Undo one Block.
+     *
+     * @param queue egress queue.
+     */
     void Unblock(uint16_t queue);
-    /// Transmit a queue whatever the flow controls say. @param queue egress queue. @param ignore true to.
+    /**
+     * @brief Transmit a queue whatever the flow controls say.
+     *
+     * @param queue egress queue.
+     * @param ignore true to.
+     */
     void SetIgnorePause(uint16_t queue, bool ignore);
-    /// Drop all frames of a queue. @param queue egress queue. @param cause why. @return how many.
+    /**
+     * @brief Drop all frames of a queue.
+     *
+     * @param queue egress queue.
+     * @param cause why.
+     * @return how many.
+     */
     uint32_t DropQueue(uint16_t queue, DropCause cause);
-    /// The link goes down or comes up, at this end. @param up true: up.
+    /**
+     * @brief The link goes down or comes up, at this end.
+     *
+     * @param up true: up.
+     */
     void SetUp(bool up);
-    /// Is the link up? @return true if so.
+    /**
+     * @brief Is the link up?
+     *
+     * @return true if so.
+     */
     bool IsUp() const;
 
-    /// A flow control has paused or resumed the peer. @param cls class. @param on paused.
+    /**
+     * @brief A flow control has paused or resumed the peer.
+     *
+     * @param cls class.
+     * @param on paused.
+     */
     void NotePauseSent(uint8_t cls, bool on);
-    /// A flow control obeys or ends a pause of the peer. @param cls class. @param on paused.
+    /**
+     * @brief A flow control obeys or ends a pause of the peer.
+     *
+     * @param cls class.
+     * @param on paused.
+     */
     void NotePaused(uint8_t cls, bool on);
 
-    /// To the chain. @param frame charged frame. @param queueBytes bytes of its (port, class).
+    /**
+     * @brief To the chain.
+     *
+     * @param frame charged frame.
+     * @param queueBytes bytes of its (port, class).
+     */
     void NotifyReceived(const Frame& frame, int64_t queueBytes);
-    /// To the chain. @param cls class. @param flow flow. @param bytes size. @param queueBytes bytes of the (port, class).
+    /**
+     * @brief To the chain.
+     *
+     * @param cls class.
+     * @param flow flow.
+     * @param bytes size.
+     * @param queueBytes bytes of the (port, class).
+     */
     void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes);
-    /// To the chain. @param cls class. @param off true: the upstream is to be silent.
+    /**
+     * @brief To the chain.
+     *
+     * @param cls class.
+     * @param off true: the upstream is to be silent.
+     */
     void NotifyPressure(uint8_t cls, bool off);
 
-    /// The node it belongs to. @return the node.
+    /**
+     * @brief The node it belongs to.
+     *
+     * @return the node.
+     */
     FabricNode& GetNode() const;
-    /// Number of its node. @return number.
+    /**
+     * @brief Number of its node.
+     *
+     * @return number.
+     */
     uint32_t GetNodeId() const;
-    /// Number of the neighbour. @return number.
+    /**
+     * @brief Number of the neighbour.
+     *
+     * @return number.
+     */
     uint32_t GetPeerId() const;
-    /// The other end. @return the port.
+    /**
+     * @brief The other end.
+     *
+     * @return the port.
+     */
     Port& GetPeer() const;
-    /// Its index in its node. @return index.
+    /**
+     * @brief Its index in its node.
+     *
+     * @return index.
+     */
     uint16_t GetIndex() const;
-    /// Link rate. @return bit/s.
+    /**
+     * @brief Link rate.
+     *
+     * @return bit/s.
+     */
     uint64_t GetRate() const;
-    /// Link delay. @return ps.
+    /**
+     * @brief Link delay.
+     *
+     * @return ps.
+     */
     int64_t GetDelay() const;
-    /// Wire bytes a frame takes beyond its own. @return bytes.
+    /**
+     * @brief Wire bytes a frame takes beyond its own.
+     *
+     * @return bytes.
+     */
     uint32_t GetOverhead() const;
-    /// Size of a MAC control frame. @return bytes.
+    /**
+     * @brief Size of a MAC control frame.
+     *
+     * @return bytes.
+     */
     uint32_t GetControlFrameSize() const;
-    /// Time a received control frame takes to have effect here. @return ps.
+    /**
+     * @brief Time a received control frame takes to have effect here.
+     *
+     * @return ps.
+     */
     int64_t GetControlDelay() const;
-    /// Tell it how large frames get in this fabric. @param bytes bytes.
+    /**
+     * @brief Tell it how large frames get in this fabric.
+     *
+     * @param bytes bytes.
+     */
     void SetLargestFrame(uint32_t bytes);
-    /// Largest frame in this fabric. @return bytes.
+    /**
+     * @brief Largest frame in this fabric.
+     *
+     * @return bytes.
+     */
     uint32_t GetLargestFrame() const;
-    /// When the bytes of a sent frame leave the shared buffer. @return end or start of its transmission.
+    /**
+     * @brief When the bytes of a sent frame leave the shared buffer.
+     *
+     * @return end or start of its transmission.
+     */
     ReleaseAt GetReleaseAt() const;
-    /// Egress queues. @return queue q at index q.
+    /**
+     * @brief Egress queues.
+     *
+     * @return queue q at index q.
+     */
     const std::vector<EgressQueue>& GetQueues() const;
-    /// Bytes in the ingress accounting of a class. @param cls class. @return bytes.
+    /**
+     * @brief Bytes in the ingress accounting of a class.
+     *
+     * @param cls class.
+     * @return bytes.
+     */
     int64_t GetIngressBytes(uint8_t cls) const;
-    /// Wire bytes received so far. @param cls class. @return bytes.
+    /**
+     * @brief Wire bytes received so far.
+     *
+     * @param cls class.
+     * @return bytes.
+     */
     int64_t GetWireBytesIn(uint8_t cls) const;
-    /// Wire bytes whose transmission has begun so far. @param cls class or CONTROL_CLASS. @return bytes.
+    /**
+     * @brief Wire bytes whose transmission has begun so far.
+     *
+     * @param cls class or CONTROL_CLASS.
+     * @return bytes.
+     */
     int64_t GetWireBytesOut(uint8_t cls) const;
-    /// DATA frames received. @return count.
+    /**
+     * @brief DATA frames received.
+     *
+     * @return count.
+     */
     uint64_t GetDataFramesIn() const;
-    /// MAC control frames sent, ideal ones too. @return count.
+    /**
+     * @brief MAC control frames sent, ideal ones too.
+     *
+     * @return count.
+     */
     uint64_t GetControlFramesOut() const;
-    /// Times it paused a class of its peer. @return count.
+    /**
+     * @brief Times it paused a class of its peer.
+     *
+     * @return count.
+     */
     uint64_t GetPausesSent() const;
-    /// Time in which classes of it were paused, summed over classes, until now. @return ps.
+    /**
+     * @brief Time in which classes of it were paused, summed over classes, until now.
+     *
+     * @return ps.
+     */
     int64_t GetPausedTime() const;
-    /// Is a class paused by the peer? @param cls class. @return true if so.
+    /**
+     * @brief Is a class paused by the peer?
+     *
+     * @param cls class.
+     * @return true if so.
+     */
     bool IsPaused(uint8_t cls) const;
-    /// Frames in its queues and on the wire towards it, MAC frames not counted. @return count.
+    /**
+     * @brief Frames in its queues and on the wire towards it, MAC frames not counted.
+     *
+     * @return count.
+     */
     uint64_t CountHeld() const;
     /// Close open pause intervals, at the end of the run.
     void Finish();
 
-    /// Trace ingress bytes on change. @param recorder where to. @param classes mask.
+    /**
+     * @brief Trace ingress bytes on change.
+     *
+     * @param recorder where to.
+     * @param classes mask.
+     */
     void TraceQueues(Recorder* recorder, uint32_t classes);
-    /// Trace every arrival as a row of "rate". @param recorder where to. @param classes mask.
+    /**
+     * @brief Trace every arrival as a row of "rate".
+     *
+     * @param recorder where to.
+     * @param classes mask.
+     */
     void TraceArrivals(Recorder* recorder, uint32_t classes);
-    /// Trace pause intervals. @param recorder where to. @param classes mask.
+    /**
+     * @brief Trace pause intervals.
+     *
+     * @param recorder where to.
+     * @param classes mask.
+     */
     void TracePauses(Recorder* recorder, uint32_t classes);
 
-    /// TracedCallback signature of pauses. @param port the port. @param cls class. @param on paused.
+    /**
+     * @brief TracedCallback signature of pauses.
+     *
+     * @param port the port.
+     * @param cls class.
+     * @param on paused.
+     */
     typedef void (*PauseCallback)(const Port& port, uint8_t cls, bool on);
-    /// TracedCallback signature of frames. @param port the port. @param frame the frame.
+    /**
+     * @brief TracedCallback signature of frames.
+     *
+     * @param port the port.
+     * @param frame the frame.
+     */
     typedef void (*FrameCallback)(const Port& port, const Frame& frame);
 
   protected:
@@ -216,38 +425,51 @@ class Port : public Object
     void Obey(Frame* frame);
     void Refill();
     Frame* SelectData();
-    /// From when the head of a queue may go. @param queue queue. @param now ps. @return ps, or NEVER.
+    /**
+     * @brief From when the head of a queue may go.
+     *
+     * @param queue queue.
+     * @param now ps.
+     * @return ps, or NEVER.
+     */
     int64_t Earliest(uint16_t queue, int64_t now) const;
-    /// May the head of a queue go now? Remembers when to wake otherwise. @param queue queue. @param now ps. @return true.
+    /**
+     * @brief May the head of a queue go now? Remembers when to wake otherwise.
+     *
+     * @param queue queue.
+     * @param now ps.
+     * @return true.
+     */
     bool MayGo(uint16_t queue, int64_t now);
     Frame* PopQueue(uint16_t queue, int64_t now);
     int SelectStrict(uint64_t mask, int64_t now);
     int SelectFifo(uint64_t mask, int64_t now);
     int SelectDwrr(uint64_t mask, int64_t now);
+
     uint64_t Eligible() const
     {
         return m_nonempty & ~(m_blocked & ~m_ignore);
     }
 
     // Attributes
-    uint32_t m_overhead;          //!< wire bytes beside a frame
-    Time m_controlDelay;          //!< receive processing of control frames
-    uint32_t m_controlFrameSize;  //!< bytes
-    ClassService m_classService;  //!< between classes
-    QueueService m_queueService;  //!< within a class
-    uint32_t m_quantum;           //!< DWRR bytes a turn
-    ReleaseAt m_releaseAt;        //!< when bytes leave the buffer
+    uint32_t m_overhead;         //!< wire bytes beside a frame
+    Time m_controlDelay;         //!< receive processing of control frames
+    uint32_t m_controlFrameSize; //!< bytes
+    ClassService m_classService; //!< between classes
+    QueueService m_queueService; //!< within a class
+    uint32_t m_quantum;          //!< DWRR bytes a turn
+    ReleaseAt m_releaseAt;       //!< when bytes leave the buffer
 
     // Connection
-    FabricNode* m_node{nullptr};  //!< owner
-    Port* m_peer{nullptr};        //!< other end
-    uint64_t m_rate{0};           //!< bit/s
-    int64_t m_delay{0};           //!< ps
-    int64_t m_psPerByte{0};       //!< exact time of a byte; 0: not a whole number of ps
-    int64_t m_controlDelayPs{0};  //!< m_controlDelay
-    uint32_t m_largestFrame{0};   //!< bytes
-    uint16_t m_index{0};          //!< in the node
-    bool m_up{true};              //!< link state
+    FabricNode* m_node{nullptr}; //!< owner
+    Port* m_peer{nullptr};       //!< other end
+    uint64_t m_rate{0};          //!< bit/s
+    int64_t m_delay{0};          //!< ps
+    int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number of ps
+    int64_t m_controlDelayPs{0}; //!< m_controlDelay
+    uint32_t m_largestFrame{0};  //!< bytes
+    uint16_t m_index{0};         //!< in the node
+    bool m_up{true};             //!< link state
 
     // Flow control
     std::vector<Ptr<FlowControl>> m_flowControls; //!< the chain
@@ -258,22 +480,22 @@ class Port : public Object
     std::vector<FlowControl*> m_sentHooks;        //!< those with SENT
 
     // Egress
-    FrameSource* m_source{nullptr};   //!< of a host
-    std::vector<EgressQueue> m_queues; //!< class queues, then those of flow controls
-    std::vector<uint8_t> m_blockCount; //!< flow controls that hold a queue back
-    FrameFifo m_macQueue;             //!< MAC control frames
-    FrameFifo m_controlQueue;         //!< frames of CONTROL_CLASS
-    uint64_t m_nonempty{0};           //!< bit q: queue q holds frames
-    uint64_t m_blocked{0};            //!< bit q: queue q is held back
-    uint64_t m_ignore{0};             //!< bit q: queue q goes whatever holds it back
-    uint32_t m_ready{0};              //!< bit c: the source has frames of class c
+    FrameSource* m_source{nullptr};             //!< of a host
+    std::vector<EgressQueue> m_queues;          //!< class queues, then those of flow controls
+    std::vector<uint8_t> m_blockCount;          //!< flow controls that hold a queue back
+    FrameFifo m_macQueue;                       //!< MAC control frames
+    FrameFifo m_controlQueue;                   //!< frames of CONTROL_CLASS
+    uint64_t m_nonempty{0};                     //!< bit q: queue q holds frames
+    uint64_t m_blocked{0};                      //!< bit q: queue q is held back
+    uint64_t m_ignore{0};                       //!< bit q: queue q goes whatever holds it back
+    uint32_t m_ready{0};                        //!< bit c: the source has frames of class c
     std::array<int64_t, N_CLASSES> m_deficit{}; //!< DWRR bytes a class may still send in its turn
-    uint8_t m_turn{0};                //!< DWRR: class whose turn it is
-    bool m_busy{false};               //!< transmitting
-    bool m_fresh{true};               //!< DWRR: the class has not got its quantum for this turn
-    Departure m_departure{};          //!< the frame in transmission
-    int64_t m_wakeAt{NEVER};          //!< earliest pending wake-up (ps)
-    int64_t m_wakeWanted{NEVER};      //!< earliest time found while selecting (ps)
+    uint8_t m_turn{0};                          //!< DWRR: class whose turn it is
+    bool m_busy{false};                         //!< transmitting
+    bool m_fresh{true};          //!< DWRR: the class has not got its quantum for this turn
+    Departure m_departure{};     //!< the frame in transmission
+    int64_t m_wakeAt{NEVER};     //!< earliest pending wake-up (ps)
+    int64_t m_wakeWanted{NEVER}; //!< earliest time found while selecting (ps)
 
     // Ingress
     FrameFifo m_inbound; //!< on the wire towards this port, in order

@@ -38,15 +38,18 @@ inline int64_t
 BytesInTime(uint64_t rate, int64_t time)
 {
     constexpr Uint128 UNIT = 8'000'000'000'000ULL;
-    return static_cast<int64_t>((static_cast<Uint128>(rate) * static_cast<uint64_t>(time) + UNIT - 1) / UNIT);
+    return static_cast<int64_t>(
+        (static_cast<Uint128>(rate) * static_cast<uint64_t>(time) + UNIT - 1) / UNIT);
 }
 
 /**
  * @ingroup lossless
- * @brief Spaces frames so that the wire bytes sent never run ahead of a rate that may change at any time.
+ * @brief Spaces frames so that the wire bytes sent never run ahead of a rate that may change at any
+ * time.
  *
- * After a frame of L bytes the next may start once the integral of the rate since the frame's start has reached L. This is
- * exact for a rate that changes in between, where "last start + L / rate" is not.
+ * After a frame of L bytes the next may start once the integral of the rate since the frame's start
+ * has reached L. This is exact for a rate that changes in between, where "last start + L / rate" is
+ * not.
  */
 class RateLimiter
 {
@@ -62,20 +65,34 @@ class RateLimiter
         m_rate = rate;
     }
 
-    /// The rate in force. @return bit/s.
+    /**
+     * @brief The rate in force.
+     *
+     * @return bit/s.
+     */
     uint64_t GetRate() const
     {
         return m_rate;
     }
 
-    /// A frame starts. @param wireBytes its bytes on the wire. @param now ps.
+    /**
+     * @brief A frame starts.
+     *
+     * @param wireBytes its bytes on the wire.
+     * @param now ps.
+     */
     void Start(int64_t wireBytes, int64_t now)
     {
         Advance(now);
         m_owed = static_cast<Int128>(wireBytes) * BIT_PS_PER_BYTE;
     }
 
-    /// When may the next frame start? @param now ps. @return ps, at least now; NEVER when the rate is 0 and bits are owed.
+    /**
+     * @brief When may the next frame start?
+     *
+     * @param now ps.
+     * @return ps, at least now; NEVER when the rate is 0 and bits are owed.
+     */
     int64_t GetEarliest(int64_t now) const
     {
         const Int128 owed = m_owed - Earned(now);
@@ -87,7 +104,8 @@ class RateLimiter
     }
 
   private:
-    /// Bits times ps per s: owed bits are kept in this unit so that rate (bit/s) x time (ps) needs no division.
+    /// Bits times ps per s: owed bits are kept in this unit so that rate (bit/s) x time (ps) needs
+    /// no division.
     static constexpr Int128 BIT_PS_PER_BYTE = static_cast<Int128>(8) * 1'000'000'000'000LL;
 
     Int128 Earned(int64_t now) const
@@ -105,9 +123,9 @@ class RateLimiter
         m_since = now;
     }
 
-    uint64_t m_rate{0};  //!< bit/s
-    int64_t m_since{0};  //!< when m_owed was last brought up to date (ps)
-    Int128 m_owed{0};  //!< what the last frame still has to wait for
+    uint64_t m_rate{0}; //!< bit/s
+    int64_t m_since{0}; //!< when m_owed was last brought up to date (ps)
+    Int128 m_owed{0};   //!< what the last frame still has to wait for
 };
 
 } // namespace lossless

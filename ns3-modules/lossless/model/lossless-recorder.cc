@@ -216,7 +216,11 @@ Recorder::TracesDrops() const
     return m_drop != nullptr;
 }
 
-Recorder::Sampler::Sampler(Recorder* recorder, Port* port, uint32_t classes, int64_t period, bool rate)
+Recorder::Sampler::Sampler(Recorder* recorder,
+                           Port* port,
+                           uint32_t classes,
+                           int64_t period,
+                           bool rate)
     : m_recorder(recorder),
       m_port(port),
       m_classes(classes),

@@ -19,7 +19,12 @@ namespace lossless
 
 class Port;
 
-/// Name of a column's type as numpy spells it. @tparam T the type. @return the name.
+/**
+ * @brief Name of a column's type as numpy spells it.
+ *
+ * @tparam T the type.
+ * @return the name.
+ */
 template <class T>
 constexpr const char* ColumnTypeName();
 
@@ -55,7 +60,12 @@ class Table
     class AnyColumn
     {
       public:
-        /// Name it. @param name name ending in its unit. @param type numpy's name of the type.
+        /**
+         * @brief Name it.
+         *
+         * @param name name ending in its unit.
+         * @param type numpy's name of the type.
+         */
         AnyColumn(std::string name, const char* type)
             : m_name(std::move(name)),
               m_type(type)
@@ -63,20 +73,36 @@ class Table
         }
 
         virtual ~AnyColumn() = default;
-        /// First element. @return address.
+        /**
+         * @brief First element.
+         *
+         * @return address.
+         */
         virtual const void* GetData() const = 0;
-        /// Length. @return rows.
+        /**
+         * @brief Length.
+         *
+         * @return rows.
+         */
         virtual uint64_t GetRows() const = 0;
         std::string m_name; //!< name, ending in its unit
         const char* m_type; //!< numpy's name of the type
     };
 
-    /// A column of T. @tparam T element type
+    /**
+     * @brief A column of T.
+     *
+     * @tparam T element type
+     */
     template <class T>
     class Column : public AnyColumn
     {
       public:
-        /// Name it. @param name name ending in its unit.
+        /**
+         * @brief Name it.
+         *
+         * @param name name ending in its unit.
+         */
         explicit Column(std::string name)
             : AnyColumn(std::move(name), ColumnTypeName<T>())
         {
@@ -95,13 +121,23 @@ class Table
         std::vector<T> m_values; //!< the values
     };
 
-    /// Name it. @param name the table's name.
+    /**
+     * @brief Name it.
+     *
+     * @param name the table's name.
+     */
     explicit Table(std::string name)
         : m_name(std::move(name))
     {
     }
 
-    /// Add a column. @tparam T element type. @param name name ending in its unit. @return its values, to append to.
+    /**
+     * @brief Add a column.
+     *
+     * @tparam T element type.
+     * @param name name ending in its unit.
+     * @return its values, to append to.
+     */
     template <class T>
     std::vector<T>* Add(const std::string& name)
     {
@@ -111,19 +147,31 @@ class Table
         return values;
     }
 
-    /// Its name. @return name.
+    /**
+     * @brief Its name.
+     *
+     * @return name.
+     */
     const std::string& GetName() const
     {
         return m_name;
     }
 
-    /// Its columns. @return them in order.
+    /**
+     * @brief Its columns.
+     *
+     * @return them in order.
+     */
     const std::vector<std::unique_ptr<AnyColumn>>& GetColumns() const
     {
         return m_columns;
     }
 
-    /// Its length. @return rows.
+    /**
+     * @brief Its length.
+     *
+     * @return rows.
+     */
     uint64_t GetRows() const
     {
         return m_columns.empty() ? 0 : m_columns.front()->GetRows();
@@ -138,7 +186,8 @@ class Table
  * @ingroup lossless
  * @brief Keeps what a run was asked to trace, in typed columns.
  *
- * Ports call the Record functions only for what was asked for: they hold a mask of classes for each table.
+ * Ports call the Record functions only for what was asked for: they hold a mask of classes for each
+ * table.
  */
 class Recorder
 {
@@ -156,20 +205,60 @@ class Recorder
      */
     bool Trace(const std::string& table, Port* port, uint32_t classes, int64_t period);
 
-    /// Add a table of a module's own. @param name its name. @return the table, to add columns to.
+    /**
+     * @brief Add a table of a module's own.
+     *
+     * @param name its name.
+     * @return the table, to add columns to.
+     */
     Table* AddTable(const std::string& name);
-    /// All tables that were asked for. @return tables.
+    /**
+     * @brief All tables that were asked for.
+     *
+     * @return tables.
+     */
     const std::vector<std::unique_ptr<Table>>& GetTables() const;
 
-    /// Ingress bytes of a (port, class). @param port the port. @param cls class. @param bytes bytes now.
+    /**
+     * @brief Ingress bytes of a (port, class).
+     *
+     * @param port the port.
+     * @param cls class.
+     * @param bytes bytes now.
+     */
     void RecordQueue(const Port& port, uint8_t cls, int64_t bytes);
-    /// Wire bytes since the last row. @param port the port. @param cls class. @param rx in. @param tx out.
+    /**
+     * @brief Wire bytes since the last row.
+     *
+     * @param port the port.
+     * @param cls class.
+     * @param rx in.
+     * @param tx out.
+     */
     void RecordRate(const Port& port, uint8_t cls, int64_t rx, int64_t tx);
-    /// A pause interval that has ended. @param port the port. @param cls class. @param side 0 sent, 1 obeyed. @param start ps.
+    /**
+     * @brief A pause interval that has ended.
+     *
+     * @param port the port.
+     * @param cls class.
+     * @param side 0 sent, 1 obeyed.
+     * @param start ps.
+     */
     void RecordPause(const Port& port, uint8_t cls, uint8_t side, int64_t start);
-    /// A drop. @param node node number. @param peer neighbour it came from. @param frame the frame. @param cause why.
+    /**
+     * @brief A drop.
+     *
+     * @param node node number.
+     * @param peer neighbour it came from.
+     * @param frame the frame.
+     * @param cause why.
+     */
     void RecordDrop(uint32_t node, uint32_t peer, const Frame& frame, DropCause cause);
-    /// Are drops traced? @return true if so.
+    /**
+     * @brief Are drops traced?
+     *
+     * @return true if so.
+     */
     bool TracesDrops() const;
 
   private:
@@ -182,20 +271,28 @@ class Recorder
     class Sampler
     {
       public:
-        /// Start sampling. @param recorder where to. @param port of. @param classes mask. @param period ps. @param rate table.
+        /**
+         * @brief Start sampling.
+         *
+         * @param recorder where to.
+         * @param port of.
+         * @param classes mask.
+         * @param period ps.
+         * @param rate table.
+         */
         Sampler(Recorder* recorder, Port* port, uint32_t classes, int64_t period, bool rate);
 
       private:
         void Sample();
 
-        Recorder* m_recorder;             //!< where rows go
-        Port* m_port;                     //!< whom to ask
-        uint32_t m_classes;               //!< mask
-        int64_t m_period;                 //!< ps
-        bool m_rate;                      //!< "rate", else "queue"
-        std::vector<int64_t> m_rx;        //!< bytes at the last sample
-        std::vector<int64_t> m_tx;        //!< bytes at the last sample
-        ReusableEvent<Sampler> m_event;   //!< next sample
+        Recorder* m_recorder;           //!< where rows go
+        Port* m_port;                   //!< whom to ask
+        uint32_t m_classes;             //!< mask
+        int64_t m_period;               //!< ps
+        bool m_rate;                    //!< "rate", else "queue"
+        std::vector<int64_t> m_rx;      //!< bytes at the last sample
+        std::vector<int64_t> m_tx;      //!< bytes at the last sample
+        ReusableEvent<Sampler> m_event; //!< next sample
     };
 
     std::vector<std::unique_ptr<Table>> m_tables;     //!< all

@@ -17,7 +17,8 @@ namespace
 
 constexpr uint32_t NO_GROUP = std::numeric_limits<uint32_t>::max();
 
-/// Scramble 64 bits so that each input bit moves every output bit (finaliser of SplitMix64, Steele et al. 2014).
+/// Scramble 64 bits so that each input bit moves every output bit (finaliser of SplitMix64, Steele
+/// et al. 2014).
 uint64_t
 Mix(uint64_t x)
 {
@@ -142,8 +143,8 @@ Routes::Pin(uint32_t flow, const std::vector<uint32_t>& nodes)
         });
         if (edge == edges.end())
         {
-            problem << "path of flow " << flow << ": no link that is up leads from node " << nodes[i] << " to node "
-                    << nodes[i + 1] << "\n";
+            problem << "path of flow " << flow << ": no link that is up leads from node "
+                    << nodes[i] << " to node " << nodes[i + 1] << "\n";
             return problem.str();
         }
         if (i > 0)
@@ -175,7 +176,8 @@ Routes::Next(uint32_t node, const Frame& frame) const
         {
             return NO_PORT;
         }
-        const Path& path = pinned->second.dst == frame.dst ? pinned->second.forward : pinned->second.backward;
+        const Path& path =
+            pinned->second.dst == frame.dst ? pinned->second.forward : pinned->second.backward;
         return frame.hop < path.size() ? path[frame.hop] : NO_PORT;
     }
     const uint32_t group = m_group[frame.dst];
@@ -198,7 +200,8 @@ Routes::Next(uint32_t node, const Frame& frame) const
     {
         return m_next[node][first];
     }
-    const auto hash = static_cast<uint32_t>(Mix(static_cast<uint64_t>(m_salt[node]) << 32 | frame.hash));
+    const auto hash =
+        static_cast<uint32_t>(Mix(static_cast<uint64_t>(m_salt[node]) << 32 | frame.hash));
     return m_next[node][first + (static_cast<uint64_t>(hash) * count >> 32)];
 }
 

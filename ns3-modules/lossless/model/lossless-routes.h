@@ -19,10 +19,11 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief The ways through the fabric: shortest paths with ECMP, kept per destination switch, and paths pinned to flows.
+ * @brief The ways through the fabric: shortest paths with ECMP, kept per destination switch, and
+ * paths pinned to flows.
  *
- * A switch chooses among its equal next hops by a hash of the 5-tuple and a salt of its own, so that choices at different
- * switches are independent.
+ * A switch chooses among its equal next hops by a hash of the 5-tuple and a salt of its own, so
+ * that choices at different switches are independent.
  */
 class Routes
 {
@@ -39,13 +40,35 @@ class Routes
     /// A path as the egress ports of the switches in order.
     using Path = std::vector<uint16_t>;
 
-    /// Add a node; nodes are numbered in order. @param isSwitch it forwards frames.
+    /**
+     * @brief Add a node; nodes are numbered in order.
+     *
+     * @param isSwitch it forwards frames.
+     */
     void AddNode(bool isSwitch);
-    /// Add a link. @param a node. @param portA its port. @param b node. @param portB its port.
+    /**
+     * @brief Add a link.
+     *
+     * @param a node.
+     * @param portA its port.
+     * @param b node.
+     * @param portB its port.
+     */
     void AddLink(uint32_t a, uint16_t portA, uint32_t b, uint16_t portB);
-    /// Mark a link. @param a node. @param port its port towards the link. @param up usable.
+    /**
+     * @brief Mark a link.
+     *
+     * @param a node.
+     * @param port its port towards the link.
+     * @param up usable.
+     */
     void SetLink(uint32_t a, uint16_t port, bool up);
-    /// Salt of a switch's ECMP hash. @param node the switch. @param salt any number.
+    /**
+     * @brief Salt of a switch's ECMP hash.
+     *
+     * @param node the switch.
+     * @param salt any number.
+     */
     void SetSalt(uint32_t node, uint32_t salt);
     /// Find all shortest paths over the links that are up.
     void Compute();
@@ -57,10 +80,21 @@ class Routes
      * @return empty, or what is wrong with it.
      */
     std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
-    /// Is a flow pinned? @param flow its number. @return true if so.
+    /**
+     * @brief Is a flow pinned?
+     *
+     * @param flow its number.
+     * @return true if so.
+     */
     bool IsPinned(uint32_t flow) const;
 
-    /// Where a switch sends a frame. @param node the switch. @param frame the frame. @return its port, or NO_PORT.
+    /**
+     * @brief Where a switch sends a frame.
+     *
+     * @param node the switch.
+     * @param frame the frame.
+     * @return its port, or NO_PORT.
+     */
     uint16_t Next(uint32_t node, const Frame& frame) const;
 
     /**
@@ -71,11 +105,28 @@ class Routes
      */
     std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, Frame frame) const;
 
-    /// Links of a node. @param node its number. @return link ends.
+    /**
+     * @brief Links of a node.
+     *
+     * @param node its number.
+     * @return link ends.
+     */
     const std::vector<Edge>& GetEdges(uint32_t node) const;
-    /// Is a node a switch? @param node its number. @return true if so.
+    /**
+     * @brief Is a node a switch?
+     *
+     * @param node its number.
+     * @return true if so.
+     */
     bool IsSwitch(uint32_t node) const;
-    /// Mix a 5-tuple into a hash. @param src node. @param dst node. @param flow flow. @return hash.
+    /**
+     * @brief Mix a 5-tuple into a hash.
+     *
+     * @param src node.
+     * @param dst node.
+     * @param flow flow.
+     * @return hash.
+     */
     static uint32_t Hash(uint32_t src, uint32_t dst, uint32_t flow);
 
   private:
@@ -90,11 +141,13 @@ class Routes
     std::vector<std::vector<Edge>> m_edges; //!< per node
     std::vector<bool> m_isSwitch;           //!< per node
     std::vector<uint32_t> m_salt;           //!< per node
-    std::vector<uint32_t> m_group;          //!< per node: destinations with the same last switch share a group
-    std::vector<uint32_t> m_lastSwitch;     //!< per group
-    std::vector<uint16_t> m_lastPort;       //!< per node: port of the last switch that leads to it
+    std::vector<uint32_t>
+        m_group; //!< per node: destinations with the same last switch share a group
+    std::vector<uint32_t> m_lastSwitch; //!< per group
+    std::vector<uint16_t> m_lastPort;   //!< per node: port of the last switch that leads to it
     std::vector<std::vector<uint32_t>> m_offset; //!< per node, per group: first next hop
-    std::vector<std::vector<uint16_t>> m_next;   //!< per node: next hops of all groups, one after the other
+    std::vector<std::vector<uint16_t>>
+        m_next; //!< per node: next hops of all groups, one after the other
     std::unordered_map<uint32_t, Pinned> m_pinned; //!< per pinned flow
 };
 

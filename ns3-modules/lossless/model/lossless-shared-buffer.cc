@@ -25,7 +25,12 @@ namespace
 /// Largest buffer that the fixed-point threshold arithmetic holds exactly: 2^42 bytes.
 constexpr uint64_t MAX_BYTES = 1ULL << 42;
 
-/// floor(alpha * free), with a pool that is over its size counted as full. @param alpha fixed point. @param free bytes.
+/**
+ * @brief floor(alpha * free), with a pool that is over its size counted as full.
+ *
+ * @param alpha fixed point.
+ * @param free bytes.
+ */
 int64_t
 Scaled(uint64_t alpha, int64_t free, uint32_t shift)
 {
@@ -33,7 +38,8 @@ Scaled(uint64_t alpha, int64_t free, uint32_t shift)
     {
         return 0;
     }
-    return static_cast<int64_t>((static_cast<Uint128>(alpha) * static_cast<uint64_t>(free)) >> shift);
+    return static_cast<int64_t>((static_cast<Uint128>(alpha) * static_cast<uint64_t>(free)) >>
+                                shift);
 }
 
 } // namespace
@@ -57,7 +63,8 @@ SharedBuffer::GetTypeId()
                           MakeUintegerAccessor(&SharedBuffer::m_lossyPool),
                           MakeUintegerChecker<int64_t>(0, MAX_BYTES))
             .AddAttribute("LosslessClasses",
-                          "Bit mask: bit c set makes class c lossless; by default class 3, as RoCE deployments do.",
+                          "Bit mask: bit c set makes class c lossless; by default class 3, as RoCE "
+                          "deployments do.",
                           UintegerValue(0x08),
                           MakeUintegerAccessor(&SharedBuffer::m_losslessClasses),
                           MakeUintegerChecker<uint32_t>(0, 0xff))
@@ -67,40 +74,47 @@ SharedBuffer::GetTypeId()
                           MakeUintegerAccessor(&SharedBuffer::m_private),
                           MakeUintegerChecker<int64_t>(0, MAX_BYTES))
             .AddAttribute("Headroom",
-                          "Headroom eta of each lossless (port, class); 0 sets eta' from the link, which is lossless. [B]",
+                          "Headroom eta of each lossless (port, class); 0 sets eta' from the link, "
+                          "which is lossless. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_headroomAttr),
                           MakeUintegerChecker<int64_t>(0, MAX_BYTES))
-            .AddAttribute("Threshold",
-                          "How Xoff is set: Dynamic is T = Alpha (Bs - sum w), Static is Xoff.",
-                          EnumValue(Threshold::DYNAMIC),
-                          MakeEnumAccessor<Threshold>(&SharedBuffer::m_threshold),
-                          MakeEnumChecker(Threshold::DYNAMIC, "Dynamic", Threshold::STATIC, "Static"))
-            .AddAttribute("Alpha",
-                          "Share of the free shared buffer that one queue may hold (dynamic threshold).",
-                          DoubleValue(0.125),
-                          MakeDoubleAccessor(&SharedBuffer::m_alpha),
-                          MakeDoubleChecker<double>(1.0 / 1024, 1024))
+            .AddAttribute(
+                "Threshold",
+                "How Xoff is set: Dynamic is T = Alpha (Bs - sum w), Static is Xoff.",
+                EnumValue(Threshold::DYNAMIC),
+                MakeEnumAccessor<Threshold>(&SharedBuffer::m_threshold),
+                MakeEnumChecker(Threshold::DYNAMIC, "Dynamic", Threshold::STATIC, "Static"))
+            .AddAttribute(
+                "Alpha",
+                "Share of the free shared buffer that one queue may hold (dynamic threshold).",
+                DoubleValue(0.125),
+                MakeDoubleAccessor(&SharedBuffer::m_alpha),
+                MakeDoubleChecker<double>(1.0 / 1024, 1024))
             .AddAttribute("XonOffset",
-                          "With dynamic thresholds a queue resumes when its shared bytes are under T - XonOffset. [B]",
+                          "With dynamic thresholds a queue resumes when its shared bytes are under "
+                          "T - XonOffset. [B]",
                           UintegerValue(3000),
                           MakeUintegerAccessor(&SharedBuffer::m_xonOffset),
                           MakeUintegerChecker<int64_t>(0, MAX_BYTES))
             .AddAttribute("Xoff",
-                          "Static threshold: a frame that would take the shared bytes of its queue above it pauses. [B]",
+                          "Static threshold: a frame that would take the shared bytes of its queue "
+                          "above it pauses. [B]",
                           UintegerValue(80'000),
                           MakeUintegerAccessor(&SharedBuffer::m_xoff),
                           MakeUintegerChecker<int64_t>(1, MAX_BYTES))
-            .AddAttribute("Xon",
-                          "Static threshold: a queue resumes when its shared bytes are under it. [B]",
-                          UintegerValue(77'000),
-                          MakeUintegerAccessor(&SharedBuffer::m_xon),
-                          MakeUintegerChecker<int64_t>(0, MAX_BYTES))
-            .AddAttribute("LossyAlpha",
-                          "Share of the free lossy pool that one lossy (egress port, class) may hold.",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&SharedBuffer::m_lossyAlpha),
-                          MakeDoubleChecker<double>(1.0 / 1024, 1024));
+            .AddAttribute(
+                "Xon",
+                "Static threshold: a queue resumes when its shared bytes are under it. [B]",
+                UintegerValue(77'000),
+                MakeUintegerAccessor(&SharedBuffer::m_xon),
+                MakeUintegerChecker<int64_t>(0, MAX_BYTES))
+            .AddAttribute(
+                "LossyAlpha",
+                "Share of the free lossy pool that one lossy (egress port, class) may hold.",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&SharedBuffer::m_lossyAlpha),
+                MakeDoubleChecker<double>(1.0 / 1024, 1024));
     return tid;
 }
 
@@ -143,12 +157,14 @@ SharedBuffer::Check() const
     if (m_sharedSize < 0)
     {
         problems << "buffer over-committed: Size " << m_size << " B is " << -m_sharedSize
-                 << " B less than LossyPool + sum over ports and lossless classes of (Private + Headroom); "
+                 << " B less than LossyPool + sum over ports and lossless classes of (Private + "
+                    "Headroom); "
                     "raise Size, or make fewer classes lossless (LosslessClasses)\n";
     }
     if (m_threshold == Threshold::STATIC && m_xon > m_xoff)
     {
-        problems << "Xon " << m_xon << " B is above Xoff " << m_xoff << " B; it must be at most Xoff\n";
+        problems << "Xon " << m_xon << " B is above Xoff " << m_xoff
+                 << " B; it must be at most Xoff\n";
     }
     return problems.str();
 }

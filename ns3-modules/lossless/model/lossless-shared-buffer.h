@@ -19,17 +19,19 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief The packet buffer of a switch: private, shared and headroom segments of a lossless pool, and a lossy pool.
+ * @brief The packet buffer of a switch: private, shared and headroom segments of a lossless pool,
+ * and a lossy pool.
  *
- * Arithmetic only: no events, no devices. A lossless queue is an (ingress port, class); its private part, its headroom and
- * the dynamic threshold T = alpha (Bs - sum w) over the shared bytes w follow the PFC buffer background of the DSH paper
- * (ICDCS 2023, section II), with these rules where that text is not lossless or silent:
+ * Arithmetic only: no events, no devices. A lossless queue is an (ingress port, class); its private
+ * part, its headroom and the dynamic threshold T = alpha (Bs - sum w) over the shared bytes w
+ * follow the PFC buffer background of the DSH paper (ICDCS 2023, section II), with these rules
+ * where that text is not lossless or silent:
  *
- * - A frame is charged as a whole: to private if it fits there, else to shared if w + frame <= T, else to headroom; it
- *   is refused only when the headroom cannot take it. (Comparing q with phi + T + eta can drop with the headroom empty,
- *   because T shrinks while a queue is paused.)
- * - The queue turns OFF with the first headroom byte. It turns ON when its headroom is empty and w < Xon, or w = 0; this is
- *   evaluated when it releases bytes and whenever T rises.
+ * - A frame is charged as a whole: to private if it fits there, else to shared if w + frame <= T,
+ * else to headroom; it is refused only when the headroom cannot take it. (Comparing q with phi + T
+ * + eta can drop with the headroom empty, because T shrinks while a queue is paused.)
+ * - The queue turns OFF with the first headroom byte. It turns ON when its headroom is empty and w
+ * < Xon, or w = 0; this is evaluated when it releases bytes and whenever T rises.
  * - Bytes are released from headroom first, then shared, then private.
  *
  * Static thresholds replace T by Xoff, limited by what the shared pool still has.
@@ -61,24 +63,37 @@ class SharedBuffer : public Object
         int64_t headroom{0}; //!< in its headroom
         bool off{false};     //!< OFF: its upstream is to be paused
 
-        /// All. @return bytes.
+        /**
+         * @brief All.
+         *
+         * @return bytes.
+         */
         int64_t Total() const
         {
             return priv + shared + headroom;
         }
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     SharedBuffer();
 
     /**
      * @brief Fix the geometry. Attributes are not read afterwards.
-     * @param headroom headroom of each port's lossless queues in bytes, one entry a port; used where the attribute is 0.
+     * @param headroom headroom of each port's lossless queues in bytes, one entry a port; used
+     * where the attribute is 0.
      */
     void Configure(const std::vector<int64_t>& headroom);
 
-    /// What makes the configuration impossible. Precondition: configured. @return one problem a line; empty if none.
+    /**
+     * @brief What makes the configuration impossible. Precondition: configured.
+     *
+     * @return one problem a line; empty if none.
+     */
     std::string Check() const;
 
     /**
@@ -92,7 +107,8 @@ class SharedBuffer : public Object
     Verdict Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
 
     /**
-     * @brief An admitted frame has left. Afterwards take the queues that turned ON with TakeResumed().
+     * @brief An admitted frame has left. Afterwards take the queues that turned ON with
+     * TakeResumed().
      * @param ingress port it came in by.
      * @param egress port it left by.
      * @param cls its class, 0..7.
@@ -108,43 +124,94 @@ class SharedBuffer : public Object
      */
     bool TakeResumed(uint16_t& port, uint8_t& cls);
 
-    /// Is a class lossless? @param cls class. @return true if so.
+    /**
+     * @brief Is a class lossless?
+     *
+     * @param cls class.
+     * @return true if so.
+     */
     bool IsLossless(uint8_t cls) const
     {
         return (m_losslessClasses >> cls) & 1U;
     }
 
-    /// Bytes of a lossless queue. @param port ingress port. @param cls class. @return usage.
+    /**
+     * @brief Bytes of a lossless queue.
+     *
+     * @param port ingress port.
+     * @param cls class.
+     * @return usage.
+     */
     const Usage& GetUsage(uint16_t port, uint8_t cls) const
     {
         return m_usage[Index(port, cls)];
     }
 
-    /// Bytes of a lossy queue. @param egress egress port. @param cls class. @return bytes.
+    /**
+     * @brief Bytes of a lossy queue.
+     *
+     * @param egress egress port.
+     * @param cls class.
+     * @return bytes.
+     */
     int64_t GetLossyBytes(uint16_t egress, uint8_t cls) const
     {
         return m_lossy[Index(egress, cls)];
     }
 
-    /// The Xoff threshold on the shared bytes of a queue. @param port ingress port. @param cls class. @return bytes.
+    /**
+     * @brief The Xoff threshold on the shared bytes of a queue.
+     *
+     * @param port ingress port.
+     * @param cls class.
+     * @return bytes.
+     */
     int64_t GetXoff(uint16_t port, uint8_t cls) const;
-    /// Size of the shared segment Bs. @return bytes.
+    /**
+     * @brief Size of the shared segment Bs.
+     *
+     * @return bytes.
+     */
     int64_t GetSharedSize() const;
-    /// Sum of w. @return bytes.
+    /**
+     * @brief Sum of w.
+     *
+     * @return bytes.
+     */
     int64_t GetSharedUsed() const;
-    /// Headroom of a lossless queue. @param port ingress port. @return bytes.
+    /**
+     * @brief Headroom of a lossless queue.
+     *
+     * @param port ingress port.
+     * @return bytes.
+     */
     int64_t GetHeadroom(uint16_t port) const;
-    /// All bytes held now. @return bytes.
+    /**
+     * @brief All bytes held now.
+     *
+     * @return bytes.
+     */
     int64_t GetUsed() const;
-    /// Most bytes ever held. @return bytes.
+    /**
+     * @brief Most bytes ever held.
+     *
+     * @return bytes.
+     */
     int64_t GetPeak() const;
-    /// Most bytes that any headroom ever held. @return bytes.
+    /**
+     * @brief Most bytes that any headroom ever held.
+     *
+     * @return bytes.
+     */
     int64_t GetPeakHeadroom() const;
 
   private:
-    static constexpr int64_t ALWAYS = NEVER; //!< resume level of a queue that may resume whatever the pool holds
-    static constexpr int64_t NOT_NOW = -1;   //!< resume level of a queue that must first release bytes of its own
-    static constexpr uint32_t ALPHA_SHIFT = 20; //!< alpha is kept as a fixed-point number with so many bits
+    static constexpr int64_t ALWAYS =
+        NEVER; //!< resume level of a queue that may resume whatever the pool holds
+    static constexpr int64_t NOT_NOW =
+        -1; //!< resume level of a queue that must first release bytes of its own
+    static constexpr uint32_t ALPHA_SHIFT =
+        20; //!< alpha is kept as a fixed-point number with so many bits
 
     std::size_t Index(uint16_t port, uint8_t cls) const
     {
@@ -152,7 +219,12 @@ class SharedBuffer : public Object
     }
 
     int64_t XoffOf(const Usage& usage) const;
-    /// The largest pool use (sum w) at which an OFF queue turns ON. @param usage its bytes. @return bytes or a constant.
+    /**
+     * @brief The largest pool use (sum w) at which an OFF queue turns ON.
+     *
+     * @param usage its bytes.
+     * @return bytes or a constant.
+     */
     int64_t ResumeLevel(const Usage& usage) const;
     void ResumeAllBelow();
     void HeapPush(uint32_t queue, int64_t level);
@@ -163,36 +235,37 @@ class SharedBuffer : public Object
     void HeapPlace(std::size_t at, uint32_t queue);
 
     // Attributes
-    int64_t m_size;            //!< whole buffer (B)
-    int64_t m_lossyPool;       //!< lossy pool (B)
+    int64_t m_size;             //!< whole buffer (B)
+    int64_t m_lossyPool;        //!< lossy pool (B)
     uint32_t m_losslessClasses; //!< bit c: class c is lossless
-    int64_t m_private;         //!< phi (B)
-    int64_t m_headroomAttr;    //!< eta (B); 0: as Configure says
-    Threshold m_threshold;     //!< dynamic or static
-    double m_alpha;            //!< of the lossless pool
-    int64_t m_xonOffset;       //!< Xon = T - this (B), dynamic
-    int64_t m_xoff;            //!< static Xoff (B)
-    int64_t m_xon;             //!< static Xon (B)
-    double m_lossyAlpha;       //!< of the lossy pool
+    int64_t m_private;          //!< phi (B)
+    int64_t m_headroomAttr;     //!< eta (B); 0: as Configure says
+    Threshold m_threshold;      //!< dynamic or static
+    double m_alpha;             //!< of the lossless pool
+    int64_t m_xonOffset;        //!< Xon = T - this (B), dynamic
+    int64_t m_xoff;             //!< static Xoff (B)
+    int64_t m_xon;              //!< static Xon (B)
+    double m_lossyAlpha;        //!< of the lossy pool
 
     // State
-    std::vector<Usage> m_usage;       //!< per (ingress port, class)
-    std::vector<int64_t> m_lossy;     //!< per (egress port, class)
-    std::vector<int64_t> m_headroom;  //!< per port
-    int64_t m_sharedSize{0};          //!< Bs
-    int64_t m_sharedUsed{0};          //!< sum w
-    int64_t m_lossyUsed{0};           //!< bytes in the lossy pool
-    int64_t m_used{0};                //!< all bytes
-    int64_t m_peak{0};                //!< most bytes
-    int64_t m_peakHeadroom{0};        //!< most bytes in one headroom
-    uint64_t m_alphaFixed{0};         //!< alpha << ALPHA_SHIFT
-    uint64_t m_lossyAlphaFixed{0};    //!< lossy alpha << ALPHA_SHIFT
+    std::vector<Usage> m_usage;      //!< per (ingress port, class)
+    std::vector<int64_t> m_lossy;    //!< per (egress port, class)
+    std::vector<int64_t> m_headroom; //!< per port
+    int64_t m_sharedSize{0};         //!< Bs
+    int64_t m_sharedUsed{0};         //!< sum w
+    int64_t m_lossyUsed{0};          //!< bytes in the lossy pool
+    int64_t m_used{0};               //!< all bytes
+    int64_t m_peak{0};               //!< most bytes
+    int64_t m_peakHeadroom{0};       //!< most bytes in one headroom
+    uint64_t m_alphaFixed{0};        //!< alpha << ALPHA_SHIFT
+    uint64_t m_lossyAlphaFixed{0};   //!< lossy alpha << ALPHA_SHIFT
 
-    // OFF queues in a heap with the highest resume level on top, so that a release looks at one queue, not at all.
-    std::vector<uint32_t> m_heap;      //!< queue indices
-    std::vector<int64_t> m_level;      //!< resume level per queue
-    std::vector<uint32_t> m_heapAt;    //!< position in the heap per queue
-    std::vector<uint32_t> m_resumed;   //!< queues that turned ON and were not taken
+    // OFF queues in a heap with the highest resume level on top, so that a release looks at one
+    // queue, not at all.
+    std::vector<uint32_t> m_heap;    //!< queue indices
+    std::vector<int64_t> m_level;    //!< resume level per queue
+    std::vector<uint32_t> m_heapAt;  //!< position in the heap per queue
+    std::vector<uint32_t> m_resumed; //!< queues that turned ON and were not taken
 };
 
 } // namespace lossless

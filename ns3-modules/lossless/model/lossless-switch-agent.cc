@@ -13,7 +13,8 @@ NS_OBJECT_ENSURE_REGISTERED(SwitchAgent);
 TypeId
 SwitchAgent::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::lossless::SwitchAgent").SetParent<Object>().SetGroupName("lossless");
+    static TypeId tid =
+        TypeId("ns3::lossless::SwitchAgent").SetParent<Object>().SetGroupName("lossless");
     return tid;
 }
 

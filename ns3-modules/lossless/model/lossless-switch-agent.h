@@ -19,10 +19,12 @@ class Port;
 
 /**
  * @ingroup lossless
- * @brief Something that sees what only a whole node sees: queues with their depths, pauses, messages in transit.
+ * @brief Something that sees what only a whole node sees: queues with their depths, pauses,
+ * messages in transit.
  *
- * Any number a node. Act through the node and its ports: FabricNode::Inject, Port::SendControl, Port::DropQueue,
- * Port::SetIgnorePause. GetHooks() says which functions a class overrides; the others are never called.
+ * Any number a node. Act through the node and its ports: FabricNode::Inject, Port::SendControl,
+ * Port::DropQueue, Port::SetIgnorePause. GetHooks() says which functions a class overrides; the
+ * others are never called.
  */
 class SwitchAgent : public Object
 {
@@ -36,32 +38,88 @@ class SwitchAgent : public Object
         CONTROL = 8, ///< Decorate, NotifyControl
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
 
-    /// Which functions are to be called. @return sum of Hook.
+    /**
+     * @brief Which functions are to be called.
+     *
+     * @return sum of Hook.
+     */
     virtual uint32_t GetHooks() const = 0;
 
-    /// Tie it to its node; called once. @param node the node, which owns this object.
+    /**
+     * @brief Tie it to its node; called once.
+     *
+     * @param node the node, which owns this object.
+     */
     void SetNode(FabricNode* node);
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
 
-    /// A frame has joined an egress queue. @param egress port. @param queue queue. @param frame it; may be marked.
+    /**
+     * @brief A frame has joined an egress queue.
+     *
+     * @param egress port.
+     * @param queue queue.
+     * @param frame it; may be marked.
+     */
     virtual void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame);
-    /// A frame begins to go. @param egress port. @param queue queue it left. @param frame it; may be marked.
+    /**
+     * @brief A frame begins to go.
+     *
+     * @param egress port.
+     * @param queue queue it left.
+     * @param frame it; may be marked.
+     */
     virtual void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame);
-    /// This node has paused, or resumed, a peer. @param port towards it. @param cls class. @param on paused.
+    /**
+     * @brief This node has paused, or resumed, a peer.
+     *
+     * @param port towards it.
+     * @param cls class.
+     * @param on paused.
+     */
     virtual void NotifyPauseSent(Port& port, uint8_t cls, bool on);
-    /// A peer has paused, or resumed, this node. @param port towards it. @param cls class. @param on paused.
+    /**
+     * @brief A peer has paused, or resumed, this node.
+     *
+     * @param port towards it.
+     * @param cls class.
+     * @param on paused.
+     */
     virtual void NotifyPaused(Port& port, uint8_t cls, bool on);
-    /// A SIGNAL frame has arrived. @param frame it. @param ingress port. @return true: consumed, this object frees it.
+    /**
+     * @brief A SIGNAL frame has arrived.
+     *
+     * @param frame it.
+     * @param ingress port.
+     * @return true: consumed, this object frees it.
+     */
     virtual bool NotifyTransit(Frame* frame, Port& ingress);
-    /// A MAC control frame is about to be queued: append bytes. @param port towards the peer. @param control the frame.
+    /**
+     * @brief A MAC control frame is about to be queued: append bytes.
+     *
+     * @param port towards the peer.
+     * @param control the frame.
+     */
     virtual void Decorate(Port& port, ControlFrame& control);
-    /// A MAC control frame takes effect. @param port it came by. @param control the frame.
+    /**
+     * @brief A MAC control frame takes effect.
+     *
+     * @param port it came by.
+     * @param control the frame.
+     */
     virtual void NotifyControl(Port& port, const ControlFrame& control);
-    /// Add this node's numbers to the run's summary. @param summary where to add.
+    /**
+     * @brief Add this node's numbers to the run's summary.
+     *
+     * @param summary where to add.
+     */
     virtual void Report(Summary& summary) const;
 
   protected:

@@ -17,20 +17,22 @@ NS_OBJECT_ENSURE_REGISTERED(Switch);
 TypeId
 Switch::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::lossless::Switch")
-                            .SetParent<FabricNode>()
-                            .SetGroupName("lossless")
-                            .AddConstructor<Switch>()
-                            .AddAttribute("Latency",
-                                          "Time from the arrival of a frame's last bit to its joining an egress queue.",
-                                          TimeValue(Seconds(0)),
-                                          MakeTimeAccessor(&Switch::m_latency),
-                                          MakeTimeChecker(Seconds(0)))
-                            .AddAttribute("DecrementTtl",
-                                          "Count down the time to live and drop a frame when it runs out.",
-                                          BooleanValue(true),
-                                          MakeBooleanAccessor(&Switch::m_decrementTtl),
-                                          MakeBooleanChecker());
+    static TypeId tid =
+        TypeId("ns3::lossless::Switch")
+            .SetParent<FabricNode>()
+            .SetGroupName("lossless")
+            .AddConstructor<Switch>()
+            .AddAttribute(
+                "Latency",
+                "Time from the arrival of a frame's last bit to its joining an egress queue.",
+                TimeValue(Seconds(0)),
+                MakeTimeAccessor(&Switch::m_latency),
+                MakeTimeChecker(Seconds(0)))
+            .AddAttribute("DecrementTtl",
+                          "Count down the time to live and drop a frame when it runs out.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Switch::m_decrementTtl),
+                          MakeBooleanChecker());
     return tid;
 }
 

@@ -15,13 +15,18 @@ namespace lossless
  * @ingroup lossless
  * @brief A store-and-forward switch with a shared buffer.
  *
- * A frame is charged when its last bit has arrived, joins its egress queue after Latency, and is released when it has been
- * sent. Frames of the control queue are not charged. Not modelled: cut-through, multicast, address learning.
+ * A frame is charged when its last bit has arrived, joins its egress queue after Latency, and is
+ * released when it has been sent. Frames of the control queue are not charged. Not modelled:
+ * cut-through, multicast, address learning.
  */
 class Switch : public FabricNode
 {
   public:
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     Switch();
 
@@ -31,7 +36,12 @@ class Switch : public FabricNode
     uint64_t CountHeld() const override;
 
   private:
-    /// Choose the egress port, or drop. @param frame it. @return false when it was dropped.
+    /**
+     * @brief Choose the egress port, or drop.
+     *
+     * @param frame it.
+     * @return false when it was dropped.
+     */
     bool Route(Frame* frame);
     void LeavePipeline();
 

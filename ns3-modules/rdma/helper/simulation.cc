@@ -28,7 +28,12 @@ using lossless::Summary;
 namespace
 {
 
-/// Spell a text as a JSON string. @param text the text. @return with quotes.
+/**
+ * @brief Spell a text as a JSON string.
+ *
+ * @param text the text.
+ * @return with quotes.
+ */
 std::string
 Json(const std::string& text)
 {
@@ -55,7 +60,12 @@ Json(const std::string& text)
     return out.str();
 }
 
-/// Describe one type. @param tid the type. @return a JSON object.
+/**
+ * @brief Describe one type.
+ *
+ * @param tid the type.
+ * @return a JSON object.
+ */
 std::string
 DescribeType(TypeId tid)
 {
@@ -66,12 +76,16 @@ DescribeType(TypeId tid)
     for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
     {
         const auto info = tid.GetAttribute(i);
-        // ns-3 spells an enumeration's type as a template; what it is an enumeration of is in `allowed`.
+        // ns-3 spells an enumeration's type as a template; what it is an enumeration of is in
+        // `allowed`.
         const std::string type = info.checker->GetValueTypeName();
         out << (i ? "," : "") << "{\"name\":" << Json(info.name) << ",\"help\":" << Json(info.help)
             << ",\"type\":" << Json(type.substr(0, type.find('<')))
-            << ",\"default\":" << Json(info.initialValue->SerializeToString(info.checker)) << ",\"allowed\":"
-            << Json(info.checker->HasUnderlyingTypeInformation() ? info.checker->GetUnderlyingTypeInformation() : "")
+            << ",\"default\":" << Json(info.initialValue->SerializeToString(info.checker))
+            << ",\"allowed\":"
+            << Json(info.checker->HasUnderlyingTypeInformation()
+                        ? info.checker->GetUnderlyingTypeInformation()
+                        : "")
             << "}";
     }
     out << "],\"traces\":[";
@@ -99,17 +113,17 @@ class Simulation::Impl
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair) const;
 
-    Ptr<Fabric> fabric;                            //!< the network
-    std::vector<Ptr<QueuePair>> queuePairs;        //!< by flow
-    std::vector<QueuePair::Demand> demands;        //!< by flow
+    Ptr<Fabric> fabric;                              //!< the network
+    std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
+    std::vector<QueuePair::Demand> demands;          //!< by flow
     std::vector<std::pair<uint32_t, uint32_t>> ends; //!< source and destination by flow
-    Progress progress;                             //!< of the hosts
-    std::string congestionControl;                 //!< TypeId name; empty: none
-    std::vector<uint32_t> byStart;                 //!< flows in the order of their starts
-    std::size_t nextStart{0};                      //!< next of them
-    lossless::ReusableEvent<Impl> start;           //!< starts it
-    std::ostringstream pathProblems;               //!< of SetPath
-    lossless::Table flows{"flow"};                 //!< result of every flow
+    Progress progress;                               //!< of the hosts
+    std::string congestionControl;                   //!< TypeId name; empty: none
+    std::vector<uint32_t> byStart;                   //!< flows in the order of their starts
+    std::size_t nextStart{0};                        //!< next of them
+    lossless::ReusableEvent<Impl> start;             //!< starts it
+    std::ostringstream pathProblems;                 //!< of SetPath
+    lossless::Table flows{"flow"};                   //!< result of every flow
 };
 
 Simulation::Impl::Impl()
@@ -127,7 +141,8 @@ Simulation::Impl::~Impl()
 QueuePair&
 Simulation::Impl::GetFlow(uint32_t flow) const
 {
-    NS_ABORT_MSG_IF(flow >= queuePairs.size(), "there is no flow " << flow << "; flows are 0.." << queuePairs.size() - 1);
+    NS_ABORT_MSG_IF(flow >= queuePairs.size(),
+                    "there is no flow " << flow << "; flows are 0.." << queuePairs.size() - 1);
     return *queuePairs[flow];
 }
 
@@ -160,13 +175,14 @@ Simulation::Impl::IdealTime(const QueuePair& queuePair) const
     {
         return -1;
     }
-    const auto hops = fabric->GetRoutes().Trace(queuePair.GetSource()->GetId(), queuePair.GetHeader());
+    const auto hops =
+        fabric->GetRoutes().Trace(queuePair.GetSource()->GetId(), queuePair.GetHeader());
     if (hops.empty())
     {
         return -1;
     }
-    // The last packet leaves hop i when it has arrived there and its predecessor, which the slowest link so far spaces, has
-    // left; all packets but the last are full.
+    // The last packet leaves hop i when it has arrived there and its predecessor, which the slowest
+    // link so far spaces, has left; all packets but the last are full.
     const uint64_t packets = queuePair.GetPackets();
     const int64_t full = packets > 1 ? queuePair.GetFrameBytes(0) : 0;
     const int64_t last = queuePair.GetFrameBytes(packets - 1);
@@ -227,7 +243,9 @@ Simulation::Describe(const std::string& groups)
             types.emplace_back(tid.GetName(), tid);
         }
     }
-    std::sort(types.begin(), types.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(types.begin(), types.end(), [](const auto& a, const auto& b) {
+        return a.first < b.first;
+    });
     std::string out = "[";
     for (const auto& [name, tid] : types)
     {
@@ -242,7 +260,9 @@ Simulation::Describe(const std::string& groups)
 }
 
 void
-Simulation::SetAttribute(const std::string& typeId, const std::string& name, const std::string& value)
+Simulation::SetAttribute(const std::string& typeId,
+                         const std::string& name,
+                         const std::string& value)
 {
     m_impl->fabric->SetAttribute(typeId, name, value);
 }
@@ -300,11 +320,18 @@ Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
 }
 
 void
-Simulation::AddLinks(const uint32_t* a, const uint32_t* b, const uint64_t* rates, const int64_t* delays, uint32_t n)
+Simulation::AddLinks(const uint32_t* a,
+                     const uint32_t* b,
+                     const uint64_t* rates,
+                     const int64_t* delays,
+                     uint32_t n)
 {
     for (uint32_t i = 0; i < n; ++i)
     {
-        m_impl->fabric->AddLink(a[i], b[i], DataRate(rates[i]), TimeStep(static_cast<uint64_t>(delays[i])));
+        m_impl->fabric->AddLink(a[i],
+                                b[i],
+                                DataRate(rates[i]),
+                                TimeStep(static_cast<uint64_t>(delays[i])));
     }
 }
 
@@ -330,8 +357,10 @@ Simulation::AddFlows(const uint32_t* src,
     {
         m_impl->GetHost(src[i], "the source of a flow");
         m_impl->GetHost(dst[i], "the destination of a flow");
-        NS_ABORT_MSG_IF(src[i] == dst[i], "flow " << first + i << " has the same source and destination");
-        NS_ABORT_MSG_IF(classes[i] >= lossless::N_CLASSES, "class " << +classes[i] << " is not in 0..7");
+        NS_ABORT_MSG_IF(src[i] == dst[i],
+                        "flow " << first + i << " has the same source and destination");
+        NS_ABORT_MSG_IF(classes[i] >= lossless::N_CLASSES,
+                        "class " << +classes[i] << " is not in 0..7");
         QueuePair::Demand demand;
         demand.bytes = sizes[i];
         demand.start = starts[i];
@@ -360,9 +389,11 @@ Simulation::SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n)
 {
     m_impl->GetFlow(flow);
     const std::vector<uint32_t> path(nodes, nodes + n);
-    if (n < 3 || path.front() != m_impl->ends[flow].first || path.back() != m_impl->ends[flow].second)
+    if (n < 3 || path.front() != m_impl->ends[flow].first ||
+        path.back() != m_impl->ends[flow].second)
     {
-        m_impl->pathProblems << "path of flow " << flow << ": it must lead from its source to its destination\n";
+        m_impl->pathProblems << "path of flow " << flow
+                             << ": it must lead from its source to its destination\n";
         return;
     }
     m_impl->pathProblems << m_impl->fabric->GetRoutes().Pin(flow, path);
@@ -379,10 +410,18 @@ void
 Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop)
 {
     Host& node = m_impl->GetHost(host, "the source of a pause storm");
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)), &Host::SetPauseStorm, &node, cls, true);
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)),
+                        &Host::SetPauseStorm,
+                        &node,
+                        cls,
+                        true);
     if (stop >= 0)
     {
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(stop)), &Host::SetPauseStorm, &node, cls, false);
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(stop)),
+                            &Host::SetPauseStorm,
+                            &node,
+                            cls,
+                            false);
     }
 }
 
@@ -406,9 +445,11 @@ Simulation::Build()
                                           m_impl->fabric->GetRoutes().IsPinned(flow));
         m_impl->byStart.push_back(flow);
     }
-    std::stable_sort(m_impl->byStart.begin(), m_impl->byStart.end(), [this](uint32_t a, uint32_t b) {
-        return m_impl->demands[a].start < m_impl->demands[b].start;
-    });
+    std::stable_sort(m_impl->byStart.begin(),
+                     m_impl->byStart.end(),
+                     [this](uint32_t a, uint32_t b) {
+                         return m_impl->demands[a].start < m_impl->demands[b].start;
+                     });
     for (uint32_t node = 0; node < m_impl->fabric->GetNNodes(); ++node)
     {
         if (!m_impl->fabric->GetRoutes().IsSwitch(node))
@@ -432,7 +473,8 @@ Simulation::Check() const
         if (routes.Trace(queuePair->GetSource()->GetId(), queuePair->GetHeader()).empty())
         {
             problems += "flow " + std::to_string(queuePair->GetFlow()) + ": no way leads from " +
-                        queuePair->GetSource()->GetName() + " to " + queuePair->GetDestination()->GetName() + "\n";
+                        queuePair->GetSource()->GetName() + " to " +
+                        queuePair->GetDestination()->GetName() + "\n";
         }
     }
     return problems;
@@ -455,7 +497,8 @@ Simulation::Trace(const std::string& table,
     auto& fabric = *m_impl->fabric;
     const auto trace = [&](lossless::Port& port) {
         NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
-                        "there is no trace table '" << table << "'; there are queue, rate, pause and drop");
+                        "there is no trace table '" << table
+                                                    << "'; there are queue, rate, pause and drop");
     };
     const auto traceNode = [&](uint32_t node) {
         for (uint16_t port = 0; port < fabric.GetNode(node).GetNPorts(); ++port)
@@ -485,7 +528,8 @@ Simulation::Run(int64_t until)
 {
     const int64_t now = NowPs();
     const auto& progress = m_impl->progress;
-    const bool done = progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite;
+    const bool done =
+        progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite;
     if (done || until <= now)
     {
         return !done;
@@ -590,7 +634,14 @@ Simulation::GetNTables() const
 namespace
 {
 
-/// A table by number; 0 is the flows. @param flows table 0. @param fabric holds the others. @param table number. @return it.
+/**
+ * @brief A table by number; 0 is the flows.
+ *
+ * @param flows table 0.
+ * @param fabric holds the others.
+ * @param table number.
+ * @return it.
+ */
 const lossless::Table&
 TableAt(const lossless::Table& flows, Fabric& fabric, uint32_t table)
 {
@@ -608,7 +659,8 @@ Simulation::GetTableName(uint32_t table) const
 uint32_t
 Simulation::GetNColumns(uint32_t table) const
 {
-    return static_cast<uint32_t>(TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns().size());
+    return static_cast<uint32_t>(
+        TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns().size());
 }
 
 std::string
@@ -626,7 +678,8 @@ Simulation::GetColumnType(uint32_t table, uint32_t column) const
 uintptr_t
 Simulation::GetColumnData(uint32_t table, uint32_t column) const
 {
-    return reinterpret_cast<uintptr_t>(TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->GetData());
+    return reinterpret_cast<uintptr_t>(
+        TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->GetData());
 }
 
 uint64_t

@@ -20,9 +20,10 @@ namespace rdma
  * @ingroup rdma
  * @brief One run, described by flat arrays and strings: the facade that Python drives.
  *
- * Call order: constructor; Set / Add functions; Build; Check; Run (once or in slices); results. Node, link and
- * flow numbers count from 0 in the order in which they were added. Every function aborts with a message that names
- * the argument when it is called with something that does not exist.
+ * Call order: constructor; Set / Add functions; Build; Check; Run (once or in slices); results.
+ * Node, link and flow numbers count from 0 in the order in which they were added. Every function
+ * aborts with a message that names the argument when it is called with something that does not
+ * exist.
  */
 class Simulation
 {
@@ -39,8 +40,8 @@ class Simulation
     /**
      * @brief Describe every registered type of the given modules as JSON.
      * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
-     * @return a JSON list of {name, parent, group, help, abstract, attributes: [{name, help, type, default, allowed}],
-     *         traces: [{name, help, callback}]}.
+     * @return a JSON list of {name, parent, group, help, abstract, attributes: [{name, help, type,
+     * default, allowed}], traces: [{name, help, callback}]}.
      */
     static std::string Describe(const std::string& groups);
 
@@ -52,33 +53,75 @@ class Simulation
      */
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
-    /// Append a FlowControl to the chain of every port. @param typeId full TypeId name.
+    /**
+     * @brief Append a FlowControl to the chain of every port.
+     *
+     * @param typeId full TypeId name.
+     */
     void AddFlowControl(const std::string& typeId);
-    /// Add a SwitchAgent to every switch. @param typeId full TypeId name.
+    /**
+     * @brief Add a SwitchAgent to every switch.
+     *
+     * @param typeId full TypeId name.
+     */
     void AddAgent(const std::string& typeId);
-    /// Congestion control of every queue pair. @param typeId full TypeId name; empty: none.
+    /**
+     * @brief Congestion control of every queue pair.
+     *
+     * @param typeId full TypeId name; empty: none.
+     */
     void SetCongestionControl(const std::string& typeId);
-    /// Allow the loss of frames of lossless classes and headroom below eta'. @param allow true to allow.
+    /**
+     * @brief Allow the loss of frames of lossless classes and headroom below eta'.
+     *
+     * @param allow true to allow.
+     */
     void SetAllowLoss(bool allow);
-    /// End the run once every finite flow has finished. @param stop true to stop early.
+    /**
+     * @brief End the run once every finite flow has finished.
+     *
+     * @param stop true to stop early.
+     */
     void SetStopWhenDone(bool stop);
 
-    /// Add nodes. @param kinds 0 host, 1 switch. @param names one a node, joined by newlines. @param n how many.
+    /**
+     * @brief Add nodes.
+     *
+     * @param kinds 0 host, 1 switch.
+     * @param names one a node, joined by newlines.
+     * @param n how many.
+     */
     void AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n);
-    /// Add links. @param a one end. @param b other end. @param rates bit/s. @param delays ps. @param n how many.
+    /**
+     * @brief Add links.
+     *
+     * @param a one end.
+     * @param b other end.
+     * @param rates bit/s.
+     * @param delays ps.
+     * @param n how many.
+     */
     void AddLinks(const uint32_t* a,
                   const uint32_t* b,
                   const uint64_t* rates,
                   const int64_t* delays,
                   uint32_t n);
-    /// Take a link down. @param link its number. @param down ps (0: before the start). @param up ps; -1: never again.
+    /**
+     * @brief Take a link down.
+     *
+     * @param link its number.
+     * @param down ps (0: before the start).
+     * @param up ps; -1: never again.
+     */
     void FailLink(uint32_t link, int64_t down, int64_t up);
 
     /**
      * @brief Add flows: each is one message on a queue pair of its own.
-     * @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy, without end.
+     * @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy,
+     * without end.
      * @param starts ps. @param stops ps at which a greedy source falls silent; -1: never.
-     * @param classes 0..7. @param rates cap in bit/s; 0: none. @param windows bytes in flight; 0: no limit.
+     * @param classes 0..7. @param rates cap in bit/s; 0: none. @param windows bytes in flight; 0:
+     * no limit.
      * @param n how many.
      * @return the number of the first flow added.
      */
@@ -91,20 +134,46 @@ class Simulation
                       const uint64_t* rates,
                       const uint64_t* windows,
                       uint32_t n);
-    /// Let a flow send only in bursts. @param flow its number. @param on ps. @param off ps of silence after each.
+    /**
+     * @brief Let a flow send only in bursts.
+     *
+     * @param flow its number.
+     * @param on ps.
+     * @param off ps of silence after each.
+     */
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
-    /// Pin a flow to a path. @param flow its number. @param nodes all nodes from source to destination. @param n count.
+    /**
+     * @brief Pin a flow to a path.
+     *
+     * @param flow its number.
+     * @param nodes all nodes from source to destination.
+     * @param n count.
+     */
     void SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n);
-    /// Slow receiver. @param host node. @param rate bit/s at which the host takes data; 0: line rate. @param start ps.
+    /**
+     * @brief Slow receiver.
+     *
+     * @param host node.
+     * @param rate bit/s at which the host takes data; 0: line rate.
+     * @param start ps.
+     */
     void SetReceiveRate(uint32_t host, uint64_t rate, int64_t start);
-    /// Faulty NIC that keeps pausing its switch. @param host node. @param cls class. @param start ps. @param stop ps.
+    /**
+     * @brief Faulty NIC that keeps pausing its switch.
+     *
+     * @param host node.
+     * @param cls class.
+     * @param start ps.
+     * @param stop ps.
+     */
     void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
 
     /**
      * @brief Trace something.
-     * @param table "queue" (ingress bytes), "rate" (bytes in and out an interval), "pause", "drop" or a table that a
-     *        module registers.
-     * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port leads to; -1: all.
+     * @param table "queue" (ingress bytes), "rate" (bytes in and out an interval), "pause", "drop"
+     * or a table that a module registers.
+     * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
+     * leads to; -1: all.
      * @param classMask bit c set: class c.
      * @param n length of nodes and peers.
      * @param period ps between samples; 0: on every change.
@@ -118,38 +187,108 @@ class Simulation
 
     /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.
     void Build();
-    /// What makes this configuration impossible. @return one problem a line; empty when there is none.
+    /**
+     * @brief What makes this configuration impossible.
+     *
+     * @return one problem a line; empty when there is none.
+     */
     std::string Check() const;
-    /// What the user should know of but may want (outside a sufficient bound). @return one warning a line.
+    /**
+     * @brief What the user should know of but may want (outside a sufficient bound).
+     *
+     * @return one warning a line.
+     */
     std::string Warnings() const;
 
-    /// Simulate up to a time. @param until ps. @return false once nothing more can happen or all flows are done.
+    /**
+     * @brief Simulate up to a time.
+     *
+     * @param until ps.
+     * @return false once nothing more can happen or all flows are done.
+     */
     bool Run(int64_t until);
-    /// Simulated time. @return ps.
+    /**
+     * @brief Simulated time.
+     *
+     * @return ps.
+     */
     int64_t Now() const;
-    /// Events executed so far. @return count.
+    /**
+     * @brief Events executed so far.
+     *
+     * @return count.
+     */
     uint64_t GetEventCount() const;
-    /// Finished finite flows so far. @return count.
+    /**
+     * @brief Finished finite flows so far.
+     *
+     * @return count.
+     */
     uint64_t GetFinishedFlows() const;
 
-    /// Close open intervals and check that bytes are conserved. @return problems, one a line; empty when none.
+    /**
+     * @brief Close open intervals and check that bytes are conserved.
+     *
+     * @return problems, one a line; empty when none.
+     */
     std::string Finish();
-    /// Numbers of the whole run, in a fixed order. @return (name, value) pairs; names end in their unit.
+    /**
+     * @brief Numbers of the whole run, in a fixed order.
+     *
+     * @return (name, value) pairs; names end in their unit.
+     */
     std::vector<std::pair<std::string, double>> GetSummary() const;
 
-    /// Result tables ("flow" is always there). @return how many.
+    /**
+     * @brief Result tables ("flow" is always there).
+     *
+     * @return how many.
+     */
     uint32_t GetNTables() const;
-    /// Name of a table. @param table its number. @return name.
+    /**
+     * @brief Name of a table.
+     *
+     * @param table its number.
+     * @return name.
+     */
     std::string GetTableName(uint32_t table) const;
-    /// Number of columns. @param table its number. @return how many.
+    /**
+     * @brief Number of columns.
+     *
+     * @param table its number.
+     * @return how many.
+     */
     uint32_t GetNColumns(uint32_t table) const;
-    /// Name of a column. @param table its number. @param column its number. @return name, ending in its unit.
+    /**
+     * @brief Name of a column.
+     *
+     * @param table its number.
+     * @param column its number.
+     * @return name, ending in its unit.
+     */
     std::string GetColumnName(uint32_t table, uint32_t column) const;
-    /// numpy's name of a column's type. @param table its number. @param column its number. @return "int64", "uint8"..
+    /**
+     * @brief numpy's name of a column's type.
+     *
+     * @param table its number.
+     * @param column its number.
+     * @return "int64", "uint8"..
+     */
     std::string GetColumnType(uint32_t table, uint32_t column) const;
-    /// Address of a column's first element. @param table its number. @param column its number. @return address.
+    /**
+     * @brief Address of a column's first element.
+     *
+     * @param table its number.
+     * @param column its number.
+     * @return address.
+     */
     uintptr_t GetColumnData(uint32_t table, uint32_t column) const;
-    /// Number of rows. @param table its number. @return how many.
+    /**
+     * @brief Number of rows.
+     *
+     * @param table its number.
+     * @return how many.
+     */
     uint64_t GetNRows(uint32_t table) const;
 
   private:

@@ -13,7 +13,8 @@ NS_OBJECT_ENSURE_REGISTERED(CongestionControl);
 TypeId
 CongestionControl::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::rdma::CongestionControl").SetParent<Object>().SetGroupName("rdma");
+    static TypeId tid =
+        TypeId("ns3::rdma::CongestionControl").SetParent<Object>().SetGroupName("rdma");
     return tid;
 }
 

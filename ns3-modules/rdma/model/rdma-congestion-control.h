@@ -6,13 +6,13 @@
 
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-frame.h"
-
 #include "ns3/object.h"
 
 /**
  * @defgroup rdma RDMA hosts
  *
- * Hosts of a lossless fabric: queue pairs that send messages, receivers that acknowledge them, and faults.
+ * Hosts of a lossless fabric: queue pairs that send messages, receivers that acknowledge them, and
+ * faults.
  */
 
 namespace ns3
@@ -24,36 +24,76 @@ class QueuePair;
 
 /**
  * @ingroup rdma
- * @brief An end-to-end congestion control: one instance a queue pair, for its sender and its receiver.
+ * @brief An end-to-end congestion control: one instance a queue pair, for its sender and its
+ * receiver.
  *
- * The NIC obeys GetRate() and GetWindow(); after changing them from a timer call QueuePair::Reconsider.
+ * The NIC obeys GetRate() and GetWindow(); after changing them from a timer call
+ * QueuePair::Reconsider.
  */
 class CongestionControl : public Object
 {
   public:
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
 
-    /// Begin. @param queuePair whose. @param lineRate rate of the sender's link in bit/s.
+    /**
+     * @brief Begin.
+     *
+     * @param queuePair whose.
+     * @param lineRate rate of the sender's link in bit/s.
+     */
     virtual void Start(QueuePair* queuePair, uint64_t lineRate);
-    /// The sender sent a data frame. @param frame it.
+    /**
+     * @brief The sender sent a data frame.
+     *
+     * @param frame it.
+     */
     virtual void NotifySent(const lossless::Frame& frame);
-    /// An ACK or NACK came back; its `ecn` is that of the data frame it answers. @param frame it.
+    /**
+     * @brief An ACK or NACK came back; its `ecn` is that of the data frame it answers.
+     *
+     * @param frame it.
+     */
     virtual void NotifyAck(const lossless::Frame& frame);
-    /// A congestion notification came back. @param frame it.
+    /**
+     * @brief A congestion notification came back.
+     *
+     * @param frame it.
+     */
     virtual void NotifyCnp(const lossless::Frame& frame);
-    /// The receiver got a data frame. @param frame it. @return true: send a congestion notification.
+    /**
+     * @brief The receiver got a data frame.
+     *
+     * @param frame it.
+     * @return true: send a congestion notification.
+     */
     virtual bool NotifyData(const lossless::Frame& frame);
-    /// Add its numbers to the run's summary. @param summary where to add.
+    /**
+     * @brief Add its numbers to the run's summary.
+     *
+     * @param summary where to add.
+     */
     virtual void Report(lossless::Summary& summary) const;
 
-    /// Rate the sender may use. @return bit/s; 0: the line's.
+    /**
+     * @brief Rate the sender may use.
+     *
+     * @return bit/s; 0: the line's.
+     */
     uint64_t GetRate() const
     {
         return m_rate;
     }
 
-    /// Bytes the sender may have in flight. @return bytes; 0: no limit.
+    /**
+     * @brief Bytes the sender may have in flight.
+     *
+     * @return bytes; 0: no limit.
+     */
     uint64_t GetWindow() const
     {
         return m_window;

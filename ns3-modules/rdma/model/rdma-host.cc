@@ -218,7 +218,8 @@ Host::ServeNext()
         return;
     }
     m_serving = true;
-    const int64_t time = m_receiveRate ? lossless::TransmissionTime(m_received.Head()->bytes, m_receiveRate) : 0;
+    const int64_t time =
+        m_receiveRate ? lossless::TransmissionTime(m_received.Head()->bytes, m_receiveRate) : 0;
     m_served.Schedule(time);
 }
 

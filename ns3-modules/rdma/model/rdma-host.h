@@ -20,36 +20,63 @@ namespace rdma
 /// What the hosts of a fabric count together.
 struct Progress
 {
-    int64_t lastDelivery{-1};  //!< last data received in order (ps); -1: none yet
-    uint64_t finished{0};      //!< messages received whole
-    uint64_t finite{0};        //!< messages there are; when all are received the run may stop
-    bool stopWhenDone{false};  //!< stop the simulator then
+    int64_t lastDelivery{-1}; //!< last data received in order (ps); -1: none yet
+    uint64_t finished{0};     //!< messages received whole
+    uint64_t finite{0};       //!< messages there are; when all are received the run may stop
+    bool stopWhenDone{false}; //!< stop the simulator then
 };
 
 /**
  * @ingroup rdma
  * @brief A host: one NIC with queue pairs, served round-robin frame by frame within a class.
  *
- * It takes data at line rate, or slower: then arriving frames fill its buffer and its port's flow controls act on the switch.
+ * It takes data at line rate, or slower: then arriving frames fill its buffer and its port's flow
+ * controls act on the switch.
  */
 class Host : public lossless::FabricNode, public lossless::FrameSource
 {
   public:
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     Host();
     ~Host() override;
 
-    /// Share what all hosts have in common. @param queuePairs by flow. @param progress common counters.
+    /**
+     * @brief Share what all hosts have in common.
+     *
+     * @param queuePairs by flow.
+     * @param progress common counters.
+     */
     void SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progress);
-    /// Largest frame a queue pair of this host may send. @param bytes bytes.
+    /**
+     * @brief Largest frame a queue pair of this host may send.
+     *
+     * @param bytes bytes.
+     */
     void SetLargestFrame(uint32_t bytes);
-    /// Take data at a rate. @param rate bit/s of frame bytes; 0: at line rate.
+    /**
+     * @brief Take data at a rate.
+     *
+     * @param rate bit/s of frame bytes; 0: at line rate.
+     */
     void SetReceiveRate(uint64_t rate);
-    /// Behave as if the buffer wanted the switch silent, whatever it holds. @param cls class. @param on begin, else end.
+    /**
+     * @brief Behave as if the buffer wanted the switch silent, whatever it holds.
+     *
+     * @param cls class.
+     * @param on begin, else end.
+     */
     void SetPauseStorm(uint8_t cls, bool on);
 
-    /// A queue pair may have become able to send. @param queuePair it.
+    /**
+     * @brief A queue pair may have become able to send.
+     *
+     * @param queuePair it.
+     */
     void Activate(QueuePair* queuePair);
     /// A queue pair received data in order.
     void NoteDelivery();
@@ -74,7 +101,12 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
         uint32_t flow;        //!< breaks ties the same way in every run
         QueuePair* queuePair; //!< it
 
-        /// Order for a heap with the earliest on top. @param other another. @return true if this is later.
+        /**
+         * @brief Order for a heap with the earliest on top.
+         *
+         * @param other another.
+         * @return true if this is later.
+         */
         bool operator<(const Timed& other) const
         {
             return time != other.time ? time > other.time : flow > other.flow;
@@ -91,15 +123,16 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     const std::vector<Ptr<QueuePair>>* m_queuePairs{nullptr}; //!< by flow
     Progress* m_progress{nullptr};                            //!< common counters
     uint32_t m_largestFrame{0};                               //!< bytes
-    std::array<QueuePair*, lossless::N_CLASSES> m_readyHead{}; //!< queue pairs that may send, by class
+    std::array<QueuePair*, lossless::N_CLASSES>
+        m_readyHead{}; //!< queue pairs that may send, by class
     std::array<QueuePair*, lossless::N_CLASSES> m_readyTail{}; //!< last of them
-    std::priority_queue<Timed> m_timed;                       //!< queue pairs that may send later
-    int64_t m_timerAt{lossless::NEVER};                       //!< earliest pending look (ps)
-    lossless::ReusableEvent<Host> m_timer;                    //!< look at them
-    uint64_t m_receiveRate{0};                                //!< bit/s; 0: line rate
-    lossless::FrameFifo m_received;                           //!< frames not yet taken
-    bool m_serving{false};                                    //!< taking one
-    lossless::ReusableEvent<Host> m_served;                   //!< it is taken
+    std::priority_queue<Timed> m_timed;                        //!< queue pairs that may send later
+    int64_t m_timerAt{lossless::NEVER};                        //!< earliest pending look (ps)
+    lossless::ReusableEvent<Host> m_timer;                     //!< look at them
+    uint64_t m_receiveRate{0};                                 //!< bit/s; 0: line rate
+    lossless::FrameFifo m_received;                            //!< frames not yet taken
+    bool m_serving{false};                                     //!< taking one
+    lossless::ReusableEvent<Host> m_served;                    //!< it is taken
 };
 
 } // namespace rdma

@@ -39,7 +39,8 @@ QueuePair::GetTypeId()
                           MakeUintegerAccessor(&QueuePair::m_payloadSize),
                           MakeUintegerChecker<uint32_t>(1, 9000))
             .AddAttribute("HeaderSize",
-                          "Bytes of a data frame beside its payload, FCS included. 48 as in other simulators; real RoCEv2 "
+                          "Bytes of a data frame beside its payload, FCS included. 48 as in other "
+                          "simulators; real RoCEv2 "
                           "with an 802.1Q tag has 66. [B]",
                           UintegerValue(48),
                           MakeUintegerAccessor(&QueuePair::m_headerSize),
@@ -59,31 +60,34 @@ QueuePair::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&QueuePair::m_ackEvery),
                           MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("AnswerClass",
-                          "Class of ACK, NACK and CNP; 8 is the control queue, which is never paused.",
-                          UintegerValue(lossless::CONTROL_CLASS),
-                          MakeUintegerAccessor(&QueuePair::m_answerClass),
-                          MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
-            .AddAttribute("Ttl",
-                          "Time to live of a frame: a switch that counts it down to 0 drops the frame.",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&QueuePair::m_ttl),
-                          MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute(
+                "AnswerClass",
+                "Class of ACK, NACK and CNP; 8 is the control queue, which is never paused.",
+                UintegerValue(lossless::CONTROL_CLASS),
+                MakeUintegerAccessor(&QueuePair::m_answerClass),
+                MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
+            .AddAttribute(
+                "Ttl",
+                "Time to live of a frame: a switch that counts it down to 0 drops the frame.",
+                UintegerValue(64),
+                MakeUintegerAccessor(&QueuePair::m_ttl),
+                MakeUintegerChecker<uint32_t>(1, 255))
             .AddAttribute("EcnCapable",
                           "Switches may mark data frames instead of dropping them.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&QueuePair::m_ecnCapable),
                           MakeBooleanChecker())
-            .AddAttribute("Retransmit",
-                          "What to do about lost packets: None, GoBackN (as RoCE NICs) or Selective.",
-                          EnumValue(Retransmit::GO_BACK_N),
-                          MakeEnumAccessor<Retransmit>(&QueuePair::m_retransmit),
-                          MakeEnumChecker(Retransmit::NONE,
-                                          "None",
-                                          Retransmit::GO_BACK_N,
-                                          "GoBackN",
-                                          Retransmit::SELECTIVE,
-                                          "Selective"))
+            .AddAttribute(
+                "Retransmit",
+                "What to do about lost packets: None, GoBackN (as RoCE NICs) or Selective.",
+                EnumValue(Retransmit::GO_BACK_N),
+                MakeEnumAccessor<Retransmit>(&QueuePair::m_retransmit),
+                MakeEnumChecker(Retransmit::NONE,
+                                "None",
+                                Retransmit::GO_BACK_N,
+                                "GoBackN",
+                                Retransmit::SELECTIVE,
+                                "Selective"))
             .AddAttribute("Timeout",
                           "Silence with data outstanding after which the sender repeats.",
                           TimeValue(MilliSeconds(10)),
@@ -120,7 +124,8 @@ QueuePair::Connect(uint32_t flow,
     m_demand = demand;
     m_control = control;
     m_pinned = pinned;
-    m_packets = demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes + m_payloadSize - 1) / m_payloadSize;
+    m_packets = demand.bytes == 0 ? static_cast<uint64_t>(NEVER)
+                                  : (demand.bytes + m_payloadSize - 1) / m_payloadSize;
     m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
     m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
 }
@@ -191,7 +196,8 @@ QueuePair::CanSend(int64_t now) const
     {
         window = window ? std::min(window, m_control->GetWindow()) : m_control->GetWindow();
     }
-    // At least one packet may always be in flight: a window smaller than a packet must not stop the flow for ever.
+    // At least one packet may always be in flight: a window smaller than a packet must not stop the
+    // flow for ever.
     return window == 0 || m_next == m_first || (m_next - m_first + 1) * m_payloadSize <= window;
 }
 
@@ -224,7 +230,8 @@ QueuePair::GetPackets() const
 uint32_t
 QueuePair::GetPayload(uint64_t psn) const
 {
-    return psn + 1 == m_packets ? static_cast<uint32_t>(m_demand.bytes - psn * m_payloadSize) : m_payloadSize;
+    return psn + 1 == m_packets ? static_cast<uint32_t>(m_demand.bytes - psn * m_payloadSize)
+                                : m_payloadSize;
 }
 
 uint32_t
@@ -372,7 +379,8 @@ QueuePair::Advance(uint64_t acknowledged)
     m_progress = NowPs();
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        m_state.erase(m_state.begin(), m_state.begin() + static_cast<std::ptrdiff_t>(acknowledged - m_first));
+        m_state.erase(m_state.begin(),
+                      m_state.begin() + static_cast<std::ptrdiff_t>(acknowledged - m_first));
         std::erase_if(m_missing, [acknowledged](uint64_t psn) { return psn < acknowledged; });
     }
     m_first = acknowledged;

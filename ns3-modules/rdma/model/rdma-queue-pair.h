@@ -8,7 +8,6 @@
 
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-rate.h"
-
 #include "ns3/object.h"
 
 #include <deque>
@@ -24,9 +23,10 @@ class Host;
  * @ingroup rdma
  * @brief A reliable connection that carries one message, or an endless one, from a host to another.
  *
- * Both ends live in this object; they learn of each other only by frames. Packets are numbered from 0. Go-back-N: the receiver
- * answers a gap with one NACK and drops what follows; Selective: it keeps what follows and the sender repeats only
- * what is missing. A silence of Timeout with data outstanding repeats from the first unacknowledged packet.
+ * Both ends live in this object; they learn of each other only by frames. Packets are numbered from
+ * 0. Go-back-N: the receiver answers a gap with one NACK and drops what follows; Selective: it
+ * keeps what follows and the sender repeats only what is missing. A silence of Timeout with data
+ * outstanding repeats from the first unacknowledged packet.
  */
 class QueuePair : public Object
 {
@@ -42,28 +42,32 @@ class QueuePair : public Object
     /// What is sent, when, and how fast.
     struct Demand
     {
-        uint64_t bytes{0};              //!< payload; 0: endless
-        int64_t start{0};               //!< ps
-        int64_t stop{lossless::NEVER};  //!< an endless source falls silent (ps)
-        int64_t on{0};                  //!< length of a burst (ps); 0: no bursts
-        int64_t off{0};                 //!< silence after a burst (ps)
-        uint64_t rate{0};               //!< cap in bit/s on the wire; 0: none
-        uint64_t window{0};             //!< payload bytes in flight; 0: no limit
-        uint8_t cls{0};                 //!< class
+        uint64_t bytes{0};             //!< payload; 0: endless
+        int64_t start{0};              //!< ps
+        int64_t stop{lossless::NEVER}; //!< an endless source falls silent (ps)
+        int64_t on{0};                 //!< length of a burst (ps); 0: no bursts
+        int64_t off{0};                //!< silence after a burst (ps)
+        uint64_t rate{0};              //!< cap in bit/s on the wire; 0: none
+        uint64_t window{0};            //!< payload bytes in flight; 0: no limit
+        uint8_t cls{0};                //!< class
     };
 
     /// What became of it.
     struct Outcome
     {
-        int64_t finish{-1};               //!< last bit of the message received (ps); -1: not yet
-        uint64_t delivered{0};            //!< payload bytes received in order
-        uint64_t sent{0};                 //!< payload bytes sent, repeats included
-        uint64_t retransmitted{0};        //!< of them, repeats
-        uint64_t timeouts{0};             //!< silences that caused repeats
-        uint64_t nacks{0};                //!< NACKs received
+        int64_t finish{-1};        //!< last bit of the message received (ps); -1: not yet
+        uint64_t delivered{0};     //!< payload bytes received in order
+        uint64_t sent{0};          //!< payload bytes sent, repeats included
+        uint64_t retransmitted{0}; //!< of them, repeats
+        uint64_t timeouts{0};      //!< silences that caused repeats
+        uint64_t nacks{0};         //!< NACKs received
     };
 
-    /// @brief Get the type ID. @return the object TypeId
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
     static TypeId GetTypeId();
     QueuePair();
     ~QueuePair() override;
@@ -77,54 +81,137 @@ class QueuePair : public Object
      * @param control congestion control, or null.
      * @param pinned its frames follow a pinned path.
      */
-    void Connect(uint32_t flow, Host* src, Host* dst, const Demand& demand, Ptr<CongestionControl> control, bool pinned);
+    void Connect(uint32_t flow,
+                 Host* src,
+                 Host* dst,
+                 const Demand& demand,
+                 Ptr<CongestionControl> control,
+                 bool pinned);
     /// Begin to send, at the demanded time.
     void Start();
-    /// Send only in bursts. @param on ps. @param off ps.
+    /**
+     * @brief Send only in bursts.
+     *
+     * @param on ps.
+     * @param off ps.
+     */
     void SetOnOff(int64_t on, int64_t off);
     /// Something that limits the sender has changed.
     void Reconsider();
-    /// Send nothing before a time; a later call can only move it further. @param until ps.
+    /**
+     * @brief Send nothing before a time; a later call can only move it further.
+     *
+     * @param until ps.
+     */
     void HoldUntil(int64_t until);
 
-    /// Has it a packet to send, whatever the rate? @param now ps. @return true if so.
+    /**
+     * @brief Has it a packet to send, whatever the rate?
+     *
+     * @param now ps.
+     * @return true if so.
+     */
     bool CanSend(int64_t now) const;
-    /// From when its rate, bursts and holds let the next packet go. @param now ps. @return ps.
+    /**
+     * @brief From when its rate, bursts and holds let the next packet go.
+     *
+     * @param now ps.
+     * @return ps.
+     */
     int64_t GetEarliest(int64_t now) const;
-    /// Make the next data frame. Precondition: CanSend. @param now ps. @return the frame.
+    /**
+     * @brief Make the next data frame. Precondition: CanSend.
+     *
+     * @param now ps.
+     * @return the frame.
+     */
     lossless::Frame* MakeNext(int64_t now);
 
-    /// At the receiver. @param frame data frame; stays the caller's.
+    /**
+     * @brief At the receiver.
+     *
+     * @param frame data frame; stays the caller's.
+     */
     void ReceiveData(const lossless::Frame& frame);
-    /// At the sender. @param frame ACK, NACK or CNP; stays the caller's.
+    /**
+     * @brief At the sender.
+     *
+     * @param frame ACK, NACK or CNP; stays the caller's.
+     */
     void ReceiveAnswer(const lossless::Frame& frame);
 
-    /// Its number. @return flow.
+    /**
+     * @brief Its number.
+     *
+     * @return flow.
+     */
     uint32_t GetFlow() const;
-    /// The sender. @return host.
+    /**
+     * @brief The sender.
+     *
+     * @return host.
+     */
     Host* GetSource() const;
-    /// The receiver. @return host.
+    /**
+     * @brief The receiver.
+     *
+     * @return host.
+     */
     Host* GetDestination() const;
-    /// What it was asked. @return demand.
+    /**
+     * @brief What it was asked.
+     *
+     * @return demand.
+     */
     const Demand& GetDemand() const;
-    /// What became of it. @return outcome.
+    /**
+     * @brief What became of it.
+     *
+     * @return outcome.
+     */
     const Outcome& GetOutcome() const;
-    /// Size of the largest data frame. @return bytes.
+    /**
+     * @brief Size of the largest data frame.
+     *
+     * @return bytes.
+     */
     uint32_t GetLargestFrame() const;
-    /// A frame with this flow's addresses, as the sender would send it. @return by value; not from the pool.
+    /**
+     * @brief A frame with this flow's addresses, as the sender would send it.
+     *
+     * @return by value; not from the pool.
+     */
     lossless::Frame GetHeader() const;
-    /// Payload of a packet. @param psn its number. @return bytes.
+    /**
+     * @brief Payload of a packet.
+     *
+     * @param psn its number.
+     * @return bytes.
+     */
     uint32_t GetPayload(uint64_t psn) const;
-    /// Size of the frame of a packet. @param psn its number. @return bytes.
+    /**
+     * @brief Size of the frame of a packet.
+     *
+     * @param psn its number.
+     * @return bytes.
+     */
     uint32_t GetFrameBytes(uint64_t psn) const;
-    /// Packets of the message. @return count; NEVER for an endless one.
+    /**
+     * @brief Packets of the message.
+     *
+     * @return count; NEVER for an endless one.
+     */
     uint64_t GetPackets() const;
-    /// Its congestion control. @return it, or null.
+    /**
+     * @brief Its congestion control.
+     *
+     * @return it, or null.
+     */
     Ptr<CongestionControl> GetCongestionControl() const;
 
-    QueuePair* m_nextReady{nullptr};      //!< link of the host's list of those that may send
-    int64_t m_timedAt{lossless::NEVER};   //!< when the host looks at it again (ps)
-    bool m_listed{false};                 //!< in the list of those that may send
+    QueuePair* m_nextReady{nullptr};    //!< link of the host's list of those that may send
+    int64_t m_timedAt{lossless::NEVER}; //!< when the host looks at it again (ps)
+    bool m_listed{false};               //!< in the list of those that may send
 
   protected:
     void DoDispose() override;
@@ -148,48 +235,48 @@ class QueuePair : public Object
     void UpdateRate(int64_t now);
 
     // Attributes
-    uint32_t m_payloadSize;   //!< B a packet
-    uint32_t m_headerSize;    //!< B a data frame beside its payload
-    uint32_t m_minFrame;      //!< B
-    uint32_t m_ackSize;       //!< B
-    uint32_t m_ackEvery;      //!< packets an ACK
-    uint32_t m_answerClass;   //!< class of ACK, NACK and CNP
-    uint32_t m_ttl;           //!< hops
-    bool m_ecnCapable;        //!< data frames may be marked
-    Retransmit m_retransmit;  //!< what to do about loss
-    Time m_timeout;           //!< silence that causes repeats
+    uint32_t m_payloadSize;  //!< B a packet
+    uint32_t m_headerSize;   //!< B a data frame beside its payload
+    uint32_t m_minFrame;     //!< B
+    uint32_t m_ackSize;      //!< B
+    uint32_t m_ackEvery;     //!< packets an ACK
+    uint32_t m_answerClass;  //!< class of ACK, NACK and CNP
+    uint32_t m_ttl;          //!< hops
+    bool m_ecnCapable;       //!< data frames may be marked
+    Retransmit m_retransmit; //!< what to do about loss
+    Time m_timeout;          //!< silence that causes repeats
 
     // Both ends
-    Host* m_src{nullptr};            //!< sender
-    Host* m_dst{nullptr};            //!< receiver
-    Demand m_demand;                 //!< what to send
-    Outcome m_outcome;               //!< what became of it
+    Host* m_src{nullptr};             //!< sender
+    Host* m_dst{nullptr};             //!< receiver
+    Demand m_demand;                  //!< what to send
+    Outcome m_outcome;                //!< what became of it
     Ptr<CongestionControl> m_control; //!< or null
-    uint64_t m_packets{0};           //!< of the message
-    uint32_t m_flow{0};              //!< number
-    uint32_t m_hash{0};              //!< of the 5-tuple
-    uint32_t m_reverseHash{0};       //!< of the 5-tuple of answers
-    bool m_pinned{false};            //!< follows a pinned path
+    uint64_t m_packets{0};            //!< of the message
+    uint32_t m_flow{0};               //!< number
+    uint32_t m_hash{0};               //!< of the 5-tuple
+    uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
+    bool m_pinned{false};             //!< follows a pinned path
 
     // Sender
-    bool m_started{false};           //!< begun
-    uint64_t m_first{0};             //!< first packet not acknowledged
-    uint64_t m_next{0};              //!< next packet to send
-    uint64_t m_highest{0};           //!< first packet never sent
-    int64_t m_progress{0};           //!< last sign of progress (ps)
-    int64_t m_holdUntil{0};          //!< send nothing before (ps)
-    bool m_paced{false};             //!< a rate below the line's is in force
-    bool m_watching{false};          //!< an occurrence of m_timer is scheduled
-    std::deque<PacketState> m_state; //!< of packets m_first .. m_highest - 1 (Selective)
-    std::deque<uint64_t> m_missing;  //!< packets to repeat (Selective)
-    lossless::RateLimiter m_limiter; //!< spaces packets
+    bool m_started{false};                      //!< begun
+    uint64_t m_first{0};                        //!< first packet not acknowledged
+    uint64_t m_next{0};                         //!< next packet to send
+    uint64_t m_highest{0};                      //!< first packet never sent
+    int64_t m_progress{0};                      //!< last sign of progress (ps)
+    int64_t m_holdUntil{0};                     //!< send nothing before (ps)
+    bool m_paced{false};                        //!< a rate below the line's is in force
+    bool m_watching{false};                     //!< an occurrence of m_timer is scheduled
+    std::deque<PacketState> m_state;            //!< of packets m_first .. m_highest - 1 (Selective)
+    std::deque<uint64_t> m_missing;             //!< packets to repeat (Selective)
+    lossless::RateLimiter m_limiter;            //!< spaces packets
     lossless::ReusableEvent<QueuePair> m_timer; //!< looks for silence
 
     // Receiver
-    uint64_t m_expected{0};          //!< next packet in order
-    uint32_t m_unanswered{0};        //!< packets since the last ACK
-    bool m_gapKnown{false};          //!< the NACK of this gap is sent
-    std::deque<bool> m_kept;         //!< packets m_expected .. received out of order (Selective)
+    uint64_t m_expected{0};   //!< next packet in order
+    uint32_t m_unanswered{0}; //!< packets since the last ACK
+    bool m_gapKnown{false};   //!< the NACK of this gap is sent
+    std::deque<bool> m_kept;  //!< packets m_expected .. received out of order (Selective)
 };
 
 } // namespace rdma
