@@ -31,14 +31,24 @@ def run_tests(quick: bool = False, expression: str = "") -> int:
     pytest_code = _run_pytest(quick, expression, skipped)
     for line in skipped:
         print(f"not run: {line}")
-    broken = [result.name for result in suites if not result.passed]
-    found = bool(suites) or pytest_code != PYTEST_NOTHING_FOUND
-    good = not broken and pytest_code in (0, PYTEST_NOTHING_FOUND) and found
-    cpp = f"{len(suites) - len(broken)} of {len(suites)} C++ suites passed"
-    python = {0: "pytest passed", PYTEST_NOTHING_FOUND: "pytest found no test"}
-    verdict = "all well" if good else "FAILED"
-    print(f"{verdict}: {cpp}, {python.get(pytest_code, 'pytest failed')}")
+    good, line = verdict([result.passed for result in suites], pytest_code, bool(expression))
+    print(line)
     return OK if good else FAILED
+
+
+def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[bool, str]:
+    """Whether all is well, and the closing line.
+
+    suites: whether each C++ suite passed. chosen: only some tests were asked for; then one side
+    may be empty, else an empty side means that tests got lost.
+    """
+    cpp = f"{sum(suites)} of {len(suites)} C++ suites passed" if suites else "no C++ suite ran"
+    python = {0: "pytest passed", PYTEST_NOTHING_FOUND: "pytest found no test"}
+    found = [bool(suites), pytest_code != PYTEST_NOTHING_FOUND]
+    enough = any(found) if chosen else all(found)
+    good = enough and all(suites) and pytest_code in python
+    text = f"{cpp}, {python.get(pytest_code, 'pytest failed')}"
+    return good, f"{'all well' if good else 'FAILED'}: {text}"
 
 
 def _run_suites(quick: bool, expression: str, skipped: list[str]) -> list[SuiteResult]:

@@ -36,18 +36,24 @@ def eta(rate: int, delay_ps: int, mtu: int) -> int:
 
 
 def eta_prime(
-    rate: int, delay_ps: int, frame_wire: int, control_wire: int, control_delay_ps: int = 0
+    rate: int,
+    delay_ps: int,
+    frame: int,
+    control: int,
+    overhead: int = 20,
+    control_delay_ps: int = 0,
 ) -> int:
     """Return a headroom [B] that loses nothing: eta with all that eta leaves out.
 
-    2 (C Dprop + Lwire) + response + control frame + Lwire, where the response is C times the
-    control delay, or 3840 B when that is 0. rate: bit/s. delay_ps: one way. frame_wire,
-    control_wire: bytes of the longest data frame and of a control frame with preamble and gap. eta
-    lacks the PAUSE's own serialisation and the bytes beside the payload, and the frame that
-    triggers the PAUSE is itself charged to headroom.
+    2 (C Dprop + Lwire) + max(3840 B, C x control delay) + control frame on the wire + L. rate:
+    bit/s. delay_ps: one way. frame, control: bytes of the longest data frame and of a control
+    frame. overhead: preamble and gap of a frame [B]. eta lacks the PAUSE's own serialisation and
+    the bytes of preamble and gap, and the frame that triggers the PAUSE is itself charged to
+    headroom. The simulator computes the same (lossless-headroom.h).
     """
-    response = bytes_in(rate, control_delay_ps) if control_delay_ps > 0 else RESPONSE_BYTES
-    return 2 * bytes_in(rate, delay_ps) + 3 * frame_wire + response + control_wire
+    response = max(RESPONSE_BYTES, bytes_in(rate, control_delay_ps))
+    wires = 2 * (bytes_in(rate, delay_ps) + frame + overhead)
+    return wires + response + control + overhead + frame
 
 
 def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:

@@ -1,4 +1,4 @@
-"""What the tests of configuration share: a schema as the modules give it, files, Hypothesis strategies."""
+"""What the tests of configuration share: a schema, files, Hypothesis strategies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from pyorch.paths import Paths
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def attribute(name: str, kind: str, default: str, allowed: str = "", text: str = "") -> AttributeInfo:
+def attribute(
+    name: str, kind: str, default: str, allowed: str = "", text: str = ""
+) -> AttributeInfo:
     """An attribute as Simulation::Describe tells it."""
     return AttributeInfo(name, text or f"The {name}.", f"ns3::{kind}Value", default, allowed)
 
@@ -31,7 +33,9 @@ def size(name: str, default: int, low: int = 0) -> AttributeInfo:
 
 def kind(name: str, parent: str, *attributes: AttributeInfo, abstract: bool = False) -> TypeInfo:
     """A registered type."""
-    return TypeInfo(f"ns3::{name}", parent, name.split("::")[0], "Help.", abstract, attributes)
+    return TypeInfo(
+        f"ns3::{name}", parent, name.split("::", maxsplit=1)[0], "Help.", abstract, attributes
+    )
 
 
 BUFFER = (
@@ -65,7 +69,11 @@ SCHEMA = (
     kind("lossless::Pfc", FLOW_CONTROL, attribute("Mode", "Enum", "Timer", "OnOff|Timer")),
     kind("gfc::ConceptualGfc", FLOW_CONTROL, size("Bm", 100_000, 1), size("B0", 50_000)),
     kind("later::NeverSeenBefore", FLOW_CONTROL, attribute("Cap", "DataRate", "0bps", "DataRate")),
-    kind("rdma::Dcqcn", "ns3::rdma::CongestionControl", attribute("G", "Double", "0.004", "double 0:1")),
+    kind(
+        "rdma::Dcqcn",
+        "ns3::rdma::CongestionControl",
+        attribute("G", "Double", "0.004", "double 0:1"),
+    ),
 )
 
 MINIMAL = """
@@ -120,7 +128,9 @@ def network(**table: Any) -> Topology:
 TOPOLOGIES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.builds(lambda n: {"kind": "star", "hosts": n}, st.integers(2, 20)),
     st.builds(
-        lambda a, b: {"kind": "dumbbell", "left": a, "right": b}, st.integers(1, 9), st.integers(1, 9)
+        lambda a, b: {"kind": "dumbbell", "left": a, "right": b},
+        st.integers(1, 9),
+        st.integers(1, 9),
     ),
     st.builds(
         lambda s, h: {"kind": "line", "switches": s, "hosts_per_switch": h},

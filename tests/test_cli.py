@@ -332,6 +332,26 @@ def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
 # The tasks of those who work on the project
 
 
+@pytest.mark.parametrize(
+    ("suites", "pytest_code", "chosen", "expected"),
+    [
+        ([True, True], 0, False, "all well: 2 of 2 C++ suites passed, pytest passed"),
+        ([True, False], 0, False, "FAILED: 1 of 2 C++ suites passed, pytest passed"),
+        ([True], 1, False, "FAILED: 1 of 1 C++ suites passed, pytest failed"),
+        ([], 0, False, "FAILED: no C++ suite ran, pytest passed"),
+        ([True], 5, False, "FAILED: 1 of 1 C++ suites passed, pytest found no test"),
+        ([], 0, True, "all well: no C++ suite ran, pytest passed"),
+        ([True], 5, True, "all well: 1 of 1 C++ suites passed, pytest found no test"),
+        ([], 5, True, "FAILED: no C++ suite ran, pytest found no test"),
+    ],
+)
+def test_the_verdict_on_all_tests_is_honest(
+    suites: list[bool], pytest_code: int, chosen: bool, expected: str
+) -> None:
+    """Any failure fails, and so do tests that got lost unless only some were asked for."""
+    assert develop.verdict(suites, pytest_code, chosen) == (expected.startswith("all"), expected)
+
+
 def test_lint_checks_everything_and_fix_mends(tmp_path: Path) -> None:
     """Without --fix no command writes; with it those do that can."""
     paths = Paths(tmp_path)

@@ -9,7 +9,9 @@ from pyorch.errors import Problem, UserError, one_of, suggest
 
 def test_a_problem_shows_all_its_parts() -> None:
     """Where and what come first, then what is allowed, then what to do."""
-    problem = Problem("x.toml: buffer.xof", "unknown key 'xof'", "xoff, xon", "did you mean 'xoff'?")
+    problem = Problem(
+        "x.toml: buffer.xof", "unknown key 'xof'", "xoff, xon", "did you mean 'xoff'?"
+    )
     assert problem.render() == (
         "x.toml: buffer.xof: unknown key 'xof'\n"
         "    allowed: xoff, xon\n"

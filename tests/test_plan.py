@@ -83,7 +83,7 @@ def test_an_override_reaches_any_key(tmp_path: Path, override: str, key: str, va
 
 
 def test_an_override_wins_over_variants_and_may_change_one(tmp_path: Path) -> None:
-    """A plain key holds for all variants, variants.NAME.key for one; dotted keys of the file too."""
+    """A plain key holds for all variants, variants.NAME.key for one."""
     text = MINIMAL + VARIANTS
 
     def bm(*overrides: str) -> list[Any]:
@@ -134,8 +134,13 @@ def test_the_hash_ignores_metrics_and_nothing_else(tmp_path: Path) -> None:
 
 
 JSON = st.recursive(
-    st.integers() | st.text(max_size=5) | st.booleans() | st.floats(allow_nan=False, allow_infinity=False),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    st.integers()
+    | st.text(max_size=5)
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 TABLES = st.dictionaries(st.text(max_size=4), JSON, max_size=5)

@@ -16,7 +16,13 @@ US = 10**6
 
 @pytest.mark.parametrize(
     ("rate", "delay_ps", "bytes_"),
-    [(10, US, 9_340), (25, US, 13_090), (40, US, 16_840), (100, 2 * US, 56_840), (400, 2 * US, 206_840)],
+    [
+        (10, US, 9_340),
+        (25, US, 13_090),
+        (40, US, 16_840),
+        (100, 2 * US, 56_840),
+        (400, 2 * US, 206_840),
+    ],
 )
 def test_eta_of_dsh(rate: int, delay_ps: int, bytes_: int) -> None:
     """The table of headrooms for an MTU of 1500 B; DSH itself prints the one at 100G."""
@@ -24,16 +30,18 @@ def test_eta_of_dsh(rate: int, delay_ps: int, bytes_: int) -> None:
 
 
 def test_eta_prime_counts_what_eta_leaves_out() -> None:
-    """At 100G and 1 us: 25,000 + 3 * 1068 + 3840 + 84 B; a control delay of 22 us at 10G is 27,500 B."""
-    assert theory.eta_prime(100 * GBPS, US, 1068, 84) == 25_000 + 3 * 1068 + 3840 + 84
-    assert theory.eta_prime(10 * GBPS, US, 1048, 64, 22 * US) == 2500 + 3 * 1048 + 27_500 + 64
+    """Two frames on the wire, the response, the PAUSE on the wire and the frame that triggers it."""
+    at_100g = theory.eta_prime(100 * GBPS, US, 1048, 64)
+    assert at_100g == 25_000 + 2 * 1068 + 3840 + 84 + 1048
+    slow = theory.eta_prime(10 * GBPS, US, 1048, 64, 0, 22 * US)
+    assert slow == 2500 + 2 * 1048 + 27_500 + 64 + 1048
 
 
-@given(st.integers(1, 400), st.integers(0, 10**8), st.integers(64, 9000))
-def test_eta_prime_is_above_eta(rate: int, delay_ps: int, mtu: int) -> None:
-    """eta' is eta and three more things, whatever the link."""
-    more = theory.eta_prime(rate * GBPS, delay_ps, mtu, 84) - theory.eta(rate * GBPS, delay_ps, mtu)
-    assert more == mtu + 84
+@given(st.integers(1, 400), st.integers(0, 10**8), st.integers(64, 9000), st.integers(0, 40))
+def test_eta_prime_is_above_eta(rate: int, delay_ps: int, mtu: int, overhead: int) -> None:
+    """It is eta, one more frame, the PAUSE and three overheads, whatever the link."""
+    found = theory.eta_prime(rate * GBPS, delay_ps, mtu, 64, overhead)
+    assert found - theory.eta(rate * GBPS, delay_ps, mtu) == mtu + 64 + 3 * overhead
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))

@@ -170,11 +170,15 @@ def test_an_explicit_topology_is_checked_as_a_graph() -> None:
         ],
     )
     assert told == [
-        "x.toml: topology.links[1]: a second link between s and a\n"
-        "    allowed: one link between two nodes",
+        (
+            "x.toml: topology.links[1]: a second link between s and a\n"
+            "    allowed: one link between two nodes"
+        ),
         "x.toml: topology.links[2]: there is no node 't'",
-        "x.toml: topology.links[3]: a link leads from a node to itself\n"
-        "    allowed: two different ends",
+        (
+            "x.toml: topology.links[3]: a link leads from a node to itself\n"
+            "    allowed: two different ends"
+        ),
         "x.toml: topology.hosts[0]: host 'a' has 2 links\n    allowed: exactly one",
         "x.toml: topology.hosts[2]: host 'c' has 0 links\n    allowed: exactly one",
     ]
@@ -185,34 +189,51 @@ def test_an_explicit_topology_is_checked_as_a_graph() -> None:
     [
         (
             {"kind": "fat-tree", "k": 4},
-            "x.toml: topology.kind: unknown topology 'fat-tree'\n"
-            "    allowed: star, dumbbell, line, ring, fat_tree, leaf_spine, explicit\n"
-            "    hint: did you mean 'fat_tree'?",
+            (
+                "x.toml: topology.kind: unknown topology 'fat-tree'\n"
+                "    allowed: star, dumbbell, line, ring, fat_tree, leaf_spine, explicit\n"
+                "    hint: did you mean 'fat_tree'?"
+            ),
         ),
-        ({"kind": "fat_tree", "k": 3}, "x.toml: topology.k: k is odd: 3\n    allowed: an even number"),
+        (
+            {"kind": "fat_tree", "k": 3},
+            "x.toml: topology.k: k is odd: 3\n    allowed: an even number",
+        ),
         (
             {"kind": "star", "hosts": 3, "rate": "0Gbps"},
             "x.toml: topology.rate: '0Gbps' is not allowed\n    allowed: greater than 0",
         ),
         (
             {"kind": "star", "hosts": 3, "failed_links": [["h0", "h1"]]},
-            "x.toml: topology.failed_links[0]: there is no link between h0 and h1\n"
-            "    allowed: h0 has links to s0",
+            (
+                "x.toml: topology.failed_links[0]: there is no link between h0 and h1\n"
+                "    allowed: h0 has links to s0"
+            ),
         ),
         (
             {"kind": "star", "hosts": 3, "failed_links": [["h2", "s0"]]},
-            "x.toml: topology.failed_links: no way from h0 to h2\n"
-            "    allowed: hosts that all reach each other",
+            (
+                "x.toml: topology.failed_links: no way from h0 to h2\n"
+                "    allowed: hosts that all reach each other"
+            ),
         ),
         (
-            {"kind": "star", "hosts": 3, "failures": [{"link": ["h0", "s0"], "down": "1us", "up": "1us"}]},
-            "x.toml: topology.failures[0].up: the link comes up before it goes down\n"
-            "    allowed: a time after 'down'",
+            {
+                "kind": "star",
+                "hosts": 3,
+                "failures": [{"link": ["h0", "s0"], "down": "1us", "up": "1us"}],
+            },
+            (
+                "x.toml: topology.failures[0].up: the link comes up before it goes down\n"
+                "    allowed: a time after 'down'"
+            ),
         ),
         (
             {"kind": "ring", "switches": 3, "random_failed_links": 4},
-            "x.toml: topology.random_failed_links: 4 links are to fail of 3 between switches\n"
-            "    allowed: 0 to 3",
+            (
+                "x.toml: topology.random_failed_links: 4 links are to fail of 3 between switches\n"
+                "    allowed: 0 to 3"
+            ),
         ),
     ],
 )
@@ -222,6 +243,6 @@ def test_what_cannot_be_is_refused(table: dict[str, Any], message: str) -> None:
 
 
 def test_a_form_that_is_not_canonical_is_refused() -> None:
-    """build reads RunSpecs, not experiment files."""
+    """What is built is a RunSpec, not an experiment file."""
     with pytest.raises(UserError, match="not a canonical form"):
         topology.build({"kind": "star", "hosts": 3, "rate": 10**9, "delay_ps": 1})

@@ -32,7 +32,9 @@ def resolve(
     return form, [problem.render() for problem in findings.problems]
 
 
-def make(entry: dict[str, Any], net: Topology = STAR, seed: int = 1, ms: float = 1) -> traffic.Flows:
+def make(
+    entry: dict[str, Any], net: Topology = STAR, seed: int = 1, ms: float = 1
+) -> traffic.Flows:
     """The flows of an entry."""
     form, problems = resolve(entry, net)
     assert form is not None, problems
@@ -45,7 +47,7 @@ def pairs(flows: traffic.Flows) -> list[tuple[int, int]]:
 
 
 def test_greedy_sources_send_to_one_host_or_one_each() -> None:
-    """"all" leaves the destination out; as many destinations as sources are taken in pairs."""
+    """With "all" the destination is left out; as many as sources are taken in pairs."""
     assert pairs(make({"kind": "greedy", "src": "all", "dst": "h2"})) == [
         (0, 2),
         (1, 2),
@@ -124,8 +126,10 @@ def test_a_bad_csv_file_is_told_line_by_line(tmp_path: Path) -> None:
     _, told = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
     assert told == [
         "m.csv: line 3: 2 cells under 4 columns",
-        "x.toml: traffic[0].file: m.csv, line 2: '10XB': 'XB' is no unit of a size; "
-        "known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB",
+        (
+            "x.toml: traffic[0].file: m.csv, line 2: '10XB': 'XB' is no unit of a size; "
+            "known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB"
+        ),
     ]
 
 
@@ -184,7 +188,13 @@ def test_poisson_patterns_choose_the_rack(pattern: str, same: bool) -> None:
 
 def test_poisson_keeps_to_its_hosts() -> None:
     """Sources and destinations can be the hosts of one leaf."""
-    entry = {"kind": "poisson", "workload": "hadoop", "load": 0.5, "src": "leaf0:*", "dst": "h4..h7"}
+    entry = {
+        "kind": "poisson",
+        "workload": "hadoop",
+        "load": 0.5,
+        "src": "leaf0:*",
+        "dst": "h4..h7",
+    }
     flows = make(entry, LEAVES, ms=5)
     assert set(flows.src.tolist()) == {0, 1, 2, 3}
     assert set(flows.dst.tolist()) == {4, 5, 6, 7}
@@ -194,15 +204,28 @@ ENTRIES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({"kind": "greedy", "src": "all", "dst": "h0"}),
     st.builds(lambda size: {"kind": "all_to_all", "size": f"{size}B"}, st.integers(1, 10**6)),
     st.builds(
-        lambda on: {"kind": "permutation", "size": "1KB"} | ({"random": True} if on else {"shift": 1}),
+        lambda on: (
+            {"kind": "permutation", "size": "1KB"} | ({"random": True} if on else {"shift": 1})
+        ),
         st.booleans(),
     ),
     st.builds(
-        lambda jitter: {"kind": "incast", "dst": "h1", "degree": 1, "size": "1KB", "jitter": f"{jitter}ns"},
+        lambda jitter: {
+            "kind": "incast",
+            "dst": "h1",
+            "degree": 1,
+            "size": "1KB",
+            "jitter": f"{jitter}ns",
+        },
         st.integers(0, 1000),
     ),
     st.builds(
-        lambda load, stop: {"kind": "poisson", "workload": "hadoop", "load": load, "stop": f"{stop}us"},
+        lambda load, stop: {
+            "kind": "poisson",
+            "workload": "hadoop",
+            "load": load,
+            "stop": f"{stop}us",
+        },
         st.floats(0.01, 1.5),
         st.integers(1, 2000),
     ),
@@ -235,7 +258,9 @@ def test_an_entry_does_not_change_those_after_it() -> None:
     assert random
     assert poisson
     assert greedy
-    after = [traffic.flows([first, random], STAR, 7, MS).dst[-6:].tolist() for first in (poisson, greedy)]
+    after = [
+        traffic.flows([first, random], STAR, 7, MS).dst[-6:].tolist() for first in (poisson, greedy)
+    ]
     assert after[0] == after[1]
     others = [traffic.flows([random], STAR, seed, MS).dst.tolist() for seed in range(1, 9)]
     assert len({tuple(other) for other in others}) > 1
@@ -246,9 +271,11 @@ def test_an_entry_does_not_change_those_after_it() -> None:
     [
         (
             {"kind": "gredy"},
-            "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
-            "    allowed: greedy, messages, incast, permutation, all_to_all, poisson\n"
-            "    hint: did you mean 'greedy'?",
+            (
+                "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
+                "    allowed: greedy, messages, incast, permutation, all_to_all, poisson\n"
+                "    hint: did you mean 'greedy'?"
+            ),
         ),
         (
             {"kind": "greedy", "src": "h0", "dst": "h0"},
@@ -268,13 +295,18 @@ def test_an_entry_does_not_change_those_after_it() -> None:
         ),
         (
             {"kind": "poisson", "workload": "hadop", "load": 0.5},
-            "x.toml: traffic[0].workload: unknown workload 'hadop'; known: alistorage2019, datamining, "
-            "hadoop, websearch; did you mean 'hadoop'?",
+            (
+                "x.toml: traffic[0].workload: unknown workload 'hadop'; known: "
+                "alistorage2019, datamining, "
+                "hadoop, websearch; did you mean 'hadoop'?"
+            ),
         ),
         (
             {"kind": "poisson", "workload": "hadoop", "load": 0.5, "pattern": "inter-rack"},
-            "x.toml: traffic[0].dst: h0, h1, h2, h3, h4, h5 have no destination (inter-rack)\n"
-            "    allowed: another destination for every source",
+            (
+                "x.toml: traffic[0].dst: h0, h1, h2, h3, h4, h5 have no destination (inter-rack)\n"
+                "    allowed: another destination for every source"
+            ),
         ),
         (
             {"kind": "greedy", "src": "h0", "dst": "h1", "path": ["h0", "s1", "h1"]},
@@ -282,17 +314,24 @@ def test_an_entry_does_not_change_those_after_it() -> None:
         ),
         (
             {"kind": "greedy", "src": "h0", "dst": "h1", "path": ["h0", "h1"]},
-            "x.toml: traffic[0].path: there is no link from h0 to h1\n    allowed: h0 has links to s0",
+            (
+                "x.toml: traffic[0].path: there is no link from h0 to h1\n    allowed: h0 "
+                "has links to s0"
+            ),
         ),
         (
             {"kind": "greedy", "src": ["h0", "h2"], "dst": "h1", "path": ["h0", "s0", "h1"]},
-            "x.toml: traffic[0].path: a path is for a single flow\n"
-            "    allowed: one source and one destination",
+            (
+                "x.toml: traffic[0].path: a path is for a single flow\n"
+                "    allowed: one source and one destination"
+            ),
         ),
         (
             {"kind": "greedy", "src": "h0", "dst": "h1", "start": "1ms"},
-            "x.toml: traffic[0].start: a flow starts at or after the end of the run\n"
-            "    allowed: before run.duration",
+            (
+                "x.toml: traffic[0].start: a flow starts at or after the end of the run\n"
+                "    allowed: before run.duration"
+            ),
         ),
         (
             {"kind": "greedy", "src": "h0", "dst": "h1", "on": "1us"},
@@ -304,8 +343,10 @@ def test_an_entry_does_not_change_those_after_it() -> None:
         ),
         (
             {"kind": "permutation", "size": "1KB", "shift": 6},
-            "x.toml: traffic[0].shift: shift 6 of 6 hosts sends every host to itself\n"
-            "    allowed: 1 to 5",
+            (
+                "x.toml: traffic[0].shift: shift 6 of 6 hosts sends every host to itself\n"
+                "    allowed: 1 to 5"
+            ),
         ),
         (
             {"kind": "all_to_all", "size": "0B"},
@@ -331,7 +372,12 @@ def test_a_path_over_a_failed_link_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("name", "mean"),
-    [("websearch", 1.711e6), ("hadoop", 120.4e3), ("alistorage2019", 40.9e3), ("datamining", 12.66e6)],
+    [
+        ("websearch", 1.711e6),
+        ("hadoop", 120.4e3),
+        ("alistorage2019", 40.9e3),
+        ("datamining", 12.66e6),
+    ],
 )
 def test_shipped_distributions_have_the_known_means(name: str, mean: float) -> None:
     """The means by linear interpolation, to the digits in which they are known."""
@@ -351,7 +397,7 @@ def test_samples_follow_the_distribution(name: str) -> None:
 
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=4, unique=True), st.integers(1, 3000))
 def test_mean_number_of_packets(tops: list[int], payload: int) -> None:
-    """The sum over P(s > k payload) is the mean of ceil(s / payload) over a fine grid of quantiles."""
+    """It is the mean of ceil(s / payload) over a fine grid of quantiles."""
     points = [(0, 0.0)] + [(top, (n + 1) / len(tops)) for n, top in enumerate(sorted(tops))]
     sizes = workloads.of_points(points)
     grid = (np.arange(20_000) + 0.5) / 20_000
@@ -365,4 +411,7 @@ def test_a_bad_distribution_is_told_line_by_line(tmp_path: Path) -> None:
     path.write_text("size_bytes,cumulative\n0,0\nten,0.5\n100,0.7\n50,1\n")
     with pytest.raises(UserError) as caught:
         workloads.load(path)
-    assert [problem.where for problem in caught.value.problems] == ["d.csv: line 3", "d.csv: line 5"]
+    assert [problem.where for problem in caught.value.problems] == [
+        "d.csv: line 3",
+        "d.csv: line 5",
+    ]

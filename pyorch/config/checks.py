@@ -40,23 +40,20 @@ class Frames:
 
     payload: int
     header: int
+    minimum: int
     overhead: int
     control: int
     control_delay_ps: int
 
     @property
-    def data_wire(self) -> int:
-        """A full data frame with preamble and gap [B]."""
-        return max(self.payload + self.header, _MIN_FRAME) + self.overhead
-
-    @property
-    def control_wire(self) -> int:
-        """A control frame with preamble and gap [B]."""
-        return self.control + self.overhead
+    def data(self) -> int:
+        """A full data frame [B]."""
+        return max(self.payload + self.header, self.minimum)
 
     def eta_prime(self, rate: int, delay_ps: int) -> int:
         """Return the lossless headroom [B] of a port; rate in bit/s, delay in ps."""
-        return eta_prime(rate, delay_ps, self.data_wire, self.control_wire, self.control_delay_ps)
+        sizes = (self.data, self.control, self.overhead)
+        return eta_prime(rate, delay_ps, *sizes, self.control_delay_ps)
 
 
 def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
@@ -69,6 +66,7 @@ def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
     return Frames(
         payload=get("queue_pair", "PayloadSize", get("host", "PayloadSize", DEFAULT_PAYLOAD)),
         header=get("queue_pair", "HeaderSize", DEFAULT_HEADER),
+        minimum=get("queue_pair", "MinFrameSize", _MIN_FRAME),
         overhead=get("port", "Overhead", 20),
         control=get("port", "ControlFrameSize", _MIN_FRAME),
         control_delay_ps=get("port", "ControlDelay", 0),
@@ -120,10 +118,10 @@ def _check_headroom(run: Frames, headroom: int, network: Topology, findings: Fin
 
 
 def _formula(run: Frames) -> str:
-    response = f"C*{format_time(run.control_delay_ps)}" if run.control_delay_ps else "3840 B"
     return (
-        f"eta' = 2*(C*Dprop + {run.data_wire} B) + {response} + {run.control_wire} B "
-        f"+ {run.data_wire} B"
+        f"eta' = 2*(C*Dprop + {run.data + run.overhead} B) "
+        f"+ max(3840 B, C*{format_time(run.control_delay_ps)}) "
+        f"+ {run.control + run.overhead} B + {run.data} B"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pyorch.config.experiment import Point, check_port
+from pyorch.config.experiment import TRACES, Point, check_port
 from pyorch.config.findings import Findings, Path
 from pyorch.config.setting import canonical_quantity
 from pyorch.errors import one_of, suggest
@@ -69,10 +69,9 @@ def resolve_entries(
         for number, entry in enumerate(entries):
             _check_names(entry, (key, str(number)), points, varied, findings, complete)
     if complete:
-        traces = _shared_traces(points)
-        findings.problems += models.check(
-            findings.file, metrics, figures, expects, traces, tuple(varied)
-        )
+        for traces in _traces(document, points):
+            names = tuple(varied)
+            findings.merge(models.check(findings.file, metrics, figures, expects, traces, names))
     return Entries(
         tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in metrics if m),
         tuple(figure for figure in figures if figure),
@@ -174,9 +173,16 @@ def _spelling(value: object) -> str:
     return canonical_quantity(value) if isinstance(value, str) else str(value)
 
 
-def _shared_traces(points: Sequence[Point]) -> list[Mapping[str, Any]]:
-    """Return the traces that every setting has."""
-    if not points:
-        return []
-    first, *others = [point.data["traces"] for point in points]
-    return [trace for trace in first if all(trace in other for other in others)]
+def _traces(document: Mapping[str, Any], points: Sequence[Point]) -> list[list[Any]]:
+    """Return the different lists of traces that the settings have.
+
+    When no setting is valid, as far as the file tells: then the traces that stand in it, or one
+    of everything when a variant may bring others.
+    """
+    if points:
+        lists = [list(point.data["traces"]) for point in points]
+        return [found for number, found in enumerate(lists) if found not in lists[:number]]
+    written = document.get("trace", [])
+    plain = isinstance(written, list) and all(isinstance(entry, dict) for entry in written)
+    varies = any("trace" in str(document.get(key)) for key in ("variants", "sweep"))
+    return [written] if plain and not varies else [[{"table": table} for table in TRACES]]

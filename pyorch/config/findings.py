@@ -45,6 +45,10 @@ class Findings:
         if problem not in self.problems:
             self.problems.append(problem)
 
+    def merge(self, problems: Iterable[Problem]) -> None:
+        """Note problems found elsewhere, each once."""
+        self.problems += [problem for problem in problems if problem not in self.problems]
+
     def unknown(self, path: Sequence[str], kind: str, name: str, known: Iterable[str]) -> None:
         """Note a name that does not exist, with the names that do and the nearest of them."""
         names = list(known)

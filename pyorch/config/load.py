@@ -299,8 +299,10 @@ class _Loader:
             key: canonical_param(tuple(key.split(".")), value, self.resolver.types)
             for key, value in swept.items()
         }
-        findings = Findings(label, origins, self.findings.problems)
-        return self.resolver.resolve(document, params, findings)
+        findings = Findings(label, origins)
+        point = self.resolver.resolve(document, params, findings)
+        self.findings.merge(findings.problems)
+        return point
 
     def _varied(
         self, variants: Mapping[str, Any], sweep: Mapping[str, list[Any]]

@@ -145,7 +145,7 @@ class FatTree(TopologyTable):
 
 @topology("leaf_spine")
 class LeafSpine(TopologyTable):
-    """Leaves leaf0, ... each linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
+    """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
 
     leaves: int = Field(ge=1, le=4096)
     spines: int = Field(ge=1, le=4096)
