@@ -194,6 +194,16 @@ class Port : public Object
     void NotePaused(uint8_t cls, bool on);
 
     /**
+     * @brief Does a flow control of this port count the bytes that come and go?
+     *
+     * @return true if one does.
+     */
+    bool CountsBytes() const
+    {
+        return !m_bytesHooks.empty();
+    }
+
+    /**
      * @brief To the chain.
      *
      * @param frame charged frame.

@@ -207,6 +207,16 @@ Host::Receive(Frame* frame, lossless::Port& ingress)
         }
         return;
     }
+    if (frame->kind == FrameKind::DATA && ingress.CountsBytes())
+    {
+        // Taken at once, but a flow control that counts bytes (credits) must see them come and go.
+        if (!Charge(frame, ingress, 0))
+        {
+            return;
+        }
+        frame->charged = false;
+        Release(0, 0, frame->cls, frame->flow, frame->bytes);
+    }
     Process(frame);
 }
 

@@ -1,0 +1,288 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "cbfc-credit.h"
+
+#include "ns3/boolean.h"
+#include "ns3/lossless-port.h"
+#include "ns3/uinteger.h"
+
+#include <sstream>
+
+namespace ns3
+{
+namespace cbfc
+{
+
+using lossless::ControlFrame;
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::N_CLASSES;
+using lossless::NEVER;
+using lossless::NowPs;
+
+NS_OBJECT_ENSURE_REGISTERED(Credit);
+
+namespace
+{
+
+/// MAC control opcode that carries an InfiniBand flow-control packet on Ethernet, from the range
+/// IEEE leaves unused.
+constexpr uint16_t OPCODE = 0x0cbf;
+
+/**
+ * @brief Is one counter ahead of another, modulo 2^32?
+ *
+ * @param a counter.
+ * @param b counter.
+ * @return true when a is ahead of b.
+ */
+bool
+IsAhead(uint32_t a, uint32_t b)
+{
+    return static_cast<int32_t>(a - b) > 0;
+}
+
+} // namespace
+
+TypeId
+Credit::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::cbfc::Credit")
+            .SetParent<lossless::FlowControl>()
+            .SetGroupName("cbfc")
+            .AddConstructor<Credit>()
+            .AddAttribute("Buffer",
+                          "Buffer that a receiver promises to each class of its peer. [B]",
+                          UintegerValue(300'000),
+                          MakeUintegerAccessor(&Credit::m_buffer),
+                          MakeUintegerChecker<int64_t>(BLOCK_BYTES, 1ULL << 36))
+            .AddAttribute("Period",
+                          "Time between credit messages. The GFC paper's 52.4 us is 65,535 B at 10 "
+                          "Gb/s (unverified).",
+                          TimeValue(NanoSeconds(52'428)),
+                          MakeTimeAccessor(&Credit::m_period),
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddAttribute("OnChange",
+                          "Send a message also when blocks became free, not only every Period.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Credit::m_onChange),
+                          MakeBooleanChecker())
+            .AddAttribute("MinGap",
+                          "Least time between two messages of a class; 0.256 us in Mellanox's "
+                          "simulation model.",
+                          TimeValue(NanoSeconds(256)),
+                          MakeTimeAccessor(&Credit::m_minGap),
+                          MakeTimeChecker(Seconds(0)));
+    return tid;
+}
+
+Credit::Credit()
+    : m_tick(this, &Credit::Period),
+      m_gap(this, &Credit::GrantPending)
+{
+}
+
+uint32_t
+Credit::GetHooks() const
+{
+    return BYTES | GATE | SENT;
+}
+
+void
+Credit::Start()
+{
+    m_blocks = static_cast<uint32_t>(m_buffer / BLOCK_BYTES);
+    m_largest = BlocksOf(m_port->GetLargestFrame());
+    m_limit.fill(m_blocks);
+    m_lastGrant.fill(-m_minGap.GetTimeStep());
+}
+
+std::string
+Credit::Check() const
+{
+    std::ostringstream problems;
+    if (m_blocks < m_largest)
+    {
+        problems << "Credit: Buffer " << m_buffer << " B is " << m_blocks << " blocks of "
+                 << BLOCK_BYTES << " B, too few for a frame of " << m_port->GetLargestFrame()
+                 << " B, which could never be sent\n";
+    }
+    return problems.str();
+}
+
+int64_t
+Credit::GetBuffer() const
+{
+    return m_buffer;
+}
+
+uint32_t
+Credit::GetLimit(uint8_t cls) const
+{
+    return m_received[cls] + (m_held[cls] < m_blocks ? m_blocks - m_held[cls] : 0);
+}
+
+void
+Credit::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
+{
+    const uint32_t blocks = BlocksOf(frame.bytes);
+    m_received[frame.cls] += blocks;
+    m_held[frame.cls] += blocks;
+    if (!m_active)
+    {
+        m_tick.Schedule(m_period.GetTimeStep());
+    }
+    m_active |= 1U << frame.cls;
+}
+
+void
+Credit::NotifyReleased(uint8_t cls, uint32_t /* flow */, uint32_t bytes, int64_t /* queueBytes */)
+{
+    m_held[cls] -= BlocksOf(bytes);
+    const uint32_t bit = 1U << cls;
+    if (!m_onChange || m_pending & bit)
+    {
+        return;
+    }
+    const int64_t wait = m_lastGrant[cls] + m_minGap.GetTimeStep() - NowPs();
+    if (wait <= 0)
+    {
+        Grant(cls);
+        return;
+    }
+    m_pending |= bit;
+    m_gap.Schedule(wait);
+}
+
+void
+Credit::GrantPending()
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((m_pending >> cls) & 1U && m_lastGrant[cls] + m_minGap.GetTimeStep() <= NowPs())
+        {
+            m_pending &= ~(1U << cls);
+            Grant(cls);
+        }
+    }
+}
+
+void
+Credit::Period()
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((m_active >> cls) & 1U)
+        {
+            Grant(cls);
+        }
+    }
+    m_tick.Schedule(m_period.GetTimeStep());
+}
+
+void
+Credit::Grant(uint8_t cls)
+{
+    Frame* frame = FramePool::TakeControl();
+    ControlFrame& control = *frame->control;
+    control.opcode = OPCODE;
+    control.classes = static_cast<uint16_t>(1U << cls);
+    control.value.fill(0);
+    control.value[0] = GetLimit(cls);
+    control.value[1] = m_sent[cls];
+    m_lastGrant[cls] = NowPs();
+    ++m_messages;
+    m_port->SendControl(frame);
+}
+
+bool
+Credit::ReceiveControl(const ControlFrame& control)
+{
+    if (control.opcode != OPCODE)
+    {
+        return false;
+    }
+    uint8_t cls = 0;
+    while (!((control.classes >> cls) & 1U))
+    {
+        ++cls;
+    }
+    const uint32_t peerSent = control.value[1];
+    if (IsAhead(peerSent, m_received[cls]))
+    {
+        m_resynced += peerSent - m_received[cls];
+        m_received[cls] = peerSent;
+    }
+    m_limit[cls] = control.value[0];
+    UpdateStarved(cls);
+    NotifyCredit(cls, NowPs());
+    m_port->Kick();
+    return true;
+}
+
+void
+Credit::NotifyCredit(uint8_t /* cls */, int64_t /* now */)
+{
+}
+
+uint32_t
+Credit::GetCredit(uint8_t cls) const
+{
+    const auto credit = static_cast<int32_t>(m_limit[cls] - m_sent[cls]);
+    return credit > 0 ? static_cast<uint32_t>(credit) : 0;
+}
+
+int64_t
+Credit::GetEarliest(uint16_t queue, const Frame& head, int64_t now) const
+{
+    return BlocksOf(head.bytes) <= GetCredit(queue % N_CLASSES) ? now : NEVER;
+}
+
+void
+Credit::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
+{
+    const uint8_t cls = queue % N_CLASSES;
+    m_sent[cls] += BlocksOf(frame.bytes);
+    UpdateStarved(cls);
+}
+
+void
+Credit::UpdateStarved(uint8_t cls)
+{
+    const uint32_t bit = 1U << cls;
+    const bool starved = GetCredit(cls) < m_largest;
+    if (starved != ((m_starved & bit) != 0))
+    {
+        m_starved ^= bit;
+        m_port->NotePaused(cls, starved);
+    }
+}
+
+void
+Credit::NotifyLink(bool up)
+{
+    // A link that comes up is trained anew: the sender counts from what the receiver holds then.
+    if (up)
+    {
+        return;
+    }
+    m_received.fill(0);
+    m_sent.fill(0);
+    m_limit.fill(m_blocks);
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        UpdateStarved(cls);
+    }
+}
+
+void
+Credit::Report(lossless::Summary& summary) const
+{
+    summary["cbfc_messages_sent"] += static_cast<double>(m_messages);
+    summary["cbfc_resynced_blocks"] += static_cast<double>(m_resynced);
+}
+
+} // namespace cbfc
+} // namespace ns3

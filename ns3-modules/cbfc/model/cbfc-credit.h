@@ -1,0 +1,140 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef CBFC_CREDIT_H
+#define CBFC_CREDIT_H
+
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-flow-control.h"
+
+#include <array>
+
+/**
+ * @defgroup cbfc Credit-based flow control
+ *
+ * The link-level flow control of InfiniBand: a sender may send what its receiver has promised to
+ * hold.
+ */
+
+namespace ns3
+{
+namespace cbfc
+{
+
+/// Unit of credit: 64 bytes (InfiniBand Architecture Specification, volume 1, section 7.9).
+inline constexpr uint32_t BLOCK_BYTES = 64;
+
+/**
+ * @brief Blocks that a frame takes.
+ *
+ * @param bytes size of the frame.
+ * @return blocks, rounded up.
+ */
+inline uint32_t
+BlocksOf(uint32_t bytes)
+{
+    return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+}
+
+/**
+ * @ingroup cbfc
+ * @brief Credit-based flow control (CBFC) of InfiniBand, per class as per virtual lane.
+ *
+ * The sender counts the blocks it has sent, FCTBS, and sends a frame only when FCTBS + its blocks
+ * <= FCCL. The receiver counts the blocks it has received, ABR, and grants FCCL = ABR + free blocks
+ * of its buffer, in a credit message every Period and, with OnChange, when blocks became free, at
+ * least MinGap apart. A message carries the sender's FCTBS as well: the receiver takes it over as
+ * ABR, so that blocks lost on the wire are not lost for ever.
+ *
+ * Counters are 32 bits wide and compared modulo 2^32; InfiniBand's have 12 (recalled), which limits
+ * a buffer to 128 KB and is not modelled. Credits are agreed when the link comes up, as link
+ * training does. The switch must hold what is promised: give each (port, class) Buffer bytes of its
+ * own (SharedBuffer Private) or enough shared buffer. A class is reported as paused while its
+ * credits do not suffice for a largest frame.
+ *
+ * ABR is only ever moved forwards by a message, because a message that took ControlDelay to have
+ * effect is older than the blocks that came in since.
+ */
+class Credit : public lossless::FlowControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    Credit();
+
+    uint32_t GetHooks() const override;
+    void Start() override;
+    std::string Check() const override;
+    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
+    int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
+    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    bool ReceiveControl(const lossless::ControlFrame& control) override;
+    void NotifyLink(bool up) override;
+    void Report(lossless::Summary& summary) const override;
+
+    /**
+     * @brief Blocks the sender may still send.
+     *
+     * @param cls class.
+     * @return FCCL - FCTBS, not negative.
+     */
+    uint32_t GetCredit(uint8_t cls) const;
+
+  protected:
+    /**
+     * @brief New credit has come.
+     *
+     * @param cls class.
+     * @param now ps.
+     */
+    virtual void NotifyCredit(uint8_t cls, int64_t now);
+
+    /**
+     * @brief The buffer that the receiver promises per class.
+     *
+     * @return bytes.
+     */
+    int64_t GetBuffer() const;
+
+  private:
+    uint32_t GetLimit(uint8_t cls) const;
+    void Grant(uint8_t cls);
+    void Period();
+    void GrantPending();
+    void UpdateStarved(uint8_t cls);
+
+    // Attributes
+    int64_t m_buffer; //!< promised per class (B)
+    Time m_period;    //!< between messages
+    bool m_onChange;  //!< also when blocks became free
+    Time m_minGap;    //!< between messages of a class
+
+    // Receiver's side
+    std::array<uint32_t, lossless::N_CLASSES> m_received{}; //!< ABR (blocks)
+    std::array<uint32_t, lossless::N_CLASSES> m_held{};     //!< in the buffer (blocks)
+    std::array<int64_t, lossless::N_CLASSES> m_lastGrant{}; //!< when (ps)
+    uint32_t m_active{0};                                   //!< bit c: class c has had traffic
+    uint32_t m_pending{0};                                  //!< bit c: class c waits for its gap
+    uint32_t m_blocks{0};                                   //!< of the buffer
+    uint64_t m_messages{0};                                 //!< sent
+    uint64_t m_resynced{0};                                 //!< blocks taken over from FCTBS
+
+    // Sender's side
+    std::array<uint32_t, lossless::N_CLASSES> m_sent{};  //!< FCTBS (blocks)
+    std::array<uint32_t, lossless::N_CLASSES> m_limit{}; //!< FCCL (blocks)
+    uint32_t m_starved{0}; //!< bit c: class c has less than a largest frame's credit
+    uint32_t m_largest{0}; //!< blocks of a largest frame
+
+    lossless::ReusableEvent<Credit> m_tick; //!< a period is over
+    lossless::ReusableEvent<Credit> m_gap;  //!< a gap is over
+};
+
+} // namespace cbfc
+} // namespace ns3
+
+#endif /* CBFC_CREDIT_H */

@@ -1,0 +1,257 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "gfc-gentle.h"
+
+#include "ns3/lossless-port.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace gfc
+{
+
+using lossless::ControlFrame;
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::N_CLASSES;
+using lossless::NowPs;
+
+NS_OBJECT_ENSURE_REGISTERED(Gentle);
+
+TypeId
+Gentle::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::gfc::Gentle")
+                            .SetParent<lossless::FlowControl>()
+                            .SetGroupName("gfc")
+                            .AddAttribute("MinGap",
+                                          "Least time between two messages of a class; the latest "
+                                          "word is sent when it is over.",
+                                          TimeValue(Seconds(0)),
+                                          MakeTimeAccessor(&Gentle::m_minGap),
+                                          MakeTimeChecker(Seconds(0)))
+                            .AddAttribute("Refresh",
+                                          "Time after which the word of a queue that is not empty "
+                                          "is sent again, so that a lost message "
+                                          "does not freeze a rate; 0: never.",
+                                          TimeValue(MilliSeconds(1)),
+                                          MakeTimeAccessor(&Gentle::m_refresh),
+                                          MakeTimeChecker(Seconds(0)));
+    return tid;
+}
+
+Gentle::Gentle()
+    : m_gap(this, &Gentle::SendPending),
+      m_repeat(this, &Gentle::Refresh)
+{
+}
+
+uint32_t
+Gentle::GetHooks() const
+{
+    return BYTES | GATE | SENT;
+}
+
+void
+Gentle::Start()
+{
+    m_idleWord = GetWord(0, 0);
+    m_word.fill(m_idleWord);
+    m_sent.fill(m_idleWord);
+    m_lastSent.fill(-m_minGap.GetTimeStep());
+    m_lowestRate = m_port->GetRate();
+    for (auto& limiter : m_limiter)
+    {
+        limiter.SetRate(m_port->GetRate(), 0);
+    }
+}
+
+int64_t
+Gentle::GetFeedbackLatency() const
+{
+    const int64_t wire = m_port->GetLargestFrame() + static_cast<int64_t>(m_port->GetOverhead());
+    const int64_t message =
+        m_port->GetControlFrameSize() + static_cast<int64_t>(m_port->GetOverhead());
+    const uint64_t rate = m_port->GetRate();
+    const int64_t sending = m_ideal ? 0 : lossless::TransmissionTime(wire + message, rate);
+    return sending + 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay() +
+           m_minGap.GetTimeStep() + lossless::TransmissionTime(wire, rate);
+}
+
+std::string
+Gentle::WarnMargin(const std::string& what,
+                   int64_t margin,
+                   int64_t factor,
+                   const std::string& source) const
+{
+    const int64_t tau = GetFeedbackLatency();
+    const int64_t bound = factor * lossless::BytesInTime(m_port->GetRate(), tau);
+    if (margin >= bound)
+    {
+        return {};
+    }
+    std::ostringstream warning;
+    warning << GetInstanceTypeId().GetName() << ": " << what << " = " << margin
+            << " B is less than " << factor << " C tau = " << bound << " B (C " << m_port->GetRate()
+            << " bit/s, tau " << tau << " ps): outside the sufficient bound of " << source
+            << ", so the queue may reach Bm\n";
+    return warning.str();
+}
+
+void
+Gentle::NotifyReceived(const Frame& frame, int64_t queueBytes)
+{
+    m_peak = std::max(m_peak, queueBytes);
+    Change(frame.cls, queueBytes);
+}
+
+void
+Gentle::NotifyReleased(uint8_t cls, uint32_t /* flow */, uint32_t /* bytes */, int64_t queueBytes)
+{
+    Change(cls, queueBytes);
+}
+
+void
+Gentle::Change(uint8_t cls, int64_t queueBytes)
+{
+    m_word[cls] = GetWord(queueBytes, m_word[cls]);
+    const uint32_t bit = 1U << cls;
+    if (m_word[cls] == m_sent[cls] || m_pending & bit)
+    {
+        return;
+    }
+    const int64_t wait = m_lastSent[cls] + m_minGap.GetTimeStep() - NowPs();
+    if (wait <= 0)
+    {
+        Send(cls);
+        return;
+    }
+    m_pending |= bit;
+    m_gap.Schedule(wait);
+}
+
+void
+Gentle::SendPending()
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((m_pending >> cls) & 1U && m_lastSent[cls] + m_minGap.GetTimeStep() <= NowPs())
+        {
+            m_pending &= ~(1U << cls);
+            if (m_word[cls] != m_sent[cls])
+            {
+                Send(cls);
+            }
+        }
+    }
+}
+
+void
+Gentle::Send(uint8_t cls)
+{
+    Frame* frame = FramePool::TakeControl();
+    frame->control->opcode = GetOpcode();
+    frame->control->classes = static_cast<uint16_t>(1U << cls);
+    frame->control->value.fill(0);
+    frame->control->value[cls] = m_word[cls];
+    m_sent[cls] = m_word[cls];
+    m_lastSent[cls] = NowPs();
+    ++m_messages;
+    m_port->SendControl(frame, m_ideal);
+    if (!m_refreshing && !m_ideal && !m_refresh.IsZero())
+    {
+        m_refreshing = true;
+        m_repeat.Schedule(m_refresh.GetTimeStep());
+    }
+}
+
+void
+Gentle::Refresh()
+{
+    m_refreshing = false;
+    const int64_t now = NowPs();
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        // The initial word is repeated once too: the message that lifted a limit may be the one
+        // that was lost.
+        if (m_lastSent[cls] > 0 && m_lastSent[cls] + m_refresh.GetTimeStep() <= now)
+        {
+            const bool idle = m_sent[cls] == m_idleWord;
+            ++m_repeats;
+            Send(cls);
+            m_lastSent[cls] = idle ? 0 : now;
+        }
+        if (m_lastSent[cls] > 0 && !m_refreshing)
+        {
+            m_refreshing = true;
+            m_repeat.Schedule(m_refresh.GetTimeStep());
+        }
+    }
+}
+
+void
+Gentle::SetRate(uint8_t cls, uint64_t rate, int64_t now)
+{
+    m_limiter[cls].SetRate(rate, now);
+    m_lowestRate = std::min(m_lowestRate, rate);
+}
+
+bool
+Gentle::ReceiveControl(const ControlFrame& control)
+{
+    if (control.opcode != GetOpcode())
+    {
+        return false;
+    }
+    const int64_t now = NowPs();
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((control.classes >> cls) & 1U)
+        {
+            SetRate(cls, GetRate(control.value[cls]), now);
+        }
+    }
+    m_port->Kick();
+    return true;
+}
+
+int64_t
+Gentle::GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const
+{
+    return m_limiter[queue % N_CLASSES].GetEarliest(now);
+}
+
+void
+Gentle::NotifySent(uint16_t queue, const Frame& frame, int64_t now)
+{
+    m_limiter[queue % N_CLASSES].Start(frame.bytes + static_cast<int64_t>(m_port->GetOverhead()),
+                                       now);
+}
+
+void
+Gentle::NotifyLink(bool /* up */)
+{
+    for (auto& limiter : m_limiter)
+    {
+        limiter.SetRate(m_port->GetRate(), NowPs());
+    }
+    m_sent.fill(m_idleWord);
+}
+
+void
+Gentle::Report(lossless::Summary& summary) const
+{
+    summary["gfc_messages_sent"] += static_cast<double>(m_messages);
+    summary["gfc_repeats_sent"] += static_cast<double>(m_repeats);
+    double& peak = summary["gfc_peak_queue_bytes"];
+    peak = std::max(peak, static_cast<double>(m_peak));
+    const auto [lowest, isNew] =
+        summary.try_emplace("gfc_lowest_rate_bps", static_cast<double>(m_lowestRate));
+    lowest->second = std::min(lowest->second, static_cast<double>(m_lowestRate));
+}
+
+} // namespace gfc
+} // namespace ns3

@@ -1,0 +1,168 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "gfc-multi-stage.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/lossless-port.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace ns3
+{
+namespace gfc
+{
+
+NS_OBJECT_ENSURE_REGISTERED(MultiStageGfc);
+
+namespace
+{
+
+/// MAC control opcode of stage messages, from the range IEEE leaves unused.
+constexpr uint16_t OPCODE = 0x0fc1;
+
+} // namespace
+
+std::vector<Stage>
+MakeStages(int64_t b1, int64_t bm, double ratio, uint64_t line, uint64_t floor)
+{
+    std::vector<Stage> stages{Stage{0, line}};
+    const auto span = static_cast<double>(bm - b1);
+    double share = 1; // ratio^(k-1)
+    for (;;)
+    {
+        const auto start = static_cast<int64_t>(std::ceil(static_cast<double>(bm) - span * share));
+        const double rate = static_cast<double>(line) * share * ratio;
+        if (stages.size() > 1 && start <= stages.back().start)
+        {
+            return stages;
+        }
+        stages.push_back(Stage{start, std::max(floor, static_cast<uint64_t>(rate))});
+        // The length of stage k is (1 - ratio) of what remains; those that follow one of a byte are
+        // omissible.
+        if (span * share * (1 - ratio) <= 1)
+        {
+            return stages;
+        }
+        share *= ratio;
+    }
+}
+
+TypeId
+MultiStageGfc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::gfc::MultiStageGfc")
+            .SetParent<Gentle>()
+            .SetGroupName("gfc")
+            .AddConstructor<MultiStageGfc>()
+            .AddAttribute("Bm",
+                          "Queue length at which the mapping would reach rate 0 (section 4.2). [B]",
+                          UintegerValue(300'000),
+                          MakeUintegerAccessor(&MultiStageGfc::m_bm),
+                          MakeUintegerChecker<int64_t>(1, 0xffffffff))
+            .AddAttribute("B1",
+                          "Start of stage 1, below which the peer sends at line rate (section 4.2: "
+                          "Bm - B1 >= 2 C tau). [B]",
+                          UintegerValue(281'000),
+                          MakeUintegerAccessor(&MultiStageGfc::m_b1),
+                          MakeUintegerChecker<int64_t>(0, 0xffffffff))
+            .AddAttribute("Ratio",
+                          "R_k / R_(k-1): 0.5 in the paper (equation 4), at most 0.75 by equation "
+                          "3 and Theorem 4.1.",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&MultiStageGfc::m_ratio),
+                          MakeDoubleChecker<double>(0.01, 0.99))
+            .AddAttribute("MinRate",
+                          "No stage is slower; commodity limiters count in units of about 8 kb/s "
+                          "(unverified).",
+                          DataRateValue(DataRate("8kbps")),
+                          MakeDataRateAccessor(&MultiStageGfc::m_minRate),
+                          MakeDataRateChecker())
+            .AddAttribute(
+                "Hysteresis",
+                "A stage is left downwards only this far below its start; 0 as in the paper. [B]",
+                UintegerValue(0),
+                MakeUintegerAccessor(&MultiStageGfc::m_hysteresis),
+                MakeUintegerChecker<int64_t>(0, 0xffffffff))
+            .AddAttribute("Ideal",
+                          "Messages take no bandwidth and wait for no frame.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&MultiStageGfc::m_ideal),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+void
+MultiStageGfc::Start()
+{
+    m_stages = MakeStages(std::min(m_b1, m_bm - 1),
+                          m_bm,
+                          m_ratio,
+                          m_port->GetRate(),
+                          m_minRate.GetBitRate());
+    Gentle::Start();
+}
+
+std::string
+MultiStageGfc::Check() const
+{
+    std::ostringstream problems;
+    if (m_b1 >= m_bm)
+    {
+        problems << "MultiStageGfc: B1 " << m_b1 << " B must be less than Bm " << m_bm << " B\n";
+    }
+    if (m_minRate.GetBitRate() == 0 || m_minRate.GetBitRate() > m_port->GetRate())
+    {
+        problems << "MultiStageGfc: MinRate " << m_minRate
+                 << " must be above 0 and at most the link's rate\n";
+    }
+    return problems.str();
+}
+
+std::string
+MultiStageGfc::Warn() const
+{
+    return WarnMargin("Bm - B1", m_bm - m_b1, 2, "section 4.2");
+}
+
+const std::vector<Stage>&
+MultiStageGfc::GetStages() const
+{
+    return m_stages;
+}
+
+uint64_t
+MultiStageGfc::GetRate(uint32_t word) const
+{
+    return m_stages[std::min<std::size_t>(word, m_stages.size() - 1)].rate;
+}
+
+uint32_t
+MultiStageGfc::GetWord(int64_t queueBytes, uint32_t last) const
+{
+    // A queue moves a stage or two at a time: walk from where it was.
+    uint32_t stage = last;
+    while (stage + 1 < m_stages.size() && queueBytes >= m_stages[stage + 1].start)
+    {
+        ++stage;
+    }
+    while (stage > 0 && queueBytes < m_stages[stage].start - m_hysteresis)
+    {
+        --stage;
+    }
+    return stage;
+}
+
+uint16_t
+MultiStageGfc::GetOpcode() const
+{
+    return OPCODE;
+}
+
+} // namespace gfc
+} // namespace ns3

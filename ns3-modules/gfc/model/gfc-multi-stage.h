@@ -1,0 +1,96 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef GFC_MULTI_STAGE_H
+#define GFC_MULTI_STAGE_H
+
+#include "gfc-gentle.h"
+
+#include "ns3/data-rate.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace gfc
+{
+
+/**
+ * @ingroup gfc
+ * @brief One stage of the step mapping.
+ */
+struct Stage
+{
+    int64_t start; //!< queue length from which it holds, B_k (B)
+    uint64_t rate; //!< rate in it, R_k (bit/s)
+};
+
+/**
+ * @ingroup gfc
+ * @brief The stage table of section 4.2.
+ *
+ * Stage 0 is everything below B1 at line rate. R_k = ratio^k C (equation 4 has ratio 1/2), and
+ * equation 2 gives Bm - B_k = ratio^(k-1) (Bm - B1). The table ends with the first stage no longer
+ * than a byte ("8b" in the paper).
+ *
+ * @param b1 start of stage 1 in bytes.
+ * @param bm queue length at which the rate would reach 0, in bytes, above b1.
+ * @param ratio R_k / R_(k-1), in (0, 1).
+ * @param line C in bit/s.
+ * @param floor no rate is below it, in bit/s.
+ * @return the stages, 0 first.
+ */
+std::vector<Stage> MakeStages(int64_t b1, int64_t bm, double ratio, uint64_t line, uint64_t floor);
+
+/**
+ * @ingroup gfc
+ * @brief Practical buffer-based GFC (sections 4.2 and 5): the rate is a step function of the queue,
+ * and one message goes up for each change of stage.
+ *
+ * The message is a MAC control frame of PFC's size and form whose 16-bit words carry stage numbers;
+ * it has an opcode of its own, so that a plain PFC receiver does not take a stage for a pause time.
+ * (That the paper reuses PFC's own opcode is recalled, not read.) A queue that hovers at the start
+ * of a stage changes stage with every frame: Hysteresis and MinGap limit the messages, which the
+ * summary counts either way.
+ *
+ * The rate never reaches 0. A queue above Bm is for PFC behind it in the chain.
+ */
+class MultiStageGfc : public Gentle
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    void Start() override;
+    std::string Check() const override;
+    std::string Warn() const override;
+    uint64_t GetRate(uint32_t word) const override;
+
+    /**
+     * @brief The table in force. Precondition: started.
+     *
+     * @return the stages, 0 first.
+     */
+    const std::vector<Stage>& GetStages() const;
+
+  protected:
+    uint32_t GetWord(int64_t queueBytes, uint32_t last) const override;
+    uint16_t GetOpcode() const override;
+
+  private:
+    int64_t m_bm;                //!< end of the mapping (B)
+    int64_t m_b1;                //!< start of stage 1 (B)
+    double m_ratio;              //!< R_k / R_(k-1)
+    DataRate m_minRate;          //!< floor of all rates
+    int64_t m_hysteresis;        //!< bytes below its start at which a stage is left downwards
+    std::vector<Stage> m_stages; //!< the table
+};
+
+} // namespace gfc
+} // namespace ns3
+
+#endif /* GFC_MULTI_STAGE_H */
