@@ -1,0 +1,391 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "ns3/double.h"
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/lossless-pfc.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+/**
+ * @file
+ * @ingroup lossless-tests
+ * The state machine of PFC and the transmitter it acts on, on two ports joined by a link.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+namespace tests
+{
+
+/**
+ * @ingroup lossless-tests
+ * @brief A node that takes what arrives and notes when.
+ */
+class ProbeNode : public FabricNode
+{
+  public:
+    ProbeNode()
+    {
+        SetBuffer(CreateObjectWithAttributes<SharedBuffer>("LosslessClasses", UintegerValue(0xff)));
+    }
+
+    void Receive(Frame* frame, Port& /* ingress */) override
+    {
+        m_arrivals.emplace_back(NowPs(), frame->cls);
+        Take(frame);
+    }
+
+    void Inject(Frame* frame) override
+    {
+        CountMade(frame);
+        m_ports.front()->Enqueue(frame);
+    }
+
+    int64_t GetPipelineLatency() const override
+    {
+        return 0;
+    }
+
+    std::vector<std::pair<int64_t, uint8_t>> m_arrivals; //!< when and which class
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Two nodes, a link of 100 Gb/s and 1 us, PFC at both ends: a sends, b pauses.
+ */
+class PfcTest : public TestCase
+{
+  public:
+    /**
+     * @brief Name it.
+     *
+     * @param name what holds
+     */
+    explicit PfcTest(const std::string& name)
+        : TestCase(name)
+    {
+    }
+
+  protected:
+    static constexpr uint64_t RATE = 100'000'000'000; //!< bit/s
+    static constexpr int64_t DELAY = 1'000'000;       //!< ps
+    static constexpr int64_t FRAME = 1000 * 80;       //!< ps of a 1000 B frame
+    static constexpr int64_t CONTROL = 64 * 80;       //!< ps of a control frame
+    static constexpr int64_t QUANTUM = 512 * 10;      //!< ps: 512 bit times
+
+    /**
+     * @brief Make nodes and link.
+     *
+     * @param mode of Pfc
+     * @param quanta of Pfc
+     * @param refreshAt of Pfc
+     * @param controlDelay of the ports
+     */
+    void Connect(const std::string& mode, uint32_t quanta, double refreshAt, Time controlDelay)
+    {
+        UsePicoseconds();
+        for (auto* node : {&m_a, &m_b})
+        {
+            *node = CreateObject<ProbeNode>();
+            auto port = CreateObjectWithAttributes<Port>("Overhead",
+                                                         UintegerValue(0),
+                                                         "ControlDelay",
+                                                         TimeValue(controlDelay));
+            port->AddFlowControl(CreateObjectWithAttributes<Pfc>("Mode",
+                                                                 StringValue(mode),
+                                                                 "PauseQuanta",
+                                                                 UintegerValue(quanta),
+                                                                 "RefreshAt",
+                                                                 DoubleValue(refreshAt)));
+            (*node)->AddPort(port);
+        }
+        m_a->SetIdentity(0, "a");
+        m_b->SetIdentity(1, "b");
+        PortA().Attach(PeekPointer(m_a), 0, &PortB(), RATE, DELAY);
+        PortB().Attach(PeekPointer(m_b), 0, &PortA(), RATE, DELAY);
+        m_a->Start();
+        m_b->Start();
+    }
+
+    /**
+     * @brief Let a send frames of a class at once.
+     *
+     * @param cls class
+     * @param n how many
+     */
+    void Send(uint8_t cls, int n)
+    {
+        for (int i = 0; i < n; ++i)
+        {
+            Frame* frame = FramePool::Take();
+            frame->cls = cls;
+            frame->bytes = 1000;
+            m_a->Inject(frame);
+        }
+    }
+
+    /**
+     * @brief At a time b's buffer turns a class OFF or ON.
+     *
+     * @param time ps
+     * @param cls class
+     * @param off OFF
+     */
+    void Pressure(int64_t time, uint8_t cls, bool off)
+    {
+        Simulator::Schedule(TimeStep(time), &Port::NotifyPressure, &PortB(), cls, off);
+    }
+
+    /**
+     * @brief Run to a time.
+     *
+     * @param until ps
+     */
+    void RunUntil(int64_t until)
+    {
+        Simulator::Stop(TimeStep(until - NowPs()));
+        Simulator::Run();
+    }
+
+    /**
+     * @brief Arrivals of a class at b in a window.
+     *
+     * @param cls class
+     * @param from ps
+     * @param to ps
+     * @return count
+     */
+    int Count(uint8_t cls, int64_t from, int64_t to) const
+    {
+        int count = 0;
+        for (const auto& [time, its] : m_b->m_arrivals)
+        {
+            count += its == cls && time >= from && time < to;
+        }
+        return count;
+    }
+
+    /// @return a's port
+    Port& PortA() const
+    {
+        return m_a->GetPort(0);
+    }
+
+    /// @return b's port
+    Port& PortB() const
+    {
+        return m_b->GetPort(0);
+    }
+
+    void DoTeardown() override
+    {
+        Simulator::Destroy();
+        m_a = nullptr;
+        m_b = nullptr;
+        FramePool::Clear();
+    }
+
+    Ptr<ProbeNode> m_a; //!< sender
+    Ptr<ProbeNode> m_b; //!< receiver
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief A pause stops its class to the picosecond, the frame being sent completes, other classes
+ * go on, a resume ends it.
+ */
+class PfcPauseTest : public PfcTest
+{
+  public:
+    /**
+     * @brief Choose the mode.
+     *
+     * @param mode of Pfc
+     */
+    explicit PfcPauseTest(const std::string& mode)
+        : PfcTest("pause and resume of one class take effect exactly when they should, mode " +
+                  mode),
+          m_mode(mode)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PROCESSING = 300'000;
+        Connect(m_mode, MAX_QUANTA, 0.5, PicoSeconds(PROCESSING));
+        Send(5, 400);
+        Send(2, 400);
+        Pressure(10 * FRAME + 100, 5, true);
+        const int64_t obeyed = 10 * FRAME + 100 + CONTROL + DELAY + PROCESSING;
+        Pressure(obeyed + 5'000'000, 5, false);
+        const int64_t resumed = obeyed + 5'000'000 + CONTROL + DELAY + PROCESSING;
+        RunUntil(100'000'000);
+        // Strict priority: class 5 goes alone until it is paused. The frame in transmission at
+        // `obeyed` completes.
+        const int64_t complete = (obeyed + FRAME - 1) / FRAME; // frames of class 5 begun before
+        NS_TEST_ASSERT_MSG_EQ(Count(5, 0, resumed + DELAY),
+                              complete,
+                              "frames of class 5 begun before the pause was obeyed");
+        NS_TEST_ASSERT_MSG_EQ(m_b->m_arrivals[complete].second, 2, "then class 2 goes");
+        NS_TEST_ASSERT_MSG_EQ(m_b->m_arrivals[complete].first,
+                              (complete + 1) * FRAME + DELAY,
+                              "without a gap on the wire");
+        // After the resume class 5 starts when the frame of class 2 in transmission is through.
+        const int64_t start = (resumed + FRAME - 1) / FRAME * FRAME;
+        NS_TEST_ASSERT_MSG_EQ(Count(5, resumed, start + FRAME + DELAY),
+                              0,
+                              "nothing of class 5 before");
+        NS_TEST_ASSERT_MSG_EQ(Count(5, start + FRAME + DELAY, start + FRAME + DELAY + 1),
+                              1,
+                              "its first frame to the ps");
+        NS_TEST_ASSERT_MSG_EQ(Count(5, 0, 200'000'000) + Count(2, 0, 200'000'000),
+                              800,
+                              "everything arrives in the end");
+        NS_TEST_ASSERT_MSG_EQ(PortA().GetPausedTime(),
+                              resumed - obeyed,
+                              "time in which class 5 was paused");
+        NS_TEST_ASSERT_MSG_EQ(PortB().GetPausesSent(), 1, "one pause");
+    }
+
+    std::string m_mode; //!< of Pfc
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief A timer ends a pause that nobody refreshes; a new frame replaces it; refreshes keep a
+ * class paused.
+ */
+class PfcTimerTest : public PfcTest
+{
+  public:
+    PfcTimerTest()
+        : PfcTest("quanta are 512 bit times, a new frame replaces the timer, refreshes keep a "
+                  "class paused")
+    {
+    }
+
+  private:
+    /**
+     * @brief A pause frame reaches a, as if b had sent it.
+     *
+     * @param quanta its quanta
+     */
+    void Pause(uint32_t quanta)
+    {
+        ControlFrame control;
+        control.opcode = PFC_OPCODE;
+        control.classes = 1U << 4;
+        control.value.fill(0);
+        control.value[4] = quanta;
+        PortA().GetFlowControls().front()->ReceiveControl(control);
+    }
+
+    void DoRun() override
+    {
+        Connect("Timer", 100, 0.5, PicoSeconds(0));
+        Pause(1000);
+        RunUntil(1000 * QUANTUM - 1);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(4), true, "1 ps before 1000 quanta are over");
+        RunUntil(1000 * QUANTUM + 1);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(4), false, "1000 quanta are over");
+        // Replaced, not prolonged and not the larger of both.
+        int64_t now = NowPs();
+        Pause(1000);
+        RunUntil(now + 10 * QUANTUM);
+        Pause(20);
+        RunUntil(now + 30 * QUANTUM + 1);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(4),
+                              false,
+                              "20 quanta from the second frame, whatever the first said");
+        now = NowPs();
+        Pause(20);
+        RunUntil(now + 10 * QUANTUM);
+        Pause(1000);
+        RunUntil(now + 1010 * QUANTUM - 1);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(4), true, "the longer pause replaced the shorter");
+        Pause(0);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(4), false, "zero quanta resume");
+        // b keeps class 6 OFF for 40 pause times of 100 quanta (512 ns), less than the link's
+        // delay: refreshes follow each other every 50 quanta however long they travel, so a sends
+        // what it began before it learnt, and no more.
+        now = NowPs();
+        Send(6, 50);
+        Pressure(0, 6, true);
+        RunUntil(now + 100 * QUANTUM * 40);
+        NS_TEST_ASSERT_MSG_EQ(Count(6, now, NowPs()),
+                              (CONTROL + DELAY + FRAME - 1) / FRAME,
+                              "frames begun before the first pause was obeyed");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Refreshes in time hold a class for as long as it is OFF.
+ */
+class PfcRefreshTest : public PfcTest
+{
+  public:
+    PfcRefreshTest()
+        : PfcTest("a class that stays OFF is never released while refreshes come in time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Connect("Timer", 1000, 0.5, PicoSeconds(0));
+        Pressure(0, 6, true);
+        RunUntil(5 * 1000 * QUANTUM / 1000 + 2'000'000);
+        Send(6, 50);
+        RunUntil(1000 * QUANTUM * 50);
+        NS_TEST_ASSERT_MSG_EQ(Count(6, 0, NowPs()), 0, "50 pause times, no frame");
+        Summary summary;
+        PortB().GetFlowControls().front()->Report(summary);
+        NS_TEST_ASSERT_MSG_EQ_TOL(summary["pfc_refreshes_sent"],
+                                  100,
+                                  1,
+                                  "one refresh every half pause time");
+        // The link fails and comes back: the pause is forgotten, then asked for again.
+        PortA().SetUp(false);
+        PortB().SetUp(false);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(6), false, "forgotten with the link");
+        NS_TEST_ASSERT_MSG_EQ(m_a->GetCounters().dropped,
+                              50,
+                              "what waited for the link is dropped and counted");
+        PortA().SetUp(true);
+        PortB().SetUp(true);
+        RunUntil(NowPs() + CONTROL + DELAY + 1);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(6), true, "still OFF: paused again");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Tests of Pfc.
+ */
+class PfcTestSuite : public TestSuite
+{
+  public:
+    PfcTestSuite()
+        : TestSuite("lossless-pfc", Type::UNIT)
+    {
+        AddTestCase(new PfcPauseTest("Timer"), TestCase::Duration::QUICK);
+        AddTestCase(new PfcPauseTest("OnOff"), TestCase::Duration::QUICK);
+        AddTestCase(new PfcTimerTest, TestCase::Duration::QUICK);
+        AddTestCase(new PfcRefreshTest, TestCase::Duration::QUICK);
+    }
+};
+
+static PfcTestSuite g_pfcTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,431 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/lossless-shared-buffer.h"
+#include "ns3/object-factory.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include <cmath>
+#include <random>
+#include <set>
+
+/**
+ * @file
+ * @ingroup lossless-tests
+ * SharedBuffer against a second model that recomputes everything with loops over all queues.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+namespace tests
+{
+
+/**
+ * @ingroup lossless-tests
+ * @brief The buffer as its documentation reads, without heap or running sums.
+ */
+class BruteBuffer
+{
+  public:
+    /// One (port, class).
+    struct Queue
+    {
+        int64_t priv{0};     //!< private bytes
+        int64_t shared{0};   //!< shared bytes
+        int64_t headroom{0}; //!< headroom bytes
+        bool off{false};     //!< paused
+    };
+
+    int64_t shared;            //!< Bs
+    int64_t phi;               //!< private bytes a queue
+    int64_t eta;               //!< headroom a queue
+    bool isStatic;             //!< static thresholds
+    double alpha;              //!< dynamic
+    int64_t offset;            //!< Xon = T - offset
+    int64_t xoff;              //!< static
+    int64_t xon;               //!< static
+    std::vector<Queue> queues; //!< all
+
+    /**
+     * @brief Sum of the shared bytes.
+     *
+     * @return bytes
+     */
+    int64_t Used() const
+    {
+        int64_t sum = 0;
+        for (const auto& queue : queues)
+        {
+            sum += queue.shared;
+        }
+        return sum;
+    }
+
+    /**
+     * @brief T of a queue.
+     *
+     * @param queue the queue
+     * @return bytes
+     */
+    int64_t Xoff(const Queue& queue) const
+    {
+        const int64_t free = std::max<int64_t>(shared - Used(), 0);
+        return isStatic ? std::min(xoff, queue.shared + free)
+                        : static_cast<int64_t>(std::floor(static_cast<long double>(alpha) * free));
+    }
+
+    /**
+     * @brief A frame arrives.
+     *
+     * @param index its queue
+     * @param bytes its size
+     * @return what became of it
+     */
+    SharedBuffer::Verdict Admit(std::size_t index, int64_t bytes)
+    {
+        Queue& queue = queues[index];
+        if (queue.priv + bytes <= phi)
+        {
+            queue.priv += bytes;
+            return SharedBuffer::Verdict::ADMITTED;
+        }
+        if (queue.shared + bytes <= Xoff(queue))
+        {
+            queue.shared += bytes;
+            return SharedBuffer::Verdict::ADMITTED;
+        }
+        if (queue.headroom + bytes > eta)
+        {
+            return SharedBuffer::Verdict::REFUSED;
+        }
+        queue.headroom += bytes;
+        const bool turned = !queue.off;
+        queue.off = true;
+        return turned ? SharedBuffer::Verdict::TURNED_OFF : SharedBuffer::Verdict::ADMITTED;
+    }
+
+    /**
+     * @brief A frame leaves.
+     *
+     * @param index its queue
+     * @param bytes its size
+     * @return the queues that turned ON
+     */
+    std::set<std::size_t> Release(std::size_t index, int64_t bytes)
+    {
+        Queue& own = queues[index];
+        for (int64_t* part : {&own.headroom, &own.shared, &own.priv})
+        {
+            const int64_t taken = std::min(bytes, *part);
+            *part -= taken;
+            bytes -= taken;
+        }
+        std::set<std::size_t> resumed;
+        for (std::size_t i = 0; i < queues.size(); ++i)
+        {
+            Queue& queue = queues[i];
+            const int64_t threshold = isStatic ? (Used() < shared ? xon : 0) : Xoff(queue) - offset;
+            if (queue.off && queue.headroom == 0 && (queue.shared == 0 || queue.shared < threshold))
+            {
+                queue.off = false;
+                resumed.insert(i);
+            }
+        }
+        return resumed;
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Random arrivals and departures: verdicts, segments and resumed queues equal the
+ * brute-force model's.
+ */
+class SharedBufferBruteForceTest : public TestCase
+{
+  public:
+    /**
+     * @brief Choose the thresholds.
+     *
+     * @param isStatic static, else dynamic
+     */
+    explicit SharedBufferBruteForceTest(bool isStatic)
+        : TestCase(std::string("random sequences equal a brute-force model, ") +
+                   (isStatic ? "static" : "dynamic") + " thresholds"),
+          m_static(isStatic)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937_64 random(m_static ? 1 : 2);
+        const double alphas[] = {0.03125, 0.125, 0.3, 0.5, 1, 2.7, 8};
+        for (int round = 0; round < 60; ++round)
+        {
+            const uint16_t ports = 1 + random() % 5;
+            const int64_t phi = (random() % 3) * 1500;
+            const int64_t eta = 2000 + random() % 6000;
+            const int64_t pool = 5000 + random() % 60000;
+            BruteBuffer brute;
+            brute.isStatic = m_static;
+            brute.alpha = alphas[random() % 7];
+            brute.offset = random() % 3000;
+            brute.xoff = 1000 + random() % 20000;
+            brute.xon = random() % (brute.xoff + 1);
+            brute.phi = phi;
+            brute.eta = eta;
+            brute.shared = pool;
+            brute.queues.resize(ports * N_CLASSES);
+            auto buffer = CreateObjectWithAttributes<SharedBuffer>(
+                "Size",
+                UintegerValue(pool + ports * N_CLASSES * (phi + eta)),
+                "LossyPool",
+                UintegerValue(0),
+                "LosslessClasses",
+                UintegerValue(0xff),
+                "Private",
+                UintegerValue(phi),
+                "Alpha",
+                DoubleValue(brute.alpha),
+                "XonOffset",
+                UintegerValue(brute.offset),
+                "Xoff",
+                UintegerValue(brute.xoff),
+                "Xon",
+                UintegerValue(brute.xon),
+                "Threshold",
+                StringValue(m_static ? "Static" : "Dynamic"));
+            buffer->Configure(std::vector<int64_t>(ports, eta));
+            // alpha as the buffer rounds it: 20 binary digits
+            brute.alpha = std::round(brute.alpha * (1 << 20)) / (1 << 20);
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(),
+                                  pool,
+                                  "Bs is what the other parts leave");
+            std::vector<std::pair<std::size_t, int64_t>> held;
+            for (int step = 0; step < 1500; ++step)
+            {
+                const bool arrive = held.empty() || random() % 100 < (step / 300 % 2 ? 40U : 60U);
+                if (arrive)
+                {
+                    const std::size_t queue = random() % (random() % 2 ? 2 : brute.queues.size());
+                    const int64_t bytes = 64 + random() % 1500;
+                    const auto got = buffer->Admit(queue / N_CLASSES, 0, queue % N_CLASSES, bytes);
+                    const auto expected = brute.Admit(queue, bytes);
+                    NS_TEST_ASSERT_MSG_EQ(static_cast<int>(got),
+                                          static_cast<int>(expected),
+                                          "verdict in round " << round << ", step " << step);
+                    if (got != SharedBuffer::Verdict::REFUSED)
+                    {
+                        held.emplace_back(queue, bytes);
+                    }
+                }
+                else
+                {
+                    const std::size_t which = random() % held.size();
+                    const auto [queue, bytes] = held[which];
+                    held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+                    buffer->Release(queue / N_CLASSES, 0, queue % N_CLASSES, bytes);
+                    std::set<std::size_t> resumed;
+                    uint16_t port = 0;
+                    uint8_t cls = 0;
+                    while (buffer->TakeResumed(port, cls))
+                    {
+                        resumed.insert(port * N_CLASSES + cls);
+                    }
+                    NS_TEST_ASSERT_MSG_EQ((resumed == brute.Release(queue, bytes)),
+                                          true,
+                                          "queues resumed in round " << round << ", step " << step);
+                }
+                int64_t total = 0;
+                for (std::size_t i = 0; i < brute.queues.size(); ++i)
+                {
+                    const auto& usage = buffer->GetUsage(i / N_CLASSES, i % N_CLASSES);
+                    const auto& expected = brute.queues[i];
+                    NS_TEST_ASSERT_MSG_EQ(
+                        (usage.priv == expected.priv && usage.shared == expected.shared &&
+                         usage.headroom == expected.headroom && usage.off == expected.off),
+                        true,
+                        "segments of queue " << i << " in round " << round << ", step " << step);
+                    total += usage.Total();
+                }
+                NS_TEST_ASSERT_MSG_EQ(buffer->GetUsed(), total, "all bytes are somewhere");
+            }
+        }
+    }
+
+    bool m_static; //!< static thresholds
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief n queues that always refill hold alpha Bs / (1 + n alpha) each.
+ */
+class SharedBufferSteadyStateTest : public TestCase
+{
+  public:
+    SharedBufferSteadyStateTest()
+        : TestCase("n equally congested queues hold the share of the dynamic threshold")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const double alpha : {0.0625, 0.25, 1.0, 4.0})
+        {
+            for (const uint16_t n : {1, 2, 4, 16})
+            {
+                constexpr int64_t SHARED = 40'000'000'000; // beyond 32 bits
+                auto buffer =
+                    CreateObjectWithAttributes<SharedBuffer>("Size",
+                                                             UintegerValue(SHARED + n * 2000),
+                                                             "LossyPool",
+                                                             UintegerValue(0),
+                                                             "Alpha",
+                                                             DoubleValue(alpha));
+                buffer->Configure(std::vector<int64_t>(n, 2000));
+                // each queue takes large frames in turn until it turns OFF
+                constexpr int64_t FRAME = 1'000'000;
+                bool going = true;
+                while (going)
+                {
+                    going = false;
+                    for (uint16_t port = 0; port < n; ++port)
+                    {
+                        const auto& usage = buffer->GetUsage(port, 3);
+                        if (usage.shared + FRAME <= buffer->GetXoff(port, 3))
+                        {
+                            buffer->Admit(port, 0, 3, FRAME);
+                            going = true;
+                        }
+                    }
+                }
+                const double expected = alpha * SHARED / (1 + n * alpha);
+                for (uint16_t port = 0; port < n; ++port)
+                {
+                    // the last frame of each queue may not fit, and the threshold falls with every
+                    // other queue's
+                    NS_TEST_ASSERT_MSG_EQ_TOL(static_cast<double>(buffer->GetUsage(port, 3).shared),
+                                              expected,
+                                              FRAME * (1 + alpha * n),
+                                              "bytes of one of " << n << " queues, alpha "
+                                                                 << alpha);
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Cases that simulators have got wrong.
+ */
+class SharedBufferTrapsTest : public TestCase
+{
+  public:
+    SharedBufferTrapsTest()
+        : TestCase("queues that must resume do; what cannot be is reported; lossy classes drop at "
+                   "their threshold")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        auto buffer = CreateObjectWithAttributes<SharedBuffer>("Size",
+                                                               UintegerValue(30'000),
+                                                               "LossyPool",
+                                                               UintegerValue(10'000),
+                                                               "Alpha",
+                                                               DoubleValue(1.0),
+                                                               "XonOffset",
+                                                               UintegerValue(3000));
+        buffer->Configure({5000, 5000});
+        NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(), 10'000, "30000 - 10000 - 2 x 5000");
+        // Queue 0 fills the pool; queue 1 turns OFF with its first frame and holds headroom only.
+        buffer->Admit(0, 1, 3, 5000);
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 6000)),
+                              static_cast<int>(SharedBuffer::Verdict::REFUSED),
+                              "T is 5000, the headroom 5000: 6000 B fit neither");
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 5000)),
+                              static_cast<int>(SharedBuffer::Verdict::ADMITTED),
+                              "5000 B fit T = 5000");
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 1000)),
+                              static_cast<int>(SharedBuffer::Verdict::TURNED_OFF),
+                              "the first headroom byte pauses");
+        // It empties while T - XonOffset < 0: with nothing of its own it must resume.
+        uint16_t port = 9;
+        uint8_t cls = 9;
+        buffer->Admit(0, 1, 3, 1000);
+        buffer->Release(1, 0, 3, 1000);
+        NS_TEST_ASSERT_MSG_EQ(buffer->TakeResumed(port, cls),
+                              false,
+                              "w = 5000 is not under T - 3000");
+        buffer->Release(1, 0, 3, 5000);
+        NS_TEST_ASSERT_MSG_EQ(buffer->TakeResumed(port, cls),
+                              true,
+                              "a queue that holds nothing resumes");
+        NS_TEST_ASSERT_MSG_EQ(port, 1, "and it is queue 1");
+        // Over-commitment and XON above XOFF are reported.
+        auto small = CreateObjectWithAttributes<SharedBuffer>("Size",
+                                                              UintegerValue(1000),
+                                                              "LossyPool",
+                                                              UintegerValue(0));
+        small->Configure({2000});
+        NS_TEST_ASSERT_MSG_NE(small->Check().find("over-committed"),
+                              std::string::npos,
+                              "1000 B cannot hold 2000 B");
+        auto inverted = CreateObjectWithAttributes<SharedBuffer>("Threshold",
+                                                                 StringValue("Static"),
+                                                                 "Xoff",
+                                                                 UintegerValue(1000),
+                                                                 "Xon",
+                                                                 UintegerValue(1001));
+        inverted->Configure({2000});
+        NS_TEST_ASSERT_MSG_NE(inverted->Check().find("Xon"),
+                              std::string::npos,
+                              "Xon 1001 is above Xoff 1000");
+        // Lossy: alpha 1 of what is free, per egress queue.
+        auto lossy = CreateObjectWithAttributes<SharedBuffer>("Size",
+                                                              UintegerValue(100'000),
+                                                              "LossyPool",
+                                                              UintegerValue(10'000));
+        lossy->Configure({1000, 1000});
+        int64_t admitted = 0;
+        while (lossy->Admit(0, 1, 0, 100) == SharedBuffer::Verdict::ADMITTED)
+        {
+            admitted += 100;
+        }
+        NS_TEST_ASSERT_MSG_EQ(admitted, 5000, "q + 100 <= 10000 - q holds up to q = 4900");
+        NS_TEST_ASSERT_MSG_EQ(lossy->GetLossyBytes(1, 0), 5000, "held by the egress queue");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Tests of SharedBuffer.
+ */
+class SharedBufferTestSuite : public TestSuite
+{
+  public:
+    SharedBufferTestSuite()
+        : TestSuite("lossless-shared-buffer", Type::UNIT)
+    {
+        AddTestCase(new SharedBufferBruteForceTest(false), TestCase::Duration::QUICK);
+        AddTestCase(new SharedBufferBruteForceTest(true), TestCase::Duration::QUICK);
+        AddTestCase(new SharedBufferSteadyStateTest, TestCase::Duration::QUICK);
+        AddTestCase(new SharedBufferTrapsTest, TestCase::Duration::QUICK);
+    }
+};
+
+static SharedBufferTestSuite g_sharedBufferTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace lossless
+} // namespace ns3
