@@ -144,7 +144,8 @@ dst = "h2"
             "    allowed: a number, 0.000976562 to 1024"
         ),
         (
-            'experiments/x.toml: buffer.xoff: a size is a text with its unit, such as "100KB" (got 80)\n'
+            "experiments/x.toml: buffer.xoff: a size is a text with its unit, "
+            'such as "100KB" (got 80)\n'
             '    allowed: a size such as "100KB", 1B to 1TB'
         ),
         "experiments/x.toml: traffic[0].src: there is no host 'h9'\n    allowed: hosts h0 to h3",
@@ -429,8 +430,7 @@ source = "nowhere"
 
 
 def test_a_table_that_is_not_traced_is_told_for_the_settings_that_lack_it(tmp_path: Path) -> None:
-    """A trace in one variant does not help the other; a wrong file elsewhere tells "
-    "no more than that."""
+    """A trace in one variant does not help the other, and nothing more is told than that."""
     metric = '[[metric]]\nname = "peak"\nkind = "max"\ntable = "queue"\nport = "s0:h0"\n'
     text = MINIMAL + metric + '[variants.A]\ntrace = [{ table = "queue" }]\n'
     assert load(tmp_path, text).points

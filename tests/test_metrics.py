@@ -265,6 +265,27 @@ def test_goodput_and_fairness() -> None:
     assert one(run, "fairness") == pytest.approx(16 / (2 * (1 + 9)))
 
 
+def test_delays_of_a_pause_are_told_apart() -> None:
+    """Decision to obedience, obedience to the last arrival before the silence; and ratios."""
+    rows = [(100, 500, 0, 1, 3, 0), (130, 560, 1, 0, 3, 1)]
+    rows += [(900, 1400, 0, 1, 3, 0), (950, 1450, 1, 0, 3, 1)]
+    pauses = columns("start_ps end_ps node peer class side", rows)
+    # 20 and 40 ps after the first pause is obeyed, again from the resume on, 10 ps after the second
+    times = [90, 110, 150, 170, 600, 620, 640, 660, 680, 700, 720, 740, 760, 780, 960, 1500]
+    rates = columns(
+        "time_ps node peer class rx_bytes tx_bytes", [(time, 0, 1, 3, 100, 0) for time in times]
+    )
+    run = make_run(2000, pause=pauses, rate=rates)
+    port: dict[str, Any] = {"port": "s0:h0", "class": 3}
+    assert one(run, "pause_latency", **port) == 50
+    assert one(run, "pause_latency", statistic="min", **port) == 30
+    assert one(run, "pause_latency", statistic="mean", **port) == 40
+    assert one(run, "pause_tail", **port) == 40
+    assert one(run, "pause_tail", statistic="min", **port) == 10
+    assert one(run, "ratio", number="pauses_sent", to="end_ps") == 7 / 2000
+    assert one(run, "ratio", number="pauses_sent", to="absent") is None
+
+
 def test_causes_are_those_of_the_simulator() -> None:
     """Their order is that of the enumeration in C++."""
     header = Path(__file__).parents[1] / "ns3-modules/lossless/model/lossless-frame.h"
@@ -289,7 +310,7 @@ PORT_KINDS = sorted(kind for kind, model in MODELS.items() if "port" in model.mo
 @pytest.mark.parametrize("kind", PORT_KINDS)
 def test_missing_data_is_none(kind: str) -> None:
     """Untraced tables, untraced ports and ports that do not exist give None."""
-    more: dict[str, Any] = {"level": "1B", "tolerance": 0.1}
+    more: dict[str, Any] = {"level": "1B", "tolerance": 0.1, "class_number": 3}
     more = {key: value for key, value in more.items() if key in MODELS[kind].model_fields}
     assert one(make_run(), kind, port="s0:h0", **more) is None
     assert one(make_run(queue=STEP), kind, port="s0:h9", **more) is None
@@ -344,6 +365,10 @@ def test_unknown_kind_is_a_user_error() -> None:
 def test_dumped_entries_can_be_read(kind: str) -> None:
     """A validated entry, written as JSON, is the same entry: it travels in a RunSpec."""
     keys = {"port": "s0:h0", "level": "1KB", "tolerance": 0.1, "number": "events", "from": "5us"}
+    keys |= {"to": "end_ps"} if kind == "ratio" else {}
+    keys |= (
+        {"class": 3} if kind.startswith("pause_") and "port" in MODELS[kind].model_fields else {}
+    )
     fields = {info.alias or name for name, info in MODELS[kind].model_fields.items()}
     entry = {"name": "m", "kind": kind} | {k: v for k, v in keys.items() if k in fields}
     model = parse(entry)

@@ -30,7 +30,7 @@ def test_eta_of_dsh(rate: int, delay_ps: int, bytes_: int) -> None:
 
 
 def test_eta_prime_counts_what_eta_leaves_out() -> None:
-    """Two frames on the wire, the response, the PAUSE on the wire and the frame that triggers it."""
+    """Two frames on the wire, response, PAUSE on the wire and the frame that triggers it."""
     at_100g = theory.eta_prime(100 * GBPS, US, 1048, 64)
     assert at_100g == 25_000 + 2 * 1068 + 3840 + 84 + 1048
     slow = theory.eta_prime(10 * GBPS, US, 1048, 64, 0, 22 * US)

@@ -34,6 +34,7 @@ RC: dict[str, Any] = {
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.fontsize": 7,
+    "legend.title_fontsize": 7,
     "legend.frameon": False,
     "axes.linewidth": 0.6,
     "axes.edgecolor": "0.25",

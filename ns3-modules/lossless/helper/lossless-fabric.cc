@@ -396,6 +396,9 @@ Fabric::Report(Summary& summary) const
 {
     double& peak = summary["peak_buffer_bytes"];
     double& headroom = summary["peak_headroom_bytes"];
+    double& queue = summary["peak_queue_bytes"];
+    double& sufficient = summary["sufficient_headroom_bytes"];
+    double& published = summary["published_headroom_bytes"];
     for (const auto& node : m_nodes)
     {
         const FabricNode::Counters& counters = node->GetCounters();
@@ -407,10 +410,13 @@ Fabric::Report(Summary& summary) const
                 static_cast<double>(counters.byCause[cause]);
         }
         peak = std::max(peak, static_cast<double>(node->GetBuffer().GetPeak()));
+        queue = std::max(queue, static_cast<double>(node->GetBuffer().GetPeakQueue()));
         headroom = std::max(headroom, static_cast<double>(node->GetBuffer().GetPeakHeadroom()));
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             const Port& port = node->GetPort(index);
+            sufficient = std::max(sufficient, static_cast<double>(SufficientHeadroom(port)));
+            published = std::max(published, static_cast<double>(PublishedHeadroom(port)));
             summary["pauses_sent"] += static_cast<double>(port.GetPausesSent());
             summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
             summary["control_frames_sent"] += static_cast<double>(port.GetControlFramesOut());

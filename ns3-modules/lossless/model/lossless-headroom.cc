@@ -25,5 +25,12 @@ SufficientHeadroom(const Port& port)
     return 2 * (BytesInTime(rate, port.GetDelay()) + wire) + response + control + frame;
 }
 
+int64_t
+PublishedHeadroom(const Port& port)
+{
+    return 2 * (BytesInTime(port.GetRate(), port.GetDelay()) + port.GetLargestFrame()) +
+           RESPONSE_BYTES;
+}
+
 } // namespace lossless
 } // namespace ns3

@@ -29,6 +29,16 @@ class Port;
  */
 int64_t SufficientHeadroom(const Port& port);
 
+/**
+ * @ingroup lossless
+ * @brief Headroom as published, eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, section II.C),
+ * which is not always enough; see SufficientHeadroom.
+ *
+ * @param port the receiving port.
+ * @return bytes, rounded up.
+ */
+int64_t PublishedHeadroom(const Port& port);
+
 } // namespace lossless
 } // namespace ns3
 

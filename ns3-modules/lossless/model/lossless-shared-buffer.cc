@@ -256,6 +256,7 @@ SharedBuffer::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t byte
     }
     m_used += bytes;
     m_peak = std::max(m_peak, m_used);
+    m_peakQueue = std::max(m_peakQueue, usage.Total());
     return verdict;
 }
 
@@ -348,6 +349,12 @@ int64_t
 SharedBuffer::GetPeak() const
 {
     return m_peak;
+}
+
+int64_t
+SharedBuffer::GetPeakQueue() const
+{
+    return m_peakQueue;
 }
 
 int64_t

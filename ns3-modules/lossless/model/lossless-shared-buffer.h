@@ -199,6 +199,12 @@ class SharedBuffer : public Object
      */
     int64_t GetPeak() const;
     /**
+     * @brief Most bytes that any lossless queue ever held.
+     *
+     * @return bytes.
+     */
+    int64_t GetPeakQueue() const;
+    /**
      * @brief Most bytes that any headroom ever held.
      *
      * @return bytes.
@@ -256,6 +262,7 @@ class SharedBuffer : public Object
     int64_t m_lossyUsed{0};          //!< bytes in the lossy pool
     int64_t m_used{0};               //!< all bytes
     int64_t m_peak{0};               //!< most bytes
+    int64_t m_peakQueue{0};          //!< most bytes in one lossless queue
     int64_t m_peakHeadroom{0};       //!< most bytes in one headroom
     uint64_t m_alphaFixed{0};        //!< alpha << ALPHA_SHIFT
     uint64_t m_lossyAlphaFixed{0};   //!< lossy alpha << ALPHA_SHIFT

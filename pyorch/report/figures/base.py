@@ -200,10 +200,19 @@ def panels_of(rows: DataFrame, column: str | None) -> list[tuple[Any, DataFrame]
     ]
 
 
+def hue_title(hue: str | None) -> str | None:
+    """What a legend says above a swept parameter; a variant's name speaks for itself."""
+    return (
+        None
+        if hue is None or hue == "variant"
+        else hue.rpartition(".")[2].replace("_", " ").capitalize()
+    )
+
+
 def legend_below(canvas: Canvas, axes: Axes, *, title: str | None = None) -> None:
     """One legend for the whole figure, outside the panels; none for a single line."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1 or title:
+    if len(labels) > 1:
         canvas.legend(
             handles, labels, loc="outside lower center", ncols=min(len(labels), 5), title=title
         )

@@ -16,6 +16,7 @@ from pyorch.report.figures.base import (
     FigureError,
     FigureModel,
     figure,
+    hue_title,
     legend_below,
     panels_of,
     seeds_note,
@@ -143,7 +144,7 @@ class Cdf(FlowFigure):
             if self.log_x:
                 plain_log_axis(panel, "x")
         axes[0][0].set_ylabel("Share of flows")
-        legend_below(canvas, axes[0][0])
+        legend_below(canvas, axes[0][0], title=hue_title(self.hue))
         notes = [f"Flows of all seeds together, {seeds_note(self.rows_of(data))}."]
         return Drawn(canvas, pd.concat(parts, ignore_index=True), notes + unfinished_note(groups))
 
@@ -212,7 +213,8 @@ class Slowdown(FlowFigure):
             if self.log_y:
                 plain_log_axis(panel, "y")
         axes[0][0].set_ylabel("FCT slowdown")
-        _legend(canvas, [name for name, _ in groups[0][1]], self.percentiles)
+        names = [name for name, _ in groups[0][1]]
+        _legend(canvas, names, self.percentiles, hue_title(self.hue))
         return Drawn(canvas, table, self._notes(table, groups, data))
 
     def _buckets(self, flows: DataFrame) -> list[tuple[int, int, float, float | None]]:
@@ -285,7 +287,7 @@ def plain_log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _legend(canvas: Any, names: list[str], percentiles: list[float]) -> None:
+def _legend(canvas: Any, names: list[str], percentiles: list[float], title: str | None) -> None:
     from matplotlib.lines import Line2D
 
     handles: list[Line2D] = []
@@ -298,4 +300,6 @@ def _legend(canvas: Any, names: list[str], percentiles: list[float]) -> None:
         name = "median" if p == 50 else f"p{p:g}"
         dash = DASHES[number % len(DASHES)]
         handles.append(Line2D([], [], color="0.3", linestyle=dash, label=name))
-    canvas.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6))
+    canvas.legend(
+        handles=handles, loc="outside lower center", ncols=min(len(handles), 6), title=title
+    )

@@ -17,6 +17,7 @@ from pyorch.report.figures.base import (
     Mark,
     draw_marks,
     figure,
+    hue_title,
     legend_below,
     numeric,
     panels_of,
@@ -176,7 +177,7 @@ class LineFigure(ParameterFigure):
         leave_headroom(axes[0][0])
         self.draw_marks(axes[0], data, shown)
         self.label_y(axes[0][0], shown)
-        legend_below(canvas, axes[0][0])
+        legend_below(canvas, axes[0][0], title=hue_title(self.hue))
         return Drawn(canvas, table, notes)
 
 
@@ -228,7 +229,7 @@ class Bars(ParameterFigure):
         leave_headroom(axes[0][0])
         self.draw_marks(axes[0], data, shown)
         self.label_y(axes[0][0], shown)
-        legend_below(canvas, axes[0][0])
+        legend_below(canvas, axes[0][0], title=hue_title(self.hue))
         return Drawn(canvas, table, notes)
 
 

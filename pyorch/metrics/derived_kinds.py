@@ -1,0 +1,131 @@
+"""Metrics made of others: ratios of summary numbers, and delays between the ends of a link."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.base import Metric, RunTables, metric
+from pyorch.metrics.fields import Need, Port, TrafficClass
+
+Statistic = Literal["min", "mean", "max"]
+
+
+@metric
+class Ratio(Metric):
+    """One number of the run's summary divided by another."""
+
+    kind: Literal["ratio"] = "ratio"
+    number: str
+    to: str
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        number, to = run.summary.get(self.number), run.summary.get(self.to)
+        return None if number is None or not to else number / to
+
+
+class PauseDelay(Metric):
+    """A delay of the pauses that a port sends for a class."""
+
+    port: Port
+    class_number: TrafficClass = Field(alias="class")
+    statistic: Statistic = "max"
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def needs(self) -> list[Need]:
+        node, _, peer = self.port.partition(":")
+        return [
+            Need("pause", self.port, self.class_number),
+            Need("pause", f"{peer}:{node}", self.class_number),
+        ]
+
+    def _starts(self, run: RunTables, side: int) -> list[int] | None:
+        """Starts [ps] of the pauses as this port sent them (side 0) or its peer obeyed them (1)."""
+        import numpy as np
+
+        table, ends = run.table("pause"), run.resolve(self.port)
+        if table is None or ends is None or not all(run.is_traced(need) for need in self.needs()):
+            return None
+        node, peer = ends if side == 0 else ends[::-1]
+        mask = np.asarray(table["node"]) == node
+        mask &= np.asarray(table["peer"]) == peer
+        mask &= np.asarray(table["class"]) == self.class_number
+        mask &= np.asarray(table["side"]) == side
+        return sorted(int(start) for start in np.asarray(table["start_ps"])[mask])
+
+    def _pairs(self, run: RunTables) -> list[tuple[int, int]] | None:
+        """(sent, obeyed) [ps] of every pause; one that the run's end overtook is left out."""
+        sent, obeyed = self._starts(run, 0), self._starts(run, 1)
+        if sent is None or obeyed is None:
+            return None
+        return list(zip(sent, obeyed, strict=False))
+
+    def _reduce(self, delays: list[int]) -> float | None:
+        if not delays:
+            return None
+        if self.statistic == "mean":
+            return sum(delays) / len(delays)
+        return float(max(delays) if self.statistic == "max" else min(delays))
+
+
+@metric
+class PauseLatency(PauseDelay):
+    """Time from the decision to pause to the moment the peer obeys [ps].
+
+    The PAUSE waits for the frame in transmission, is sent, travels and is processed (the first
+    three of the five parts of DSH, section II.C, and the PAUSE's own serialisation).
+    """
+
+    kind: Literal["pause_latency"] = "pause_latency"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pairs = self._pairs(run)
+        return None if pairs is None else self._reduce([obeyed - sent for sent, obeyed in pairs])
+
+
+@metric
+class PauseTail(PauseDelay):
+    """Time from the moment the peer obeys to the arrival of the last frame it had begun [ps].
+
+    The frame in transmission completes and travels (the last two of the five parts). A pause
+    during which nothing arrives any more has a tail of 0.
+    """
+
+    kind: Literal["pause_tail"] = "pause_tail"
+
+    @override
+    def needs(self) -> list[Need]:
+        return [*super().needs(), Need("rate", self.port, self.class_number)]
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        pairs, rate, ends = self._pairs(run), run.table("rate"), run.resolve(self.port)
+        if pairs is None or rate is None or ends is None:
+            return None
+        mask = (np.asarray(rate["node"]) == ends[0]) & (np.asarray(rate["peer"]) == ends[1])
+        mask &= np.asarray(rate["class"]) == self.class_number
+        arrivals = np.asarray(rate["time_ps"])[mask]
+        obeyed = [at for _, at in pairs]
+        tails = []
+        for at, following in zip(obeyed, [*obeyed[1:], run.end_ps], strict=True):
+            # Silence separates what was under way from what the resume lets go: the longest gap.
+            window = arrivals[(arrivals > at) & (arrivals < following)]
+            gaps = np.diff(np.concatenate(([at], window)))
+            if len(gaps):
+                last = int(np.argmax(gaps))
+                tails.append(int(window[last - 1] - at) if last > 0 else 0)
+        return self._reduce(tails)
