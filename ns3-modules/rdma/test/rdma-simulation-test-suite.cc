@@ -1,6 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-flow-control.h"
+#include "ns3/lossless-port.h"
 #include "ns3/simulation.h"
 #include "ns3/test.h"
 
@@ -20,6 +23,104 @@ namespace rdma
 {
 namespace tests
 {
+
+/**
+ * @ingroup rdma-tests
+ * @brief A flow control that does nothing but check that it is called in order.
+ */
+class OrderProbe : public lossless::FlowControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::OrderProbe")
+                                .SetParent<lossless::FlowControl>()
+                                .SetGroupName("tests")
+                                .AddConstructor<OrderProbe>();
+        return tid;
+    }
+
+    uint32_t GetHooks() const override
+    {
+        return BYTES | PRESSURE | SELECT | GATE | SENT;
+    }
+
+    void Start() override
+    {
+        Expect(!m_started && m_port, "started once, tied to a port");
+        m_started = true;
+    }
+
+    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override
+    {
+        m_held[frame.cls] += frame.bytes;
+        Expect(m_started && queueBytes == m_held[frame.cls], "bytes after an arrival");
+    }
+
+    void NotifyReleased(uint8_t cls,
+                        uint32_t /* flow */,
+                        uint32_t bytes,
+                        int64_t queueBytes) override
+    {
+        m_held[cls] -= bytes;
+        Expect(m_held[cls] >= 0 && queueBytes == m_held[cls], "bytes after a departure");
+    }
+
+    void NotifyPressure(uint8_t cls, bool off) override
+    {
+        Expect(off != m_off[cls], "OFF and ON take turns");
+        Expect(!off || m_held[cls] > 0, "a queue that turns OFF holds something");
+        m_off[cls] = off;
+    }
+
+    uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) override
+    {
+        Expect(m_started && queue == frame.cls, "the queue of the class is offered");
+        ++m_queued;
+        return queue;
+    }
+
+    int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override
+    {
+        Expect(head.cls == queue && now == lossless::NowPs(), "asked for the head of a queue, now");
+        m_asked = &head;
+        return now;
+    }
+
+    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override
+    {
+        Expect(now == lossless::NowPs() && frame.cls == queue, "told when it goes");
+        Expect(m_port->IsUp() && !m_port->IsPaused(frame.cls), "nothing goes from a paused class");
+        Expect(m_asked != nullptr, "asked before");
+        Expect(m_queued > 0, "a frame that goes was queued");
+        --m_queued;
+    }
+
+    static uint64_t g_violations; //!< calls out of order
+    static uint64_t g_calls;      //!< calls
+
+  private:
+    static void Expect(bool condition, const char* /* rule */)
+    {
+        ++g_calls;
+        g_violations += !condition;
+    }
+
+    std::array<int64_t, lossless::N_CLASSES> m_held{}; //!< ingress bytes
+    std::array<bool, lossless::N_CLASSES> m_off{};     //!< OFF
+    mutable const lossless::Frame* m_asked{nullptr};   //!< last head asked for
+    uint64_t m_queued{0};                              //!< frames in the egress queues
+    bool m_started{false};                             //!< Start was called
+};
+
+uint64_t OrderProbe::g_violations = 0;
+uint64_t OrderProbe::g_calls = 0;
+NS_OBJECT_ENSURE_REGISTERED(OrderProbe);
 
 /// A line of switches with a host at each end, or any other small network, and its results by name.
 class Network
@@ -509,6 +610,7 @@ class RandomFabricTest : public TestCase
         net.sim.SetAttribute("ns3::lossless::Port", "ReleaseAt", random() % 2 ? "End" : "Start");
         net.sim.SetAttribute("ns3::lossless::Pfc", "Mode", random() % 2 ? "Timer" : "OnOff");
         net.sim.SetAttribute("ns3::rdma::QueuePair", "AnswerClass", random() % 2 ? "8" : "4");
+        net.sim.AddFlowControl("ns3::rdma::tests::OrderProbe");
         net.sim.AddFlowControl("ns3::lossless::Pfc");
         net.Nodes(hosts, switches);
         for (uint32_t host = 0; host < hosts; ++host)
@@ -573,6 +675,10 @@ class RandomFabricTest : public TestCase
                                       "the same seed gives the same run, seed " << seed);
             }
         }
+        NS_TEST_ASSERT_MSG_GT(OrderProbe::g_calls, 100'000, "the probe was called");
+        NS_TEST_ASSERT_MSG_EQ(OrderProbe::g_violations,
+                              0,
+                              "no flow control was called out of order");
     }
 };
 
