@@ -301,7 +301,7 @@ class CompletionTimeTest : public TestCase
                                               expected - 5000,
                                               "ideal_ps agrees");
                         NS_TEST_ASSERT_MSG_EQ(net.Column("flow", "delivered_bytes")[0],
-                                              bytes,
+                                              static_cast<int64_t>(bytes),
                                               "every byte once");
                     }
                 }
