@@ -248,7 +248,7 @@ def _report(plan: Plan, command_line: str) -> int:
     for expectation in result.expectations:
         published = expectation.expect.published
         print(
-            f"{expectation.verdict:<12}{expectation.expect.what}: {expectation.measured()}", end=""
+            f"{expectation.verdict:<11} {expectation.expect.what}: {expectation.measured()}", end=""
         )
         print("" if published is None else f", published {published}")
     for text in result.figure_errors:
