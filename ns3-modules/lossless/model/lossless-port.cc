@@ -328,9 +328,14 @@ Port::SetUp(bool up)
     m_up = up;
     if (!up)
     {
-        for (Frame* frame = m_inbound.Head(); frame; frame = frame->next)
+        // A control frame that has arrived but not taken effect dies with the link too: a pause
+        // that took effect afterwards would have nobody to end it.
+        for (const FrameFifo* frames : {&m_inbound, &m_pending, &m_ideal})
         {
-            frame->lost = true;
+            for (Frame* frame = frames->Head(); frame; frame = frame->next)
+            {
+                frame->lost = true;
+            }
         }
         while (!m_macQueue.IsEmpty())
         {
@@ -681,6 +686,11 @@ Port::IdealEffect()
 void
 Port::Obey(Frame* frame)
 {
+    if (frame->lost)
+    {
+        FramePool::Give(frame);
+        return;
+    }
     const ControlFrame& control = *frame->control;
     m_node->TellControl(*this, control);
     for (const auto& flowControl : m_flowControls)

@@ -369,6 +369,37 @@ class PfcRefreshTest : public PfcTest
 
 /**
  * @ingroup lossless-tests
+ * @brief Regression: a pause whose link fails before it takes effect must not take effect
+ * afterwards, for the resume that would end it is lost with the link.
+ */
+class PfcLinkFailureTest : public PfcTest
+{
+  public:
+    PfcLinkFailureTest()
+        : PfcTest("a pause that was being processed when its link failed has no effect")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Connect("OnOff", MAX_QUANTA, 0.5, PicoSeconds(2'000'000));
+        Pressure(0, 3, true);
+        RunUntil(CONTROL + DELAY + 1'000'000); // arrived, half processed
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(3), false, "not obeyed yet");
+        PortA().SetUp(false);
+        PortB().SetUp(false);
+        Pressure(100, 3, false); // the resume finds no link
+        RunUntil(NowPs() + 1000);
+        PortA().SetUp(true);
+        PortB().SetUp(true);
+        RunUntil(NowPs() + 10'000'000);
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(3), false, "nobody would ever resume it");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of Pfc.
  */
 class PfcTestSuite : public TestSuite
@@ -381,6 +412,7 @@ class PfcTestSuite : public TestSuite
         AddTestCase(new PfcPauseTest("OnOff"), TestCase::Duration::QUICK);
         AddTestCase(new PfcTimerTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcRefreshTest, TestCase::Duration::QUICK);
+        AddTestCase(new PfcLinkFailureTest, TestCase::Duration::QUICK);
     }
 };
 
