@@ -293,7 +293,7 @@ def test_fingerprint_is_of_content(project: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["demo/model/demo-counter.cc", "rdma/helper/simulation.h", "rdma/CMakeLists.txt"]
+    "file", ["demo/model/demo-counter.cc", "rdma/helper/rdma-simulation.h", "rdma/CMakeLists.txt"]
 )
 def test_fingerprint_changes_with_content(project: Path, file: str) -> None:
     """One more line in a source or a CMake file is another fingerprint."""
@@ -416,12 +416,12 @@ def test_a_changed_header_compiles_what_includes_it(project: Path) -> None:
     header = project / "ns3-modules" / "demo" / "model" / "demo-counter.h"
     header.write_text(header.read_text().replace("START = 0", "START = 41"))
     after = ensure_built(quiet=True, root=project)
-    assert compiled(after) == ["demo-counter.cc", "simulation.cc"]
+    assert compiled(after) == ["demo-counter.cc", "rdma-simulation.cc"]
     assert count_once(after) == 42
     assert after.fingerprint != before.fingerprint
 
-    append(project / "ns3-modules" / "rdma" / "helper" / "simulation.cc", "// nothing")
-    assert compiled(ensure_built(quiet=True, root=project)) == ["simulation.cc"]
+    append(project / "ns3-modules" / "rdma" / "helper" / "rdma-simulation.cc", "// nothing")
+    assert compiled(ensure_built(quiet=True, root=project)) == ["rdma-simulation.cc"]
 
 
 @pytest.mark.cpp
@@ -538,7 +538,7 @@ def test_schema_without_the_facade(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         load_schema(BuildInfo(tmp_path, [], [tmp_path], ["demo"], "f"))
     assert caught.value.render() == (
-        f"{tmp_path}: no built module (demo) has simulation.h\n"
+        f"{tmp_path}: no built module (demo) has rdma-simulation.h\n"
         "    hint: the module 'rdma' brings it: is it in ns3-modules/?"
     )
 

@@ -14,7 +14,7 @@ from pyorch.files import write_atomically
 
 #: The module and the header of the class that Python drives (docs/architecture.md).
 FACADE_MODULE = "rdma"
-FACADE_HEADER = "simulation.h"
+FACADE_HEADER = "rdma-simulation.h"
 
 _NOT_FOR_PYTHON = Problem(
     where="profile",

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "ns3/cbfc-credit.h"
-#include "ns3/simulation.h"
+#include "ns3/rdma-simulation.h"
 #include "ns3/test.h"
 
 #include <map>

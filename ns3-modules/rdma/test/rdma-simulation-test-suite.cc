@@ -4,7 +4,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-port.h"
-#include "ns3/simulation.h"
+#include "ns3/rdma-simulation.h"
 #include "ns3/test.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "simulation.h"
+#include "rdma-simulation.h"
 
 #include "ns3/demo-counter.h"
 
