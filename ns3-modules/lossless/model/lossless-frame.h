@@ -66,7 +66,8 @@ struct Frame
 {
     Frame* next{nullptr};            //!< link of the list that holds it
     int64_t queued{0};               //!< when it joined its egress queue (ps)
-    std::array<uint64_t, 2> word;    //!< ACK: time stamp echo and more; SIGNAL: the scheme's own
+    std::array<uint64_t, 2> word{};  //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet
+                                     //!< in order, [1] packet answered; SIGNAL: the scheme's own
     ControlFrame* control{nullptr};  //!< MAC only
     uint32_t flow{0};                //!< number of its flow
     uint32_t src{0};                 //!< node that made it

@@ -56,7 +56,8 @@ QueuePair::GetTypeId()
                           MakeUintegerAccessor(&QueuePair::m_ackSize),
                           MakeUintegerChecker<uint32_t>(1, 1500))
             .AddAttribute("AckEvery",
-                          "Packets an ACK answers; the last of a message is answered at once.",
+                          "Packets an ACK answers. The last of a message, and the one that fills "
+                          "the window, ask to be answered at once (AckReq of RoCE's BTH).",
                           UintegerValue(1),
                           MakeUintegerAccessor(&QueuePair::m_ackEvery),
                           MakeUintegerChecker<uint32_t>(1))
@@ -187,7 +188,7 @@ QueuePair::CanSend(int64_t now) const
     {
         return true;
     }
-    if (m_next >= m_packets || now >= m_demand.stop)
+    if (m_next >= m_packets || (m_next >= m_highest && now >= m_demand.stop))
     {
         return false;
     }
@@ -198,7 +199,8 @@ QueuePair::CanSend(int64_t now) const
     }
     // At least one packet may always be in flight: a window smaller than a packet must not stop the
     // flow for ever.
-    return window == 0 || m_next == m_first || (m_next - m_first + 1) * m_payloadSize <= window;
+    return window == 0 || m_next == m_first ||
+           (m_next - m_first) * m_payloadSize + GetPayload(m_next) <= window;
 }
 
 int64_t
@@ -289,6 +291,7 @@ QueuePair::MakeNext(int64_t now)
     frame->psn = static_cast<uint32_t>(psn);
     frame->payload = static_cast<uint16_t>(GetPayload(psn));
     frame->bytes = static_cast<uint16_t>(GetFrameBytes(psn));
+    frame->word[0] = !CanSend(now); // AckReq: without an answer nothing more may go
     m_outcome.sent += frame->payload;
     m_outcome.retransmitted += repeat ? frame->payload : 0;
     if (m_paced)
@@ -299,20 +302,26 @@ QueuePair::MakeNext(int64_t now)
     {
         m_control->NotifySent(*frame);
     }
-    WatchProgress(now);
+    WatchProgress(psn, now);
     return frame;
 }
 
 void
-QueuePair::WatchProgress(int64_t now)
+QueuePair::WatchProgress(uint64_t psn, int64_t now)
 {
-    if (m_retransmit == Retransmit::NONE || m_watching)
+    if (m_retransmit == Retransmit::NONE)
     {
         return;
     }
-    m_watching = true;
-    m_progress = now;
-    m_timer.Schedule(m_timeout.GetTimeStep());
+    if (psn == m_first)
+    {
+        m_progress = now; // silence counts from the oldest packet outstanding
+    }
+    if (!m_watching)
+    {
+        m_watching = true;
+        m_timer.Schedule(m_timeout.GetTimeStep());
+    }
 }
 
 void
@@ -492,7 +501,7 @@ QueuePair::ReceiveData(const Frame& frame)
         m_outcome.finish = NowPs();
         m_dst->NoteFinished();
     }
-    if (++m_unanswered >= m_ackEvery || m_expected == m_packets)
+    if (++m_unanswered >= m_ackEvery || m_expected == m_packets || frame.word[0])
     {
         m_unanswered = 0;
         Answer(FrameKind::ACK, frame);

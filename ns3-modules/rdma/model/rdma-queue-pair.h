@@ -231,7 +231,7 @@ class QueuePair : public Object
     void GoBack(uint64_t psn);
     void MarkMissing(uint64_t from, uint64_t to);
     void Timeout();
-    void WatchProgress(int64_t now);
+    void WatchProgress(uint64_t psn, int64_t now);
     void UpdateRate(int64_t now);
 
     // Attributes

@@ -1,6 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "rdma-test-network.h"
+
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-port.h"
@@ -121,119 +123,6 @@ class OrderProbe : public lossless::FlowControl
 uint64_t OrderProbe::g_violations = 0;
 uint64_t OrderProbe::g_calls = 0;
 NS_OBJECT_ENSURE_REGISTERED(OrderProbe);
-
-/// A line of switches with a host at each end, or any other small network, and its results by name.
-class Network
-{
-  public:
-    /**
-     * @brief Start empty.
-     *
-     * @param seed of the run
-     */
-    explicit Network(uint64_t seed = 1)
-        : sim(seed)
-    {
-    }
-
-    /**
-     * @brief Add nodes.
-     *
-     * @param hosts how many hosts, numbered first
-     * @param switches how many switches
-     */
-    void Nodes(uint32_t hosts, uint32_t switches)
-    {
-        std::vector<uint8_t> kinds(hosts, 0);
-        kinds.insert(kinds.end(), switches, 1);
-        std::string names;
-        for (std::size_t i = 0; i < kinds.size(); ++i)
-        {
-            names.append(kinds[i] ? "s" : "h").append(std::to_string(i)).append("\n");
-        }
-        sim.AddNodes(kinds.data(), names, static_cast<uint32_t>(kinds.size()));
-    }
-
-    /**
-     * @brief Add a link.
-     *
-     * @param a node
-     * @param b node
-     * @param rate bit/s
-     * @param delay ps
-     */
-    void Link(uint32_t a, uint32_t b, uint64_t rate, int64_t delay)
-    {
-        sim.AddLinks(&a, &b, &rate, &delay, 1);
-    }
-
-    /**
-     * @brief Add a flow.
-     *
-     * @param src source
-     * @param dst destination
-     * @param bytes size; 0: endless
-     * @param start ps
-     * @param cls class
-     * @param rate cap in bit/s
-     * @param window bytes
-     * @param stop ps
-     */
-    void Flow(uint32_t src,
-              uint32_t dst,
-              uint64_t bytes,
-              int64_t start = 0,
-              uint8_t cls = 3,
-              uint64_t rate = 0,
-              uint64_t window = 0,
-              int64_t stop = -1)
-    {
-        sim.AddFlows(&src, &dst, &bytes, &start, &stop, &cls, &rate, &window, 1);
-    }
-
-    /**
-     * @brief A column of a table.
-     *
-     * @param table name
-     * @param column name
-     * @return its values
-     */
-    std::vector<int64_t> Column(const std::string& table, const std::string& column) const
-    {
-        for (uint32_t t = 0; t < sim.GetNTables(); ++t)
-        {
-            for (uint32_t c = 0; sim.GetTableName(t) == table && c < sim.GetNColumns(t); ++c)
-            {
-                if (sim.GetColumnName(t, c) == column && sim.GetColumnType(t, c) == "int64")
-                {
-                    const auto* data = reinterpret_cast<const int64_t*>(sim.GetColumnData(t, c));
-                    return {data, data + sim.GetNRows(t)};
-                }
-            }
-        }
-        return {};
-    }
-
-    /**
-     * @brief A number of the summary.
-     *
-     * @param name its name
-     * @return its value, or -1
-     */
-    double Number(const std::string& name) const
-    {
-        for (const auto& [key, value] : sim.GetSummary())
-        {
-            if (key == name)
-            {
-                return value;
-            }
-        }
-        return -1;
-    }
-
-    Simulation sim; //!< the run
-};
 
 /**
  * @ingroup rdma-tests
