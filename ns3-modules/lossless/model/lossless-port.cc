@@ -792,6 +792,13 @@ Port::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBy
 void
 Port::NotifyPressure(uint8_t cls, bool off)
 {
+    uint32_t& reasons = m_reasons[cls];
+    NS_ABORT_MSG_IF(!off && reasons == 0, "a reason for a pause ended that had not begun");
+    reasons += off ? 1 : -1;
+    if (reasons != (off ? 1 : 0))
+    {
+        return;
+    }
     for (FlowControl* flowControl : m_pressureHooks)
     {
         flowControl->NotifyPressure(cls, off);

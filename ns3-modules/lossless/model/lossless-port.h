@@ -220,10 +220,11 @@ class Port : public Object
      */
     void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes);
     /**
-     * @brief To the chain.
+     * @brief There is a reason more, or less, for the upstream to be silent: the buffer, a faulty
+     * host. The chain is told of the first, and when none is left.
      *
      * @param cls class.
-     * @param off true: the upstream is to be silent.
+     * @param off true: one more.
      */
     void NotifyPressure(uint8_t cls, bool off);
 
@@ -490,18 +491,19 @@ class Port : public Object
     std::vector<FlowControl*> m_sentHooks;        //!< those with SENT
 
     // Egress
-    FrameSource* m_source{nullptr};             //!< of a host
-    std::vector<EgressQueue> m_queues;          //!< class queues, then those of flow controls
-    std::vector<uint8_t> m_blockCount;          //!< flow controls that hold a queue back
-    FrameFifo m_macQueue;                       //!< MAC control frames
-    FrameFifo m_controlQueue;                   //!< frames of CONTROL_CLASS
-    uint64_t m_nonempty{0};                     //!< bit q: queue q holds frames
-    uint64_t m_blocked{0};                      //!< bit q: queue q is held back
-    uint64_t m_ignore{0};                       //!< bit q: queue q goes whatever holds it back
-    uint32_t m_ready{0};                        //!< bit c: the source has frames of class c
-    std::array<int64_t, N_CLASSES> m_deficit{}; //!< DWRR bytes a class may still send in its turn
-    uint8_t m_turn{0};                          //!< DWRR: class whose turn it is
-    bool m_busy{false};                         //!< transmitting
+    FrameSource* m_source{nullptr};              //!< of a host
+    std::vector<EgressQueue> m_queues;           //!< class queues, then those of flow controls
+    std::vector<uint8_t> m_blockCount;           //!< flow controls that hold a queue back
+    FrameFifo m_macQueue;                        //!< MAC control frames
+    FrameFifo m_controlQueue;                    //!< frames of CONTROL_CLASS
+    uint64_t m_nonempty{0};                      //!< bit q: queue q holds frames
+    uint64_t m_blocked{0};                       //!< bit q: queue q is held back
+    std::array<uint32_t, N_CLASSES> m_reasons{}; //!< for the upstream to be silent, by class
+    uint64_t m_ignore{0};                        //!< bit q: queue q goes whatever holds it back
+    uint32_t m_ready{0};                         //!< bit c: the source has frames of class c
+    std::array<int64_t, N_CLASSES> m_deficit{};  //!< DWRR bytes a class may still send in its turn
+    uint8_t m_turn{0};                           //!< DWRR: class whose turn it is
+    bool m_busy{false};                          //!< transmitting
     bool m_fresh{true};          //!< DWRR: the class has not got its quantum for this turn
     Departure m_departure{};     //!< the frame in transmission
     int64_t m_wakeAt{NEVER};     //!< earliest pending wake-up (ps)

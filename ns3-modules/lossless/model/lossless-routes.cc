@@ -218,9 +218,9 @@ Routes::Trace(uint32_t src, Frame frame) const
     while (node != frame.dst)
     {
         const uint16_t port = m_isSwitch[node] && hops.size() <= 255 ? Next(node, frame) : NO_PORT;
-        if (port == NO_PORT)
+        if (port == NO_PORT || !m_edges[node][port].up)
         {
-            return {};
+            return {}; // a pinned path may lead into a link that is down
         }
         ++frame.hop;
         hops.emplace_back(node, port);

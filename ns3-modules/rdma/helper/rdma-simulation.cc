@@ -117,13 +117,14 @@ class Simulation::Impl
     std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
     std::vector<QueuePair::Demand> demands;          //!< by flow
     std::vector<std::pair<uint32_t, uint32_t>> ends; //!< source and destination by flow
-    Progress progress;                               //!< of the hosts
-    std::string congestionControl;                   //!< TypeId name; empty: none
-    std::vector<uint32_t> byStart;                   //!< flows in the order of their starts
-    std::size_t nextStart{0};                        //!< next of them
-    lossless::ReusableEvent<Impl> start;             //!< starts it
-    std::ostringstream pathProblems;                 //!< of SetPath
-    lossless::Table flows{"flow"};                   //!< result of every flow
+    std::vector<int64_t> idealTimes;     //!< by flow (ps), in the network as it was built; -1: none
+    Progress progress;                   //!< of the hosts
+    std::string congestionControl;       //!< TypeId name; empty: none
+    std::vector<uint32_t> byStart;       //!< flows in the order of their starts
+    std::size_t nextStart{0};            //!< next of them
+    lossless::ReusableEvent<Impl> start; //!< starts it
+    std::ostringstream pathProblems;     //!< of SetPath
+    lossless::Table flows{"flow"};       //!< result of every flow
 };
 
 Simulation::Impl::Impl()
@@ -389,6 +390,13 @@ Simulation::SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n)
 {
     m_impl->GetFlow(flow);
     const std::vector<uint32_t> path(nodes, nodes + n);
+    for (const uint32_t node : path)
+    {
+        NS_ABORT_MSG_IF(node >= m_impl->fabric->GetNNodes(),
+                        "the path of flow " << flow << " names node " << node
+                                            << "; there are nodes 0.."
+                                            << m_impl->fabric->GetNNodes() - 1);
+    }
     if (n < 3 || path.front() != m_impl->ends[flow].first ||
         path.back() != m_impl->ends[flow].second)
     {
@@ -410,6 +418,10 @@ void
 Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop)
 {
     Host& node = m_impl->GetHost(host, "the source of a pause storm");
+    NS_ABORT_MSG_IF(cls >= lossless::N_CLASSES, "class " << +cls << " is not in 0..7");
+    NS_ABORT_MSG_IF(stop >= 0 && stop <= start,
+                    "a pause storm must stop after its start; it would stop at "
+                        << stop << " ps and start at " << start << " ps");
     Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)),
                         &Host::SetPauseStorm,
                         &node,
@@ -443,6 +455,7 @@ Simulation::Build()
                                           m_impl->demands[flow],
                                           control,
                                           m_impl->fabric->GetRoutes().IsPinned(flow));
+        m_impl->idealTimes.push_back(m_impl->IdealTime(*m_impl->queuePairs[flow]));
         m_impl->byStart.push_back(flow);
     }
     std::stable_sort(m_impl->byStart.begin(),
@@ -501,6 +514,9 @@ Simulation::Trace(const std::string& table,
                                                     << "'; there are queue, rate, pause and drop");
     };
     const auto traceNode = [&](uint32_t node) {
+        NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),
+                        "there is no node " << node << " to trace; there are nodes 0.."
+                                            << fabric.GetNNodes() - 1);
         for (uint16_t port = 0; port < fabric.GetNode(node).GetNPorts(); ++port)
         {
             trace(fabric.GetNode(node).GetPort(port));
@@ -513,7 +529,9 @@ Simulation::Trace(const std::string& table,
             traceNode(nodes[i]);
             continue;
         }
-        lossless::Port* port = fabric.FindPort(nodes[i], static_cast<uint32_t>(peers[i]));
+        lossless::Port* port = nodes[i] < fabric.GetNNodes()
+                                   ? fabric.FindPort(nodes[i], static_cast<uint32_t>(peers[i]))
+                                   : nullptr;
         NS_ABORT_MSG_IF(!port, "no link joins nodes " << nodes[i] << " and " << peers[i]);
         trace(*port);
     }
@@ -582,7 +600,7 @@ Simulation::Impl::FillFlowTable()
         size->push_back(static_cast<int64_t>(demand.bytes));
         begin->push_back(demand.start);
         finish->push_back(outcome.finish);
-        ideal->push_back(IdealTime(*queuePair));
+        ideal->push_back(idealTimes[queuePair->GetFlow()]);
         delivered->push_back(static_cast<int64_t>(outcome.delivered));
         sent->push_back(static_cast<int64_t>(outcome.sent));
         retransmitted->push_back(static_cast<int64_t>(outcome.retransmitted));
