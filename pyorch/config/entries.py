@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pyorch.config.experiment import TRACES, Point, check_port
+from pyorch.config.experiment import TRACES, Point, TraceTable, check_port
 from pyorch.config.findings import Findings, Path
 from pyorch.config.setting import canonical_quantity
 from pyorch.errors import one_of, suggest
@@ -126,7 +126,7 @@ def _check_names(
     for key, value in entry.items():
         at = (*path, key)
         if key in ("port", "ports"):
-            for port in [value] if isinstance(value, str) else value:
+            for port in value if isinstance(value, list) else [value]:
                 _check_port(port, at, points, findings)
         elif key == "where" and isinstance(value, dict):
             _check_filter(value, at, varied, findings, complete and len(path) == 2)
@@ -183,6 +183,8 @@ def _traces(document: Mapping[str, Any], points: Sequence[Point]) -> list[list[A
         lists = [list(point.data["traces"]) for point in points]
         return [found for number, found in enumerate(lists) if found not in lists[:number]]
     written = document.get("trace", [])
-    plain = isinstance(written, list) and all(isinstance(entry, dict) for entry in written)
+    entries = written if isinstance(written, list) else [written]
+    unread = Findings("")
+    plain = all(unread.validate(TraceTable, entry, ()) for entry in entries)
     varies = any("trace" in str(document.get(key)) for key in ("variants", "sweep"))
-    return [written] if plain and not varies else [[{"table": table} for table in TRACES]]
+    return [entries] if plain and not varies else [[{"table": table} for table in TRACES]]

@@ -150,11 +150,10 @@ class _Loader:
             if not is_whole(path):
                 others.append(override)
                 continue
-            if path[0] == "sweep":
-                value: Any = list(override.values)
-                table = self.document.setdefault("sweep", {})
-                path = ("sweep", ".".join(path[1:]))
-                self.document["sweep"] = _flat(table) | {path[1]: value}
+            if path[0] == "sweep" and len(path) > 1:
+                swept = self._flat(("sweep",), self.document.get("sweep", {}))
+                key = ".".join(path[1:])
+                self.document["sweep"] = swept | {key: list(override.values)}
                 continue
             value = list(override.values) if override.is_list else override.values[0]
             origins |= self._put(self.document, path, value, override.where)
@@ -172,7 +171,8 @@ class _Loader:
                 self.findings.problems.append(Problem(where, what, one_of(known), hint))
                 return {}
             name = ".".join(path[2:])
-            document["variants"][path[1]] = _flat(patch) | {name: value}
+            flat = self._flat(("variants", path[1]), patch)
+            document["variants"][path[1]] = flat | {name: value}
             return {}
         try:
             return dict.fromkeys(put(document, path, value), where)
@@ -226,11 +226,8 @@ class _Loader:
     def _sweep(self, overrides: list[Override]) -> dict[str, list[Any]]:
         """Return the swept keys and their values: of the file, changed by the overrides."""
         table = self.document.get("sweep", {})
-        if not isinstance(table, dict):
-            self.findings.add(("sweep",), f"{table!r} is not a table", "[sweep]")
-            return {}
         sweep: dict[str, list[Any]] = {}
-        for key, values in _flat(table).items():
+        for key, values in self._flat(("sweep",), table).items():
             path = ("sweep", key)
             if not isinstance(values, list) or not values:
                 self.findings.add(path, f"{values!r} is not a list of values", "[0.1, 0.2]")
@@ -243,6 +240,17 @@ class _Loader:
         for key, values in sweep.items():
             self._check_values(key, values)
         return sweep
+
+    def _flat(self, path: Path, table: object) -> dict[str, Any]:
+        """Return nested tables as one with dotted keys; empty, with a problem, if they are none."""
+        if not isinstance(table, dict):
+            self.findings.add(path, f"{table!r} is not a table", f"[{dotted(path)}]")
+            return {}
+        try:
+            return {".".join(key): value for key, value in leaves(nest(table))}
+        except PatchError as error:
+            self.findings.add(path, str(error))
+            return {}
 
     def _check_values(self, key: str, values: list[Any]) -> None:
         known = [canonical_param(tuple(key.split(".")), v, self.resolver.types) for v in values]
@@ -314,11 +322,6 @@ class _Loader:
             key: [canonical_param(tuple(key.split(".")), value, types) for value in values]
             for key, values in sweep.items()
         }
-
-
-def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested tables as one table with dotted keys."""
-    return {".".join(path): value for path, value in leaves(table)}
 
 
 def _product(sweep: Mapping[str, Sequence[Any]]) -> int:

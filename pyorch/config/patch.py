@@ -135,7 +135,10 @@ def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]
             problems.append(Problem(where, str(error)))
             continue
         parts = _split_list(value)
-        values = tuple(_parse_value(part) for part in parts if part)
+        if not all(parts):
+            problems.append(Problem(where, "a value between commas is missing", "0.125,0.25"))
+            continue
+        values = tuple(_parse_value(part) for part in parts)
         found.append(Override(text, path, values, len(parts) > 1))
     return found, problems
 
