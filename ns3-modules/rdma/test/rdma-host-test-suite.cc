@@ -91,6 +91,7 @@ class SlowReceiverTest : public TestCase
             uint64_t slow = 0;
             for (std::size_t i = 1; i < received.size(); ++i)
             {
+                NS_TEST_ASSERT_MSG_EQ(received[i].second, i, "taken in order, also afterwards");
                 const int64_t gap = received[i].first - received[i - 1].first;
                 if (received[i - 1].first > from + 10'000'000 && received[i].first < until)
                 {

@@ -349,7 +349,12 @@ class OnOffTest : public TestCase
                 NS_TEST_ASSERT_MSG_LT((time - start) % (on + off),
                                       on,
                                       "a packet starts inside a burst of " << on << " ps");
-                ++bursts[(time - start) / (on + off)];
+                const int64_t burst = (time - start) / (on + off);
+                if (gap <= off && bursts[burst] == 0)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(time, start + burst * (on + off), "it begins in time");
+                }
+                ++bursts[burst];
             }
             bursts.erase(std::prev(bursts.end())); // the stop may cut it
             const int64_t rest = std::max<int64_t>(0, gap - off);
