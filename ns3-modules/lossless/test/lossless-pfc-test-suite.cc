@@ -11,6 +11,10 @@
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+#include <array>
+#include <random>
+
 /**
  * @file
  * @ingroup lossless-tests
@@ -87,8 +91,13 @@ class PfcTest : public TestCase
      * @param quanta of Pfc
      * @param refreshAt of Pfc
      * @param controlDelay of the ports
+     * @param rate of the link (bit/s)
      */
-    void Connect(const std::string& mode, uint32_t quanta, double refreshAt, Time controlDelay)
+    void Connect(const std::string& mode,
+                 uint32_t quanta,
+                 double refreshAt,
+                 Time controlDelay,
+                 uint64_t rate = RATE)
     {
         UsePicoseconds();
         for (auto* node : {&m_a, &m_b})
@@ -108,8 +117,8 @@ class PfcTest : public TestCase
         }
         m_a->SetIdentity(0, "a");
         m_b->SetIdentity(1, "b");
-        PortA().Attach(PeekPointer(m_a), 0, &PortB(), RATE, DELAY);
-        PortB().Attach(PeekPointer(m_b), 0, &PortA(), RATE, DELAY);
+        PortA().Attach(PeekPointer(m_a), 0, &PortB(), rate, DELAY);
+        PortB().Attach(PeekPointer(m_b), 0, &PortA(), rate, DELAY);
         m_a->Start();
         m_b->Start();
     }
@@ -400,6 +409,185 @@ class PfcLinkFailureTest : public PfcTest
 
 /**
  * @ingroup lossless-tests
+ * @brief Random pause frames against eight clocks: each frame sets the clocks of the classes that
+ * it addresses, and no other.
+ */
+class PfcClocksTest : public PfcTest
+{
+  public:
+    /**
+     * @brief Choose the mode.
+     *
+     * @param mode of Pfc
+     */
+    explicit PfcClocksTest(const std::string& mode)
+        : PfcTest("random class-enable vectors and quanta equal eight clocks, at several rates, "
+                  "mode " +
+                  mode),
+          m_mode(mode)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937_64 random(7);
+        for (const uint64_t gigabits : {10, 25, 40, 100, 400})
+        {
+            const uint64_t rate = gigabits * 1'000'000'000;
+            const auto quantum = static_cast<int64_t>(512'000 / gigabits); // ps
+            Connect(m_mode, MAX_QUANTA, 0.5, PicoSeconds(0), rate);
+            std::array<int64_t, N_CLASSES> until{};
+            int64_t paused = 0; // ps, summed over classes
+            for (int step = 0; step < 300; ++step)
+            {
+                ControlFrame control;
+                control.opcode = PFC_OPCODE;
+                control.classes = static_cast<uint16_t>(random() & random() & 0xff);
+                for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+                {
+                    // values of classes that are not addressed mean nothing
+                    control.value[cls] = random() % 4 ? static_cast<uint32_t>(random() % 200) : 0;
+                    if (control.classes >> cls & 1)
+                    {
+                        until[cls] = control.value[cls] == 0 ? 0
+                                     : m_mode == "OnOff" ? NEVER
+                                                         : NowPs() + control.value[cls] * quantum;
+                    }
+                }
+                NS_TEST_ASSERT_MSG_EQ(PortA().GetFlowControls().front()->ReceiveControl(control),
+                                      true,
+                                      "its own");
+                control.opcode = 1; // plain PAUSE: not PFC's
+                NS_TEST_ASSERT_MSG_EQ(PortA().GetFlowControls().front()->ReceiveControl(control),
+                                      false,
+                                      "another opcode");
+                const int64_t next = NowPs() + 1 + static_cast<int64_t>(random() % 60) * quantum;
+                for (const int64_t end : until)
+                {
+                    paused += std::max<int64_t>(std::min(end, next) - NowPs(), 0);
+                }
+                RunUntil(next);
+                for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(cls),
+                                          (until[cls] > NowPs()),
+                                          "class " << +cls << " at " << gigabits
+                                                   << " Gb/s after frame " << step);
+                }
+                NS_TEST_ASSERT_MSG_EQ(PortA().GetPausedTime(), paused, "time paused");
+            }
+            DoTeardown();
+        }
+    }
+
+    std::string m_mode; //!< of Pfc
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Every class stops for its own pauses only.
+ */
+class PfcIndependenceTest : public PfcTest
+{
+  public:
+    PfcIndependenceTest()
+        : PfcTest("with some classes paused exactly the others flow, for every set of classes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint32_t set = 0; set < 256; ++set)
+        {
+            Connect("Timer", MAX_QUANTA, 0.5, PicoSeconds(0));
+            uint32_t pauses = 0;
+            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            {
+                if (set >> cls & 1)
+                {
+                    Pressure(0, cls, true);
+                    Pressure(1, cls, true); // said twice, sent once
+                    ++pauses;
+                }
+            }
+            RunUntil(DELAY + N_CLASSES * CONTROL + 1);
+            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            {
+                Send(cls, 2);
+            }
+            RunUntil(NowPs() + 20 * FRAME + DELAY);
+            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            {
+                NS_TEST_ASSERT_MSG_EQ(Count(cls, 0, NowPs()),
+                                      (set >> cls & 1 ? 0 : 2),
+                                      "frames of class " << +cls << " with classes " << set
+                                                         << " paused");
+            }
+            NS_TEST_ASSERT_MSG_EQ(PortB().GetPausesSent(), pauses, "one pause a class");
+            DoTeardown();
+        }
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief How late a refresh may be: it waits for a frame in transmission.
+ */
+class PfcLateRefreshTest : public PfcTest
+{
+  public:
+    PfcLateRefreshTest()
+        : PfcTest("refreshes hold a class OFF if a pause outlasts their interval by a frame's "
+                  "time, and do not if they come when it ends")
+    {
+    }
+
+  private:
+    /**
+     * @brief Keep class 6 OFF while full frames make the refreshes wait.
+     *
+     * @param quanta of a pause
+     * @param refreshAt share after which it is refreshed
+     * @param phase when the class turns OFF (ps)
+     * @return frames of the class that went all the same
+     */
+    int Leaks(uint32_t quanta, double refreshAt, int64_t phase)
+    {
+        Connect("Timer", quanta, refreshAt, PicoSeconds(0));
+        const int64_t span = 30 * quanta * QUANTUM;
+        for (int64_t i = 0; i < span / FRAME; ++i)
+        {
+            Frame* frame = FramePool::Take();
+            frame->bytes = 1000;
+            m_b->Inject(frame);
+        }
+        Pressure(phase, 6, true);
+        RunUntil(phase + FRAME + CONTROL + DELAY + 1);
+        Send(6, 100);
+        RunUntil(span);
+        const int leaks = Count(6, 0, span);
+        DoTeardown();
+        return leaks;
+    }
+
+    void DoRun() override
+    {
+        int late = 0;
+        for (int64_t phase = 0; phase < FRAME; phase += FRAME / 16 + 1)
+        {
+            // (1 - RefreshAt) x quanta x 64 B must be 1000 B: 157 quanta at 0.9, 32 at 0.5
+            NS_TEST_ASSERT_MSG_EQ(Leaks(158, 0.9, phase), 0, "a frame's time to spare, at 0.9");
+            NS_TEST_ASSERT_MSG_EQ(Leaks(33, 0.5, phase), 0, "a frame's time to spare, at 0.5");
+            late += Leaks(158, 1.0, phase);
+        }
+        NS_TEST_ASSERT_MSG_GT(late, 0, "no time to spare: some refresh comes too late");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of Pfc.
  */
 class PfcTestSuite : public TestSuite
@@ -413,6 +601,10 @@ class PfcTestSuite : public TestSuite
         AddTestCase(new PfcTimerTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcRefreshTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcLinkFailureTest, TestCase::Duration::QUICK);
+        AddTestCase(new PfcClocksTest("Timer"), TestCase::Duration::QUICK);
+        AddTestCase(new PfcClocksTest("OnOff"), TestCase::Duration::QUICK);
+        AddTestCase(new PfcIndependenceTest, TestCase::Duration::QUICK);
+        AddTestCase(new PfcLateRefreshTest, TestCase::Duration::QUICK);
     }
 };
 

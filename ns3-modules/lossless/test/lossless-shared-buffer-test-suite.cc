@@ -9,6 +9,9 @@
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <random>
 #include <set>
@@ -409,6 +412,323 @@ class SharedBufferTrapsTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Lossless and lossy classes together, in buffers of any size, against sums over all frames
+ * held.
+ */
+class SharedBufferMixedTest : public TestCase
+{
+  public:
+    SharedBufferMixedTest()
+        : TestCase("lossless and lossy classes, headroom by port and buffers of up to 100 GB: all "
+                   "equals sums over the frames held, in exact arithmetic")
+    {
+    }
+
+  private:
+    /// A frame in the buffer.
+    struct Held
+    {
+        uint16_t ingress; //!< port
+        uint16_t egress;  //!< port
+        uint8_t cls;      //!< class
+        int64_t bytes;    //!< size
+    };
+
+    /**
+     * @brief floor(numerator / 1000 x bytes), the numerator's error of rounding being the buffer's.
+     *
+     * @param alpha in thousandths
+     * @param bytes free
+     * @return bytes
+     */
+    static int64_t Share(uint64_t alpha, int64_t bytes)
+    {
+        // the buffer's alpha: the nearest multiple of 2^-20
+        const uint64_t fixed = (alpha * (2U << 20) / 1000 + 1) / 2;
+        return bytes <= 0 ? 0
+                          : static_cast<int64_t>(static_cast<Uint128>(fixed) *
+                                                 static_cast<uint64_t>(bytes) / (1U << 20));
+    }
+
+    /**
+     * @brief One random buffer and a random sequence.
+     *
+     * @param seed of both
+     */
+    void Round(uint64_t seed)
+    {
+        std::mt19937_64 random(seed);
+        const auto ports = static_cast<uint16_t>(1 + random() % 6);
+        const auto lossless = static_cast<uint32_t>(random() & 0xff);
+        const int64_t scale = seed % 3 == 0 ? 1'000'000 : seed % 3 == 1 ? 1000 : 1;
+        const int64_t phi = static_cast<int64_t>(random() % 3000) * scale;
+        const int64_t lossyPool = static_cast<int64_t>(random() % 40'000) * scale;
+        const int64_t pool = static_cast<int64_t>(random() % 60'000) * scale;
+        const int64_t offset = static_cast<int64_t>(random() % 3000) * scale;
+        const uint64_t alpha = 1 + random() % 5000;      // thousandths
+        const uint64_t lossyAlpha = 1 + random() % 5000; // thousandths
+        std::vector<int64_t> eta;
+        int64_t size = lossyPool + pool;
+        for (uint16_t port = 0; port < ports; ++port)
+        {
+            eta.push_back(static_cast<int64_t>(1 + random() % 9000) * scale);
+            size += std::popcount(lossless) * (phi + eta.back());
+        }
+        auto buffer = CreateObjectWithAttributes<SharedBuffer>(
+            "Size",
+            UintegerValue(std::max<int64_t>(size, 1)),
+            "LossyPool",
+            UintegerValue(lossyPool),
+            "LosslessClasses",
+            UintegerValue(lossless),
+            "Private",
+            UintegerValue(phi),
+            "Alpha",
+            DoubleValue(static_cast<double>(alpha) / 1000),
+            "LossyAlpha",
+            DoubleValue(static_cast<double>(lossyAlpha) / 1000),
+            "XonOffset",
+            UintegerValue(offset));
+        buffer->Configure(eta);
+        NS_TEST_ASSERT_MSG_EQ(buffer->Check(), "", "the parts fill the buffer exactly");
+        NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(), pool, "Bs, seed " << seed);
+        // What each lossless queue holds of its private part, the pool and its headroom.
+        std::vector<std::array<int64_t, 3>> parts(ports * N_CLASSES);
+        std::vector<bool> off(ports * N_CLASSES);
+        std::vector<Held> held;
+        int64_t peak = 0;
+        int64_t peakQueue = 0;
+        int64_t peakHeadroom = 0;
+        const auto lossyHeld = [&](int port, int cls) {
+            int64_t sum = 0;
+            for (const Held& frame : held)
+            {
+                const bool its = !(lossless >> frame.cls & 1) &&
+                                 (port < 0 || (frame.egress == port && frame.cls == cls));
+                sum += its ? frame.bytes : 0;
+            }
+            return sum;
+        };
+        const auto poolUsed = [&] {
+            int64_t sum = 0;
+            for (const auto& part : parts)
+            {
+                sum += part[1];
+            }
+            return sum;
+        };
+        for (int step = 0; step < 600; ++step)
+        {
+            if (held.empty() || random() % 100 < (step / 150 % 2 ? 40U : 65U))
+            {
+                const Held frame{static_cast<uint16_t>(random() % ports),
+                                 static_cast<uint16_t>(random() % ports),
+                                 static_cast<uint8_t>(random() % N_CLASSES),
+                                 static_cast<int64_t>(64 + random() % 1500) * scale};
+                auto expected = SharedBuffer::Verdict::ADMITTED;
+                if (!(lossless >> frame.cls & 1))
+                {
+                    const int64_t free = lossyPool - lossyHeld(-1, 0);
+                    if (frame.bytes > free ||
+                        lossyHeld(frame.egress, frame.cls) + frame.bytes > Share(lossyAlpha, free))
+                    {
+                        expected = SharedBuffer::Verdict::REFUSED;
+                    }
+                }
+                else
+                {
+                    const std::size_t queue = frame.ingress * N_CLASSES + frame.cls;
+                    auto& [priv, shared, headroom] = parts[queue];
+                    if (priv + frame.bytes <= phi)
+                    {
+                        priv += frame.bytes;
+                    }
+                    else if (shared + frame.bytes <= Share(alpha, pool - poolUsed()))
+                    {
+                        shared += frame.bytes;
+                    }
+                    else if (headroom + frame.bytes > eta[frame.ingress])
+                    {
+                        expected = SharedBuffer::Verdict::REFUSED;
+                    }
+                    else
+                    {
+                        headroom += frame.bytes;
+                        expected = off[queue] ? expected : SharedBuffer::Verdict::TURNED_OFF;
+                        off[queue] = true;
+                        peakHeadroom = std::max(peakHeadroom, headroom);
+                    }
+                    peakQueue = std::max(peakQueue, priv + shared + headroom);
+                }
+                NS_TEST_ASSERT_MSG_EQ(
+                    static_cast<int>(
+                        buffer->Admit(frame.ingress, frame.egress, frame.cls, frame.bytes)),
+                    static_cast<int>(expected),
+                    "verdict, seed " << seed << ", step " << step);
+                if (expected != SharedBuffer::Verdict::REFUSED)
+                {
+                    held.push_back(frame);
+                }
+            }
+            else
+            {
+                const std::size_t which = random() % held.size();
+                const Held frame = held[which];
+                held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+                buffer->Release(frame.ingress, frame.egress, frame.cls, frame.bytes);
+                std::set<std::size_t> resumed;
+                if (lossless >> frame.cls & 1)
+                {
+                    int64_t rest = frame.bytes;
+                    for (int part = 2; part >= 0; --part)
+                    {
+                        auto& bytes = parts[frame.ingress * N_CLASSES + frame.cls][part];
+                        const int64_t taken = std::min(rest, bytes);
+                        bytes -= taken;
+                        rest -= taken;
+                    }
+                    const int64_t xon = Share(alpha, pool - poolUsed()) - offset;
+                    for (std::size_t i = 0; i < parts.size(); ++i)
+                    {
+                        if (off[i] && parts[i][2] == 0 && (parts[i][1] == 0 || parts[i][1] < xon))
+                        {
+                            off[i] = false;
+                            resumed.insert(i);
+                        }
+                    }
+                }
+                uint16_t port = 0;
+                uint8_t cls = 0;
+                while (buffer->TakeResumed(port, cls))
+                {
+                    NS_TEST_ASSERT_MSG_EQ(resumed.erase(port * N_CLASSES + cls),
+                                          1,
+                                          "it resumes, once, seed " << seed << ", step " << step);
+                }
+                NS_TEST_ASSERT_MSG_EQ(resumed.size(),
+                                      0,
+                                      "no other resumes, seed " << seed << ", step " << step);
+            }
+            int64_t total = 0;
+            for (const Held& frame : held)
+            {
+                total += frame.bytes;
+            }
+            peak = std::max(peak, total);
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetUsed(), total, "bytes held");
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetPeak(), peak, "most bytes held");
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetPeakQueue(), peakQueue, "most bytes in a queue");
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetPeakHeadroom(), peakHeadroom, "fullest headroom");
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedUsed(), poolUsed(), "sum of w");
+            const auto port = static_cast<uint16_t>(random() % ports);
+            const auto cls = static_cast<uint8_t>(random() % N_CLASSES);
+            const auto& usage = buffer->GetUsage(port, cls);
+            const auto& part = parts[port * N_CLASSES + cls];
+            NS_TEST_ASSERT_MSG_EQ((usage.priv == part[0] && usage.shared == part[1] &&
+                                   usage.headroom == part[2] &&
+                                   usage.off == off[port * N_CLASSES + cls]),
+                                  true,
+                                  "segments, seed " << seed << ", step " << step);
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetXoff(port, cls),
+                                  Share(alpha, pool - poolUsed()),
+                                  "T, seed " << seed << ", step " << step);
+            NS_TEST_ASSERT_MSG_EQ(buffer->GetLossyBytes(port, cls),
+                                  lossyHeld(port, cls),
+                                  "bytes of a lossy queue");
+        }
+    }
+
+    void DoRun() override
+    {
+        for (uint64_t seed = 0; seed < 150 && !IsStatusFailure(); ++seed)
+        {
+            Round(seed);
+        }
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Paused queues that nobody touches, while another drains byte by byte.
+ */
+class SharedBufferResumeTest : public TestCase
+{
+  public:
+    SharedBufferResumeTest()
+        : TestCase("a queue to which nothing happens resumes exactly when T has risen enough")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t OFFSET = 500;
+        // Queues 1 to 7 hold 1000, 2000 ... 7000 B of a pool of 30000 B.
+        auto small = CreateObjectWithAttributes<SharedBuffer>("Size",
+                                                              UintegerValue(30'000 + 9 * 2000),
+                                                              "LossyPool",
+                                                              UintegerValue(0),
+                                                              "Alpha",
+                                                              DoubleValue(1024),
+                                                              "XonOffset",
+                                                              UintegerValue(OFFSET));
+        small->Configure(std::vector<int64_t>(9, 2000));
+        for (uint16_t queue = 1; queue < 8; ++queue)
+        {
+            small->Admit(queue, 0, 3, queue * 1000);
+        }
+        // alpha 1024: queue 0 fills the pool but for 1 B (T = 1024 B)
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(small->Admit(0, 0, 3, 1999)),
+                              static_cast<int>(SharedBuffer::Verdict::ADMITTED),
+                              "30000 - 28000 B are free");
+        for (uint16_t queue = 1; queue < 8; ++queue)
+        {
+            NS_TEST_ASSERT_MSG_EQ(static_cast<int>(small->Admit(queue, 0, 3, 64)),
+                                  static_cast<int>(SharedBuffer::Verdict::TURNED_OFF),
+                                  "T = 1024 B turns queue " << queue << " OFF");
+            small->Release(queue, 0, 3, 64);
+        }
+        // Queue 1, the next to resume, gets another frame: it must not stand in the others' way.
+        small->Admit(1, 0, 3, 64);
+        uint16_t port = 0;
+        uint8_t cls = 0;
+        // Byte by byte queue 0 gives the pool back. Queue i resumes when 1024 x free > 1000 i +
+        // 500.
+        std::vector<int64_t> freeWhen(8, 0);
+        for (int64_t free = 2; free <= 10; ++free)
+        {
+            small->Release(0, 0, 3, 1);
+            while (small->TakeResumed(port, cls))
+            {
+                freeWhen[port] = free;
+            }
+        }
+        NS_TEST_ASSERT_MSG_EQ(freeWhen[1], 0, "queue 1 has a frame in its headroom");
+        for (uint16_t queue = 2; queue < 8; ++queue)
+        {
+            NS_TEST_ASSERT_MSG_EQ(freeWhen[queue],
+                                  (queue * 1000 + OFFSET) / 1024 + 1,
+                                  "B free when queue " << queue << " resumes");
+        }
+        small->Release(1, 0, 3, 64);
+        NS_TEST_ASSERT_MSG_EQ((small->TakeResumed(port, cls) && port == 1),
+                              true,
+                              "queue 1 resumes when its headroom is empty");
+        // The largest buffer and alpha there are: T is beyond 2^51 B.
+        constexpr int64_t SIZE = 1LL << 42;
+        auto largest = CreateObjectWithAttributes<SharedBuffer>("Size",
+                                                                UintegerValue(SIZE),
+                                                                "LossyPool",
+                                                                UintegerValue(0),
+                                                                "Alpha",
+                                                                DoubleValue(1024));
+        largest->Configure({5});
+        NS_TEST_ASSERT_MSG_EQ(largest->GetXoff(0, 3), 1024 * (SIZE - 5), "T = alpha Bs");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of SharedBuffer.
  */
 class SharedBufferTestSuite : public TestSuite
@@ -419,6 +739,8 @@ class SharedBufferTestSuite : public TestSuite
     {
         AddTestCase(new SharedBufferBruteForceTest(false), TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferBruteForceTest(true), TestCase::Duration::QUICK);
+        AddTestCase(new SharedBufferMixedTest, TestCase::Duration::QUICK);
+        AddTestCase(new SharedBufferResumeTest, TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferSteadyStateTest, TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferTrapsTest, TestCase::Duration::QUICK);
     }

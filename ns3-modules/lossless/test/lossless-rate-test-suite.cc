@@ -1,0 +1,288 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "ns3/lossless-rate.h"
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup lossless-tests
+ * Arithmetic of rates: rounding, and a stream of frames through a limiter whose rate changes.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+namespace tests
+{
+
+/**
+ * @ingroup lossless-tests
+ * @brief The roundings hold what they promise for any operands.
+ */
+class RoundingTest : public TestCase
+{
+  public:
+    RoundingTest()
+        : TestCase("transmission times are the nearest ps, bytes in a time the next whole number, "
+                   "beyond 64-bit products too")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr Int128 PS_BITS = 8'000'000'000'000;
+        std::mt19937_64 random(1);
+        for (int round = 0; round < 20'000; ++round)
+        {
+            const uint64_t rate = 1 + random() % (1ULL << (1 + random() % 43));
+            const auto bytes = static_cast<int64_t>(random() % (1ULL << (1 + random() % 40)));
+            // keep the exact time below 2^62 ps
+            if (bytes * PS_BITS / static_cast<Int128>(rate) < (Int128{1} << 62))
+            {
+                const Int128 error =
+                    static_cast<Int128>(TransmissionTime(bytes, rate)) * static_cast<Int128>(rate) -
+                    bytes * PS_BITS;
+                NS_TEST_ASSERT_MSG_EQ((2 * error <= static_cast<Int128>(rate) &&
+                                       2 * -error <= static_cast<Int128>(rate)),
+                                      true,
+                                      bytes << " B at " << rate
+                                            << " bit/s are off by more than half a ps");
+            }
+            const auto time = static_cast<int64_t>(random() % (1ULL << (1 + random() % 60)));
+            const Int128 passed = static_cast<Int128>(rate) * time;
+            if (passed < PS_BITS * (Int128{1} << 62))
+            {
+                const Int128 up = BytesInTime(rate, time);
+                NS_TEST_ASSERT_MSG_EQ((up * PS_BITS >= passed && (up - 1) * PS_BITS < passed),
+                                      true,
+                                      "bytes at " << rate << " bit/s in " << time << " ps");
+            }
+        }
+        NS_TEST_ASSERT_MSG_EQ(TransmissionTime(1048, 100'000'000'000),
+                              83'840,
+                              "1048 B at 100 Gb/s are 83.84 ns");
+        NS_TEST_ASSERT_MSG_EQ(TransmissionTime(64, 400'000'000'000),
+                              1'280,
+                              "a quantum at 400 Gb/s is 1.28 ns");
+        NS_TEST_ASSERT_MSG_EQ(TransmissionTime(40'000'000'000, 10'000'000'000),
+                              32'000'000'000'000,
+                              "40 GB at 10 Gb/s are 32 s");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Frames as fast as a limiter lets them, while its rate changes.
+ */
+class LimiterStreamTest : public TestCase
+{
+  public:
+    LimiterStreamTest()
+        : TestCase("every frame starts at the first ps at which the integral of the rate has paid "
+                   "for its predecessor")
+    {
+    }
+
+  private:
+    /// From when on (ps) which rate (bit/s).
+    using Changes = std::vector<std::pair<int64_t, uint64_t>>;
+
+    /**
+     * @brief Bits times ps per s that pass between two times.
+     *
+     * @param changes all changes of the rate
+     * @param from ps
+     * @param to ps
+     * @return integral
+     */
+    static Int128 Integral(const Changes& changes, int64_t from, int64_t to)
+    {
+        Int128 sum = 0;
+        for (std::size_t i = 0; i < changes.size(); ++i)
+        {
+            const int64_t begin = std::max(from, changes[i].first);
+            const int64_t end = i + 1 < changes.size() ? std::min(to, changes[i + 1].first) : to;
+            if (end > begin)
+            {
+                sum += static_cast<Int128>(changes[i].second) * (end - begin);
+            }
+        }
+        return sum;
+    }
+
+    void DoRun() override
+    {
+        constexpr Int128 PS_BITS = 8'000'000'000'000;
+        std::mt19937_64 random(2);
+        for (int round = 0; round < 200; ++round)
+        {
+            Changes changes{{0, random() % 100'000'000'000}};
+            for (int i = 0; i < 40; ++i)
+            {
+                // at times none, at times for a stretch shorter than a bit
+                const uint64_t rate = random() % 4 ? random() % 100'000'000'000 : random() % 2;
+                const auto length = static_cast<int64_t>(1 + random() % (i % 3 ? 3'000'000 : 50));
+                changes.emplace_back(changes.back().first + length, rate);
+            }
+            changes.emplace_back(changes.back().first + 1,
+                                 1'000'000'000 + random() % 1'000'000'007);
+            RateLimiter limiter;
+            limiter.SetRate(changes[0].second, 0);
+            std::size_t change = 1;
+            int64_t now = 0;
+            int64_t first = -1;
+            int64_t previous = -1;
+            int64_t owed = 0;
+            Int128 sent = 0;
+            for (int frame = 0; frame < 60; ++frame)
+            {
+                // as a port does: ask, and ask again when the rate has changed before that
+                int64_t earliest = limiter.GetEarliest(now);
+                while (change < changes.size() && changes[change].first <= earliest)
+                {
+                    now = changes[change].first;
+                    limiter.SetRate(changes[change].second, now);
+                    NS_TEST_ASSERT_MSG_EQ(limiter.GetRate(), changes[change].second, "its rate");
+                    ++change;
+                    earliest = limiter.GetEarliest(now);
+                }
+                NS_TEST_ASSERT_MSG_LT(earliest, NEVER, "the last rate is above 0");
+                NS_TEST_ASSERT_MSG_GT_OR_EQ(earliest, now, "not in the past");
+                now = earliest;
+                if (previous >= 0)
+                {
+                    NS_TEST_ASSERT_MSG_EQ((Integral(changes, previous, now) >= owed * PS_BITS),
+                                          true,
+                                          "paid for, round " << round << ", frame " << frame);
+                    NS_TEST_ASSERT_MSG_EQ(
+                        (now == previous || Integral(changes, previous, now - 1) < owed * PS_BITS),
+                        true,
+                        "1 ps before it was not, round " << round << ", frame " << frame);
+                    NS_TEST_ASSERT_MSG_EQ((Integral(changes, first, now) >= sent * PS_BITS),
+                                          true,
+                                          "all that was sent before does not run ahead");
+                }
+                else
+                {
+                    first = now;
+                }
+                previous = now;
+                owed = 64 + static_cast<int64_t>(random() % 9000);
+                sent += owed;
+                limiter.Start(owed, now);
+                if (random() % 4 == 0 && change < changes.size())
+                {
+                    // A pause of the user's own earns nothing for later.
+                    const auto idle = static_cast<int64_t>(random() % 2'000'000);
+                    const int64_t until = std::min(now + idle, changes[change].first);
+                    const int64_t promise = limiter.GetEarliest(now);
+                    NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(until),
+                                          std::max(promise, until),
+                                          "asking later changes nothing");
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Frames at a constant rate, at rate 0, and at a rate that comes back.
+ */
+class LimiterCasesTest : public TestCase
+{
+  public:
+    LimiterCasesTest()
+        : TestCase("a constant rate spaces frames to the ps, rate 0 stops, credit does not pile up")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        RateLimiter limiter;
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(5),
+                              5,
+                              "a new limiter owes nothing, even at rate 0");
+        limiter.SetRate(5'000'000'000, 0);
+        for (int64_t i = 0; i < 1000; ++i)
+        {
+            const int64_t now = i * 1'600'000; // 1000 B at 5 Gb/s
+            NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), now, "frame " << i);
+            limiter.Start(1000, now);
+            NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), now + 1'600'000, "after frame " << i);
+        }
+        // Idle for 1 s: one frame may go at once, the next waits.
+        int64_t now = 1'000'000'000'000;
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), now, "after a second");
+        limiter.Start(1000, now);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), now + 1'600'000, "no burst after idling");
+        // Stopped half-way, half of the bits are still owed when the rate is back, ten times
+        // higher.
+        now += 800'000;
+        limiter.SetRate(0, now);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), NEVER, "rate 0 with bits owed");
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now + 1'000'000'000),
+                              NEVER,
+                              "and nothing is earned meanwhile");
+        now += 1'000'000'000;
+        limiter.SetRate(50'000'000'000, now);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), now + 80'000, "500 B at 50 Gb/s");
+        now += 80'000;
+        limiter.SetRate(0, now);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now),
+                              now,
+                              "rate 0 with nothing owed: one may go");
+        limiter.Start(1000, now);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now), NEVER, "and no other");
+        // 3 bit/s: an owed byte takes 2 2/3 s, rounded up, and changes to the same rate cost
+        // nothing
+        limiter.SetRate(3, now);
+        limiter.Start(1, now);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now),
+                              now + 2'666'666'666'667,
+                              "8 bits at 3 bit/s");
+        for (int i = 0; i < 1000; ++i)
+        {
+            limiter.SetRate(3, now + 1 + i);
+        }
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(now + 1000),
+                              now + 2'666'666'666'667,
+                              "a thousand changes to the same rate");
+        // The slowest and largest: 65535 B at 1 bit/s, six days.
+        RateLimiter slowest;
+        slowest.SetRate(1, 0);
+        slowest.Start(65'535, 0);
+        NS_TEST_ASSERT_MSG_EQ(slowest.GetEarliest(0), 524'280'000'000'000'000, "524280 s");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Tests of TransmissionTime, BytesInTime and RateLimiter.
+ */
+class RateTestSuite : public TestSuite
+{
+  public:
+    RateTestSuite()
+        : TestSuite("lossless-rate", Type::UNIT)
+    {
+        AddTestCase(new RoundingTest, TestCase::Duration::QUICK);
+        AddTestCase(new LimiterStreamTest, TestCase::Duration::QUICK);
+        AddTestCase(new LimiterCasesTest, TestCase::Duration::QUICK);
+    }
+};
+
+static RateTestSuite g_rateTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace lossless
+} // namespace ns3
