@@ -159,8 +159,15 @@ Gentle::Send(uint8_t cls)
     frame->control->value[cls] = m_word[cls];
     m_sent[cls] = m_word[cls];
     m_lastSent[cls] = NowPs();
-    ++m_messages;
-    m_port->SendControl(frame, m_ideal);
+    if (m_ideal)
+    {
+        m_port->SendControl(frame, true);
+        ++m_messages;
+    }
+    else
+    {
+        m_messages += m_port->SendState(frame) ? 1 : 0;
+    }
     if (!m_refreshing && !m_ideal && !m_refresh.IsZero())
     {
         m_refreshing = true;

@@ -174,17 +174,22 @@ bool
 FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
 {
     const uint8_t cls = frame->cls;
+    using enum SharedBuffer::Verdict;
     const auto verdict = m_buffer->Admit(ingress.GetIndex(), egress, cls, frame->bytes);
-    if (verdict == SharedBuffer::Verdict::REFUSED)
+    if (verdict == REFUSED || verdict == REFUSED_OFF)
     {
         Drop(frame, m_buffer->IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
+        if (verdict == REFUSED_OFF)
+        {
+            ingress.NotifyPressure(cls, true);
+        }
         return false;
     }
     frame->charged = true;
     if (m_buffer->IsLossless(cls))
     {
         ingress.NotifyReceived(*frame, m_buffer->GetUsage(ingress.GetIndex(), cls).Total());
-        if (verdict == SharedBuffer::Verdict::TURNED_OFF)
+        if (verdict == TURNED_OFF)
         {
             ingress.NotifyPressure(cls, true);
         }

@@ -147,6 +147,23 @@ class FrameFifo
     }
 
     /**
+     * @brief Put before all others.
+     *
+     * @param frame the frame.
+     */
+    void PushFront(Frame* frame)
+    {
+        frame->next = m_head;
+        m_head = frame;
+        if (!m_tail)
+        {
+            m_tail = frame;
+        }
+        m_bytes += frame->bytes;
+        ++m_frames;
+    }
+
+    /**
      * @brief Remove the first. Precondition: not empty.
      *
      * @return the frame.

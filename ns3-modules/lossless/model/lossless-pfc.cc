@@ -84,6 +84,26 @@ Pfc::Check() const
     return problems.str();
 }
 
+std::string
+Pfc::Warn() const
+{
+    // Between two refreshes the later one may wait for a frame that the earlier one did not.
+    const int64_t spare = PauseTime(m_quanta) - m_refreshInterval;
+    const int64_t frame =
+        TransmissionTime(m_port->GetLargestFrame() + m_port->GetOverhead(), m_port->GetRate());
+    if (m_mode == Mode::ON_OFF || spare >= frame)
+    {
+        return {};
+    }
+    std::ostringstream warning;
+    warning
+        << "Pfc: a pause of " << m_quanta << " quanta refreshed at " << m_refreshAt
+        << " of it leaves " << spare << " ps, less than a frame takes (" << frame
+        << " ps): it may end before its refresh, and then frames can be lost; raise PauseQuanta "
+           "or lower RefreshAt\n";
+    return warning.str();
+}
+
 void
 Pfc::Send(uint32_t classes, uint32_t quanta)
 {
@@ -98,8 +118,7 @@ Pfc::Send(uint32_t classes, uint32_t quanta)
             frame->control->value[cls] = quanta;
         }
     }
-    ++m_frames;
-    m_port->SendControl(frame);
+    m_frames += m_port->SendState(frame, true) ? 1 : 0;
 }
 
 void

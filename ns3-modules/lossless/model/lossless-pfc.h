@@ -47,6 +47,7 @@ class Pfc : public FlowControl
     uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
+    std::string Warn() const override;
     void NotifyPressure(uint8_t cls, bool off) override;
     bool ReceiveControl(const ControlFrame& control) override;
     void NotifyLink(bool up) override;

@@ -256,10 +256,43 @@ Port::SendControl(Frame* frame, bool ideal)
     }
     frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
     m_macQueue.Push(frame);
-    if (!m_busy)
+    Kick();
+}
+
+bool
+Port::SendState(Frame* frame, bool first)
+{
+    for (Frame* waiting = m_macQueue.Head(); waiting; waiting = waiting->next)
     {
-        TransmitNext();
+        ControlFrame& state = *waiting->control;
+        if (state.opcode != frame->control->opcode)
+        {
+            continue;
+        }
+        state.classes |= frame->control->classes;
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if ((frame->control->classes >> cls) & 1U)
+            {
+                state.value[cls] = frame->control->value[cls];
+            }
+        }
+        state.extraLength = 0; // what agents appended was about the former words
+        m_node->TellDecorate(*this, state);
+        FramePool::Give(frame);
+        return false;
     }
+    if (!first || !m_up)
+    {
+        SendControl(frame);
+        return true;
+    }
+    m_node->TellDecorate(*this, *frame->control);
+    ++m_controlOut;
+    frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
+    m_macQueue.PushFront(frame);
+    Kick();
+    return true;
 }
 
 void

@@ -136,6 +136,19 @@ class Port : public Object
      * assume.
      */
     void SendControl(Frame* frame, bool ideal = false);
+    /**
+     * @brief Send a MAC control frame whose words are the present state of the classes it
+     * addresses, so that the latest is all that matters.
+     *
+     * Where a frame of the same opcode still waits, that one takes over the words: so no scheme
+     * has more than one such frame waiting, however many classes change.
+     *
+     * @param frame it; taken over.
+     * @param first true: before all other control frames that wait, as a PAUSE has to be for its
+     * headroom to suffice.
+     * @return true when it goes as a frame of its own, false when one that waited takes it along.
+     */
+    bool SendState(Frame* frame, bool first = false);
     /// Try to transmit: something that held a queue back has changed.
     void Kick();
     /**

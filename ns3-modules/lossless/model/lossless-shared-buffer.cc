@@ -239,7 +239,13 @@ SharedBuffer::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t byte
     {
         if (usage.headroom + bytes > m_headroom[ingress])
         {
-            return Verdict::REFUSED;
+            if (usage.off)
+            {
+                return Verdict::REFUSED;
+            }
+            usage.off = true;
+            HeapPush(static_cast<uint32_t>(index), ResumeLevel(usage));
+            return Verdict::REFUSED_OFF;
         }
         usage.headroom += bytes;
         m_peakHeadroom = std::max(m_peakHeadroom, usage.headroom);

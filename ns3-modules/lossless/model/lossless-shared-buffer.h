@@ -50,9 +50,11 @@ class SharedBuffer : public Object
     /// What became of a frame.
     enum class Verdict : uint8_t
     {
-        ADMITTED,   ///< charged
-        TURNED_OFF, ///< charged, and its queue has just turned OFF
-        REFUSED,    ///< not charged: drop it
+        ADMITTED,    ///< charged
+        TURNED_OFF,  ///< charged, and its queue has just turned OFF
+        REFUSED,     ///< not charged: drop it
+        REFUSED_OFF, ///< not charged, and its queue has just turned OFF: where a headroom holds not
+                     ///< one frame, the pause must still come
     };
 
     /// Bytes of one lossless queue.

@@ -136,19 +136,22 @@ class HeadroomRig
      *
      * @param setting all links have it
      * @param headroom of s1; 0: eta'
+     * @param quanta length of a pause
      */
-    HeadroomRig(const HeadroomSetting& setting, int64_t headroom)
+    HeadroomRig(const HeadroomSetting& setting, int64_t headroom, uint32_t quanta = MAX_QUANTA)
         : m_setting(setting)
     {
         m_fabric = CreateObject<Fabric>();
         m_fabric->SetAllowLoss(true);
         m_fabric->AddFlowControl("ns3::lossless::Pfc");
+        m_fabric->SetAttribute("ns3::lossless::Pfc", "PauseQuanta", std::to_string(quanta));
         m_fabric->SetAttribute("ns3::lossless::Port", "Overhead", std::to_string(setting.overhead));
         m_fabric->SetAttribute("ns3::lossless::Port",
                                "ControlDelay",
                                std::to_string(setting.controlDelay) + "ps");
         const std::string buffer = "ns3::lossless::SharedBuffer";
         m_fabric->SetAttribute(buffer, "Size", "1000000000");
+        m_fabric->SetAttribute(buffer, "LosslessClasses", "9");
         m_fabric->SetAttribute(buffer, "Threshold", "Static");
         m_fabric->SetAttribute(buffer, "Xoff", std::to_string(FIT * setting.mtu));
         m_fabric->SetAttribute(buffer, "Xon", "1");
@@ -168,6 +171,7 @@ class HeadroomRig
         Link(m_d->GetId(), m_s0);
         m_fabric->Build();
         m_fabric->FindPort(m_s1, m_b->GetId())->Block(CLASS);
+        m_fabric->FindPort(m_s1, m_b->GetId())->Block(OTHER_CLASS);
     }
 
     ~HeadroomRig()
@@ -198,6 +202,26 @@ class HeadroomRig
         Simulator::Run();
     }
 
+    /**
+     * @brief Fill the other class from 0 on until it is paused, and go on as Run does while its
+     * pauses are refreshed.
+     *
+     * @param reverse when c starts (ps)
+     * @param phase when a's frames of the tested class start (ps)
+     */
+    void RunBesideAnother(int64_t reverse, int64_t phase)
+    {
+        m_a->Send(m_b->GetId(), OTHER_CLASS, m_setting.mtu, 2 * FIT);
+        Simulator::Schedule(TimeStep(reverse),
+                            &HeadroomHost::Send,
+                            PeekPointer(m_c),
+                            m_d->GetId(),
+                            CLASS,
+                            m_setting.mtu,
+                            static_cast<uint32_t>(phase / m_setting.FrameTime()));
+        Run(phase);
+    }
+
     /// @return the port of s1 whose headroom is tested
     const Port& Ingress() const
     {
@@ -221,14 +245,21 @@ class HeadroomRig
         return drops;
     }
 
+    /// @return what Fabric::Warn says
+    std::string Warn() const
+    {
+        return m_fabric->Warn();
+    }
+
     /// @return what Fabric::Finish reports
     std::string Finish() const
     {
         return m_fabric->Finish();
     }
 
-    static constexpr int64_t FIT = 4;   //!< frames that fit under Xoff
-    static constexpr uint8_t CLASS = 3; //!< of all frames
+    static constexpr int64_t FIT = 4;         //!< frames that fit under Xoff
+    static constexpr uint8_t CLASS = 3;       //!< of the frames whose headroom is tested
+    static constexpr uint8_t OTHER_CLASS = 0; //!< of those beside them
 
   private:
     /**
@@ -411,6 +442,103 @@ class SmallestHeadroomTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief A pause does not wait behind what another class has to say.
+ *
+ * The pause that counts comes at every phase around the refresh of a class that is already OFF,
+ * and both at every phase of the frames they wait for. Behind the refresh it would wait for one
+ * control frame more than eta' allows: a frame of 1500 B is lost where the rest of the sum is
+ * nearly full, which it is for this response time.
+ */
+class TwoClassHeadroomTest : public TestCase
+{
+  public:
+    TwoClassHeadroomTest()
+        : TestCase("with two lossless classes nothing is lost at eta', whenever the one is paused")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const HeadroomSetting setting{100'000'000'000, 1'000'000, 1500, 0, 392'480};
+        constexpr uint32_t QUANTA = 1440;
+        const int64_t refresh = QUANTA / 2 * 64 * setting.PerByte();
+        const int64_t frameTime = setting.FrameTime();
+        for (int64_t reverse = 0; reverse < frameTime; reverse += STEP)
+        {
+            for (int64_t after = 0; after < frameTime; after += STEP)
+            {
+                HeadroomRig rig(setting, 0, QUANTA);
+                rig.RunBesideAnother(reverse, refresh + after);
+                NS_TEST_ASSERT_MSG_EQ(rig.Finish(), "", "frames are conserved");
+                NS_TEST_ASSERT_MSG_EQ(rig.Drops(),
+                                      0,
+                                      "nothing is lost, c starts at "
+                                          << reverse << " ps, a " << after
+                                          << " ps after the refresh interval");
+            }
+        }
+    }
+
+    static constexpr int64_t STEP = 3'000; //!< between phases (ps); a control frame takes 5120
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief A headroom too small for one frame loses frames, but the pause comes all the same.
+ */
+class TinyHeadroomTest : public TestCase
+{
+  public:
+    TinyHeadroomTest()
+        : TestCase("a headroom below one frame pauses with the frame it refuses")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const HeadroomSetting setting{10'000'000'000, 1'000'000, 1500, 0, 0};
+        HeadroomRig tiny(setting, 1499);
+        tiny.Run(0);
+        const uint64_t lost = tiny.Drops();
+        NS_TEST_ASSERT_MSG_EQ(tiny.Finish(), "", "frames are conserved");
+        NS_TEST_ASSERT_MSG_EQ(tiny.Ingress().GetPausesSent(), 1, "one pause for the whole burst");
+        HeadroomRig ample(setting, 0);
+        ample.Run(0);
+        NS_TEST_ASSERT_MSG_EQ(ample.Drops(), 0, "eta' loses nothing");
+        NS_TEST_ASSERT_MSG_EQ(lost * setting.mtu,
+                              ample.Peak(),
+                              "lost is what an ample headroom would have held");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief A pause that can end before its refresh is warned of.
+ */
+class ShortPauseTest : public TestCase
+{
+  public:
+    ShortPauseTest()
+        : TestCase("a pause whose second half is shorter than a frame is warned of")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const HeadroomSetting setting{10'000'000'000, 1'000'000, 1500, 20, 0};
+        // Half of 48 quanta is 1536 B: a frame of 1520 B fits; of 46 quanta, 1472 B, it does not.
+        NS_TEST_ASSERT_MSG_EQ(HeadroomRig(setting, 0, 48).Warn(), "", "the refresh is in time");
+        const std::string warning = HeadroomRig(setting, 0, 46).Warn();
+        NS_TEST_ASSERT_MSG_NE(warning.find("46 quanta"), std::string::npos, "it says so");
+        NS_TEST_ASSERT_MSG_NE(warning.find("1177600 ps"), std::string::npos, "and how short");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of SufficientHeadroom.
  */
 class HeadroomTestSuite : public TestSuite
@@ -420,6 +548,9 @@ class HeadroomTestSuite : public TestSuite
         : TestSuite("lossless-headroom", Type::UNIT)
     {
         AddTestCase(new SmallestHeadroomTest, TestCase::Duration::QUICK);
+        AddTestCase(new TwoClassHeadroomTest, TestCase::Duration::QUICK);
+        AddTestCase(new TinyHeadroomTest, TestCase::Duration::QUICK);
+        AddTestCase(new ShortPauseTest, TestCase::Duration::QUICK);
     }
 };
 

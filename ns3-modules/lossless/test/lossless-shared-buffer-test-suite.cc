@@ -103,13 +103,13 @@ class BruteBuffer
             queue.shared += bytes;
             return SharedBuffer::Verdict::ADMITTED;
         }
-        if (queue.headroom + bytes > eta)
-        {
-            return SharedBuffer::Verdict::REFUSED;
-        }
-        queue.headroom += bytes;
         const bool turned = !queue.off;
         queue.off = true;
+        if (queue.headroom + bytes > eta)
+        {
+            return turned ? SharedBuffer::Verdict::REFUSED_OFF : SharedBuffer::Verdict::REFUSED;
+        }
+        queue.headroom += bytes;
         return turned ? SharedBuffer::Verdict::TURNED_OFF : SharedBuffer::Verdict::ADMITTED;
     }
 
@@ -223,7 +223,8 @@ class SharedBufferBruteForceTest : public TestCase
                     NS_TEST_ASSERT_MSG_EQ(static_cast<int>(got),
                                           static_cast<int>(expected),
                                           "verdict in round " << round << ", step " << step);
-                    if (got != SharedBuffer::Verdict::REFUSED)
+                    if (got != SharedBuffer::Verdict::REFUSED &&
+                        got != SharedBuffer::Verdict::REFUSED_OFF)
                     {
                         held.emplace_back(queue, bytes);
                     }
@@ -353,15 +354,15 @@ class SharedBufferTrapsTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(), 10'000, "30000 - 10000 - 2 x 5000");
         // Queue 0 fills the pool; queue 1 turns OFF with its first frame and holds headroom only.
         buffer->Admit(0, 1, 3, 5000);
-        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 6000)),
-                              static_cast<int>(SharedBuffer::Verdict::REFUSED),
-                              "T is 5000, the headroom 5000: 6000 B fit neither");
         NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 5000)),
                               static_cast<int>(SharedBuffer::Verdict::ADMITTED),
                               "5000 B fit T = 5000");
         NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 1000)),
                               static_cast<int>(SharedBuffer::Verdict::TURNED_OFF),
                               "the first headroom byte pauses");
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(buffer->Admit(1, 0, 3, 5000)),
+                              static_cast<int>(SharedBuffer::Verdict::REFUSED),
+                              "1000 of the headroom's 5000 B are used");
         // It empties while T - XonOffset < 0: with nothing of its own it must resume.
         uint16_t port = 9;
         uint8_t cls = 9;
@@ -549,7 +550,9 @@ class SharedBufferMixedTest : public TestCase
                     }
                     else if (headroom + frame.bytes > eta[frame.ingress])
                     {
-                        expected = SharedBuffer::Verdict::REFUSED;
+                        expected = off[queue] ? SharedBuffer::Verdict::REFUSED
+                                              : SharedBuffer::Verdict::REFUSED_OFF;
+                        off[queue] = true;
                     }
                     else
                     {
@@ -565,7 +568,8 @@ class SharedBufferMixedTest : public TestCase
                         buffer->Admit(frame.ingress, frame.egress, frame.cls, frame.bytes)),
                     static_cast<int>(expected),
                     "verdict, seed " << seed << ", step " << step);
-                if (expected != SharedBuffer::Verdict::REFUSED)
+                if (expected != SharedBuffer::Verdict::REFUSED &&
+                    expected != SharedBuffer::Verdict::REFUSED_OFF)
                 {
                     held.push_back(frame);
                 }
