@@ -7,6 +7,7 @@ its configuration is impossible, 3 its result is wrong, 4 the disk refused.
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -57,14 +58,30 @@ def _parse(arguments: Sequence[str] | None) -> tuple[Path, int, Path | None]:
 
 
 def _run(manifest_file: Path, index: int, given: Path | None, started: float) -> int:
-    from pyorch.engine.base import RUN_DONE
     from pyorch.engine.manifest import read_run
+
+    if given is not None:
+        end_with_parent()
+    manifest, spec = read_run(manifest_file, index)
+    return _do(manifest, spec, given, started)
+
+
+def run_line(manifest: Manifest, line: str, attempt: Path, started: float) -> int:
+    """Run a line of a manifest in this process, a fork of `pyorch.serve`; return the exit code.
+
+    started: when the run began, on the monotonic clock [s].
+    """
+    from pyorch.plan import RunSpec
+
+    end_with_parent(os.getppid())
+    return _do(manifest, RunSpec.from_json(line), attempt, started)
+
+
+def _do(manifest: Manifest, spec: RunSpec, given: Path | None, started: float) -> int:
+    from pyorch.engine.base import RUN_DONE
     from pyorch.paths import RunPaths, default_paths
     from pyorch.store import Store
 
-    if given is not None:
-        _end_with_parent()
-    manifest, spec = read_run(manifest_file, index)
     run_hash = spec.hash(manifest.fingerprint)
     store = Store(default_paths(), spec.data["experiment"])
     if store.is_done(run_hash):
@@ -119,7 +136,7 @@ def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: flo
 
     log = _Log(attempt, manifest, spec)
     try:
-        simulation_class = load_simulation(_build(manifest))
+        simulation_class = load_simulation(load_build(manifest))
         log.note("startup_s", f"{time.monotonic() - started:.3f}")
         cpu, wall = time.process_time(), time.monotonic()
         phases = simulate(spec, simulation_class, attempt)
@@ -131,7 +148,7 @@ def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: flo
         log.close(started)
 
 
-def _build(manifest: Manifest) -> BuildInfo:
+def load_build(manifest: Manifest) -> BuildInfo:
     """The build that the manifest was written for. Raises UserError when it is another now."""
     from pyorch.build.info import read_build
     from pyorch.errors import Problem, UserError
@@ -148,22 +165,29 @@ def _build(manifest: Manifest) -> BuildInfo:
     return info
 
 
+@functools.cache
+def versions() -> str:
+    """What a result depends on beside the modules, for the log."""
+    import platform
+    from importlib.metadata import version
+
+    packages = [f"{package} {version(package)}" for package in ("ns3", "cppyy", "numpy", "pyarrow")]
+    return ", ".join([f"Python {platform.python_version()}", *packages])
+
+
 class _Log:
     """Lines "# name: value" about the machine and the time, in log.txt."""
 
     def __init__(self, attempt: RunPaths, manifest: Manifest, spec: RunSpec) -> None:
         import platform
         import socket
-        from importlib.metadata import version
 
         self._file = attempt.log.open("a", encoding="utf-8")
         self.note("experiment", spec.data["experiment"])
         self.note("hash", spec.hash(manifest.fingerprint))
         self.note("fingerprint", manifest.fingerprint)
         self.note("host", f"{socket.gethostname()} ({platform.machine()}), pid {os.getpid()}")
-        packages = ("ns3", "cppyy", "numpy", "pyarrow")
-        versions = [f"{package} {version(package)}" for package in packages]
-        self.note("versions", ", ".join([f"Python {platform.python_version()}", *versions]))
+        self.note("versions", versions())
         self.note("started", time.strftime("%Y-%m-%d %H:%M:%S %z"))
 
     def note(self, name: str, value: str) -> None:
@@ -193,18 +217,22 @@ def _age_s() -> float:
         return 0.0
 
 
-def _end_with_parent() -> None:
-    """Have Linux end this process when the engine dies, even by SIGKILL: nobody would watch it."""
+def end_with_parent(parent: int | None = None) -> None:
+    """Have Linux end this process when its parent dies, even by SIGKILL: nobody would watch it.
+
+    parent: its process id; by default what the engine wrote into the environment, if it did.
+    """
     import ctypes
 
-    parent = os.environ.get("PYORCH_PARENT")
     if parent is None:
+        parent = int(os.environ.get("PYORCH_PARENT", "0"))
+    if parent == 0:
         return
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     except (OSError, AttributeError):
         return
-    if os.getppid() != int(parent):  # it died before we asked
+    if os.getppid() != parent:  # it died before we asked
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -32,14 +32,14 @@ import json, os, signal, sys, time
 from pathlib import Path
 from pyorch.engine import read_run
 from pyorch.paths import RunPaths, default_paths
-from pyorch.run import _end_with_parent
+from pyorch.run import end_with_parent
 from pyorch.store import Store
 
 manifest, spec = read_run(Path(sys.argv[1]), int(sys.argv[2]))
 attempt = RunPaths(Path(sys.argv[3]))
 store = Store(default_paths(), spec.data["experiment"])
 run_hash = spec.hash(manifest.fingerprint)
-_end_with_parent()
+end_with_parent()
 trace = store.paths.root / "trace"
 with trace.open("a") as file:
     file.write(f"{spec.data['seed']} {os.getpid()}\\n")

@@ -9,12 +9,11 @@ import shlex
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 from pyorch.engine.base import RUN_DONE, RUN_STORAGE, BatchResult, Failure, title
+from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
 from pyorch.engine.log import log_tail
 from pyorch.engine.manifest import write_manifest
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
@@ -37,15 +37,6 @@ GRACE_S = 1.2
 """Between SIGTERM and SIGKILL: an interrupted batch is gone within two seconds."""
 
 TICK_S = 0.2
-
-Command = Callable[[Path, int, Path], Sequence[str]]
-"""(manifest, index, folder of the attempt) -> what to execute."""
-
-
-def run_command(manifest: Path, index: int, attempt: Path) -> list[str]:
-    """The command that simulates one run of a manifest."""
-    module = [sys.executable, "-m", "pyorch.run"]
-    return [*module, str(manifest), str(index), "--attempt", str(attempt)]
 
 
 def usable_cores() -> int:
@@ -73,8 +64,7 @@ def child_environment(paths: Paths) -> dict[str, str]:
 
 @dataclass
 class _Child:
-    process: subprocess.Popen[bytes]
-    pidfd: int
+    process: Process
     spec: RunSpec
     hash: str
     attempt: RunPaths
@@ -105,15 +95,16 @@ class _Batch:
 class LocalEngine:
     """Runs RunSpecs on this machine.
 
-    jobs: processes at once, by default one per usable core. command: what to execute for a run,
-    by default `run_command`. stream: where progress goes, by default standard output.
+    jobs: processes at once, by default one per usable core. command: what to execute for a run;
+    by default a run is a fork of one warm process (`pyorch.serve`). stream: where progress goes,
+    by default standard output.
     """
 
     def __init__(
         self,
         store: Store,
         jobs: int | None = None,
-        command: Command = run_command,
+        command: Command | None = None,
         stream: TextIO | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
@@ -138,10 +129,11 @@ class LocalEngine:
         try:
             write_manifest(manifest, specs, build.fingerprint, build.folder)
             with selectors.DefaultSelector() as selector, _signals(batch, selector):
+                launcher = self._launcher(manifest, selector, len(specs))
                 try:
-                    self._loop(batch, selector)
+                    self._loop(batch, selector, launcher)
                 finally:
-                    self._stop(batch)
+                    self._stop(batch, launcher)
         except OSError as error:
             if error.errno not in STORAGE_ERRORS:
                 raise
@@ -157,43 +149,33 @@ class LocalEngine:
             storage_failed=batch.storage_failed,
         )
 
-    def _loop(self, batch: _Batch, selector: selectors.BaseSelector) -> None:
+    def _launcher(self, manifest: Path, selector: selectors.BaseSelector, runs: int) -> Launcher:
+        folder = self._store.paths.root
+        environment = {**child_environment(self._store.paths), "PYORCH_PARENT": str(os.getpid())}
+        if self._command is None:
+            return WarmLauncher(manifest, folder, environment, selector, runs)
+        return CommandLauncher(self._command, manifest, folder, environment, selector)
+
+    def _loop(self, batch: _Batch, selector: selectors.BaseSelector, launcher: Launcher) -> None:
         while (batch.waiting or batch.children) and not batch.stopping:
             while batch.waiting and len(batch.children) < self._jobs and not batch.stopping:
-                self._start(batch, selector, *batch.waiting.popleft())
+                self._start(batch, launcher, *batch.waiting.popleft())
             selector.select(TICK_S)
             for child in [c for c in batch.children.values() if c.process.poll() is not None]:
-                self._end(batch, selector, child)
+                self._end(batch, child)
             batch.progress.update(batch.fractions() if batch.progress.is_live else ())
 
-    def _start(
-        self, batch: _Batch, selector: selectors.BaseSelector, index: int, spec: RunSpec
-    ) -> None:
+    def _start(self, batch: _Batch, launcher: Launcher, index: int, spec: RunSpec) -> None:
         run_hash = spec.hash(batch.build.fingerprint)
         attempt = self._store.begin(run_hash)
-        with attempt.log.open("ab") as log:
-            process = subprocess.Popen(
-                self._command(batch.manifest, index, attempt.folder),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self._store.paths.root,
-                env={**child_environment(self._store.paths), "PYORCH_PARENT": str(os.getpid())},
-                # Ctrl-C on the terminal reaches only this process, which then ends the children
-                start_new_session=True,
-            )
-        pidfd = _open_pidfd(process.pid)
-        if pidfd >= 0:
-            selector.register(pidfd, selectors.EVENT_READ)
-        batch.children[process.pid] = _Child(process, pidfd, spec, run_hash, attempt)
+        process = launcher.start(index, attempt)
+        batch.children[index] = _Child(process, spec, run_hash, attempt)
 
-    def _end(self, batch: _Batch, selector: selectors.BaseSelector, child: _Child) -> None:
+    def _end(self, batch: _Batch, child: _Child) -> None:
         """Take note of a process that has ended."""
-        del batch.children[child.process.pid]
-        if child.pidfd >= 0:
-            selector.unregister(child.pidfd)
-            os.close(child.pidfd)
-        code = child.process.returncode
+        batch.children = {i: c for i, c in batch.children.items() if c is not child}
+        child.process.forget()
+        code = child.process.wait()
         if code == RUN_DONE and self._store.is_done(child.hash):
             batch.done += 1
             self._store.discard(child.attempt.folder)
@@ -211,7 +193,7 @@ class LocalEngine:
 
     def _keep_failure(self, batch: _Batch, child: _Child) -> Failure:
         """Move a failed attempt to failed/, with the manifest that reproduces it."""
-        code = child.process.returncode
+        code = child.process.wait()
         kept = self._store.failure(child.hash)
         with suppress(OSError):  # what cannot be kept must not hide that the run failed
             if child.attempt.folder.exists():
@@ -223,20 +205,27 @@ class LocalEngine:
         reproduce = shlex.join([sys.executable, "-m", "pyorch.run", str(kept.manifest), "0"])
         return Failure(title(child.spec), child.hash, code, log_tail(kept.log), kept.log, reproduce)
 
-    def _stop(self, batch: _Batch) -> None:
+    def _stop(self, batch: _Batch, launcher: Launcher) -> None:
         """End the running processes: SIGTERM, and SIGKILL for those that do not go in time."""
         children = list(batch.children.values())
-        _signal_all(children, signal.SIGTERM)
         deadline = time.monotonic() + self._grace_s
-        while any(child.process.poll() is None for child in children):
+        told: set[int] = set()
+        while alive := [c for c in children if c.process.poll() is None]:
             if time.monotonic() > deadline or batch.interrupts > 1:
-                _signal_all(children, signal.SIGKILL)
                 break
+            told |= {
+                c.process.pid
+                for c in alive
+                if c.process.pid not in told and _signal(c, signal.SIGTERM)
+            }
             time.sleep(0.01)
+        while alive := [c for c in children if c.process.poll() is None and c.process.pid]:
+            for child in alive:
+                _signal(child, signal.SIGKILL)
+            time.sleep(0.01)
+        launcher.close()  # with it goes what had not begun
         for child in children:
-            child.process.wait()
-            if child.pidfd >= 0:
-                os.close(child.pidfd)
+            child.process.forget()
             batch.done += self._store.is_done(child.hash)  # it may just have finished
             self._store.discard(child.attempt.folder)
         batch.children.clear()
@@ -253,20 +242,15 @@ def _storage_message(attempt: RunPaths) -> str:
     return storage_error(OSError(errno.ENOSPC, what), folder, RESULTS_HINT).render()
 
 
-def _signal_all(children: Sequence[_Child], number: signal.Signals) -> None:
-    """Send a signal to the process groups of the children that still run."""
-    for child in children:
-        if child.process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(child.process.pid, number)
-
-
-def _open_pidfd(pid: int) -> int:
-    """A descriptor that becomes readable when the process ends; -1 before Linux 5.3."""
+def _signal(child: _Child, number: signal.Signals) -> bool:
+    """Send a signal to the process group of a child; False when it has none yet, or no more."""
+    if child.process.pid == 0:
+        return False
     try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return -1
+        os.killpg(child.process.pid, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @contextmanager

@@ -1,0 +1,263 @@
+"""How a run becomes a process: a command of its own, or a fork of a process that has loaded all.
+
+Loading the libraries, parsing a header and compiling cppyy's wrappers takes half a second, as long
+as many a run. So the engine keeps one process (`pyorch.serve`) that has done it, and every run is
+a fork of that: as isolated as before, ready in milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from pyorch.paths import RunPaths
+
+MESSAGE_BYTES = 65_536
+"""More than any message between the engine and `pyorch.serve`."""
+
+Command = Callable[[Path, int, Path], Sequence[str]]
+"""(manifest, index, folder of the attempt) -> what to execute."""
+
+
+class Process(Protocol):
+    """A run that was started."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is that of its process group too; 0 before it has one."""
+        ...
+
+    def poll(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        ...
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of what was needed to watch it."""
+        ...
+
+
+class Launcher(Protocol):
+    """Starts the runs of one manifest."""
+
+    def start(self, index: int, attempt: RunPaths) -> Process:
+        """Start a run; its output goes to the attempt's log. Raises OSError."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more will be started; runs that still go end."""
+        ...
+
+
+class CommandLauncher:
+    """Every run is a new program."""
+
+    def __init__(
+        self,
+        command: Command,
+        manifest: Path,
+        folder: Path,
+        environment: Mapping[str, str],
+        selector: selectors.BaseSelector,
+    ) -> None:
+        self._command = command
+        self._manifest = manifest
+        self._folder = folder
+        self._environment = environment
+        self._selector = selector
+
+    def start(self, index: int, attempt: RunPaths) -> Process:
+        """Start a run."""
+        with attempt.log.open("ab") as log:
+            process = subprocess.Popen(
+                self._command(self._manifest, index, attempt.folder),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                env=self._environment,
+                # Ctrl-C on the terminal reaches only this process, which then ends the children
+                start_new_session=True,
+            )
+        return _Program(process, self._selector)
+
+    def close(self) -> None:
+        """Nothing to do: every program is waited for."""
+
+
+class _Program:
+    """A run that is a program of its own."""
+
+    def __init__(self, process: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> None:
+        self._process = process
+        self._selector = selector
+        self._pidfd = _open_pidfd(process.pid)
+        if self._pidfd >= 0:
+            selector.register(self._pidfd, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def wait(self) -> int:
+        return self._process.wait()
+
+    def forget(self) -> None:
+        if self._pidfd >= 0:
+            self._selector.unregister(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+
+def _open_pidfd(pid: int) -> int:
+    """A descriptor that becomes readable when the process ends; -1 before Linux 5.3."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return -1
+
+
+class WarmLauncher:
+    """Every run is a fork of one warm process, `pyorch.serve`.
+
+    When that process dies, its forks die with it and have its exit code; the next start begins a
+    new one.
+    """
+
+    def __init__(
+        self,
+        manifest: Path,
+        folder: Path,
+        environment: Mapping[str, str],
+        selector: selectors.BaseSelector,
+        runs: int,
+    ) -> None:
+        self._arguments = [sys.executable, "-m", "pyorch.serve", str(manifest), str(runs)]
+        self._folder = folder
+        self._environment = environment
+        self._selector = selector
+        self._server: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._forks: dict[int, _Fork] = {}
+
+    def start(self, index: int, attempt: RunPaths) -> Process:
+        """Start a run."""
+        if self._socket is None:
+            self._socket = self._serve(attempt)
+        fork = _Fork(self)
+        self._forks[index] = fork
+        try:
+            self._socket.send(json.dumps({"index": index, "attempt": str(attempt.folder)}).encode())
+        except OSError:  # it is dying: whoever waits for the run is told
+            self._lost()
+        return fork
+
+    def close(self) -> None:
+        """End the warm process, and with it what it has started."""
+        if self._socket is not None:
+            self._selector.unregister(self._socket)
+            self._socket.close()
+            self._socket = None
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait()
+            self._server = None
+
+    def _serve(self, attempt: RunPaths) -> socket.socket:
+        """Start the warm process; what it says before its first fork goes to that run's log."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, attempt.log.open("ab") as log:
+            self._server = subprocess.Popen(
+                [*self._arguments, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                env=self._environment,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._selector.register(ours, selectors.EVENT_READ)
+        return ours
+
+    def _receive(self, blocking: bool) -> bool:
+        """Take note of one message; False when there is none (any more)."""
+        if self._socket is None:
+            return False
+        try:
+            message = self._socket.recv(MESSAGE_BYTES, 0 if blocking else socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            message = b""
+        if not message:
+            self._lost()
+            return False
+        content = json.loads(message)
+        fork = self._forks[content["index"]]
+        fork.pid = content.get("pid", fork.pid)
+        fork.code = content.get("code")
+        if fork.code is not None:
+            del self._forks[content["index"]]
+        return True
+
+    def _lost(self) -> None:
+        """The warm process is gone."""
+        server, self._server = self._server, None
+        if self._socket is not None:
+            self._selector.unregister(self._socket)
+            self._socket.close()
+            self._socket = None
+        code = 0
+        if server is not None:
+            with suppress(ProcessLookupError):
+                server.kill()
+            code = server.wait()
+        for fork in self._forks.values():
+            fork.code = code or -9
+        self._forks.clear()
+
+    def poll(self) -> None:
+        """Take note of all messages that are there."""
+        while self._receive(blocking=False):
+            pass
+
+    def wait(self, fork: _Fork) -> int:
+        """Wait until a fork has ended."""
+        while fork.code is None:
+            self._receive(blocking=True)
+        return fork.code
+
+
+class _Fork:
+    """A run that is a fork of the warm process."""
+
+    def __init__(self, launcher: WarmLauncher) -> None:
+        self.pid = 0
+        self.code: int | None = None
+        self._launcher = launcher
+
+    def poll(self) -> int | None:
+        if self.code is None:
+            self._launcher.poll()
+        return self.code
+
+    def wait(self) -> int:
+        return self._launcher.wait(self)
+
+    def forget(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,184 @@
+"""The warm process: python -m pyorch.serve MANIFEST RUNS SOCKET, started by the local engine.
+
+It loads once what every run needs, and forks for each run that the engine asks for; a fork does
+what `python -m pyorch.run` does, only sooner. A message is one JSON object a packet: from the
+engine {"index", "attempt"}, to the engine {"index", "pid"} when the run has begun and
+{"index", "code"} when it has ended. When the engine closes the socket, all ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.engine.launch import MESSAGE_BYTES
+from pyorch.run import end_with_parent, load_build, run_line, versions
+
+if TYPE_CHECKING:
+    from pyorch.engine.manifest import Manifest
+
+WARM_FROM_RUNS = 3
+"""From so many runs on it pays to compile cppyy's wrappers beforehand, by a tiny simulation."""
+
+_TINY: dict[str, Any] = {
+    "schema": 1,
+    "experiment": "warm-up",
+    "seed": 1,
+    "params": {},
+    "attributes": {"ns3::lossless::Port": {"Overhead": "20"}},
+    "flow_control": ["ns3::lossless::Pfc"],
+    "agents": [],
+    "congestion_control": "",
+    "topology": {
+        "kind": "star",
+        "hosts": 2,
+        "rate_bps": 10**10,
+        "delay_ps": 10**6,
+        "failed_links": [],
+        "failures": [],
+    },
+    "traffic": [
+        {
+            "kind": "greedy",
+            "src": ["h0"],
+            "dst": ["h1"],
+            "class": 3,
+            "start_ps": 0,
+            "window_bytes": 0,
+        }
+    ],
+    "faults": [],
+    "traces": [
+        {"table": "queue", "ports": [["s0", "h0"]], "classes": [3], "period_ps": 0},
+    ],
+    "metrics": [],
+    "run": {
+        "duration_ps": 10**8,
+        "drain_ps": 0,
+        "warmup_ps": 0,
+        "allow_loss": False,
+        "stop_when_done": False,
+    },
+}
+"""A RunSpec that calls what every run calls, and simulates next to nothing."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until the engine closes the socket."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with_parent()
+    manifest_file, runs = Path(arguments[0]), int(arguments[1])
+    server = _Server(socket.socket(fileno=int(arguments[2])), *_read(manifest_file))
+    _prepare(server.manifest, warm=runs >= WARM_FROM_RUNS)
+    server.serve()
+    return 0
+
+
+def _read(path: Path) -> tuple[Manifest, list[str]]:
+    """The first line of a manifest, and the others as they are."""
+    from pyorch.engine.manifest import read_manifest
+
+    return read_manifest(path), path.read_text(encoding="utf-8").splitlines()[1:]
+
+
+def _prepare(manifest: Manifest, warm: bool) -> None:
+    """Load the libraries and modules a run needs.
+
+    What fails here fails again, and is told, in the run that needs it.
+    """
+    import pyarrow.parquet  # noqa: F401
+
+    import pyorch.metrics  # noqa: F401
+    from pyorch.ns3 import load_simulation
+    from pyorch.paths import RunPaths
+    from pyorch.plan import RunSpec
+    from pyorch.simulate import simulate
+
+    try:
+        simulation_class = load_simulation(load_build(manifest))
+        if warm:
+            with tempfile.TemporaryDirectory(prefix="pyorch-") as folder:
+                simulate(RunSpec(_TINY), simulation_class, RunPaths(Path(folder)))
+    except Exception as error:
+        sys.stderr.write(f"not warm: {error}\n")
+    versions()
+    # what is here stays: forks that never touch it share its memory
+    gc.collect()
+    gc.freeze()
+
+
+@dataclass
+class _Server:
+    """The engine's end of the talk, and the runs that go."""
+
+    engine: socket.socket
+    manifest: Manifest
+    lines: list[str]
+
+    def serve(self) -> None:
+        """Fork for every request and report every end."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.engine, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj is not self.engine:
+                        self._reap(selector, key)
+                        continue
+                    message = self.engine.recv(MESSAGE_BYTES)
+                    if not message:
+                        return
+                    request = json.loads(message)
+                    self._fork(selector, int(request["index"]), Path(request["attempt"]))
+
+    def _fork(self, selector: selectors.BaseSelector, index: int, attempt: Path) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._become_run(index, attempt)
+        selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, index))
+        self._tell(index=index, pid=pid)
+
+    def _reap(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+        pid, index = key.data
+        _, status = os.waitpid(pid, 0)
+        selector.unregister(key.fileobj)
+        os.close(key.fd)
+        self._tell(index=index, code=os.waitstatus_to_exitcode(status))
+
+    def _tell(self, **content: int) -> None:
+        self.engine.send(json.dumps(content).encode())
+
+    def _become_run(self, index: int, attempt: Path) -> None:
+        """In the fork: do the run and end."""
+        code = 1
+        try:
+            started = time.monotonic()
+            os.setsid()  # a process group of its own, as the engine ends runs by group
+            self.engine.close()
+            log = os.open(attempt / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            os.close(log)
+            code = run_line(self.manifest, self.lines[index], attempt, started)
+        except BaseException:  # whatever it is, it must be in the log before this process ends
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)  # nothing of the server's is to be tidied up here
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,218 @@
+"""Runs as forks of a warm process: the same bytes as cold ones, and as well isolated."""
+
+from __future__ import annotations
+
+import io
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pyorch.cli import Plan, make_plan
+from pyorch.engine import LocalEngine, write_manifest
+from pyorch.engine.launch import WarmLauncher
+from pyorch.engine.local import child_environment
+from pyorch.engine.log import read_notes
+from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
+
+STUDY = """
+title = "warm"
+question = "?"
+source = "test"
+flow_control = ["pfc"]
+
+[run]
+duration = "{duration}"
+
+[topology]
+kind = "fat_tree"
+k = 4
+rate = "10Gbps"
+delay = "1us"
+
+[[traffic]]
+kind = "poisson"
+class = 3
+load = 0.5
+workload = "websearch"
+
+[sweep]
+"buffer.size" = ["2MB", "4MB"]
+
+[[trace]]
+table = "queue"
+classes = [3]
+
+[[metric]]
+name = "least"
+kind = "goodput"
+of = "min"
+"""
+
+
+@pytest.fixture
+def plan_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plan]:
+    """Make a plan of the study; its results lie in a folder of the test."""
+
+    def make(results: str, duration: str = "200us", seeds: int = 2) -> Plan:
+        monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / results))
+        file = tmp_path / "warm.toml"
+        file.write_text(STUDY.format(duration=duration), encoding="utf-8")
+        return make_plan(str(file), seeds=seeds)
+
+    return make
+
+
+def cold(manifest: Path, index: int, attempt: Path) -> list[str]:
+    """The command of a run that is a program of its own."""
+    words = [sys.executable, "-m", "pyorch.run", str(manifest), str(index)]
+    return [*words, "--attempt", str(attempt)]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of all runs but the logs."""
+    files = (file for file in folder.rglob("*") if file.is_file() and file.name != "log.txt")
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) -> None:
+    """Four runs from one warm process, and each in a program of its own, are equal."""
+    warm = plan_of("warm")
+    assert len(warm.missing) == 4
+    assert LocalEngine(warm.store, 2, stream=io.StringIO()).run(warm.missing, warm.build).left == 0
+    logs = [RunPaths(folder).log for folder in warm.store.runs.iterdir()]
+    assert not any("not warm" in log.read_text() for log in logs)
+    # a cold start takes 0.4 s at the least; the first of the warm ones has waited for it too
+    assert sorted(float(read_notes(log)["startup_s"]) for log in logs)[0] < 0.2
+    apart = plan_of("apart")
+    assert (
+        LocalEngine(apart.store, 2, cold, io.StringIO()).run(apart.missing, apart.build).left == 0
+    )
+    expected = contents(apart.store.runs)
+    assert len(expected) == 4 * 4  # spec, summary, flow and queue
+    assert contents(warm.store.runs) == expected
+
+
+@pytest.fixture
+def launcher(tmp_path: Path, plan_of: Callable[..., Plan]) -> Iterator[tuple[WarmLauncher, Plan]]:
+    """A launcher of runs that take long."""
+    plan = plan_of("long", duration="60s", seeds=1)
+    plan.store.prepare()
+    manifest = tmp_path / "manifest.jsonl"
+    write_manifest(manifest, plan.specs, plan.build.fingerprint, plan.build.folder)
+    environment = child_environment(plan.store.paths)
+    with selectors.DefaultSelector() as selector:
+        warm = WarmLauncher(manifest, tmp_path, environment, selector, len(plan.specs))
+        yield warm, plan
+        warm.close()
+
+
+def begin(warm: WarmLauncher, plan: Plan, index: int):  # type: ignore[no-untyped-def]
+    """Start a run and wait until it is a process."""
+    attempt = plan.store.begin(plan.specs[index].hash(plan.build.fingerprint))
+    process = warm.start(index, attempt)
+    wait_for(lambda: process.poll() is None and process.pid != 0, "the run to begin")
+    wait_for((attempt.folder / "spec.json").exists, "the run to be at work")
+    return process
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something holds, at most 20 seconds."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for: {what}"
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_fork_that_crashes_takes_nobody_along(launcher: tuple[WarmLauncher, Plan]) -> None:
+    """Its exit code is the signal's; the other goes on, and more can be started."""
+    warm, plan = launcher
+    first, second = begin(warm, plan, 0), begin(warm, plan, 1)
+    os.kill(first.pid, signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    assert second.poll() is None
+    third = begin(warm, plan, 0)
+    assert third.poll() is None
+    warm.close()
+    wait_for(lambda: is_gone(second.pid) and is_gone(third.pid), "the forks to end")
+
+
+def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(
+    launcher: tuple[WarmLauncher, Plan],
+) -> None:
+    """A run cannot outlive the process that watches it, and the batch goes on."""
+    warm, plan = launcher
+    first = begin(warm, plan, 0)
+    server = int(Path(f"/proc/{first.pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    os.kill(server, signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    wait_for(lambda: is_gone(first.pid), "the fork to end")
+    assert begin(warm, plan, 1).poll() is None
+
+
+DRIVER = """
+import sys
+from pyorch.cli import make_plan
+from pyorch.engine import LocalEngine
+plan = make_plan(sys.argv[1])
+result = LocalEngine(plan.store, 2).run(plan.missing, plan.build)
+print(f"done {result.done} left {result.left} interrupted {result.interrupted}", flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_engine(
+    tmp_path: Path, plan_of: Callable[..., Plan], number: signal.Signals
+) -> None:
+    """After Ctrl-C within two seconds, after kill -9 at once: no process is left."""
+    plan = plan_of("long", duration="60s", seeds=1)
+    environment = {
+        **os.environ,
+        RESULTS_VARIABLE: str(tmp_path / "long"),
+        ROOT_VARIABLE: str(default_paths().root),
+    }
+    engine = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(tmp_path / "warm.toml")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    runs = Paths(default_paths().root, tmp_path / "long").experiment_results("warm") / "runs"
+
+    def at_work() -> int:
+        return sum(1 for file in runs.glob(".*/spec.json")) if runs.exists() else 0
+
+    wait_for(lambda: at_work() == 2, "two runs to be at work")
+    (server,) = children(engine.pid)
+    forks = children(server)
+    assert len(forks) == 2
+    began = time.monotonic()
+    engine.send_signal(number)
+    output, _ = engine.communicate(timeout=10)
+    assert time.monotonic() - began < 2
+    if number == signal.SIGINT:
+        assert output.splitlines()[-1] == "done 0 left 2 interrupted True"
+        assert list(runs.iterdir()) == []
+    wait_for(lambda: all(is_gone(pid) for pid in (server, *forks)), "all to end")
+    assert plan.missing == plan.specs
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in text.split()]
