@@ -315,6 +315,54 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
                 "    allowed: queue, rate, pause, drop\n    hint: did you mean 'queue'?"
             ),
         ),
+        *(
+            (
+                lines,
+                (
+                    f"experiments/x.toml: {where}: the list is empty\n"
+                    f"    allowed: {other}a list with one entry at least"
+                ),
+            )
+            for lines, where, other in (
+                ('[[trace]]\ntable = "queue"\nports = []', "trace[0].ports", ""),
+                ('[[trace]]\ntable = "queue"\nclasses = []', "trace[0].classes", ""),
+                ('[[metric]]\nname = "d"\nkind = "drops"\nports = []', "metric[0].ports", ""),
+                ('[[metric]]\nname = "g"\nkind = "goodput"\nsrc = []', "metric[0].src", ""),
+                (
+                    (
+                        '[[figure]]\nname = "f"\nkind = "timeseries"\n'
+                        'rows = [{ table = "queue", port = [] }]'
+                    ),
+                    "figure[0].rows[0].port",
+                    "a valid string or ",
+                ),
+                (
+                    '[[figure]]\nname = "f"\nkind = "pause_timeline"\nports = []',
+                    "figure[0].ports",
+                    "",
+                ),
+            )
+        ),
+        (
+            (
+                '[[expect]]\nwhat = "w"\nmetric = "events"\nmax = nan\n'
+                'status = "derived"\nsource = "s"'
+            ),
+            (
+                "experiments/x.toml: expect[0].max: a finite number, or text with its unit, "
+                "is expected (got nan)"
+            ),
+        ),
+        (
+            (
+                '[[metric]]\nname = "s"\nkind = "settles_within"\nport = "s0:h0"\n'
+                'level = "1KB"\ntolerance = inf'
+            ),
+            (
+                "experiments/x.toml: metric[0].tolerance: inf is not allowed\n"
+                "    allowed: a finite number"
+            ),
+        ),
         (
             '[sweep]\n"traffic.1.class" = [1, 2]',
             "experiments/x.toml: sweep.traffic.1.class: 'traffic' has no entry '1'; it has 0 to 0",

@@ -56,11 +56,11 @@ TRACES = {"queue": "maybe", "rate": "maybe", "pause": "never", "drop": "never"}
 
 
 class TraceTable(Table):
-    """[[trace]]: a table to record, of some ports and classes."""
+    """[[trace]]: a table to record, of some ports and classes; of all that are not named."""
 
     table: str
-    ports: list[str] = Field(default=[])
-    classes: list[TrafficClass] = Field(default=[])
+    ports: list[str] = Field(default=[], min_length=1)
+    classes: list[TrafficClass] = Field(default=[], min_length=1)
     period: Time = 0
 
 

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from pyorch.errors import Problem, one_of, suggest
 
+_EMPTY = "the list is empty"
 Path = tuple[str, ...]
 """Keys from the top of an experiment file; list entries by their number, from 0."""
 
@@ -87,7 +88,8 @@ class Findings:
         else:
             told = [_tell(detail) for detail in found]
             allowed = [text for _, text in told if text]
-            self.add((*path, *at), told[0][0], " or ".join(dict.fromkeys(allowed)) or None)
+            what = _EMPTY if _EMPTY in (text for text, _ in told) else told[0][0]
+            self.add((*path, *at), what, " or ".join(dict.fromkeys(allowed)) or None)
 
 
 def _by_place(details: list[ErrorDetails], data: object) -> dict[Path, list[ErrorDetails]]:
@@ -113,6 +115,8 @@ def _tell(detail: ErrorDetails) -> tuple[str, str | None]:
     error = detail.get("ctx", {}).get("error")
     if isinstance(error, Exception):  # raised by a validator of this project, for people
         return str(error), None
+    if detail["type"] == "too_short" and not detail["input"]:
+        return _EMPTY, "a list with one entry at least"
     message = detail["msg"]
     should = "Input should be "
     if message.startswith(should):

@@ -5,9 +5,10 @@ Nothing here imports numpy, pandas or matplotlib: the models are loaded at every
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
@@ -15,10 +16,18 @@ from pyorch import units
 
 
 class Entry(BaseModel):
-    """Base of every entry of an experiment file that this package understands."""
+    """Base of every entry of an experiment file that this package understands.
+
+    Nothing unknown, nothing converted in silence, no number that is not finite.
+    """
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        serialize_by_alias=True,
     )
 
 
@@ -56,6 +65,9 @@ TrafficClass = Annotated[int, Field(ge=0, le=7)]
 """A traffic class (priority) of 802.1Q."""
 EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 """A name that is safe as a column and as a file name."""
+_T = TypeVar("_T")
+Chosen = Annotated[list[_T], Field(min_length=1)]
+"""A choice of some: a list with one entry at least, because no choice at all means all."""
 Where = dict[str, str | int | float | bool]
 """A filter on the variant and on swept parameters: { variant = "GFC", "topology.k" = 4 }."""
 
@@ -92,15 +104,16 @@ def parse_quantity(value: str | float) -> Quantity:
     )
 
 
-def _check_quantity(value: str | float) -> str | float:
-    if isinstance(value, bool):
-        raise ValueError("a number or text with a unit is expected (got a truth value)")
-    parse_quantity(value)
+def _check_quantity(value: object) -> object:
+    if isinstance(value, str):
+        parse_quantity(value)
+    elif type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise ValueError(f"a finite number, or text with its unit, is expected (got {value!r})")
     return value
 
 
-QuantityText = Annotated[str | int | float, AfterValidator(_check_quantity)]
-"""A number, or text with a unit, kept as written; see parse_quantity."""
+QuantityText = Annotated[str | int | float, BeforeValidator(_check_quantity)]
+"""A finite number, or text with a unit, kept as written; see parse_quantity."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics.base import Metric, RunTables, metric, unit_of_name
-from pyorch.metrics.fields import Size, TrafficClass
+from pyorch.metrics.fields import Chosen, Size, TrafficClass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +43,8 @@ class FlowFilter(Metric):
     """
 
     class_number: TrafficClass | None = Field(default=None, alias="class")
-    src: list[str] = Field(default=[])
-    dst: list[str] = Field(default=[])
+    src: Chosen[str] | None = None
+    dst: Chosen[str] | None = None
     min_size: Size | None = None
     max_size: Size | None = None
 
@@ -59,10 +59,11 @@ class FlowFilter(Metric):
         mask = np.ones(len(size), dtype=bool)
         numbers = {name: number for number, name in enumerate(run.nodes)}
         for column, hosts in (("src", self.src), ("dst", self.dst)):
+            if hosts is None:
+                continue
             if not set(hosts) <= set(numbers):
                 return None
-            if hosts:
-                mask &= np.isin(np.asarray(table[column]), [numbers[host] for host in hosts])
+            mask &= np.isin(np.asarray(table[column]), [numbers[host] for host in hosts])
         if self.class_number is not None:
             mask &= np.asarray(table["class"]) == self.class_number
         if self.min_size is not None:
@@ -160,7 +161,7 @@ class GoodputFilter(FlowFilter):
     numbers; greedy flows count as well.
     """
 
-    flows: list[int] = Field(default=[])
+    flows: Chosen[int] | None = None
 
     def rows(self, run: RunTables) -> tuple[Floats, Floats, Floats] | None:
         """(delivered bits, start [ps], end [ps]) of every chosen flow; None when there is none."""
@@ -169,7 +170,7 @@ class GoodputFilter(FlowFilter):
         mask, table = self._mask(run), run.table("flow")
         if mask is None or table is None:
             return None
-        if self.flows:
+        if self.flows is not None:
             mask = mask & np.isin(np.asarray(table["flow"]), self.flows)
         bits = np.asarray(table["delivered_bytes"])[mask].astype(np.float64) * 8
         start = np.asarray(table["start_ps"])[mask].astype(np.float64)

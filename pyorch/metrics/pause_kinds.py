@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics.base import Columns, Metric, RunTables, metric
-from pyorch.metrics.fields import Need, Port, Time, TrafficClass
+from pyorch.metrics.fields import Chosen, Need, Port, Time, TrafficClass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ SIDES: dict[str, int] = {"pausing": 0, "paused": 1}
 class PortFilter(Metric):
     """A metric over the rows of some ports (default: all) and one class (default: all)."""
 
-    ports: list[Port] = Field(default=[])
+    ports: Chosen[Port] | None = None
     class_number: TrafficClass | None = Field(default=None, alias="class")
     start: Time | None = Field(default=None, alias="from")
     stop: Time | None = Field(default=None, alias="to")
@@ -38,7 +38,7 @@ class PortFilter(Metric):
         if table is None or not all(run.is_traced(need) for need in self._needs(name)):
             return None
         mask = np.full(len(np.asarray(table["node"])), not self.ports)
-        for port in self.ports:
+        for port in self.ports or ():
             ends = run.resolve(port)
             if ends is None:
                 return None

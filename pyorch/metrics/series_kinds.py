@@ -240,6 +240,17 @@ class PeakTime(SeriesMetric):
     kind: Literal["peak_time"] = "peak_time"
     prominence: QuantityText | None = None
 
+    @model_validator(mode="after")
+    def _check_prominence(self) -> PeakTime:
+        if self.prominence is None:
+            return self
+        fall, mine = parse_quantity(self.prominence), super().unit()
+        if fall.unit not in ("1", mine):
+            raise ValueError(f"'prominence' is in {fall.unit}, the series is in {mine}")
+        if fall.value <= 0:
+            raise ValueError(f"'prominence' must be above 0 (got {self.prominence})")
+        return self
+
     @override
     def unit(self) -> str:
         return "ps"

@@ -57,9 +57,15 @@ class ExpectModel(Entry):
                 "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
             )
+        if self.absolute is not None and parse_quantity(self.absolute).value < 0:
+            raise ValueError(f"'absolute' is a distance and not below 0 (got {self.absolute})")
         units = {parse_quantity(v).unit for v in self.numbers() if isinstance(v, str)}
         if len(units) > 1:
             raise ValueError(f"the numbers have different units: {', '.join(sorted(units))}")
+        if self.min is not None and self.max is not None:
+            low, high = parse_quantity(self.min), parse_quantity(self.max)
+            if low.value > high.value:
+                raise ValueError(f"'min' is above 'max': {self.min} and {self.max}")
         return self
 
     def numbers(self) -> list[str | float]:

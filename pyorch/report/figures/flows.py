@@ -54,12 +54,8 @@ class FlowFigure(FigureModel):
         """size_bytes and value of the flows of some runs; +inf where unfinished."""
         import pandas as pd
 
-        chosen = FctSlowdown(
-            name="flows",
-            class_number=self.class_number,
-            min_size=None if self.min_size is None else f"{self.min_size}B",
-            max_size=None if self.max_size is None else f"{self.max_size}B",
-        )
+        filters = self.model_dump(include={"class_number", "min_size", "max_size"})
+        chosen = FctSlowdown.model_validate({"name": "flows", **filters})
         parts = []
         for run_hash in hashes:
             run = data.run(run_hash)

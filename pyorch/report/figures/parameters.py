@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.metrics.fields import EntryName
+from pyorch.metrics.fields import Chosen, EntryName
 from pyorch.report.figures.base import (
     Drawn,
     FigureError,
@@ -43,7 +43,7 @@ class ParameterFigure(FigureModel):
     """
 
     x: str
-    y: EntryName | list[EntryName]
+    y: EntryName | Chosen[EntryName]
     hue: str | None = None
     columns: str | None = None
     x_label: str = ""

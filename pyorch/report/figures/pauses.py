@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics import Need
-from pyorch.metrics.fields import Port, Time, TrafficClass
+from pyorch.metrics.fields import Chosen, Port, Time, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.report.figures.base import (
     Drawn,
@@ -40,7 +40,7 @@ class PauseTimeline(FigureModel):
     """
 
     kind: Literal["pause_timeline"] = "pause_timeline"
-    ports: list[Port] = Field(default=[])
+    ports: Chosen[Port] | None = None
     class_number: TrafficClass | None = Field(default=None, alias="class")
     side: Side = "paused"
     columns: str | None = None
@@ -100,7 +100,7 @@ class PauseTimeline(FigureModel):
     def _lanes(self) -> list[str]:
         if self.class_number is None:
             return []
-        return [f"{port.replace(':', ' → ')}, {self.class_number}" for port in self.ports]
+        return [f"{port.replace(':', ' → ')}, {self.class_number}" for port in self.ports or ()]
 
     def _check(self, lanes: list[str], tables: list[DataFrame]) -> None:
         if not any(len(table) for table in tables):

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.metrics import Need
-from pyorch.metrics.fields import Entry, Port, Time, TrafficClass
+from pyorch.metrics.fields import Chosen, Entry, Port, Time, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.metrics.series_kinds import check_column, read_series, series_need, series_unit
 from pyorch.report.figures.base import (
@@ -43,7 +43,7 @@ class Row(Entry):
     """One row of panels: a table, the port (or several), a class, a label and a unit."""
 
     table: str
-    port: Port | list[Port]
+    port: Port | Chosen[Port]
     column: str | None = None
     class_number: TrafficClass | None = Field(default=None, alias="class")
     side: Side = "paused"
