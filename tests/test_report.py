@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from pyorch.config.attributes import catalogue
 from pyorch.metrics import RunTables, compute
 from pyorch.report import write_report
 from pyorch.report.data import ReportData
@@ -25,6 +26,7 @@ from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import paper_style
+from tests.strategies import SCHEMA
 
 US = 10**6
 NODES = ["s0", "h0", "h1", "h2"]
@@ -162,7 +164,11 @@ def make_spec(variant: str, seed: int, **params: Any) -> FakeSpec:
         "seed": seed,
         "run": {"duration_ps": 2000 * US, "warmup_ps": 0, "drain_ps": 0, "allow_loss": False},
         "topology": {"kind": "star", "hosts": 3, "rate_bps": 10**10, "delay_ps": US},
-        "attributes": {"ns3::lossless::Port": {"ControlDelay": "22000000ps"}},
+        "attributes": {
+            "ns3::lossless::Port": {"ControlDelay": "22000000ps", "Overhead": "20"},
+            "ns3::lossless::SharedBuffer": {"Xoff": "80000", "LosslessClasses": "8"},
+            "ns3::later::NeverSeenBefore": {"Cap": "10000000000bps"},
+        },
         "flow_control": [f"ns3::{variant.lower()}"],
         "traffic": [{"kind": "greedy", "src": ["h0", "h1"], "dst": "h2"}],
         "traces": traces,
@@ -458,6 +464,7 @@ def experiment(figures: Sequence[Mapping[str, Any]], folder: Path | None = None)
         figures=figures,
         expects=EXPECTS,
         folder=folder,
+        types=catalogue(SCHEMA),
     )
 
 
@@ -494,7 +501,33 @@ def test_page_is_self_contained(tmp_path: Path) -> None:
     assert 'href="queue-and-rate.pdf"' in page
     assert "invoke experiment gfc/fake" in page
     assert "Bm - B0 is below 4*C*tau" in page
-    assert "22us" in page
+
+
+def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
+    """Times, sizes and rates, of the file and of C++ attributes; a bit mask is a bare number."""
+    specs = study()
+    result = write_report(experiment([]), make_store(specs), specs, tmp_path)
+    page = result.index.read_text(encoding="utf-8")
+    shown = dict(re.findall(r'<tr><th scope="row">([^<]*)</th><td>([^<]*)</td></tr>', page))
+    assert {key.removeprefix("attributes › "): value for key, value in shown.items()} == {
+        "flow control": "pfc, gfc",
+        "run › duration": "2ms",
+        "run › warmup": "0s",
+        "run › drain": "0s",
+        "run › allow loss": "no",
+        "topology › kind": "star",
+        "topology › hosts": "3",
+        "topology › rate": "10Gbps",
+        "topology › delay": "1us",
+        "lossless::Port › ControlDelay": "22us",
+        "lossless::Port › Overhead": "20B",
+        "lossless::SharedBuffer › Xoff": "80KB",
+        "lossless::SharedBuffer › LosslessClasses": "8",
+        "later::NeverSeenBefore › Cap": "10Gbps",
+        "traffic › kind": "greedy",
+        "traffic › src": "h0, h1",
+        "traffic › dst": "h2",
+    }
 
 
 def test_fonts_are_embedded_as_truetype(tmp_path: Path) -> None:

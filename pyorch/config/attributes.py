@@ -19,6 +19,7 @@ from pyorch.units import (
     RATES,
     TIMES,
     format_bytes,
+    format_rate,
     format_time,
     parse_bytes,
     parse_rate,
@@ -195,6 +196,19 @@ def spell(attribute: AttributeInfo, value: object) -> str:
     return text
 
 
+def written(types: Catalogue, type_name: str, name: str, text: str) -> str:
+    """Return an attribute's value, in ns-3's spelling, as an experiment file writes it.
+
+    That is with its unit. A value without a unit stays as it is, and so does one of an attribute
+    that the types do not have.
+    """
+    info = types.by_name.get(type_name)
+    attribute = types.attributes(info).get(snake_case(name)) if info else None
+    write = _WRITERS.get(_kind(attribute)) if attribute else None
+    value = number(text)
+    return write(int(value)) if write and value >= 0 else text
+
+
 def describe(attribute: AttributeInfo) -> str:
     """Say in words what an attribute may be."""
     kind = _kind(attribute)
@@ -287,6 +301,7 @@ _READERS = {
     "Boolean": _read_boolean,
     "Enum": _read_enum,
 }
+_WRITERS = {"Time": format_time, "DataRate": format_rate, "Size": format_bytes}
 _NUMBER = re.compile(r"\+?(-?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z/]*)")
 _SCALES = {"": 1, "fs": 0.001, "min": 60 * 10**12, "h": 3600 * 10**12} | TIMES | RATES
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from pyorch.config.attributes import Catalogue
 from pyorch.config.fields import Duration, Rate, Table, Time, TrafficClass, encode
 from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology, check_link
@@ -84,7 +85,8 @@ class Experiment:
 
     name: path below experiments/ without ".toml". folder: of the file. seeds: as the file says.
     variants: their names. sweep: swept keys and values. points: every setting, variants outermost.
-    metrics: as in RunSpec.data. figures, expects: models of pyorch.report.
+    metrics: as in RunSpec.data. figures, expects: models of pyorch.report. types: of the modules
+    that it was checked against, None when it was not.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Experiment:
     metrics: tuple[Mapping[str, Any], ...] = ()
     figures: tuple[Any, ...] = ()
     expects: tuple[Any, ...] = ()
+    types: Catalogue | None = None
 
     @property
     def folder(self) -> FilePath:

@@ -352,4 +352,5 @@ def _experiment(
         metrics=entries.metrics,
         figures=entries.figures,
         expects=entries.expects,
+        types=resolver.types,
     )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyorch.units import format_bytes, format_rate, format_time
 
+if TYPE_CHECKING:
+    from pyorch.config.attributes import Catalogue
+
 _LEFT_OUT = ("schema", "experiment", "seed", "metrics", "params", "traces")
 _FORMATS = {"_ps": format_time, "_bps": format_rate, "_bytes": format_bytes}
-_NS3_VALUE = re.compile(r"(\d+)(ps|bps)")
 _MOST_VALUES = 8
 
 
@@ -23,9 +24,12 @@ class Setting:
     varying: list[tuple[str, str]]
 
 
-def setting(specs: Sequence[Mapping[str, Any]]) -> Setting:
-    """The setting of the canonical data of all RunSpecs of an experiment."""
-    flat = [dict(_flatten("", {k: v for k, v in s.items() if k not in _LEFT_OUT})) for s in specs]
+def setting(specs: Sequence[Mapping[str, Any]], types: Catalogue | None = None) -> Setting:
+    """The setting of the canonical data of all RunSpecs of an experiment.
+
+    types: of the modules; without them attributes are shown as ns-3 spells them.
+    """
+    flat = [dict(_flatten("", _shown(spec, types))) for spec in specs]
     keys = list(dict.fromkeys(key for one in flat for key in one))
     common, varying = [], []
     for key in keys:
@@ -35,6 +39,19 @@ def setting(specs: Sequence[Mapping[str, Any]]) -> Setting:
         else:
             varying.append((_label(key), _list(values)))
     return Setting(common, varying)
+
+
+def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
+    """What of a RunSpec belongs to the setting, attributes with their units."""
+    shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
+    if types is not None:
+        from pyorch.config.attributes import written
+
+        shown["attributes"] = {
+            type_name: {name: written(types, type_name, name, text) for name, text in given.items()}
+            for type_name, given in spec.get("attributes", {}).items()
+        }
+    return shown
 
 
 def _list(values: Sequence[str]) -> str:
@@ -66,9 +83,6 @@ def _show(key: str, value: Any) -> str:
             if key.endswith(suffix):
                 return write(value)
     if isinstance(value, str):
-        match = _NS3_VALUE.fullmatch(value)
-        if match:
-            return _FORMATS["_" + match[2]](int(match[1]))
         return _short(value)
     return "never" if value == -1 and key.endswith("_ps") else str(value)
 

@@ -58,8 +58,8 @@ def write_report(
     """Write the report of the finished runs among the specs into a folder.
 
     experiment: has name, title, question, source, metrics, figures, expects (models or their
-    tables) and folder. fingerprint: of the build, as in the run hashes. command: what reproduces
-    it; by default `invoke experiment NAME`. The same store gives the same bytes.
+    tables), folder and types. fingerprint: of the build, as in the run hashes. command: what
+    reproduces it; by default `invoke experiment NAME`. The same store gives the same bytes.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     planned = {spec.hash(fingerprint): spec for spec in specs}
@@ -154,7 +154,9 @@ def _page(
         title=experiment.title,
         question=getattr(experiment, "question", "") or "",
         source=getattr(experiment, "source", "") or "",
-        setting=setting([spec.data for spec in planned.values()]),
+        setting=setting(
+            [spec.data for spec in planned.values()], getattr(experiment, "types", None)
+        ),
         figures=figures,
         results=results,
         planned=len(planned),
