@@ -178,12 +178,21 @@ def lint(context: Context, fix: bool = False) -> None:
     _finish(develop.lint(fix))
 
 
-@task(help={"results": "delete all results too"}, auto_shortflags=False)
-def clean(context: Context, results: bool = False) -> None:
+@task(
+    help={
+        "results": "delete all results too",
+        "old-results": "delete only the runs that other builds than the present one have made",
+        "dry-run": "with --old-results: only say how much would be deleted",
+    },
+    auto_shortflags=False,
+)
+def clean(
+    context: Context, results: bool = False, old_results: bool = False, dry_run: bool = False
+) -> None:
     """Delete what compiling and testing left behind."""
     from pyorch import develop
 
-    _finish(develop.clean(results))
+    _finish(develop.clean(results, old_results, dry_run))
 
 
 TASKS = frozenset(

@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.cli import FAILED, OK, command
+from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
@@ -141,15 +143,56 @@ def _passes(name: str, arguments: Sequence[str], paths: Paths) -> bool:
 
 
 @command
-def clean(results: bool = False) -> int:
-    """Delete what is made again by itself; with `results` also all results."""
+def clean(results: bool = False, old_results: bool = False, dry_run: bool = False) -> int:
+    """Delete what is made again by itself; with `results` also all results.
+
+    old_results: delete runs of earlier builds, and nothing else. dry_run: only say which these are.
+    """
     paths = default_paths()
+    if dry_run and not old_results:
+        raise UserError([Problem("--dry-run", "goes with --old-results only")])
+    if old_results and results:
+        what = "both at once say nothing clear"
+        raise UserError([Problem("--results --old-results", what, "one of them")])
+    if old_results:
+        return _clean_old(paths, dry_run)
     for folder in _cleanable(paths, results):
-        shutil.rmtree(folder)
+        _delete(folder, shutil.rmtree)
         print(f"deleted {folder}")
     if not results and paths.results.is_dir():
-        print(f"kept {paths.results} (--results deletes it)")
+        print(
+            f"kept {paths.results} (--results deletes it, --old-results only runs of other builds)"
+        )
     return OK
+
+
+def _clean_old(paths: Paths, dry_run: bool) -> int:
+    """Delete the runs that the present build, which is made first if need be, did not make."""
+    from pyorch.build import ensure_built
+    from pyorch.prune import find_runs, size_of
+    from pyorch.store import remove
+
+    runs = find_runs(paths.results, ensure_built().fingerprint)
+    size = sum(size_of(folder) for folder in runs.old)
+    if not dry_run:
+        for folder in runs.old:
+            _delete(folder, remove)
+    print(f"{paths.results}:")
+    verb = "to delete" if dry_run else "deleted"
+    print(f"    runs of other builds, {verb}: {len(runs.old)} ({size / 1e6:.1f} MB)")
+    print(f"    runs of this build, {'to keep' if dry_run else 'kept'}: {len(runs.current)}")
+    if dry_run:
+        print("nothing was deleted (--dry-run)")
+    for folder in runs.unknown:
+        print(f"    left alone: {folder} (no readable spec.json)")
+    return OK
+
+
+def _delete(folder: Path, delete: Callable[[Path], object]) -> None:
+    try:
+        delete(folder)
+    except OSError as error:
+        raise storage_error(error, folder) from error
 
 
 def _cleanable(paths: Paths, results: bool) -> Iterator[Path]:

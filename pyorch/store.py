@@ -96,7 +96,7 @@ class Store:
         won = self._rename(attempt, run_hash)
         if not won:
             shutil.rmtree(attempt, ignore_errors=True)
-        _remove(self.failed / run_hash)
+        remove(self.failed / run_hash)
         return won
 
     def _rename(self, attempt: Path, run_hash: str) -> bool:
@@ -111,7 +111,7 @@ class Store:
             if self.is_done(run_hash):
                 return False
             # someone deleted the summary of a committed run: what is left of it is no result
-            _remove(target)
+            remove(target)
 
     def fail(self, attempt: Path, run_hash: str) -> RunPaths:
         """Keep a failed attempt in failed/<hash>/ in place of the one before."""
@@ -119,7 +119,7 @@ class Store:
         target = self.failed / run_hash
         self.failed.mkdir(parents=True, exist_ok=True)
         while True:
-            _remove(target)
+            remove(target)
             try:
                 attempt.rename(target)
                 return RunPaths(target)
@@ -257,7 +257,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Delete a folder in a way that never shows half of it under its name."""
     aside = folder.with_name(f".gone.{uuid.uuid4().hex}")
     try:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -19,6 +20,7 @@ from pyorch import cli, develop
 from pyorch.bench import Sample, line
 from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, RunPaths
+from pyorch.plan import RunSpec
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -382,6 +384,34 @@ def test_clean_keeps_results_unless_told(
     assert "kept" in capsys.readouterr().out
     assert develop.clean(results=True) == 0
     assert sorted(os.listdir(tmp_path)) == ["experiments", "pyorch"]
+
+
+def test_clean_deletes_only_runs_of_other_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--old-results keeps the build and this build's runs, and says what it deletes."""
+    monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
+    monkeypatch.delenv("PYORCH_RESULTS", raising=False)
+    monkeypatch.setattr("pyorch.build.ensure_built", lambda: SimpleNamespace(fingerprint="now"))
+    spec = RunSpec({"seed": 1, "params": {}})
+    folders = [tmp_path / "results/s/e/runs" / spec.hash(name) for name in ("now", "before")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        RunPaths(folder).spec.write_text(spec.to_json())
+        RunPaths(folder).table("queue").write_bytes(bytes(1_500_000 - len(spec.to_json())))
+    (tmp_path / "build").mkdir()
+    assert develop.clean(old_results=True, dry_run=True) == 0
+    text = capsys.readouterr().out
+    assert "runs of other builds, to delete: 1 (1.5 MB)" in text
+    assert "runs of this build, to keep: 1" in text
+    assert all(folder.is_dir() for folder in folders)
+    assert develop.clean(old_results=True) == 0
+    assert "runs of other builds, deleted: 1 (1.5 MB)" in capsys.readouterr().out
+    assert os.listdir(folders[0].parent) == [folders[0].name]
+    assert (tmp_path / "build").is_dir()
+    assert develop.clean(results=True, old_results=True) == 2
+    assert develop.clean(dry_run=True) == 2
+    assert folders[0].is_dir()
 
 
 def test_a_benchmark_line_shows_medians() -> None:

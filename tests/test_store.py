@@ -17,6 +17,7 @@ import pytest
 from pyorch.errors import UserError
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
+from pyorch.prune import find_runs, size_of
 from pyorch.simulate import write_table
 from pyorch.store import Store, metrics_digest
 
@@ -44,9 +45,9 @@ def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
     return RunSpec.from_json(json.dumps(data | changes))
 
 
-def finish(store: Store, spec: RunSpec, **summary: float) -> str:
+def finish(store: Store, spec: RunSpec, fingerprint: str = FINGERPRINT, **summary: float) -> str:
     """Commit a run with the given summary numbers."""
-    run_hash = spec.hash(FINGERPRINT)
+    run_hash = spec.hash(fingerprint)
     attempt = store.begin(run_hash)
     attempt.spec.write_text(spec.to_json())
     content = {"nodes": ["h0", "s0"], "summary": summary, "metrics": {}}
@@ -266,3 +267,38 @@ def test_a_metric_must_not_hide_another_column(store: Store) -> None:
     RunPaths(store.folder(run_hash)).summary.write_text(json.dumps(summary))
     with pytest.raises(UserError, match="name is that of another column"):
         store.collect([spec], FINGERPRINT)
+
+
+def test_runs_of_other_builds_are_told_apart(tmp_path: Path) -> None:
+    """By settings and fingerprint alone, in nested experiments, finished and failed."""
+    now, before = "a" * 64, "b" * 64
+    paths = Paths(tmp_path)
+    expected: dict[str, set[Path]] = {now: set(), before: set()}
+    for name in ("one", "study/one", "study/runs"):
+        store = Store(paths, name)
+        store.prepare()
+        for fingerprint in (now, before):
+            expected[fingerprint].add(store.folder(finish(store, make_spec(), fingerprint)))
+            spec = make_spec(seed=2, metrics=[{"name": "m"}])
+            attempt = store.begin(spec.hash(fingerprint))
+            attempt.spec.write_text(spec.to_json())
+            failed = store.fail(attempt.folder, spec.hash(fingerprint))
+            expected[fingerprint].add(failed.folder)
+        store.begin(make_spec(3).hash(before))  # still being written
+    odd = Store(paths, "one").folder("0" * 16)
+    odd.mkdir()
+    (tmp_path / "results" / "link").symlink_to(tmp_path)
+    found = find_runs(paths.results, now)
+    assert set(found.current) == expected[now]
+    assert set(found.old) == expected[before]
+    assert found.unknown == (odd,)
+    assert len(found.old) == len(expected[before])
+    assert find_runs(tmp_path / "nowhere", now).old == ()
+
+
+def test_the_size_of_a_run_is_that_of_its_files(tmp_path: Path) -> None:
+    """All files below it, no folders."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(bytes(1000))
+    (tmp_path / "c").write_bytes(bytes(23))
+    assert size_of(tmp_path) == 1023
