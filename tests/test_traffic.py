@@ -320,6 +320,18 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             ),
         ),
         (
+            {
+                "kind": "greedy",
+                "src": "h0",
+                "dst": "h1",
+                "path": ["h0", "s0", "h2", "s0", "h1"],
+            },
+            (
+                "x.toml: traffic[0].path: leads through host 'h2'\n"
+                "    allowed: switches between src and dst"
+            ),
+        ),
+        (
             {"kind": "greedy", "src": ["h0", "h2"], "dst": "h1", "path": ["h0", "s0", "h1"]},
             (
                 "x.toml: traffic[0].path: a path is for a single flow\n"

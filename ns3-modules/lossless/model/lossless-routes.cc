@@ -133,18 +133,24 @@ std::string
 Routes::Pin(uint32_t flow, const std::vector<uint32_t>& nodes)
 {
     std::ostringstream problem;
+    problem << "path of flow " << flow << ": ";
     Pinned pinned;
     pinned.dst = nodes.back();
     for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
     {
+        if (i > 0 && !m_isSwitch[nodes[i]])
+        {
+            problem << "it leads through node " << nodes[i] << ", a host, which forwards nothing\n";
+            return problem.str();
+        }
         const auto& edges = m_edges[nodes[i]];
         const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& e) {
             return e.peer == nodes[i + 1] && e.up;
         });
         if (edge == edges.end())
         {
-            problem << "path of flow " << flow << ": no link that is up leads from node "
-                    << nodes[i] << " to node " << nodes[i + 1] << "\n";
+            problem << "no link that is up leads from node " << nodes[i] << " to node "
+                    << nodes[i + 1] << "\n";
             return problem.str();
         }
         if (i > 0)

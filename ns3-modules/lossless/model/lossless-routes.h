@@ -76,8 +76,8 @@ class Routes
     /**
      * @brief Pin a flow to a path.
      * @param flow its number.
-     * @param nodes all nodes from source to destination.
-     * @return empty, or what is wrong with it.
+     * @param nodes all nodes from source to destination, two at least; switches between them.
+     * @return empty, or what is wrong with it; nothing is pinned then.
      */
     std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
     /**

@@ -496,6 +496,15 @@ class PinTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(graph.routes.IsPinned(8), false, "and pins nothing");
             const std::vector<uint32_t> nonsense{src, dst};
             NS_TEST_ASSERT_MSG_NE(graph.routes.Pin(9, nonsense), "", "no link from host to host");
+            // To the switch of another host, into that host and on: all links are there.
+            graph.routes.SetLink(dst, lastPort, true);
+            std::vector<uint32_t> through = nodes;
+            through.insert(through.end(), nodes.rbegin() + 1, nodes.rend());
+            NS_TEST_ASSERT_MSG_EQ(graph.routes.Pin(10, through),
+                                  "path of flow 10: it leads through node " + std::to_string(dst) +
+                                      ", a host, which forwards nothing\n",
+                                  "a path through a host");
+            NS_TEST_ASSERT_MSG_EQ(graph.routes.IsPinned(10), false, "is not pinned");
         }
         NS_TEST_ASSERT_MSG_GT(pinned, 100, "most random walks end at a host");
     }
