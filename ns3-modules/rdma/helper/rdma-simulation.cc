@@ -107,6 +107,7 @@ class Simulation::Impl
   public:
     Impl();
     ~Impl();
+    bool IsDone() const;
     void StartFlows();
     void FillFlowTable();
     QueuePair& GetFlow(uint32_t flow) const;
@@ -125,6 +126,8 @@ class Simulation::Impl
     lossless::ReusableEvent<Impl> start; //!< starts it
     std::ostringstream pathProblems;     //!< of SetPath
     lossless::Table flows{"flow"};       //!< result of every flow
+    bool finished{false};                //!< Finish was called
+    std::string problems;                //!< what it found
 };
 
 Simulation::Impl::Impl()
@@ -153,6 +156,12 @@ Simulation::Impl::GetHost(uint32_t node, const char* what) const
     NS_ABORT_MSG_IF(node >= fabric->GetNNodes() || fabric->GetRoutes().IsSwitch(node),
                     what << " must be a host, but " << node << " is not");
     return dynamic_cast<Host&>(fabric->GetNode(node));
+}
+
+bool
+Simulation::Impl::IsDone() const
+{
+    return progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite;
 }
 
 void
@@ -544,17 +553,14 @@ Simulation::Trace(const std::string& table,
 bool
 Simulation::Run(int64_t until)
 {
+    NS_ABORT_MSG_IF(m_impl->finished, "Run after Finish: the results are complete");
     const int64_t now = NowPs();
-    const auto& progress = m_impl->progress;
-    const bool done =
-        progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite;
-    if (done || until <= now)
+    if (!m_impl->IsDone() && until > now)
     {
-        return !done;
+        Simulator::Stop(TimeStep(static_cast<uint64_t>(until - now)));
+        Simulator::Run();
     }
-    Simulator::Stop(TimeStep(static_cast<uint64_t>(until - now)));
-    Simulator::Run();
-    return NowPs() >= until;
+    return !m_impl->IsDone();
 }
 
 int64_t
@@ -610,8 +616,13 @@ Simulation::Impl::FillFlowTable()
 std::string
 Simulation::Finish()
 {
-    m_impl->FillFlowTable();
-    return m_impl->fabric->Finish();
+    if (!m_impl->finished)
+    {
+        m_impl->finished = true;
+        m_impl->FillFlowTable();
+        m_impl->problems = m_impl->fabric->Finish();
+    }
+    return m_impl->problems;
 }
 
 std::vector<std::pair<std::string, double>>

@@ -201,10 +201,12 @@ class Simulation
     std::string Warnings() const;
 
     /**
-     * @brief Simulate up to a time.
+     * @brief Simulate up to a time. Not to be called after Finish.
      *
      * @param until ps.
-     * @return false once nothing more can happen or all flows are done.
+     * @return false once all finite flows are done, if SetStopWhenDone asked to stop then: Now() is
+     * the end of the last one, whatever `until` says. Else true, and Now() is `until`, also when
+     * nothing is left to happen: a run lasts as long as it was told to.
      */
     bool Run(int64_t until);
     /**
@@ -227,7 +229,9 @@ class Simulation
     uint64_t GetFinishedFlows() const;
 
     /**
-     * @brief Close open intervals and check that bytes are conserved.
+     * @brief Close open intervals, fill the table "flow" and check that bytes are conserved.
+     *
+     * The first call does so; later ones give its answer again.
      *
      * @return problems, one a line; empty when none.
      */

@@ -699,8 +699,8 @@ class RunTest : public TestCase
 {
   public:
     RunTest()
-        : TestCase("a run in slices is the run in one, ends early when all is done, and ideal "
-                   "times are those of the network as it was built")
+        : TestCase("a run in slices is the run in one, ends early when all is done and only then, "
+                   "is closed once, and ideal times are those of the network as it was built")
     {
     }
 
@@ -742,8 +742,83 @@ class RunTest : public TestCase
         return outcome;
     }
 
+    /// One packet, which arrives at 2.16768 us, and nothing to do afterwards.
+    struct OnePacket : Network
+    {
+        OnePacket()
+        {
+            Set("Port", "Overhead", 0);
+            Set("QueuePair", "Retransmit", "None");
+        }
+
+        /**
+         * @brief Make it.
+         *
+         * @param stopWhenDone end early
+         */
+        void Make(bool stopWhenDone)
+        {
+            sim.SetStopWhenDone(stopWhenDone);
+            Star(2, 100'000'000'000, 1'000'000);
+            Flow(0, 1, 1000);
+            sim.Build();
+        }
+    };
+
+    /// What Run answers, and what time it is then.
+    void EndsWhenTold()
+    {
+        constexpr int64_t ARRIVAL = 2'167'680;
+        {
+            OnePacket whole;
+            whole.Make(false);
+            for (const int64_t until : {ARRIVAL - 1, ARRIVAL, 10'000'000L, 1'000'000'000L})
+            {
+                NS_TEST_ASSERT_MSG_EQ(whole.sim.Run(until), true, "a run that nothing ends");
+                NS_TEST_ASSERT_MSG_EQ(whole.sim.Now(), until, "goes on, though nothing happens");
+            }
+            NS_TEST_ASSERT_MSG_EQ(whole.sim.Run(5), true, "a time that has passed");
+            NS_TEST_ASSERT_MSG_EQ(whole.sim.Now(), 1'000'000'000, "changes nothing");
+        }
+        for (const int64_t until : {ARRIVAL, 1'000'000'000L})
+        {
+            OnePacket early;
+            early.Make(true);
+            NS_TEST_ASSERT_MSG_EQ(early.sim.Run(ARRIVAL - 1), true, "the packet is under way");
+            for (int call = 0; call < 2; ++call)
+            {
+                NS_TEST_ASSERT_MSG_EQ(early.sim.Run(until), false, "all is done, " << until);
+                NS_TEST_ASSERT_MSG_EQ(early.sim.Now(), ARRIVAL, "when the packet arrived");
+            }
+        }
+    }
+
+    /// Results are filled in by the first Finish only.
+    void FinishesOnce()
+    {
+        Network net;
+        net.Set("SharedBuffer", "Threshold", "Static");
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.Star(3, 25'000'000'000, 1'000'000);
+        net.Flow(0, 2, 0);
+        net.Flow(1, 2, 0);
+        net.sim.AddPauseStorm(2, 3, 1'000'000, -1);
+        net.sim.Build();
+        net.sim.Trace("pause", nullptr, nullptr, 0, 0xff, 0);
+        net.sim.Run(100'000'000);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+        const auto pauses = net.Column("pause", "end_ps");
+        NS_TEST_ASSERT_MSG_EQ(pauses.empty(), false, "pauses that the end has closed");
+        NS_TEST_ASSERT_MSG_EQ(net.Column("flow", "flow").size(), 2, "one row a flow");
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "the same answer");
+        NS_TEST_ASSERT_MSG_EQ(net.Column("flow", "flow").size(), 2, "and no row more");
+        NS_TEST_ASSERT_MSG_EQ((net.Column("pause", "end_ps") == pauses), true, "no pause more");
+    }
+
     void DoRun() override
     {
+        EndsWhenTold();
+        FinishesOnce();
         for (const bool stopWhenDone : {false, true})
         {
             const auto whole = RunOnce(1'000'000'000, stopWhenDone);
