@@ -49,7 +49,12 @@ BytesInTime(uint64_t rate, int64_t time)
  *
  * After a frame of L bytes the next may start once the integral of the rate since the frame's start
  * has reached L. This is exact for a rate that changes in between, where "last start + L / rate" is
- * not.
+ * not. Idle time earns nothing for later.
+ *
+ * A frame that may start but has to wait for its turn (Wait) does not delay those behind it: they
+ * are paid for from when it was its time, by at most its own length. So whoever shares a line gets
+ * its rate whenever that is not above its fair share: its turn then comes within its own spacing,
+ * and the limit of one frame is never reached.
  */
 class RateLimiter
 {
@@ -76,6 +81,18 @@ class RateLimiter
     }
 
     /**
+     * @brief The next frame may start, and waits for its turn from now on until it does.
+     *
+     * @param now ps.
+     */
+    void Wait(int64_t now)
+    {
+        m_waiting = false;
+        Advance(now);
+        m_waiting = true;
+    }
+
+    /**
      * @brief A frame starts.
      *
      * @param wireBytes its bytes on the wire.
@@ -84,7 +101,9 @@ class RateLimiter
     void Start(int64_t wireBytes, int64_t now)
     {
         Advance(now);
-        m_owed = static_cast<Int128>(wireBytes) * BIT_PS_PER_BYTE;
+        m_waiting = false;
+        const Int128 price = static_cast<Int128>(wireBytes) * BIT_PS_PER_BYTE;
+        m_owed = m_owed < -price ? 0 : m_owed < 0 ? price + m_owed : price;
     }
 
     /**
@@ -116,7 +135,7 @@ class RateLimiter
     void Advance(int64_t now)
     {
         m_owed -= Earned(now);
-        if (m_owed < 0)
+        if (m_owed < 0 && !m_waiting)
         {
             m_owed = 0;
         }
@@ -125,7 +144,8 @@ class RateLimiter
 
     uint64_t m_rate{0}; //!< bit/s
     int64_t m_since{0}; //!< when m_owed was last brought up to date (ps)
-    Int128 m_owed{0};   //!< what the last frame still has to wait for
+    Int128 m_owed{0};   //!< what the last frame still has to wait for; below 0: earned by waiting
+    bool m_waiting{false}; //!< a frame waits for its turn
 };
 
 } // namespace lossless

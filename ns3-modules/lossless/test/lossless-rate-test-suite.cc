@@ -201,7 +201,9 @@ class LimiterCasesTest : public TestCase
 {
   public:
     LimiterCasesTest()
-        : TestCase("a constant rate spaces frames to the ps, rate 0 stops, credit does not pile up")
+        : TestCase(
+              "a constant rate spaces frames to the ps, rate 0 stops, credit does not pile up, "
+              "and waiting for one's turn costs nothing")
     {
     }
 
@@ -262,6 +264,54 @@ class LimiterCasesTest : public TestCase
         slowest.SetRate(1, 0);
         slowest.Start(65'535, 0);
         NS_TEST_ASSERT_MSG_EQ(slowest.GetEarliest(0), 524'280'000'000'000'000, "524280 s");
+        WaitsForItsTurn();
+    }
+
+    /// What a frame earns for the next one while it waits, and that idling earns nothing.
+    void WaitsForItsTurn()
+    {
+        constexpr int64_t SPACING = 1'600'000; // 1000 B at 5 Gb/s
+        for (const int64_t idle : {0LL, 1LL, 777'777LL, 5'000'000'000LL})
+        {
+            for (const int64_t wait : {0LL,
+                                       1LL,
+                                       800'000LL,
+                                       SPACING - 1LL,
+                                       SPACING + 0LL,
+                                       SPACING + 1LL,
+                                       10'000'000'000LL})
+            {
+                RateLimiter limiter;
+                limiter.SetRate(5'000'000'000, 0);
+                limiter.Start(1000, 0);
+                const int64_t ready = SPACING + idle;
+                limiter.Wait(ready);
+                NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(ready), ready, "it may go");
+                const int64_t start = ready + wait;
+                limiter.Start(1000, start);
+                const int64_t next = std::max(start, ready + SPACING);
+                NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(start),
+                                      next,
+                                      "the next one's time has not changed, after " << wait);
+                limiter.Wait(next);
+                limiter.Start(1000, next);
+                NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(next),
+                                      next + SPACING,
+                                      "and no more than one frame catches up, after " << wait);
+            }
+        }
+        // The rate halves while the frame waits: it earns 500 B, then 250 B.
+        RateLimiter limiter;
+        limiter.SetRate(5'000'000'000, 0);
+        limiter.Wait(0);
+        limiter.SetRate(2'500'000'000, 800'000);
+        limiter.Start(1000, 1'600'000);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(1'600'000), 2'400'000, "250 B at 2.5 Gb/s");
+        // Whose turn was given up starts afresh.
+        limiter.Wait(2'400'000);
+        limiter.Wait(10'000'000);
+        limiter.Start(1000, 10'000'000);
+        NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(10'000'000), 13'200'000, "1000 B at 2.5 Gb/s");
     }
 };
 

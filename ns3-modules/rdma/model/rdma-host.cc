@@ -81,8 +81,9 @@ Host::GetPipelineLatency() const
 }
 
 void
-Host::PushReady(QueuePair* queuePair)
+Host::PushReady(QueuePair* queuePair, int64_t now)
 {
+    queuePair->WaitForTurn(now);
     const uint8_t cls = queuePair->GetDemand().cls;
     queuePair->m_listed = true;
     queuePair->m_nextReady = nullptr;
@@ -101,7 +102,7 @@ Host::List(QueuePair* queuePair, int64_t now)
     const int64_t earliest = queuePair->GetEarliest(now);
     if (earliest <= now)
     {
-        PushReady(queuePair);
+        PushReady(queuePair, now);
         return;
     }
     if (earliest == NEVER || earliest >= queuePair->m_timedAt)

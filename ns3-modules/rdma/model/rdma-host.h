@@ -113,7 +113,7 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
         }
     };
 
-    void PushReady(QueuePair* queuePair);
+    void PushReady(QueuePair* queuePair, int64_t now);
     void List(QueuePair* queuePair, int64_t now);
     void Timer();
     void Process(lossless::Frame* frame);

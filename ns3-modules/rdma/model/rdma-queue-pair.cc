@@ -223,6 +223,15 @@ QueuePair::GetEarliest(int64_t now) const
     return earliest;
 }
 
+void
+QueuePair::WaitForTurn(int64_t now)
+{
+    if (m_paced)
+    {
+        m_limiter.Wait(now);
+    }
+}
+
 uint64_t
 QueuePair::GetPackets() const
 {

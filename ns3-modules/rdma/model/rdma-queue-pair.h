@@ -120,6 +120,12 @@ class QueuePair : public Object
      */
     int64_t GetEarliest(int64_t now) const;
     /**
+     * @brief The next packet may go, and waits for its turn at the NIC.
+     *
+     * @param now ps.
+     */
+    void WaitForTurn(int64_t now);
+    /**
      * @brief Make the next data frame. Precondition: CanSend.
      *
      * @param now ps.

@@ -449,7 +449,7 @@ class SharingTest : public TestCase
   public:
     SharingTest()
         : TestCase("queue pairs of a NIC take turns frame by frame; classes share it by priority "
-                   "or by turns of bytes")
+                   "or by turns of bytes; a cap below the fair share is met to the packet")
     {
     }
 
@@ -495,14 +495,69 @@ class SharingTest : public TestCase
                 seen[flow] += other != flow;
             }
         }
-        const auto& capped = Witness::g_logs[2].sent;
-        for (std::size_t i = 1; i < capped.size(); ++i)
+    }
+
+    /**
+     * @brief Endless queue pairs with caps share the line with one without.
+     *
+     * The witness is the ideal source: packet i of a queue pair has its time at i x spacing. As
+     * every cap is below the fair share, no packet waits for longer than a round, and none is lost
+     * to waiting: the caps are met to the packet, and the rest of the line is the greedy one's.
+     *
+     * @param caps percent of the line
+     */
+    void ShareWithCaps(const std::vector<uint64_t>& caps)
+    {
+        constexpr int64_t FRAMES = 10'000;
+        constexpr int64_t END = FRAMES * Pair::FRAME;
+        const auto round = static_cast<int64_t>(caps.size()) + 1;
+        Pair net;
+        for (const uint64_t percent : caps)
         {
-            const int64_t gap = capped[i].first - capped[i - 1].first;
-            NS_TEST_ASSERT_MSG_GT_OR_EQ(gap, 10 * Pair::FRAME, "a tenth of the line at most");
-            NS_TEST_ASSERT_MSG_LT_OR_EQ(gap,
-                                        15 * Pair::FRAME,
-                                        "when its time has come it waits for its turn at most");
+            net.Flow(0, 1, 0, 0, 3, percent * 1'000'000'000, 0, END);
+        }
+        net.Flow(0, 1, 0, 0, 3, 0, 0, END);
+        NS_TEST_ASSERT_MSG_EQ(net.Run(END + 100'000'000), "", "frames are conserved");
+        int64_t rest = FRAMES;
+        for (uint32_t flow = 0; flow < caps.size(); ++flow)
+        {
+            const uint64_t rate = caps[flow] * 1'000'000'000;
+            const auto& sent = Witness::g_logs[flow].sent;
+            for (std::size_t i = 0; i < sent.size(); ++i)
+            {
+                const auto number = static_cast<int64_t>(i);
+                NS_TEST_ASSERT_MSG_GT_OR_EQ(sent[i].first,
+                                            SpacingTime(number * 1048, rate),
+                                            "packet " << i << " is too early");
+                // the time of a packet is that of the one before and a whole number of ps
+                const int64_t due = number * SpacingTime(1048, rate);
+                NS_TEST_ASSERT_MSG_LT_OR_EQ(sent[i].first,
+                                            due + round * Pair::FRAME,
+                                            "packet " << i << " waits for a round at most, "
+                                                      << caps[flow] << " %");
+            }
+            const int64_t wanted = FRAMES * static_cast<int64_t>(caps[flow]) / 100;
+            NS_TEST_ASSERT_MSG_EQ_TOL(static_cast<int64_t>(sent.size()),
+                                      wanted,
+                                      2,
+                                      caps[flow] << " % of the line");
+            rest -= static_cast<int64_t>(sent.size());
+        }
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int64_t>(Witness::g_logs[round - 1].sent.size()),
+                              rest,
+                              "the line is always busy");
+    }
+
+    /// A cap above the fair share is no hindrance, and no privilege.
+    void ShareEvenly()
+    {
+        Pair net;
+        net.Flow(0, 1, 0, 0, 3, 70'000'000'000, 0, 1000 * Pair::FRAME);
+        net.Flow(0, 1, 0, 0, 3, 0, 0, 1000 * Pair::FRAME);
+        NS_TEST_ASSERT_MSG_EQ(net.Run(200'000'000), "", "frames are conserved");
+        for (const auto& [flow, log] : Witness::g_logs)
+        {
+            NS_TEST_ASSERT_MSG_EQ_TOL(static_cast<int>(log.sent.size()), 500, 1, "half the line");
         }
     }
 
@@ -537,6 +592,16 @@ class SharingTest : public TestCase
     void DoRun() override
     {
         TakeTurns();
+        for (const auto& caps : std::vector<std::vector<uint64_t>>{{40},
+                                                                   {10},
+                                                                   {49},
+                                                                   {33, 33},
+                                                                   {7, 13, 24},
+                                                                   {10, 10, 10, 10, 10, 10, 10}})
+        {
+            ShareWithCaps(caps);
+        }
+        ShareEvenly();
         const auto strict = TwoClasses("Strict");
         NS_TEST_ASSERT_MSG_EQ_TOL(strict[0], 1000, 1, "the higher class takes all");
         NS_TEST_ASSERT_MSG_LT_OR_EQ(strict[1] + strict[2], 2, "the lower class waits");
