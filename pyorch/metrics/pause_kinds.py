@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Intervals = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
 Side = Literal["pausing", "paused"]
 SIDES: dict[str, int] = {"pausing": 0, "paused": 1}
 """Column `side` of table `pause`: 0 = this port was pausing its peer, 1 = it was being paused."""
@@ -62,7 +64,7 @@ class PauseMetric(PortFilter):
     def needs(self) -> list[Need]:
         return self._needs("pause")
 
-    def intervals(self, run: RunTables) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
+    def intervals(self, run: RunTables) -> Intervals | None:
         """Sorted (starts, ends) [ps] of every (port, class); None when not traced."""
         import numpy as np
 
@@ -79,6 +81,19 @@ class PauseMetric(PortFilter):
         cuts = np.flatnonzero((np.diff(data[:, :3], axis=0) != 0).any(axis=1)) + 1
         return [(part[:, 3], part[:, 4]) for part in np.split(data, cuts)]
 
+    def window(self, run: RunTables) -> tuple[int, int]:
+        """The window [ps]."""
+        return run.window(self.start, self.stop)
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        intervals = self.intervals(run)
+        return None if intervals is None else self.of(intervals, *self.window(run))
+
+    def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
+        """The number, of the intervals of every (port, class), for a window [start, stop)."""
+        raise NotImplementedError
+
 
 @metric
 class PauseTime(PauseMetric):
@@ -87,16 +102,10 @@ class PauseTime(PauseMetric):
     kind: Literal["pause_time"] = "pause_time"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        import numpy as np
-
-        intervals = self.intervals(run)
-        if intervals is None:
-            return None
-        window = run.window(self.start, self.stop)
+    def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
         return float(
             sum(
-                np.maximum(np.clip(ends, *window) - np.clip(starts, *window), 0).sum()
+                (ends.clip(start, stop) - starts.clip(start, stop)).clip(min=0).sum()
                 for starts, ends in intervals
             )
         )
@@ -113,11 +122,7 @@ class PauseCount(PauseMetric):
         return "1"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        intervals = self.intervals(run)
-        if intervals is None:
-            return None
-        start, stop = run.window(self.start, self.stop)
+    def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
         return float(sum(((begin >= start) & (begin < stop)).sum() for begin, _ in intervals))
 
 
@@ -135,12 +140,14 @@ class OnTime(PauseMetric):
     kind: Literal["on_time"] = "on_time"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        intervals = self.intervals(run)
-        if intervals is None:
-            return None
-        start, stop = run.window(self.start, self.stop)
-        stop = min(stop, run.end_ps - 1)  # an interval that the run's end closed is cut short
+    def window(self, run: RunTables) -> tuple[int, int]:
+        start, stop = super().window(run)
+        return start, min(
+            stop, run.end_ps - 1
+        )  # an interval that the run's end closed is cut short
+
+    @override
+    def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
         return _mean(
             [(ends - begins)[(begins >= start) & (ends <= stop)] for begins, ends in intervals]
         )
@@ -153,11 +160,7 @@ class OffTime(PauseMetric):
     kind: Literal["off_time"] = "off_time"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        intervals = self.intervals(run)
-        if intervals is None:
-            return None
-        start, stop = run.window(self.start, self.stop)
+    def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
         return _mean(
             [
                 (begins[1:] - ends[:-1])[(ends[:-1] >= start) & (begins[1:] <= stop)]

@@ -60,6 +60,15 @@ class SeriesMetric(Metric):
         pieces = series.clip(*run.window(self.start, self.stop))
         return pieces if len(pieces[0]) else None
 
+    @override
+    def value(self, run: RunTables) -> float | None:
+        pieces = self.pieces(run)
+        return None if pieces is None else self.of(*pieces)
+
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
+        """The number, of the pieces inside the window; there is at least one."""
+        raise NotImplementedError
+
 
 def check_column(table: str, column: str | None) -> None:
     """Raise ValueError unless the column can be read from the table."""
@@ -107,11 +116,7 @@ class TimeMean(SeriesMetric):
     kind: Literal["time_mean"] = "time_mean"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        pieces = self.pieces(run)
-        if pieces is None:
-            return None
-        _, values, lengths = pieces
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
         return float((values * lengths).sum() / lengths.sum())
 
 
@@ -122,9 +127,8 @@ class Max(SeriesMetric):
     kind: Literal["max"] = "max"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        pieces = self.pieces(run)
-        return None if pieces is None else float(pieces[1].max())
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
+        return float(values.max())
 
 
 @metric
@@ -134,9 +138,8 @@ class Min(SeriesMetric):
     kind: Literal["min"] = "min"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        pieces = self.pieces(run)
-        return None if pieces is None else float(pieces[1].min())
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
+        return float(values.min())
 
 
 @metric
@@ -146,9 +149,8 @@ class Last(SeriesMetric):
     kind: Literal["last"] = "last"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        pieces = self.pieces(run)
-        return None if pieces is None else float(pieces[1][-1])
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
+        return float(values[-1])
 
 
 @metric
@@ -197,13 +199,10 @@ class FirstCrossing(LevelMetric):
     direction: Literal["up", "down"] = "up"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        pieces = self.pieces(run)
-        if pieces is None:
-            return None
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
         level = parse_quantity(self.level).value
-        hits = pieces[1] >= level if self.direction == "up" else pieces[1] <= level
-        return float(pieces[0][hits.argmax()]) if hits.any() else None
+        hits = values >= level if self.direction == "up" else values <= level
+        return float(begins[hits.argmax()]) if hits.any() else None
 
 
 @metric
@@ -217,16 +216,13 @@ class SettlesWithin(LevelMetric):
     tolerance: float = Field(gt=0)
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        pieces = self.pieces(run)
-        if pieces is None:
-            return None
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
         level = parse_quantity(self.level).value
-        outside = abs(pieces[1] - level) > self.tolerance * abs(level)
+        outside = abs(values - level) > self.tolerance * abs(level)
         if outside[-1]:
             return None
         first_inside = len(outside) - outside[::-1].argmax() if outside.any() else 0
-        return float(pieces[0][first_inside])
+        return float(begins[first_inside])
 
 
 @metric
@@ -256,13 +252,9 @@ class PeakTime(SeriesMetric):
         return "ps"
 
     @override
-    def value(self, run: RunTables) -> float | None:
+    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
         import numpy as np
 
-        pieces = self.pieces(run)
-        if pieces is None:
-            return None
-        begins, values, _ = pieces
         if self.prominence is not None:
             fallen = np.maximum.accumulate(values) - values >= parse_quantity(self.prominence).value
             if not fallen.any():
