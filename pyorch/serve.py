@@ -70,6 +70,8 @@ _TINY: dict[str, Any] = {
         "warmup_ps": 0,
         "allow_loss": False,
         "stop_when_done": False,
+        "deadlock_test_ps": 0,
+        "stop_on_deadlock": False,
     },
 }
 """A RunSpec that calls what every run calls, and simulates next to nothing."""

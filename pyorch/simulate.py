@@ -89,6 +89,7 @@ def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, f
         "metrics": {},
         "problems": problems,
         "warnings": _lines(simulation.Warnings()),
+        "notes": _lines(simulation.Notes()),
     }
     if not problems:
         summary["metrics"] = _metrics(spec, summary, tables)
@@ -131,6 +132,8 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
     simulation.SetCongestionControl(data["congestion_control"])
     simulation.SetAllowLoss(data["run"]["allow_loss"])
     simulation.SetStopWhenDone(data["run"]["stop_when_done"])
+    deadlock = data["run"]["deadlock_test_ps"], data["run"]["stop_on_deadlock"]
+    simulation.SetDeadlockTest(*deadlock)
     network = topologies.build(data["topology"])
     _add_topology(simulation, network)
     duration = data["run"]["duration_ps"]

@@ -77,6 +77,10 @@ class FakeSimulation:
         """Give one warning."""
         return "outside the bound\n"
 
+    def Notes(self) -> str:
+        """Give one note."""
+        return "a deadlock\n"
+
     def Run(self, until: int) -> bool:
         """Simulate 600 ps and no more."""
         self.now = min(until, 600)
@@ -135,6 +139,8 @@ def make_spec(**changes: Any) -> RunSpec:
             "drain_ps": 200,
             "allow_loss": True,
             "stop_when_done": False,
+            "deadlock_test_ps": 100,
+            "stop_on_deadlock": True,
         },
         "topology": STAR,
         "attributes": {"ns3::lossless::Port": {"Overhead": "0"}},
@@ -184,6 +190,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("SetCongestionControl", "ns3::c::Control"),
         ("SetAllowLoss", True),
         ("SetStopWhenDone", False),
+        ("SetDeadlockTest", 100, True),
         ("AddNodes", [0, 0, 0, 1], "h0\nh1\nh2\ns0", 4, ["uint8"]),
         (
             "AddLinks",
@@ -214,6 +221,7 @@ def test_tables_and_summary_are_written(tmp_path: Path) -> None:
         "metrics": {metrics_digest(METRICS): {"top": 1500.0}},
         "problems": [],
         "warnings": ["outside the bound"],
+        "notes": ["a deadlock"],
     }
 
 

@@ -24,6 +24,8 @@ class RunTable(Table):
     drain: Time = 0
     allow_loss: bool = False
     stop_when_done: bool = False
+    deadlock_test: Time = 100_000_000
+    stop_on_deadlock: bool = False
     seeds: int | list[int] = 1
 
 

@@ -56,6 +56,7 @@ class Page:
     missing: Sequence[FailedRun]
     problems: Sequence[tuple[str, int]]
     warnings: Sequence[tuple[str, int]]
+    notes: Sequence[tuple[str, int]]
     versions: Sequence[tuple[str, str]]
     commands: Sequence[str]
 

@@ -166,6 +166,7 @@ def _page(
         missing=[run for run in failed if run.tail is None],
         problems=_messages(data, "problems"),
         warnings=_messages(data, "warnings"),
+        notes=_messages(data, "notes"),
         versions=_versions(fingerprint),
         commands=[command or f"invoke experiment {experiment.name}"],
     )

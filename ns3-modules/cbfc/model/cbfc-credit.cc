@@ -112,6 +112,24 @@ Credit::Check() const
     return problems.str();
 }
 
+bool
+Credit::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
+{
+    // Every frame takes whole blocks; those of a part of the frames are taken in proportion.
+    const auto held = static_cast<int64_t>(m_held[queue % N_CLASSES]);
+    const int64_t blocks = rest.total > 0 ? (held * rest.bytes + rest.total - 1) / rest.total : 0;
+    return m_blocks - blocks < BlocksOf(head.bytes);
+}
+
+bool
+Credit::WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control) const
+{
+    const uint8_t cls = queue % N_CLASSES;
+    return control.opcode == OPCODE && (control.classes >> cls) & 1U &&
+           static_cast<int32_t>(control.value[0] - m_sent[cls]) >=
+               static_cast<int32_t>(BlocksOf(head.bytes));
+}
+
 int64_t
 Credit::GetBuffer() const
 {

@@ -69,6 +69,10 @@ class Credit : public lossless::FlowControl
     uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
+    bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
+    bool WouldRelease(uint16_t queue,
+                      const lossless::Frame& head,
+                      const lossless::ControlFrame& control) const override;
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
     void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;

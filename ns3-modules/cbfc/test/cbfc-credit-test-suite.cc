@@ -123,6 +123,7 @@ class PromiseTest : public TestCase
                                         buffer,
                                         "as promised, round " << round);
             NS_TEST_ASSERT_MSG_GT(summary["cbfc_messages_sent"], 0, "credits were sent");
+            NS_TEST_ASSERT_MSG_EQ(summary["deadlocked"], 0, "a star cannot deadlock");
         }
     }
 };
@@ -179,7 +180,11 @@ class RingTest : public TestCase
         // The sources are silent now, and still nothing moves.
         sim.Run(50'000'000'000);
         NS_TEST_ASSERT_MSG_EQ(sim.Finish(), "", "and nothing is lost");
-        NS_TEST_ASSERT_MSG_EQ(Summary(sim)["delivered_bytes"],
+        auto summary = Summary(sim);
+        NS_TEST_ASSERT_MSG_EQ(summary["deadlocked"], 1, "a deadlock for certain");
+        NS_TEST_ASSERT_MSG_EQ(summary["deadlock_cycle_queues"], N, "all around the ring");
+        NS_TEST_ASSERT_MSG_EQ(summary["deadlock_stuck_queues"], 2 * N, "and every host behind it");
+        NS_TEST_ASSERT_MSG_EQ(summary["delivered_bytes"],
                               halfway,
                               "what is stuck stays stuck");
         NS_TEST_ASSERT_MSG_GT(Summary(sim)["sent_bytes"], halfway, "and there is something stuck");

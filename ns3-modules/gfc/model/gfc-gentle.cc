@@ -207,6 +207,14 @@ Gentle::SetRate(uint8_t cls, uint64_t rate, int64_t now)
 }
 
 bool
+Gentle::WouldRelease(uint16_t /* queue */,
+                     const Frame& /* head */,
+                     const ControlFrame& /* control */) const
+{
+    return false; // a rate holds nothing back for good, so none lets it go
+}
+
+bool
 Gentle::ReceiveControl(const ControlFrame& control)
 {
     if (control.opcode != GetOpcode())

@@ -48,6 +48,9 @@ class Gentle : public lossless::FlowControl
     void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    bool WouldRelease(uint16_t queue,
+                      const lossless::Frame& head,
+                      const lossless::ControlFrame& control) const override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;

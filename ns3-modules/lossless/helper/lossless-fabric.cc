@@ -48,6 +48,7 @@ Fabric::GetTypeId()
 }
 
 Fabric::Fabric()
+    : m_testDeadlock(this, &Fabric::TestDeadlock)
 {
     UsePicoseconds();
 }
@@ -61,6 +62,7 @@ Fabric::DoDispose()
     {
         node->Dispose();
     }
+    m_deadlock.reset();
     m_nodes.clear();
     FramePool::Clear();
     Object::DoDispose();
@@ -99,6 +101,13 @@ void
 Fabric::AddAgent(const std::string& type)
 {
     m_agents.push_back(type);
+}
+
+void
+Fabric::SetDeadlockTest(Time period, bool stop)
+{
+    m_deadlockPeriod = period.GetTimeStep();
+    m_stopOnDeadlock = stop;
 }
 
 void
@@ -246,6 +255,68 @@ Fabric::Build()
         m_nodes[m_links[link].a]->GetPort(m_links[link].portA).SetUp(false);
         m_nodes[m_links[link].b]->GetPort(m_links[link].portB).SetUp(false);
     }
+    m_deadlock = std::make_unique<DeadlockTest>(m_nodes);
+    if (m_deadlockPeriod > 0)
+    {
+        m_testDeadlock.Schedule(m_deadlockPeriod);
+    }
+}
+
+void
+Fabric::TestDeadlock()
+{
+    FindDeadlock();
+    if (m_deadlockAt < 0)
+    {
+        m_testDeadlock.Schedule(m_deadlockPeriod);
+    }
+    else if (m_stopOnDeadlock)
+    {
+        Simulator::Stop();
+    }
+}
+
+void
+Fabric::FindDeadlock()
+{
+    if (m_deadlockAt < 0 && m_deadlock->Find())
+    {
+        m_deadlockAt = NowPs();
+        m_cycle = m_deadlock->GetCycle();
+        m_stuck = m_deadlock->GetStuck().size();
+    }
+}
+
+bool
+Fabric::IsStoppedByDeadlock() const
+{
+    return m_stopOnDeadlock && m_deadlockAt >= 0;
+}
+
+std::string
+Fabric::NameOf(const DeadlockTest::Queue& queue) const
+{
+    const Port& port = m_nodes[queue.node]->GetPort(queue.port);
+    return m_nodes[queue.node]->GetName() + ":" + port.GetPeer().GetNode().GetName();
+}
+
+std::string
+Fabric::DescribeDeadlock() const
+{
+    if (m_deadlockAt < 0)
+    {
+        return {};
+    }
+    std::ostringstream text;
+    text << "deadlock, seen at " << m_deadlockAt << " ps in class "
+         << m_cycle.front().queue % N_CLASSES << ": ";
+    for (const DeadlockTest::Queue& queue : m_cycle)
+    {
+        text << NameOf(queue) << " waits for ";
+    }
+    text << NameOf(m_cycle.front()) << "; " << m_stuck - m_cycle.size()
+         << " other queues are stuck\n";
+    return text.str();
 }
 
 FabricNode&
@@ -350,6 +421,7 @@ Fabric::Warn() const
 std::string
 Fabric::Finish()
 {
+    FindDeadlock();
     std::ostringstream problems;
     uint64_t made = 0;
     uint64_t ended = 0;
@@ -399,6 +471,10 @@ Fabric::Report(Summary& summary) const
     double& queue = summary["peak_queue_bytes"];
     double& sufficient = summary["sufficient_headroom_bytes"];
     double& published = summary["published_headroom_bytes"];
+    summary["deadlocked"] = m_deadlockAt >= 0 ? 1 : 0;
+    summary["deadlock_seen_ps"] = static_cast<double>(m_deadlockAt);
+    summary["deadlock_cycle_queues"] = static_cast<double>(m_cycle.size());
+    summary["deadlock_stuck_queues"] = static_cast<double>(m_stuck);
     for (const auto& node : m_nodes)
     {
         const FabricNode::Counters& counters = node->GetCounters();

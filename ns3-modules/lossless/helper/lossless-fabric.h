@@ -5,6 +5,8 @@
 #define LOSSLESS_FABRIC_H
 
 #include "ns3/data-rate.h"
+#include "ns3/lossless-deadlock.h"
+#include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-recorder.h"
 #include "ns3/lossless-routes.h"
@@ -13,6 +15,7 @@
 #include "ns3/object.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -67,6 +70,14 @@ class Fabric : public Object
      * @param allow true to.
      */
     void SetAllowLoss(bool allow);
+
+    /**
+     * @brief Look for a deadlock now and then, and at the end in any case.
+     *
+     * @param period between two looks; 0: only at the end.
+     * @param stop true: stop the simulator when there is one.
+     */
+    void SetDeadlockTest(Time period, bool stop);
 
     /**
      * @brief Make an object with the attributes set for its type.
@@ -164,6 +175,18 @@ class Fabric : public Object
      */
     std::string Warn() const;
     /**
+     * @brief Was a deadlock found, and is the simulator to stop for it?
+     *
+     * @return true if both.
+     */
+    bool IsStoppedByDeadlock() const;
+    /**
+     * @brief The deadlock that was found.
+     *
+     * @return when, and which queues wait for each other; empty if none was found.
+     */
+    std::string DescribeDeadlock() const;
+    /**
      * @brief End of a run: close intervals, check that frames and bytes are conserved and that
      * nothing lossless was lost.
      *
@@ -194,6 +217,9 @@ class Fabric : public Object
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
+    void TestDeadlock();
+    void FindDeadlock();
+    std::string NameOf(const DeadlockTest::Queue& queue) const;
 
     std::map<std::string, ObjectFactory> m_factories; //!< by TypeId name
     std::vector<std::string> m_flowControls;          //!< chain of every port
@@ -204,6 +230,13 @@ class Fabric : public Object
     Routes m_routes;                                  //!< the ways
     Recorder m_recorder;                              //!< traces
     bool m_allowLoss{false};                          //!< lossless frames may be lost
+    std::unique_ptr<DeadlockTest> m_deadlock;         //!< made by Build
+    ReusableEvent<Fabric> m_testDeadlock;             //!< TestDeadlock
+    int64_t m_deadlockPeriod{0};                      //!< between two looks (ps); 0: none
+    bool m_stopOnDeadlock{false};                     //!< stop when one is found
+    int64_t m_deadlockAt{-1};                         //!< when one was found (ps)
+    std::vector<DeadlockTest::Queue> m_cycle;         //!< the cycle then
+    std::size_t m_stuck{0};                           //!< queues stuck then
 };
 
 } // namespace lossless

@@ -102,6 +102,24 @@ class EgressQueue
     }
 
     /**
+     * @brief Look at every frame, lane by lane, from the head on.
+     *
+     * @tparam F takes a const Frame&.
+     * @param look called with each.
+     */
+    template <class F>
+    void ForEach(F look) const
+    {
+        for (const FrameFifo& lane : m_lanes)
+        {
+            for (const Frame* frame = lane.Head(); frame; frame = frame->next)
+            {
+                look(*frame);
+            }
+        }
+    }
+
+    /**
      * @brief Its class.
      *
      * @return 0..7 or CONTROL_CLASS.

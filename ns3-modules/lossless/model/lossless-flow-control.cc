@@ -35,6 +35,20 @@ FlowControl::Check() const
     return {};
 }
 
+bool
+FlowControl::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& /* rest */) const
+{
+    return false;
+}
+
+bool
+FlowControl::WouldRelease(uint16_t /* queue */,
+                          const Frame& /* head */,
+                          const ControlFrame& /* control */) const
+{
+    return true;
+}
+
 std::string
 FlowControl::Warn() const
 {

@@ -87,6 +87,35 @@ class FlowControl : public Object
      */
     virtual std::string Warn() const;
 
+    /// A (port, class) of which all that can move has gone.
+    struct Rest
+    {
+        int64_t bytes; //!< what is left
+        int64_t total; //!< what is there now
+        bool off;      //!< whether the shared buffer would still have it OFF
+    };
+
+    /**
+     * @brief Would this port still keep its peer from sending, if only a part of what came in by
+     * it were left? For DeadlockTest; the default never would.
+     *
+     * @param queue egress queue of the peer; its class is that modulo 8.
+     * @param head first frame in it.
+     * @param rest what is left of the class in this port's ingress accounting.
+     * @return true if the frame could not go as long as nothing more leaves.
+     */
+    virtual bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const;
+    /**
+     * @brief Would a control frame let a queue of this port go that is held back now? For
+     * DeadlockTest, about frames on their way; the default would.
+     *
+     * @param queue egress queue of this port.
+     * @param head first frame in it.
+     * @param control what is on its way.
+     * @return true if the frame could go then.
+     */
+    virtual bool WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control) const;
+
     /**
      * @brief Bytes have entered the ingress accounting of this port.
      * @param frame the frame, already charged.

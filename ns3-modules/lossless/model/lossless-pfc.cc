@@ -104,6 +104,19 @@ Pfc::Warn() const
     return warning.str();
 }
 
+bool
+Pfc::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& rest) const
+{
+    return rest.off;
+}
+
+bool
+Pfc::WouldRelease(uint16_t queue, const Frame& /* head */, const ControlFrame& control) const
+{
+    const uint8_t cls = queue % N_CLASSES;
+    return control.opcode == PFC_OPCODE && (control.classes >> cls) & 1U && control.value[cls] == 0;
+}
+
 void
 Pfc::Send(uint32_t classes, uint32_t quanta)
 {

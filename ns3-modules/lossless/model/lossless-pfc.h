@@ -48,6 +48,10 @@ class Pfc : public FlowControl
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;
+    bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const override;
+    bool WouldRelease(uint16_t queue,
+                      const Frame& head,
+                      const ControlFrame& control) const override;
     void NotifyPressure(uint8_t cls, bool off) override;
     bool ReceiveControl(const ControlFrame& control) override;
     void NotifyLink(bool up) override;

@@ -331,6 +331,34 @@ Port::SetIgnorePause(uint16_t queue, bool ignore)
     Kick();
 }
 
+bool
+Port::IsHeldForGood(uint16_t queue) const
+{
+    if ((m_ignore >> queue) & 1U ||
+        (!((m_blocked >> queue) & 1U) && Earliest(queue, NowPs()) != NEVER))
+    {
+        return false;
+    }
+    const Frame& head = *m_queues[queue].Head();
+    for (const auto* way : std::initializer_list<const FrameFifo*>{&m_peer->m_macQueue,
+                                                                   &m_inbound,
+                                                                   &m_pending,
+                                                                   &m_ideal})
+    {
+        for (const Frame* frame = way->Head(); frame; frame = frame->next)
+        {
+            if (frame->kind == FrameKind::MAC &&
+                std::any_of(m_flowControls.begin(), m_flowControls.end(), [&](const auto& control) {
+                    return control->WouldRelease(queue, head, *frame->control);
+                }))
+            {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 uint32_t
 Port::DropQueue(uint16_t queue, DropCause cause)
 {

@@ -266,6 +266,14 @@ class Port : public Object
      */
     Port& GetPeer() const;
     /**
+     * @brief Is a queue held back until further notice, and is no such notice under way?
+     *
+     * @param queue its number; it holds a frame.
+     * @return true if its head cannot go before the peer sends a control frame that it has not sent
+     * yet. False for a queue that only waits for its turn or for a time.
+     */
+    bool IsHeldForGood(uint16_t queue) const;
+    /**
      * @brief Its index in its node.
      *
      * @return index.

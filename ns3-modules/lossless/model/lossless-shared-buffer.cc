@@ -296,6 +296,22 @@ SharedBuffer::Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t by
     ResumeAllBelow();
 }
 
+SharedBuffer::Usage
+SharedBuffer::Shrink(const Usage& usage, int64_t rest) const
+{
+    Usage left = usage;
+    left.priv = std::min(usage.priv, rest);
+    left.shared = std::min(usage.shared, rest - left.priv);
+    left.headroom = rest - left.priv - left.shared;
+    return left;
+}
+
+bool
+SharedBuffer::StaysOff(const Usage& usage, int64_t pool) const
+{
+    return usage.off && ResumeLevel(usage) < pool;
+}
+
 void
 SharedBuffer::ResumeAllBelow()
 {

@@ -119,6 +119,21 @@ class SharedBuffer : public Object
     void Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
 
     /**
+     * @brief What would be left of a queue if only some of its bytes stayed.
+     * @param usage its usage now.
+     * @param rest bytes that stay.
+     * @return its usage then, OFF if it is OFF now.
+     */
+    Usage Shrink(const Usage& usage, int64_t rest) const;
+    /**
+     * @brief Would an OFF queue stay OFF?
+     * @param usage its usage.
+     * @param pool shared bytes of all queues.
+     * @return true if so; false for a queue that is ON.
+     */
+    bool StaysOff(const Usage& usage, int64_t pool) const;
+
+    /**
      * @brief Take one queue that has turned ON and was not taken yet.
      * @param port its port.
      * @param cls its class.

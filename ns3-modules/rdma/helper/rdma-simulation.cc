@@ -161,7 +161,8 @@ Simulation::Impl::GetHost(uint32_t node, const char* what) const
 bool
 Simulation::Impl::IsDone() const
 {
-    return progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite;
+    return fabric->IsStoppedByDeadlock() ||
+           (progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite);
 }
 
 void
@@ -299,6 +300,12 @@ void
 Simulation::SetAllowLoss(bool allow)
 {
     m_impl->fabric->SetAllowLoss(allow);
+}
+
+void
+Simulation::SetDeadlockTest(int64_t period, bool stop)
+{
+    m_impl->fabric->SetDeadlockTest(PicoSeconds(period), stop);
 }
 
 void
@@ -548,6 +555,12 @@ Simulation::Trace(const std::string& table,
     {
         traceNode(node);
     }
+}
+
+std::string
+Simulation::Notes() const
+{
+    return m_impl->fabric->DescribeDeadlock();
 }
 
 bool

@@ -83,6 +83,13 @@ class Simulation
      * @param stop true to stop early.
      */
     void SetStopWhenDone(bool stop);
+    /**
+     * @brief Look for a deadlock now and then, and at the end in any case.
+     *
+     * @param period ps between two looks; 0: only at the end.
+     * @param stop end the run when there is one.
+     */
+    void SetDeadlockTest(int64_t period, bool stop);
 
     /**
      * @brief Add nodes.
@@ -204,9 +211,10 @@ class Simulation
      * @brief Simulate up to a time. Not to be called after Finish.
      *
      * @param until ps.
-     * @return false once all finite flows are done, if SetStopWhenDone asked to stop then: Now() is
-     * the end of the last one, whatever `until` says. Else true, and Now() is `until`, also when
-     * nothing is left to happen: a run lasts as long as it was told to.
+     * @return false once all finite flows are done, if SetStopWhenDone asked to stop then (Now() is
+     * the end of the last one, whatever `until` says), or once a deadlock was found, if
+     * SetDeadlockTest asked to stop then. Else true, and Now() is `until`, also when nothing is
+     * left to happen: a run lasts as long as it was told to.
      */
     bool Run(int64_t until);
     /**
@@ -236,6 +244,12 @@ class Simulation
      * @return problems, one a line; empty when none.
      */
     std::string Finish();
+    /**
+     * @brief What is to be said about the run in words, such as the deadlock that was found.
+     *
+     * @return one note a line; empty if none.
+     */
+    std::string Notes() const;
     /**
      * @brief Numbers of the whole run, in a fixed order.
      *
