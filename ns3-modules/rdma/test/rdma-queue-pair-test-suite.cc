@@ -508,7 +508,7 @@ class SharingTest : public TestCase
      */
     void ShareWithCaps(const std::vector<uint64_t>& caps)
     {
-        constexpr int64_t FRAMES = 10'000;
+        constexpr int64_t FRAMES = 4000;
         constexpr int64_t END = FRAMES * Pair::FRAME;
         const auto round = static_cast<int64_t>(caps.size()) + 1;
         Pair net;
