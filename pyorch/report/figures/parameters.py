@@ -31,6 +31,7 @@ from pyorch.report.style import COLOURS, HATCHES, label_axis, leave_headroom, li
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
     from pandas import DataFrame
 
     from pyorch.report.data import ReportData
@@ -112,14 +113,16 @@ class ParameterFigure(FigureModel):
             return scale(self.y_unit)
         return automatic(data.unit(self.ys[0]), table["mean"].tolist())
 
-    def draw_marks(self, panels: list[Axes], data: ReportData, shown: Scale) -> None:
-        """Draw the reference lines."""
+    def finish(self, canvas: Canvas, panels: list[Axes], data: ReportData, shown: Scale) -> None:
+        """Value axis, reference lines and legend, when the data are drawn."""
+        for axes in panels:
+            if self.log_y:
+                axes.set_yscale("log")
+        leave_headroom(panels[0])
         groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
         draw_marks(panels, groups, self.marks, shown)
-
-    def label_y(self, axes: Axes, shown: Scale) -> None:
-        """Write the name of the value axis."""
-        axes.set_ylabel(label_axis(self.y_label or _plain(self.ys[0]), shown.label))
+        panels[0].set_ylabel(label_axis(self.y_label or _plain(self.ys[0]), shown.label))
+        legend_below(canvas, panels[0], title=hue_title(self.hue))
 
 
 def _plain(name: str) -> str:
@@ -172,12 +175,7 @@ class LineFigure(ParameterFigure):
             panel.set_title(show_value(self.columns, value))
             panel.set_xlabel(label_axis(self.x_label or _plain(self.x), x_shown.label))
             _x_axis(panel, self.log_x, xs if numbers is None else None)
-            if self.log_y:
-                panel.set_yscale("log")
-        leave_headroom(axes[0][0])
-        self.draw_marks(axes[0], data, shown)
-        self.label_y(axes[0][0], shown)
-        legend_below(canvas, axes[0][0], title=hue_title(self.hue))
+        self.finish(canvas, axes[0], data, shown)
         return Drawn(canvas, table, notes)
 
 
@@ -224,12 +222,7 @@ class Bars(ParameterFigure):
             panel.set_title(show_value(self.columns, value))
             if self.x != "variant" or self.x_label:
                 panel.set_xlabel(self.x_label or _plain(self.x))
-            if self.log_y:
-                panel.set_yscale("log")
-        leave_headroom(axes[0][0])
-        self.draw_marks(axes[0], data, shown)
-        self.label_y(axes[0][0], shown)
-        legend_below(canvas, axes[0][0], title=hue_title(self.hue))
+        self.finish(canvas, axes[0], data, shown)
         return Drawn(canvas, table, notes)
 
 

@@ -8,18 +8,17 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics import Need
-from pyorch.metrics.fields import Chosen, Port, Time, TrafficClass
+from pyorch.metrics.fields import Chosen, Port, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.report.figures.base import (
     Drawn,
     FigureError,
-    FigureModel,
     figure,
-    panels_of,
     show_value,
 )
-from pyorch.report.quantities import Scale, automatic, scale
-from pyorch.report.style import COLOURS, label_axis
+from pyorch.report.figures.overtime import OverTime, seed_note
+from pyorch.report.quantities import Scale
+from pyorch.report.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +31,7 @@ _MOST_LANES = 40
 
 
 @figure
-class PauseTimeline(FigureModel):
+class PauseTimeline(OverTime):
     """One lane a port and class, one bar a pause interval.
 
     `ports` (default: every port with a pause), `class`, `side` ("pausing": the port pauses its
@@ -43,51 +42,35 @@ class PauseTimeline(FigureModel):
     ports: Chosen[Port] | None = None
     class_number: TrafficClass | None = Field(default=None, alias="class")
     side: Side = "paused"
-    columns: str | None = None
-    seed: int | None = None
-    start: Time = Field(default=0, alias="from")
-    until: Time | None = None
-    time_unit: Literal["ns", "us", "ms", "s"] | None = None
 
     @override
     def needs(self) -> list[Need]:
         return [Need("pause", port, self.class_number) for port in self.ports or (None,)]
 
     @override
-    def axes_columns(self) -> list[str]:
-        return [self.columns] if self.columns else []
-
-    @override
     def draw(self, data: ReportData) -> Drawn:
         import pandas as pd
 
-        rows = self.rows_of(data)
-        seed = rows["seed"].iloc[0] if self.seed is None else self.seed
-        rows = rows[rows["seed"] == seed]
-        panels = panels_of(rows, self.columns)
-        if not len(rows) or any(len(part) > 1 for _, part in panels):
-            raise FigureError("a panel needs exactly one run; choose with 'where' or 'columns'")
+        panels = self.panels(data)
         runs = [data.run(part["hash"].iloc[0]) for _, part in panels]
-        stop = float(self.until or max(run.end_ps for run in runs))
+        stop, clock = self.clock(runs)
         tables = [self._intervals(run, stop) for run in runs]
         lanes = list(dict.fromkeys(lane for table in tables for lane in table["lane"]))
         lanes = sorted(set(self._lanes()) | set(lanes))
         self._check(lanes, tables)
-        clock = scale(self.time_unit) if self.time_unit else automatic("ps", [stop])
         canvas, axes = self.canvas(
             1, len(panels), height=0.75 + 0.17 * len(lanes), sharex=True, sharey=True
         )
         for panel, (value, _), table in zip(axes[0], panels, tables, strict=True):
             _draw_lanes(panel, table, lanes, clock)
             panel.set_title(show_value(self.columns, value))
-            panel.set_xlabel(label_axis("Time", clock.label))
-            panel.set_xlim(self.start / clock.factor, stop / clock.factor)
+            self.label_time(panel, clock, stop)
         parts = [
             table.assign(panel=show_value(self.columns, value))
             for (value, _), table in zip(panels, tables, strict=True)
         ]
         who = "Paused by the neighbour" if self.side == "paused" else "Pausing the neighbour"
-        notes = [f"{who}: port (node → neighbour) and class.", f"Seed {seed}."]
+        notes = [f"{who}: port (node → neighbour) and class.", seed_note(panels)]
         empty = [
             show_value(self.columns, v)
             for (v, _), t in zip(panels, tables, strict=True)

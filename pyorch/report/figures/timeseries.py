@@ -9,19 +9,18 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.metrics import Need
-from pyorch.metrics.fields import Chosen, Entry, Port, Time, TrafficClass
+from pyorch.metrics.fields import Chosen, Entry, Port, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.metrics.series_kinds import check_column, read_series, series_need, series_unit
 from pyorch.report.figures.base import (
     Drawn,
     FigureError,
-    FigureModel,
     Mark,
     draw_marks,
     figure,
-    panels_of,
     show_value,
 )
+from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.quantities import UNITS, AxisUnit, Scale, automatic, scale
 from pyorch.report.style import COLOURS, label_axis, line_style
 
@@ -80,44 +79,26 @@ class Line:
 
 
 @figure
-class Timeseries(FigureModel):
+class Timeseries(OverTime):
     """Panels over time: one row of panels an entry of `rows`, one column a value of `columns`.
 
-    Time axes are shared by all panels, value axes by the panels of a row. `seed` picks the seed
-    that is shown (default: the first).
+    Time axes are shared by all panels, value axes by the panels of a row.
     """
 
     kind: Literal["timeseries"] = "timeseries"
     rows: list[Row] = Field(min_length=1)
-    columns: str | None = None
-    seed: int | None = None
-    start: Time = Field(default=0, alias="from")
-    until: Time | None = None
-    time_unit: Literal["ns", "us", "ms", "s"] | None = None
 
     @override
     def needs(self) -> list[Need]:
         return [row.need(port) for row in self.rows for port in row.ports]
 
     @override
-    def axes_columns(self) -> list[str]:
-        return [self.columns] if self.columns else []
-
-    @override
     def draw(self, data: ReportData) -> Drawn:
         import pandas as pd
 
-        runs = self._runs(data)
-        panels = panels_of(runs, self.columns)
-        for value, rows in panels:
-            if len(rows) > 1:
-                raise FigureError(
-                    f"{show_value(self.columns, value) or 'the figure'} holds {len(rows)} "
-                    "settings; choose one with 'where' or lay them out with 'columns'"
-                )
+        panels = self.panels(data)
         loaded = [data.run(rows["hash"].iloc[0]) for _, rows in panels]
-        stop = float(self.until or max(run.end_ps for run in loaded))
-        clock = scale(self.time_unit) if self.time_unit else automatic("ps", [stop])
+        stop, clock = self.clock(loaded)
         canvas, axes = self.canvas(
             len(self.rows),
             len(panels),
@@ -136,21 +117,9 @@ class Timeseries(FigureModel):
             draw_marks(axes[i], [rows for _, rows in panels], row.marks, shown)
         for j, (value, _) in enumerate(panels):
             axes[0][j].set_title(show_value(self.columns, value))
-            axes[-1][j].set_xlabel(label_axis("Time", clock.label))
-            axes[-1][j].set_xlim(self.start / clock.factor, stop / clock.factor)
+            self.label_time(axes[-1][j], clock, stop)
         canvas.align_ylabels()
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), self._notes(runs))
-
-    def _runs(self, data: ReportData) -> DataFrame:
-        rows = self.rows_of(data)
-        seed = rows["seed"].iloc[0] if self.seed is None else self.seed
-        rows = rows[rows["seed"] == seed]
-        if not len(rows):
-            raise FigureError(f"no finished run has seed {seed}")
-        return rows
-
-    def _notes(self, runs: DataFrame) -> list[str]:
-        return [f"Seed {runs['seed'].iloc[0]}."]
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), [seed_note(panels)])
 
     def _lines(self, row: Row, run: RunTables, stop: float) -> list[Line]:
         lines = []

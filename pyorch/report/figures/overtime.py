@@ -1,0 +1,71 @@
+"""What figures over time share: one run a panel, of one seed, and the time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.fields import Time
+from pyorch.report.figures.base import FigureError, FigureModel, panels_of, show_value
+from pyorch.report.quantities import Scale, automatic, scale
+from pyorch.report.style import label_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from pyorch.metrics import RunTables
+    from pyorch.report.data import ReportData
+
+    Panels = Sequence[tuple[Any, DataFrame]]
+
+
+class OverTime(FigureModel):
+    """A figure over time: one panel a value of `columns`, each with one run.
+
+    `seed` picks the seed that is shown (default: the first), `from`..`until` the window.
+    """
+
+    columns: str | None = None
+    seed: int | None = None
+    start: Time = Field(default=0, alias="from")
+    until: Time | None = None
+    time_unit: Literal["ns", "us", "ms", "s"] | None = None
+
+    @override
+    def axes_columns(self) -> list[str]:
+        return [self.columns] if self.columns else []
+
+    def panels(self, data: ReportData) -> Panels:
+        """(value of `columns`, its run). Raises FigureError when there is none, or several."""
+        rows = self.rows_of(data)
+        seed = rows["seed"].iloc[0] if self.seed is None else self.seed
+        rows = rows[rows["seed"] == seed]
+        if not len(rows):
+            raise FigureError(f"no finished run has seed {seed}")
+        panels = panels_of(rows, self.columns)
+        for value, part in panels:
+            if len(part) > 1:
+                raise FigureError(
+                    f"{show_value(self.columns, value) or 'the figure'} holds {len(part)} "
+                    "settings; choose one with 'where' or lay them out with 'columns'"
+                )
+        return panels
+
+    def clock(self, runs: Sequence[RunTables]) -> tuple[float, Scale]:
+        """End of the time axis [ps], and its scale."""
+        stop = float(self.until or max(run.end_ps for run in runs))
+        return stop, scale(self.time_unit) if self.time_unit else automatic("ps", [stop])
+
+    def label_time(self, axes: Axes, clock: Scale, stop: float) -> None:
+        """Write the name and the limits of the time axis."""
+        axes.set_xlabel(label_axis("Time", clock.label))
+        axes.set_xlim(self.start / clock.factor, stop / clock.factor)
+
+
+def seed_note(panels: Panels) -> str:
+    """Which seed is shown."""
+    return f"Seed {panels[0][1]['seed'].iloc[0]}."
