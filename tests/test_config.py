@@ -283,6 +283,13 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             ),
         ),
         (
+            '[[fault]]\nhost = "h1"',
+            (
+                "experiments/x.toml: fault[0].kind: missing\n"
+                "    allowed: slow_receiver, pause_storm"
+            ),
+        ),
+        (
             '[[fault]]\nkind = "pause_storm"\nhost = "h1"\nstart = "2us"\nstop = "2us"',
             "experiments/x.toml: fault[0].stop: not after start\n    allowed: a time after 'start'",
         ),

@@ -91,19 +91,10 @@ def _of_kinds(
     key: str, entries: Sequence[Any], models: Mapping[str, type[BaseModel]], findings: Findings
 ) -> list[BaseModel | None]:
     """Validate entries with the model of their kind."""
-    found: list[BaseModel | None] = []
-    for number, entry in enumerate(entries):
-        path = (key, str(number))
-        kind = entry.get("kind") if isinstance(entry, dict) else None
-        if isinstance(kind, str) and kind in models:
-            found.append(findings.validate(models[kind], entry, path))
-            continue
-        found.append(None)
-        if kind is None:
-            findings.add((*path, "kind"), "missing", one_of(models))
-        else:
-            findings.unknown((*path, "kind"), key, str(kind), models)
-    return found
+    return [
+        findings.validate_kind(key, models, entry, (key, str(number)))
+        for number, entry in enumerate(entries)
+    ]
 
 
 def _check_names(

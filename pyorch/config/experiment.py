@@ -151,11 +151,7 @@ def resolve_faults(
     forms = []
     for number, entry in enumerate(entries):
         path: Path = ("fault", str(number))
-        kind = entry.get("kind") if isinstance(entry, dict) else None
-        if not isinstance(kind, str) or kind not in FAULTS:
-            findings.unknown((*path, "kind"), "fault", str(kind), FAULTS)
-            continue
-        fault: SlowReceiver | PauseStorm | None = findings.validate(FAULTS[kind], entry, path)
+        fault = findings.validate_kind("fault", FAULTS, entry, path)
         if fault is None:
             continue
         if not network.is_host(fault.host):

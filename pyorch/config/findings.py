@@ -76,6 +76,26 @@ class Findings:
             self._note(path, at, found, model)
         return None
 
+    def validate_kind(
+        self, what: str, models: Mapping[str, type[M]], data: object, path: Path
+    ) -> M | None:
+        """Return an entry as the model of its `kind`; on problems note all of them, return None.
+
+        what: the name of such entries in messages.
+        """
+        if not isinstance(data, dict):
+            self.add(path, f"a table is expected (got {data!r})")
+            return None
+        kind = data.get("kind")
+        model = models.get(kind) if isinstance(kind, str) else None
+        if model is not None:
+            return self.validate(model, data, path)
+        if kind is None:
+            self.add((*path, "kind"), "missing", one_of(models))
+        else:
+            self.unknown((*path, "kind"), what, str(kind), models)
+        return None
+
     def _note(
         self, path: Path, at: Path, found: list[ErrorDetails], model: type[BaseModel]
     ) -> None:

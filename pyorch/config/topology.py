@@ -214,15 +214,8 @@ def resolve(
     if not isinstance(data, Mapping):
         findings.add(path, "missing", None, "add a table [topology] with its 'kind'")
         return None
-    kind = data.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        if kind is None:
-            findings.add((*path, "kind"), "missing", ", ".join(KINDS))
-        else:
-            findings.unknown((*path, "kind"), "topology", str(kind), KINDS)
-        return None
     before = len(findings.problems)
-    table = findings.validate(KINDS[kind], dict(data), path)
+    table = findings.validate_kind("topology", KINDS, dict(data), path)
     if table is None:
         return None
     for at, what, allowed in table.problems():

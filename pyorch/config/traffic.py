@@ -196,18 +196,8 @@ def traffic(kind: str) -> Callable[[K], K]:
 
 def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str, Any] | None:
     """Validate one [[traffic]] entry as written; note problems, and then return None."""
-    if not isinstance(data, dict):
-        findings.add(path, f"a table is expected (got {data!r})")
-        return None
-    kind = data.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        if kind is None:
-            findings.add((*path, "kind"), "missing", ", ".join(KINDS))
-        else:
-            findings.unknown((*path, "kind"), "traffic", str(kind), KINDS)
-        return None
     before = len(findings.problems)
-    table = findings.validate(KINDS[kind], data, path)
+    table = findings.validate_kind("traffic", KINDS, data, path)
     if table is None:
         return None
     check = Check(findings, path, scene)
