@@ -1,6 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "lossless-test-node.h"
+
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-headroom.h"
 #include "ns3/lossless-rate.h"
@@ -28,39 +30,10 @@ namespace tests
  * @ingroup lossless-tests
  * @brief A host that sends what it is told to and takes everything.
  */
-class HeadroomHost : public FabricNode
+class HeadroomHost : public TestNode
 {
   public:
-    /**
-     * @brief Say how large frames get.
-     *
-     * @param largest bytes
-     */
-    explicit HeadroomHost(uint32_t largest)
-        : m_largest(largest)
-    {
-    }
-
-    void Receive(Frame* frame, Port& /* ingress */) override
-    {
-        Take(frame);
-    }
-
-    void Inject(Frame* frame) override
-    {
-        CountMade(frame);
-        m_ports.front()->Enqueue(frame);
-    }
-
-    int64_t GetPipelineLatency() const override
-    {
-        return 0;
-    }
-
-    uint32_t GetLargestFrame() const override
-    {
-        return m_largest;
-    }
+    using TestNode::TestNode;
 
     /**
      * @brief Queue frames back to back.
@@ -82,9 +55,6 @@ class HeadroomHost : public FabricNode
             Inject(frame);
         }
     }
-
-  private:
-    uint32_t m_largest; //!< bytes
 };
 
 /// A link, its frames, and the time its sender takes to obey.

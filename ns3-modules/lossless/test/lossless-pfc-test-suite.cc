@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "lossless-test-node.h"
+
 #include "ns3/double.h"
-#include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-pfc.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/object-factory.h"
@@ -32,7 +33,7 @@ namespace tests
  * @ingroup lossless-tests
  * @brief A node that takes what arrives and notes when.
  */
-class ProbeNode : public FabricNode
+class ProbeNode : public TestNode
 {
   public:
     ProbeNode()
@@ -44,17 +45,6 @@ class ProbeNode : public FabricNode
     {
         m_arrivals.emplace_back(NowPs(), frame->cls);
         Take(frame);
-    }
-
-    void Inject(Frame* frame) override
-    {
-        CountMade(frame);
-        m_ports.front()->Enqueue(frame);
-    }
-
-    int64_t GetPipelineLatency() const override
-    {
-        return 0;
     }
 
     std::vector<std::pair<int64_t, uint8_t>> m_arrivals; //!< when and which class

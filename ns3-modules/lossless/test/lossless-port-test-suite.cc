@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "lossless-test-node.h"
+
 #include "ns3/enum.h"
-#include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/object-factory.h"
@@ -33,7 +34,7 @@ namespace tests
  * @ingroup lossless-tests
  * @brief A node that only notes what arrives.
  */
-class SinkNode : public FabricNode
+class SinkNode : public TestNode
 {
   public:
     SinkNode()
@@ -46,22 +47,6 @@ class SinkNode : public FabricNode
         m_got.push_back(*frame);
         m_when.push_back(NowPs());
         Take(frame);
-    }
-
-    void Inject(Frame* frame) override
-    {
-        CountMade(frame);
-        m_ports.front()->Enqueue(frame);
-    }
-
-    int64_t GetPipelineLatency() const override
-    {
-        return 0;
-    }
-
-    uint32_t GetLargestFrame() const override
-    {
-        return 1500;
     }
 
     std::vector<Frame> m_got;    //!< frames in the order of arrival

@@ -1,6 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "lossless-test-node.h"
+
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/simulator.h"
@@ -514,29 +516,18 @@ class PinTest : public TestCase
  * @ingroup lossless-tests
  * @brief A host for frames that go astray.
  */
-class RouteHost : public FabricNode
+class RouteHost : public TestNode
 {
   public:
+    RouteHost()
+        : TestNode(1000)
+    {
+    }
+
     void Receive(Frame* frame, Port& /* ingress */) override
     {
         m_ttl = frame->ttl;
         Take(frame);
-    }
-
-    void Inject(Frame* frame) override
-    {
-        CountMade(frame);
-        m_ports.front()->Enqueue(frame);
-    }
-
-    int64_t GetPipelineLatency() const override
-    {
-        return 0;
-    }
-
-    uint32_t GetLargestFrame() const override
-    {
-        return 1000;
     }
 
     int m_ttl{-1}; //!< of the last frame received; -1: none
