@@ -125,6 +125,16 @@ def test_a_name_is_found_on_the_command_line(words: str, given: bool) -> None:
     assert tasks.has_name(words.split(), "experiment", taking) is given
 
 
+def test_a_project_without_experiments_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty answer would leave a person wondering which folder was meant."""
+    monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
+    assert cli.list_all() == 0
+    text = capsys.readouterr().out
+    assert text == f"there is no experiment: no .toml file is in {tmp_path / 'experiments'}\n"
+
+
 def test_every_task_and_option_has_a_help_text() -> None:
     """`invoke TASK --help` says something about the task and about each of its options."""
     found = [value for value in vars(tasks).values() if isinstance(value, tasks.Task)]

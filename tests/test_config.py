@@ -185,6 +185,15 @@ def test_experiments_are_listed_by_name_even_if_one_is_broken(tmp_path: Path) ->
     assert listed[1] == ("x", "A test")
 
 
+def test_a_misspelt_table_is_told_before_the_modules_are_known(tmp_path: Path) -> None:
+    """Without a schema an unknown section may be right, but not in place of a table that lacks."""
+    text = MINIMAL.replace("[topology]", "[topolgy]") + "[never-seen]\nx = 1\n"
+    first, second = complaints(tmp_path, text, schema=None)
+    assert first.startswith("experiments/x.toml: topolgy: unknown section 'topolgy'\n")
+    assert first.endswith("hint: did you mean 'topology'?")
+    assert second.startswith("experiments/x.toml: topology: missing\n")
+
+
 def test_without_a_schema_attributes_are_left_alone(tmp_path: Path) -> None:
     """Sections of C++ objects are skipped, everything else is checked."""
     text = MINIMAL + "[whatever]\nkey = 3\n"
@@ -284,10 +293,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
         ),
         (
             '[[fault]]\nhost = "h1"',
-            (
-                "experiments/x.toml: fault[0].kind: missing\n"
-                "    allowed: slow_receiver, pause_storm"
-            ),
+            ("experiments/x.toml: fault[0].kind: missing\n    allowed: slow_receiver, pause_storm"),
         ),
         (
             '[[fault]]\nkind = "pause_storm"\nhost = "h1"\nstart = "2us"\nstop = "2us"',

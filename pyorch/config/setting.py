@@ -40,6 +40,8 @@ KEYS = (
     *("title", "question", "source", "run", "topology", *INTERFACES, "traffic", "fault"),
     *("variants", "sweep", "trace", "metric", "figure", "expect"),
 )
+#: Those that every file has.
+NEEDED = ("run", "topology", "traffic")
 
 
 @dataclass
@@ -86,12 +88,17 @@ class Resolver:
         return Point(data, network.network) if len(findings.problems) == before else None
 
     def _check_keys(self, document: Mapping[str, Any], findings: Findings) -> None:
-        """Every top-level key is one of the file's own, or the section of a C++ object."""
+        """Every top-level key is one of the file's own, or the section of a C++ object.
+
+        Without the types a section may be that of any object, unless it resembles a table that
+        the file lacks.
+        """
         sections = list(self.types.sections) if self.types else []
+        lacking = [name for name in NEEDED if name not in document]
         for key, value in document.items():
             if key in KEYS or (self.types and self.types.find(key)):
                 continue
-            if self.types or not isinstance(value, dict):
+            if self.types or not isinstance(value, dict) or suggest(key, lacking):
                 names = [*KEYS, *sections]
                 kind = "section" if isinstance(value, dict) else "key"
                 findings.unknown((key,), kind, key, names)
