@@ -4,6 +4,7 @@
 #include "rdma-simulation.h"
 
 #include "ns3/abort.h"
+#include "ns3/lossless-dependency.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-switch.h"
@@ -105,6 +106,8 @@ DescribeType(TypeId tid)
 class Simulation::Impl
 {
   public:
+    using Hops = std::vector<lossless::DependencyGraph::Egress>; //!< of a flow's frames
+
     Impl();
     ~Impl();
     bool IsDone() const;
@@ -112,7 +115,8 @@ class Simulation::Impl
     void FillFlowTable();
     QueuePair& GetFlow(uint32_t flow) const;
     Host& GetHost(uint32_t node, const char* what) const;
-    int64_t IdealTime(const QueuePair& queuePair) const;
+    int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
+    std::string DescribeCycle() const;
 
     Ptr<Fabric> fabric;                              //!< the network
     std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
@@ -124,6 +128,7 @@ class Simulation::Impl
     std::vector<uint32_t> byStart;       //!< flows in the order of their starts
     std::size_t nextStart{0};            //!< next of them
     lossless::ReusableEvent<Impl> start; //!< starts it
+    Hops cycle;                          //!< of the flows' buffer dependencies; empty: none
     std::ostringstream pathProblems;     //!< of SetPath
     lossless::Table flows{"flow"};       //!< result of every flow
     bool finished{false};                //!< Finish was called
@@ -180,15 +185,9 @@ Simulation::Impl::StartFlows()
 }
 
 int64_t
-Simulation::Impl::IdealTime(const QueuePair& queuePair) const
+Simulation::Impl::IdealTime(const QueuePair& queuePair, const Hops& hops) const
 {
-    if (queuePair.GetDemand().bytes == 0)
-    {
-        return -1;
-    }
-    const auto hops =
-        fabric->GetRoutes().Trace(queuePair.GetSource()->GetId(), queuePair.GetHeader());
-    if (hops.empty())
+    if (queuePair.GetDemand().bytes == 0 || hops.empty())
     {
         return -1;
     }
@@ -219,6 +218,24 @@ Simulation::Impl::IdealTime(const QueuePair& queuePair) const
         delays = port.GetDelay();
     }
     return time + delays;
+}
+
+std::string
+Simulation::Impl::DescribeCycle() const
+{
+    if (cycle.empty())
+    {
+        return {};
+    }
+    std::ostringstream text;
+    text << "cyclic buffer dependency of the flows:";
+    for (const auto& [node, port] : cycle)
+    {
+        text << " " << fabric->GetNode(node).GetName() << ":"
+             << fabric->GetNode(node).GetPort(port).GetPeer().GetNode().GetName();
+    }
+    text << "\n";
+    return text.str();
 }
 
 Simulation::Simulation(uint64_t seed)
@@ -457,6 +474,7 @@ void
 Simulation::Build()
 {
     m_impl->fabric->Build();
+    lossless::DependencyGraph dependencies;
     for (uint32_t flow = 0; flow < m_impl->queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_impl->ends[flow];
@@ -471,9 +489,13 @@ Simulation::Build()
                                           m_impl->demands[flow],
                                           control,
                                           m_impl->fabric->GetRoutes().IsPinned(flow));
-        m_impl->idealTimes.push_back(m_impl->IdealTime(*m_impl->queuePairs[flow]));
+        const QueuePair& queuePair = *m_impl->queuePairs[flow];
+        const auto hops = m_impl->fabric->GetRoutes().Trace(src, queuePair.GetHeader());
+        dependencies.Add(hops);
+        m_impl->idealTimes.push_back(m_impl->IdealTime(queuePair, hops));
         m_impl->byStart.push_back(flow);
     }
+    m_impl->cycle = dependencies.FindCycle();
     std::stable_sort(m_impl->byStart.begin(),
                      m_impl->byStart.end(),
                      [this](uint32_t a, uint32_t b) {
@@ -560,7 +582,7 @@ Simulation::Trace(const std::string& table,
 std::string
 Simulation::Notes() const
 {
-    return m_impl->fabric->DescribeDeadlock();
+    return m_impl->DescribeCycle() + m_impl->fabric->DescribeDeadlock();
 }
 
 bool
@@ -644,6 +666,7 @@ Simulation::GetSummary() const
     Summary summary;
     m_impl->fabric->Report(summary);
     const auto& progress = m_impl->progress;
+    summary["flow_cycle_egresses"] = static_cast<double>(m_impl->cycle.size());
     summary["flows_total"] = static_cast<double>(m_impl->queuePairs.size());
     summary["flows_finite"] = static_cast<double>(progress.finite);
     summary["flows_finished"] = static_cast<double>(progress.finished);
