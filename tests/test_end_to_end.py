@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pyorch import theory
@@ -201,3 +203,82 @@ classes = [3]
     assert found[0] == found[1]
     one, two = summaries(tmp_path / "1" / "results")
     assert one != two, "another seed is another run"
+
+
+#: A host that pauses its switch for ever repeats the pause at half of its 1,000 quanta of 51.2 ns.
+REFRESHED = """
+title = "refreshed"
+question = "What do the refreshes of a pause cost?"
+source = "test"
+flow_control = ["pfc"]
+
+[run]
+duration = "300us"
+
+[topology]
+kind = "star"
+hosts = 2
+rate = "10Gbps"
+delay = "1us"
+
+[pfc]
+pause_quanta = 1000
+
+[[fault]]
+kind = "pause_storm"
+host = "h1"
+class = 4
+
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h1"
+class = 4
+
+[[trace]]
+table = "control"
+ports = ["h1:s0"]
+
+[[metric]]
+name = "share"
+kind = "control_share"
+port = "h1:s0"
+
+[[metric]]
+name = "peak"
+kind = "control_peak"
+port = "h1:s0"
+window = "25.6us"
+
+[[expect]]
+what = "a frame of 84 B on the wire at 0 us and after every 25.6 us"
+metric = "share"
+published = 0.002688
+absolute = 1e-12
+status = "derived"
+source = "12 x 84 B x 8 / (10 Gb/s x 300 us)"
+
+[[expect]]
+what = "one frame in every span of 25.6 us"
+metric = "peak"
+published = 0.002625
+absolute = 1e-12
+status = "derived"
+source = "84 B x 8 / (10 Gb/s x 25.6 us)"
+"""
+
+
+@pytest.mark.cpp
+def test_control_frames_are_traced_and_their_share_is_told(tmp_path: Path) -> None:
+    """Rows, times and both metrics of a pause and its refreshes."""
+    done, results = run(tmp_path, REFRESHED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs/*/control.parquet")
+    table = pq.read_table(file)
+    rows = table.to_pydict()
+    assert table.schema.field("opcode").type == table.schema.field("classes").type == pa.uint16()
+    assert rows["time_ps"] == [25_600_000 * number for number in range(12)]
+    assert set(rows["opcode"]) == {0x0101}
+    assert set(rows["classes"]) == {1 << 4}
+    assert set(rows["bytes"]) == {84}
+    assert set(zip(rows["node"], rows["peer"], strict=True)) == {(1, 2)}

@@ -26,7 +26,7 @@ US = 10**6
 NODES = ["s0", "h0", "h1"]
 ALL = [
     {"table": name, "ports": [], "classes": [], "period_ps": US if name == "rate" else 0}
-    for name in ("queue", "rate", "pause", "drop")
+    for name in ("queue", "rate", "pause", "drop", "control")
 ]
 
 
@@ -304,13 +304,68 @@ def test_drops_and_summary() -> None:
     assert one(run, "summary", number="absent") is None
 
 
+def control(*rows: tuple[int, int, int], peer: int = 1) -> dict[str, np.ndarray]:
+    """A control table of the port of s0 to a peer, from (time, class vector, wire bytes)."""
+    full = [(time, 0, peer, 0x0FC1, classes, size) for time, classes, size in rows]
+    return columns("time_ps node peer opcode classes bytes", full)
+
+
+def test_control_frames_take_a_share_of_the_link() -> None:
+    """At 10 Gb/s 125 B take 100 ns; what reaches out of the window counts as far as it is in."""
+    ns = 1000
+    table = control((0, 8, 125), (400 * ns, 8, 125), (500 * ns, 16, 125), (950 * ns, 24, 125))
+    run = make_run(1000 * ns, control=table)
+    assert one(run, "control_share", port="s0:h0") == pytest.approx(0.35)
+    assert one(run, "control_share", port="s0:h1") == 0
+    assert one(run, "control_share", port="s0:h0", rate="5Gbps") == pytest.approx(0.65)
+    assert one(run, "control_share", port="s0:h0", **{"class": 4}) == pytest.approx(0.15)
+    window = {"from": "50ns", "to": "450ns"}
+    assert one(run, "control_share", port="s0:h0", **window) == pytest.approx(0.25)
+    peak: dict[str, Any] = {"port": "s0:h0", "window": "200ns"}
+    assert one(run, "control_peak", **peak) == pytest.approx(1.0)
+    assert one(run, "control_peak", **peak, **{"class": 3}) == pytest.approx(0.5)
+    assert one(run, "control_peak", port="s0:h0", window="100ns") == pytest.approx(1.0)
+    assert one(run, "control_peak", port="s0:h0", window="101ns") == pytest.approx(200 / 101)
+    assert one(run, "control_peak", port="s0:h0", window="1us") == pytest.approx(0.4)
+    assert one(run, "control_peak", port="s0:h0", window="1001ns") is None
+    assert one(run, "control_peak", port="s0:h1", window="1us") == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 59), st.integers(1, 9)), max_size=25),
+    st.integers(1, 60),
+    st.integers(0, 20),
+    st.integers(40, 60),
+)
+def test_peak_equals_brute_force(
+    frames: list[tuple[int, int]], window: int, start: int, stop: int
+) -> None:
+    """Every span of whole picoseconds inside the interval, one by one."""
+    frames.sort()
+    run = make_run(60, control=control(*[(time, 8, size) for time, size in frames]))
+    found = one(
+        run,
+        "control_peak",
+        port="s0:h0",
+        rate="8Tbps",  # a byte a picosecond
+        window=f"{window}ps",
+        **{"from": f"{start}ps", "to": f"{stop}ps"},
+    )
+    sums = [
+        sum(size for time, size in frames if at <= time < at + window)
+        for at in range(start, stop - window + 1)
+    ]
+    assert found == (pytest.approx(max(sums) / window) if sums else None)
+
+
 PORT_KINDS = sorted(kind for kind, model in MODELS.items() if "port" in model.model_fields)
 
 
 @pytest.mark.parametrize("kind", PORT_KINDS)
 def test_missing_data_is_none(kind: str) -> None:
     """Untraced tables, untraced ports and ports that do not exist give None."""
-    more: dict[str, Any] = {"level": "1B", "tolerance": 0.1, "class_number": 3}
+    more: dict[str, Any] = {"level": "1B", "tolerance": 0.1, "class_number": 3, "window": "1us"}
     more = {key: value for key, value in more.items() if key in MODELS[kind].model_fields}
     assert one(make_run(), kind, port="s0:h0", **more) is None
     assert one(make_run(queue=STEP), kind, port="s0:h9", **more) is None
@@ -347,6 +402,11 @@ def test_needs_are_matched_with_traces() -> None:
         ({"kind": "max", "port": "s0:h0", "from": "5us", "to": "5us"}, "must be before"),
         ({"kind": "first_crossing", "port": "s0:h0", "level": "5us"}, "'level' is in ps"),
         ({"kind": "time_mean", "port": "s0:h0", "table": "rate", "column": "b"}, "'rx' or 'tx'"),
+        ({"kind": "max", "port": "s0:h0", "table": "control"}, "is no series over time"),
+        ({"kind": "control_share", "port": "s0:h0", "rate": "0bps"}, "must be above 0"),
+        ({"kind": "control_share", "port": "s0:h0", "from": "5us", "to": "4us"}, "must be before"),
+        ({"kind": "control_peak", "port": "s0:h0"}, "window"),
+        ({"kind": "control_peak", "port": "s0:h0", "window": "0us"}, "greater than 0"),
     ],
 )
 def test_bad_entries_are_refused(entry: dict[str, Any], message: str) -> None:
@@ -365,6 +425,7 @@ def test_unknown_kind_is_a_user_error() -> None:
 def test_dumped_entries_can_be_read(kind: str) -> None:
     """A validated entry, written as JSON, is the same entry: it travels in a RunSpec."""
     keys = {"port": "s0:h0", "level": "1KB", "tolerance": 0.1, "number": "events", "from": "5us"}
+    keys |= {"window": "2us"}
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
     keys |= (
         {"class": 3} if kind.startswith("pause_") and "port" in MODELS[kind].model_fields else {}

@@ -55,7 +55,10 @@ FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
 """Every kind of fault."""
 
 #: Tables that can be traced, and whether they are sampled: "maybe" or "never".
-TRACES = {"queue": "maybe", "rate": "maybe", "pause": "never", "drop": "never"}
+TRACES = {
+    **dict.fromkeys(("queue", "rate"), "maybe"),
+    **dict.fromkeys(("pause", "drop", "control"), "never"),
+}
 
 
 class TraceTable(Table):

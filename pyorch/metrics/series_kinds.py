@@ -76,7 +76,7 @@ def check_column(table: str, column: str | None) -> None:
         raise ValueError(f"'column' of table 'rate' is 'rx' or 'tx' (got '{column}')")
     if table == "queue" and column not in (None, "bytes"):
         raise ValueError(f"'column' of table 'queue' is 'bytes' (got '{column}')")
-    if table in ("pause", "drop", "flow"):
+    if table in ("pause", "drop", "flow", "control"):
         raise ValueError(f"table '{table}' is no series over time; use 'queue' or 'rate'")
     if table not in ("rate", "queue") and column is None:
         raise ValueError(f"'column' is missing: which column of table '{table}'")
@@ -317,11 +317,12 @@ class Utilisation(PortRate):
     @override
     def value(self, run: RunTables) -> float | None:
         mean = self.mean(run)
-        line = self.rate if self.rate is not None else _only_rate(run)
+        line = self.rate if self.rate is not None else only_rate(run)
         return None if mean is None or not line else mean / line
 
 
-def _only_rate(run: RunTables) -> int | None:
+def only_rate(run: RunTables) -> int | None:
+    """The rate of the topology's links [bit/s]; None when they have several."""
     rates: set[int] = set()
     _walk(run.spec.get("topology", {}), rates.add)
     return rates.pop() if len(rates) == 1 else None

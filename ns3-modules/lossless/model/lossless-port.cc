@@ -433,7 +433,12 @@ Port::TransmitNext()
     }
     if (!m_macQueue.IsEmpty())
     {
-        Transmit(m_macQueue.Pop());
+        Frame* frame = m_macQueue.Pop();
+        if (m_controlClasses & frame->control->classes)
+        {
+            m_controlRecorder->RecordControl(*this, *frame);
+        }
+        Transmit(frame);
         return;
     }
     if (!m_controlQueue.IsEmpty())
@@ -1037,6 +1042,13 @@ Port::TracePauses(Recorder* recorder, uint32_t classes)
 {
     m_pauseRecorder = recorder;
     m_pauseClasses |= classes;
+}
+
+void
+Port::TraceControl(Recorder* recorder, uint32_t classes)
+{
+    m_controlRecorder = recorder;
+    m_controlClasses |= classes;
 }
 
 } // namespace lossless

@@ -415,6 +415,15 @@ class Port : public Object
      * @param classes mask.
      */
     void TracePauses(Recorder* recorder, uint32_t classes);
+    /**
+     * @brief Trace MAC control frames as their transmission begins.
+     *
+     * Ideal ones are not on the wire and are not traced.
+     *
+     * @param recorder where to.
+     * @param classes mask: a frame is traced that addresses one of them.
+     */
+    void TraceControl(Recorder* recorder, uint32_t classes);
 
     /**
      * @brief TracedCallback signature of pauses.
@@ -554,9 +563,11 @@ class Port : public Object
     Recorder* m_queueRecorder{nullptr};             //!< or null
     Recorder* m_rateRecorder{nullptr};              //!< or null
     Recorder* m_pauseRecorder{nullptr};             //!< or null
+    Recorder* m_controlRecorder{nullptr};           //!< or null
     uint32_t m_queueClasses{0};                     //!< mask
     uint32_t m_rateClasses{0};                      //!< mask
     uint32_t m_pauseClasses{0};                     //!< mask
+    uint32_t m_controlClasses{0};                   //!< mask
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
     TracedCallback<const Port&, const Frame&> m_transmitTrace;   //!< Transmit

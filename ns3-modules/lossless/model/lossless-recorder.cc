@@ -90,6 +90,26 @@ struct Recorder::DropColumns
     std::vector<int64_t>* bytes; //!< B
 };
 
+struct Recorder::ControlColumns
+{
+    explicit ControlColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          opcode(table.Add<uint16_t>("opcode")),
+          classes(table.Add<uint16_t>("classes")),
+          bytes(table.Add<int64_t>("bytes"))
+    {
+    }
+
+    std::vector<int64_t>* time;     //!< ps
+    std::vector<uint32_t>* node;    //!< number
+    std::vector<uint32_t>* peer;    //!< number
+    std::vector<uint16_t>* opcode;  //!< MAC control opcode
+    std::vector<uint16_t>* classes; //!< class-enable vector
+    std::vector<int64_t>* bytes;    //!< wire bytes
+};
+
 Recorder::Recorder() = default;
 Recorder::~Recorder() = default;
 
@@ -163,6 +183,15 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
         }
         return true;
     }
+    if (table == "control")
+    {
+        if (!m_control)
+        {
+            m_control = std::make_unique<ControlColumns>(*AddTable(table));
+        }
+        port->TraceControl(this, classes);
+        return true;
+    }
     return false;
 }
 
@@ -196,6 +225,17 @@ Recorder::RecordPause(const Port& port, uint8_t cls, uint8_t side, int64_t start
     m_pause->peer->push_back(port.GetPeerId());
     m_pause->cls->push_back(cls);
     m_pause->side->push_back(side);
+}
+
+void
+Recorder::RecordControl(const Port& port, const Frame& frame)
+{
+    m_control->time->push_back(NowPs());
+    m_control->node->push_back(port.GetNodeId());
+    m_control->peer->push_back(port.GetPeerId());
+    m_control->opcode->push_back(frame.control->opcode);
+    m_control->classes->push_back(frame.control->classes);
+    m_control->bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
 }
 
 void

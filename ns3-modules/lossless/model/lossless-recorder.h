@@ -44,6 +44,13 @@ ColumnTypeName<uint32_t>()
 
 template <>
 constexpr const char*
+ColumnTypeName<uint16_t>()
+{
+    return "uint16";
+}
+
+template <>
+constexpr const char*
 ColumnTypeName<uint8_t>()
 {
     return "uint8";
@@ -197,7 +204,7 @@ class Recorder
 
     /**
      * @brief Trace a table on a port.
-     * @param table "queue", "rate", "pause" or "drop".
+     * @param table "queue", "rate", "pause", "drop" or "control".
      * @param port the port.
      * @param classes bit c set: class c.
      * @param period ps between samples; 0: on every change.
@@ -246,6 +253,13 @@ class Recorder
      */
     void RecordPause(const Port& port, uint8_t cls, uint8_t side, int64_t start);
     /**
+     * @brief A MAC control frame whose transmission begins.
+     *
+     * @param port the port.
+     * @param frame the frame.
+     */
+    void RecordControl(const Port& port, const Frame& frame);
+    /**
      * @brief A drop.
      *
      * @param node node number.
@@ -262,10 +276,11 @@ class Recorder
     bool TracesDrops() const;
 
   private:
-    struct QueueColumns; //!< columns of "queue"
-    struct RateColumns;  //!< columns of "rate"
-    struct PauseColumns; //!< columns of "pause"
-    struct DropColumns;  //!< columns of "drop"
+    struct QueueColumns;   //!< columns of "queue"
+    struct RateColumns;    //!< columns of "rate"
+    struct PauseColumns;   //!< columns of "pause"
+    struct DropColumns;    //!< columns of "drop"
+    struct ControlColumns; //!< columns of "control"
 
     /// One (table, port) that is sampled.
     class Sampler
@@ -300,6 +315,7 @@ class Recorder
     std::unique_ptr<RateColumns> m_rate;              //!< or null
     std::unique_ptr<PauseColumns> m_pause;            //!< or null
     std::unique_ptr<DropColumns> m_drop;              //!< or null
+    std::unique_ptr<ControlColumns> m_control;        //!< or null
     std::vector<std::unique_ptr<Sampler>> m_samplers; //!< those that sample
 };
 

@@ -548,8 +548,8 @@ Simulation::Trace(const std::string& table,
     auto& fabric = *m_impl->fabric;
     const auto trace = [&](lossless::Port& port) {
         NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
-                        "there is no trace table '" << table
-                                                    << "'; there are queue, rate, pause and drop");
+                        "there is no trace table '"
+                            << table << "'; there are queue, rate, pause, drop and control");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),

@@ -175,6 +175,7 @@ class Network
                 const std::string type = sim.GetColumnType(t, c);
                 return type == "int64"    ? Values<int64_t>(t, c)
                        : type == "uint32" ? Values<uint32_t>(t, c)
+                       : type == "uint16" ? Values<uint16_t>(t, c)
                                           : Values<uint8_t>(t, c);
             }
         }
