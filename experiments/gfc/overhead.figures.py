@@ -121,7 +121,7 @@ def drain(data: ReportData, figure: Custom) -> Drawn:
     table["fluid"] = [hovering(value, 25) for value in table["drain"]]
     canvas, panels = figure.canvas()
     axes = panels[0][0]
-    dots = line_style(0, marker=True) | {"linestyle": "none"}
+    dots = line_style(0, marker=True) | {"linestyle": "none", "clip_on": False}
     axes.plot(table["drain"], table["share"], label="frames", **dots)
     places = [place / 400 for place in range(70, 372)]
     fluid = [hovering(place, 25) for place in places]
