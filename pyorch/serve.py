@@ -103,6 +103,7 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     """
     import pyarrow.parquet  # noqa: F401
 
+    import pyorch.dependency
     import pyorch.metrics  # noqa: F401
     from pyorch.ns3 import load_simulation
     from pyorch.paths import RunPaths

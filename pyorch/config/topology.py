@@ -7,10 +7,11 @@ have exactly one link and are numbered first, in the order h0, h1, ...; switches
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cache, cached_property
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -168,6 +169,7 @@ class TopologyTable(Table):
     delay: Time
     failed_links: list[Link] = Field(default=[])
     random_failed_links: int = Field(default=0, ge=0)
+    dependency: Literal["any", "cyclic"] = "any"
     failures: list[Failure] = Field(default=[])
 
     def wire(self) -> Wiring:
@@ -220,6 +222,9 @@ def resolve(
         return None
     for at, what, allowed in table.problems():
         findings.add((*path, *at), what, allowed)
+    if table.dependency == "cyclic" and not table.random_failed_links:
+        what = "without random failed links there is nothing to draw until the dependency is cyclic"
+        findings.add((*path, "dependency"), what, "with random_failed_links above 0")
     if len(findings.problems) > before:
         return None
     network = table.wire().finish()
@@ -252,23 +257,34 @@ def build(spec: Mapping[str, Any]) -> Topology:
 def draw_failed_links(spec: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Replace `random_failed_links = n` of a canonical form by n links drawn from the seed.
 
-    They are links between switches.     Draws that cut off a host are drawn again. Raises UserError
-    when no draw leaves all hosts connected.
+    They are links between switches. Draws that cut off a host are drawn again, and with `dependency
+    = "cyclic"` also those under which the shortest paths between hosts have no cyclic buffer
+    dependency. Raises UserError when no draw will do.
     """
-    form = {key: value for key, value in spec.items() if key != "random_failed_links"}
-    count = int(spec.get("random_failed_links", 0))
-    if count == 0:
-        return form
+    if not spec.get("random_failed_links", 0):
+        return dict(spec)
+    drawn: dict[str, Any] = json.loads(_draw(json.dumps(spec, sort_keys=True), seed))
+    return drawn
+
+
+@cache
+def _draw(spec: str, seed: int) -> str:
+    """`draw_failed_links` from JSON to JSON; the variants of an experiment share the draws."""
+    form = json.loads(spec)
+    count, cyclic = form.pop("random_failed_links"), form.pop("dependency", "any") == "cyclic"
     network = build(form)
     trunks = _trunks(network)
+    from pyorch.dependency import has_cycle  # not needed by a run, which finds its links drawn
+
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x11])))
     for _ in range(MAX_DRAWS):
         drawn = frozenset(int(link) for link in random.choice(trunks, size=count, replace=False))
         failed = network.failed_links | drawn
-        if not network.cut_off(failed):
+        if not network.cut_off(failed) and (not cyclic or has_cycle(network, failed)):
             pairs = [_ends(network, link) for link in sorted(failed)]
-            return form | {"failed_links": pairs}
-    what = f"{count} failed links cut off a host in each of {MAX_DRAWS} draws (seed {seed})"
+            return json.dumps(form | {"failed_links": pairs})
+    least = "or leave no cyclic buffer dependency " if cyclic else ""
+    what = f"{count} failed links cut off a host {least}in each of {MAX_DRAWS} draws (seed {seed})"
     raise UserError([Problem("topology.random_failed_links", what, None, "fail fewer links")])
 
 
@@ -328,6 +344,8 @@ def _canonical(table: TopologyTable, network: Topology) -> dict[str, Any]:
     ]
     if not form["random_failed_links"]:
         del form["random_failed_links"]
+    if form["dependency"] == "any":
+        del form["dependency"]
     return form
 
 

@@ -65,13 +65,14 @@ class Flows:
 
 @dataclass(frozen=True)
 class Block:
-    """The flows of one entry; numbers stand for all flows."""
+    """The flows of one entry; numbers stand for all flows. paths: by flow, all its nodes."""
 
     src: npt.NDArray[np.uint32]
     dst: npt.NDArray[np.uint32]
     sizes: npt.NDArray[np.uint64] | int
     starts: npt.NDArray[np.int64] | int
     classes: npt.NDArray[np.uint8] | None = None
+    paths: Sequence[npt.NDArray[np.uint32]] = ()
 
 
 @dataclass(frozen=True)
@@ -311,7 +312,8 @@ def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) ->
         labels=tuple(t.label or f"{t.kind}-{n}" for n, t in enumerate(tables)),
     )
     first = 0
-    for count, table in zip(counts, tables, strict=True):
+    for count, table, block in zip(counts, tables, blocks, strict=True):
+        result.paths.update(enumerate(block.paths, start=first))
         if table.on is not None and table.off is not None:
             result.on_off.update(dict.fromkeys(range(first, first + count), (table.on, table.off)))
         if table.path is not None:

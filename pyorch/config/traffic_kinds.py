@@ -82,6 +82,49 @@ class Greedy(TrafficTable):
         return NEVER if self.stop is None else self.stop
 
 
+@traffic("cycle")
+class Cycle(TrafficTable):
+    """Flows that close a cyclic buffer dependency of the network's shortest paths.
+
+    For every dependency of one cycle there are `flows` of them that use it, on shortest paths
+    drawn from the seed. They start up to `jitter` after `start`; without `size` they never end.
+    """
+
+    flows: int = Field(default=1, ge=1, le=1000)
+    size: Size | None = None
+    jitter: Time = 0
+    stop: Duration | None = None
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        if self.stop is not None and self.stop <= self.start + self.jitter:
+            check.add("stop", "not after the last start", "a time after 'start' and 'jitter'")
+            return None
+        return canonical(self)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        from pyorch.dependency import draw_paths_around_cycle  # networkx takes 0.1 s to import
+
+        paths = draw_paths_around_cycle(network, self.flows, random)
+        if not paths:
+            what = "the shortest paths of the network have no cyclic buffer dependency"
+            hint = 'with random_failed_links: dependency = "cyclic" in [topology]'
+            raise UserError([Problem("traffic (kind cycle)", what, None, hint)])
+        arrays = [np.array(path, dtype=np.uint32) for path in paths]
+        ends = np.array([[path[0], path[-1]] for path in paths], dtype=np.uint32)
+        starts = self.start + random.integers(0, self.jitter + 1, size=len(paths))
+        return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=arrays)
+
+    @override
+    def last_start(self) -> int:
+        return self.start + self.jitter
+
+    @override
+    def stop_ps(self) -> int:
+        return NEVER if self.stop is None else self.stop
+
+
 class Message(Table):
     """One message; start and class default to those of the entry."""
 
