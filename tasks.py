@@ -149,6 +149,43 @@ def schemes(context: Context) -> None:
 
 
 @task(
+    name="gfc-parameters",
+    help={
+        "rate": "of the link; default 10Gbps",
+        "delay": "of the link, one way; default 1us",
+        "mtu": "largest frame; default 1500B",
+        "overhead": "wire bytes beside a frame; default 0B, as in the paper",
+        "processing": "time until a message has effect; default 3us",
+        "message": "size of a message; default 64B",
+        "min-gap": "least time between messages of a class; default 0us",
+        "bm": "queue length at which the rate reaches 0; default 300KB",
+        "b1": "start of stage 1; default the largest inside the bound",
+        "period": "time between credits of time-based GFC; default that of 65535B",
+    },
+    auto_shortflags=False,
+)
+def gfc_parameters(
+    context: Context,
+    rate: str = "",
+    delay: str = "",
+    mtu: str = "",
+    overhead: str = "",
+    processing: str = "",
+    message: str = "",
+    min_gap: str = "",
+    bm: str = "",
+    b1: str = "",
+    period: str = "",
+) -> None:
+    """Work out the parameters of GFC for a link: tau, bounds, stages, largest overhead."""
+    from pyorch import cli
+
+    link = {"rate": rate, "delay": delay, "mtu": mtu, "overhead": overhead}
+    link |= {"processing": processing, "message": message, "min_gap": min_gap}
+    _finish(cli.gfc_parameters(link | {"bm": bm, "b1": b1, "period": period}))
+
+
+@task(
     name="test",
     help={
         "quick": "leave out sanitizers and slow tests",

@@ -11,7 +11,7 @@ import json
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
 
@@ -254,6 +254,8 @@ def _report(plan: Plan, command_line: str) -> int:
             f"{expectation.verdict:<11} {expectation.expect.what}: {expectation.measured()}", end=""
         )
         print("" if published is None else f", published {published}")
+    for text, count in result.warnings:
+        print(f"warning in {_runs(count)}: {text}", file=sys.stderr)
     for text in result.figure_errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
     print(f"report: {result.index}")
@@ -294,6 +296,15 @@ def schemes() -> int:
         if not found:
             print("    none")
         print()
+    return OK
+
+
+@command
+def gfc_parameters(texts: Mapping[str, str]) -> int:
+    """Print the parameters of GFC for a link, given as texts; see pyorch.gfc."""
+    from pyorch.gfc import read_parameters, render
+
+    print(render(read_parameters(texts)))
     return OK
 
 

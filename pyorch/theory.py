@@ -26,6 +26,11 @@ def bytes_in(rate: int, time_ps: int) -> int:
     return -(-rate * time_ps // (_BITS * _PS_PER_S))
 
 
+def time_of(size: int, rate: int) -> int:
+    """Return the time [ps] that bytes take at a rate [bit/s], to the nearest."""
+    return (size * _BITS * _PS_PER_S + rate // 2) // rate
+
+
 def eta(rate: int, delay_ps: int, mtu: int) -> int:
     """Return the headroom [B] of DSH, section II: 2 (C Dprop + Lmtu) + 3840 B.
 

@@ -32,13 +32,15 @@ class ReportResult:
     """What a report found.
 
     failed_expectations: those that make the experiment fail. figure_errors: figures that could
-    not be drawn. files: everything written, index.html first.
+    not be drawn. files: everything written, index.html first. warnings: what the runs warn of,
+    and how many of them do.
     """
 
     failed_expectations: tuple[Result, ...]
     files: tuple[Path, ...]
     expectations: tuple[Result, ...] = ()
     figure_errors: tuple[str, ...] = ()
+    warnings: tuple[tuple[str, int], ...] = ()
 
     @property
     def index(self) -> Path:
@@ -79,6 +81,7 @@ def write_report(
         files=(index, *files),
         expectations=tuple(results),
         figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
+        warnings=tuple(page.warnings),
     )
 
 

@@ -136,6 +136,12 @@ Credit::GetBuffer() const
     return m_buffer;
 }
 
+Time
+Credit::GetPeriod() const
+{
+    return m_period;
+}
+
 uint32_t
 Credit::GetLimit(uint8_t cls) const
 {

@@ -105,6 +105,13 @@ class Credit : public lossless::FlowControl
      */
     int64_t GetBuffer() const;
 
+    /**
+     * @brief Time between credit messages.
+     *
+     * @return Period.
+     */
+    Time GetPeriod() const;
+
   private:
     uint32_t GetLimit(uint8_t cls) const;
     void Grant(uint8_t cls);

@@ -21,6 +21,30 @@ using lossless::NowPs;
 
 NS_OBJECT_ENSURE_REGISTERED(Gentle);
 
+int64_t
+FeedbackLatency(uint64_t rate, int64_t delay, int64_t frame, int64_t message, int64_t processing)
+{
+    const int64_t sending = message == 0 ? 0 : lossless::TransmissionTime(frame + message, rate);
+    return sending + 2 * delay + processing + lossless::TransmissionTime(frame, rate);
+}
+
+std::string
+WarnOutside(const std::pair<std::string, int64_t>& margin,
+            const std::pair<std::string, int64_t>& bound,
+            const std::string& source,
+            const std::string& consequence)
+{
+    if (margin.second >= bound.second)
+    {
+        return {};
+    }
+    std::ostringstream warning;
+    warning << margin.first << " = " << margin.second << " B is less than " << bound.first << " = "
+            << bound.second << " B: outside the sufficient bound of " << source << ", so "
+            << consequence << "\n";
+    return warning.str();
+}
+
 TypeId
 Gentle::GetTypeId()
 {
@@ -72,13 +96,14 @@ Gentle::Start()
 int64_t
 Gentle::GetFeedbackLatency() const
 {
-    const int64_t wire = m_port->GetLargestFrame() + static_cast<int64_t>(m_port->GetOverhead());
-    const int64_t message =
-        m_port->GetControlFrameSize() + static_cast<int64_t>(m_port->GetOverhead());
-    const uint64_t rate = m_port->GetRate();
-    const int64_t sending = m_ideal ? 0 : lossless::TransmissionTime(wire + message, rate);
-    return sending + 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay() +
-           m_minGap.GetTimeStep() + lossless::TransmissionTime(wire, rate);
+    const auto overhead = static_cast<int64_t>(m_port->GetOverhead());
+    const int64_t message = m_ideal ? 0 : m_port->GetControlFrameSize() + overhead;
+    return FeedbackLatency(m_port->GetRate(),
+                           m_port->GetDelay(),
+                           m_port->GetLargestFrame() + overhead,
+                           message,
+                           m_port->GetPeer().GetControlDelay()) +
+           m_minGap.GetTimeStep();
 }
 
 std::string
@@ -89,16 +114,13 @@ Gentle::WarnMargin(const std::string& what,
 {
     const int64_t tau = GetFeedbackLatency();
     const int64_t bound = factor * lossless::BytesInTime(m_port->GetRate(), tau);
-    if (margin >= bound)
-    {
-        return {};
-    }
-    std::ostringstream warning;
-    warning << GetInstanceTypeId().GetName() << ": " << what << " = " << margin
-            << " B is less than " << factor << " C tau = " << bound << " B (C " << m_port->GetRate()
-            << " bit/s, tau " << tau << " ps): outside the sufficient bound of " << source
-            << ", so the queue may reach Bm\n";
-    return warning.str();
+    const std::string warning =
+        WarnOutside({what, margin},
+                    {std::to_string(factor) + " C tau", bound},
+                    source,
+                    "the queue may reach Bm (C " + std::to_string(m_port->GetRate()) +
+                        " bit/s, tau " + std::to_string(tau) + " ps)");
+    return warning.empty() ? warning : GetInstanceTypeId().GetName() + ": " + warning;
 }
 
 void

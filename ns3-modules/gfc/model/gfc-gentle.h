@@ -9,6 +9,8 @@
 #include "ns3/lossless-rate.h"
 
 #include <array>
+#include <string>
+#include <utility>
 
 /**
  * @defgroup gfc Gentle Flow Control
@@ -20,6 +22,41 @@ namespace ns3
 {
 namespace gfc
 {
+
+/**
+ * @ingroup gfc
+ * @brief Time from a message to the first whole frame at its rate, tau of the paper.
+ *
+ * The message waits for a frame and is sent itself; it travels, has effect after the processing,
+ * and a frame at the new rate travels back and is seen when its last bit is in.
+ *
+ * @param rate of the link in bit/s.
+ * @param delay of the link, one way, in ps.
+ * @param frame wire bytes of the largest frame.
+ * @param message wire bytes of a message; 0: ideal, waits for nothing and takes no time.
+ * @param processing until the message has effect, in ps.
+ * @return ps.
+ */
+int64_t FeedbackLatency(uint64_t rate,
+                        int64_t delay,
+                        int64_t frame,
+                        int64_t message,
+                        int64_t processing);
+
+/**
+ * @ingroup gfc
+ * @brief Warn when a margin of buffer is less than a sufficient bound asks for.
+ *
+ * @param margin the left-hand side in words and its value in bytes ("Bm - B0").
+ * @param bound the right-hand side in words and its value in bytes ("4 C tau").
+ * @param source where the bound is from.
+ * @param consequence what may happen.
+ * @return empty inside the bound; else what to say after the name of the scheme.
+ */
+std::string WarnOutside(const std::pair<std::string, int64_t>& margin,
+                        const std::pair<std::string, int64_t>& bound,
+                        const std::string& source,
+                        const std::string& consequence);
 
 /**
  * @ingroup gfc
@@ -64,11 +101,8 @@ class Gentle : public lossless::FlowControl
     virtual uint64_t GetRate(uint32_t word) const = 0;
 
     /**
-     * @brief Time from a message to the first whole frame at its rate, tau of the paper.
-     *
-     * The message waits for a frame and is sent itself, unless it is ideal; it travels, has effect
-     * after the peer's ControlDelay, and a frame at the new rate travels back and is seen when its
-     * last bit is in.
+     * @brief tau on this port: FeedbackLatency, with the peer's ControlDelay as processing, and
+     * MinGap, for which a message may have to wait.
      *
      * @return ps.
      */

@@ -42,9 +42,8 @@ MakeStages(int64_t b1, int64_t bm, double ratio, uint64_t line, uint64_t floor)
             return stages;
         }
         stages.push_back(Stage{start, std::max(floor, static_cast<uint64_t>(rate))});
-        // The length of stage k is (1 - ratio) of what remains; those that follow one of a byte are
-        // omissible.
-        if (span * share * (1 - ratio) <= 1)
+        // B_n - B_(n-1) = (1 - ratio) ratio^(n-2) (Bm - B1)
+        if (stages.size() > 2 && span * share * (1 - ratio) <= ratio)
         {
             return stages;
         }

@@ -30,8 +30,9 @@ struct Stage
  * @brief The stage table of section 4.2.
  *
  * Stage 0 is everything below B1 at line rate. R_k = ratio^k C (equation 4 has ratio 1/2), and
- * equation 2 gives Bm - B_k = ratio^(k-1) (Bm - B1). The table ends with the first stage no longer
- * than a byte ("8b" in the paper).
+ * equation 2 gives Bm - B_k = ratio^(k-1) (Bm - B1). The table ends with stage N, the first for
+ * which B_N - B_(N-1) is at most a byte ("8b" in the paper): 16 stages for Bm = 300 KB and B1 = 281
+ * KB. Queues are whole bytes, so starts are rounded up.
  *
  * @param b1 start of stage 1 in bytes.
  * @param bm queue length at which the rate would reach 0, in bytes, above b1.

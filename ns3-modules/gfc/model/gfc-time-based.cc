@@ -4,6 +4,7 @@
 #include "gfc-time-based.h"
 
 #include "gfc-conceptual.h"
+#include "gfc-gentle.h"
 
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
@@ -67,6 +68,26 @@ TimeBasedGfc::Check() const
                  << " B\n";
     }
     return problems.str();
+}
+
+std::string
+TimeBasedGfc::Warn() const
+{
+    const auto overhead = static_cast<int64_t>(m_port->GetOverhead());
+    const uint64_t rate = m_port->GetRate();
+    const int64_t tau = FeedbackLatency(rate,
+                                        m_port->GetDelay(),
+                                        m_port->GetLargestFrame() + overhead,
+                                        m_port->GetControlFrameSize() + overhead,
+                                        m_port->GetPeer().GetControlDelay());
+    const int64_t period = GetPeriod().GetTimeStep();
+    const std::string warning = WarnOutside(
+        {"Buffer - B0", GetBuffer() - m_b0},
+        {"C (Period + tau)", lossless::BytesInTime(rate, period + tau)},
+        "a linear mapping on periodic credits (derived, not the paper's)",
+        "a sender may run out of credit and wait (C " + std::to_string(rate) + " bit/s, Period " +
+            std::to_string(period) + " ps, tau " + std::to_string(tau) + " ps)");
+    return warning.empty() ? warning : GetInstanceTypeId().GetName() + ": " + warning;
 }
 
 void

@@ -22,6 +22,12 @@ namespace gfc
  * message. Credits still bind: a frame without credit waits, so nothing is lost whatever the
  * mapping does. (That the sender derives the queue so is recalled with low confidence; the excerpt
  * of the paper only says that CBFC generates messages periodically.)
+ *
+ * Bound (derived, not the paper's): with Buffer - B0 >= C (T + tau) the credits never run out.
+ * What the sender counts as held includes what is on its way, so between two messages it grows by
+ * at most T R(held) <= T C (Buffer - held) / (Buffer - B0) <= Buffer - held; the first message
+ * comes T + tau after the first frame. It is a bound for a fluid: frames are whole, and a frame
+ * may fill its last block by a byte.
  */
 class TimeBasedGfc : public cbfc::Credit
 {
@@ -35,6 +41,7 @@ class TimeBasedGfc : public cbfc::Credit
 
     void Start() override;
     std::string Check() const override;
+    std::string Warn() const override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
     void Report(lossless::Summary& summary) const override;
