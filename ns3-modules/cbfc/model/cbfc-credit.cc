@@ -4,6 +4,7 @@
 #include "cbfc-credit.h"
 
 #include "ns3/boolean.h"
+#include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
 
@@ -31,16 +32,17 @@ namespace
 constexpr uint16_t OPCODE = 0x0cbf;
 
 /**
- * @brief Is one counter ahead of another, modulo 2^32?
+ * @brief How far one counter is ahead of another, of whose difference the low bits are known.
  *
  * @param a counter.
  * @param b counter.
- * @return true when a is ahead of b.
+ * @param bits how many bits.
+ * @return a - b, from -2^(bits - 1) up to below 2^(bits - 1).
  */
-bool
-IsAhead(uint32_t a, uint32_t b)
+int32_t
+Ahead(uint32_t a, uint32_t b, uint32_t bits)
 {
-    return static_cast<int32_t>(a - b) > 0;
+    return static_cast<int32_t>((a - b) << (32 - bits)) >> (32 - bits);
 }
 
 } // namespace
@@ -74,7 +76,13 @@ Credit::GetTypeId()
                           "simulation model.",
                           TimeValue(NanoSeconds(256)),
                           MakeTimeAccessor(&Credit::m_minGap),
-                          MakeTimeChecker(Seconds(0)));
+                          MakeTimeChecker(Seconds(0)))
+            .AddAttribute("CounterBits",
+                          "Width of the counters in credit messages. InfiniBand has 12 (recalled, "
+                          "unverified), which allow a Buffer of 2047 blocks.",
+                          UintegerValue(32),
+                          MakeUintegerAccessor(&Credit::m_bits),
+                          MakeUintegerChecker<uint32_t>(2, 32));
     return tid;
 }
 
@@ -95,6 +103,10 @@ Credit::Start()
 {
     m_blocks = static_cast<uint32_t>(m_buffer / BLOCK_BYTES);
     m_largest = BlocksOf(m_port->GetLargestFrame());
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        m_lossless |= m_port->GetNode().GetBuffer().IsLossless(cls) << cls;
+    }
     m_limit.fill(m_blocks);
     m_lastGrant.fill(-m_minGap.GetTimeStep());
 }
@@ -108,6 +120,13 @@ Credit::Check() const
         problems << "Credit: Buffer " << m_buffer << " B is " << m_blocks << " blocks of "
                  << BLOCK_BYTES << " B, too few for a frame of " << m_port->GetLargestFrame()
                  << " B, which could never be sent\n";
+    }
+    const uint32_t most = (1U << (m_bits - 1)) - 1; // half of what the counters tell apart
+    if (m_blocks > most)
+    {
+        problems << "Credit: Buffer " << m_buffer << " B is " << m_blocks
+                 << " blocks, and counters of " << m_bits << " bits can promise " << most
+                 << " (CounterBits)\n";
     }
     return problems.str();
 }
@@ -154,11 +173,17 @@ Credit::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
     const uint32_t blocks = BlocksOf(frame.bytes);
     m_received[frame.cls] += blocks;
     m_held[frame.cls] += blocks;
+    Activate(frame.cls);
+}
+
+void
+Credit::Activate(uint8_t cls)
+{
     if (!m_active)
     {
         m_tick.Schedule(m_period.GetTimeStep());
     }
-    m_active |= 1U << frame.cls;
+    m_active |= 1U << cls;
 }
 
 void
@@ -214,8 +239,9 @@ Credit::Grant(uint8_t cls)
     control.opcode = OPCODE;
     control.classes = static_cast<uint16_t>(1U << cls);
     control.value.fill(0);
-    control.value[0] = GetLimit(cls);
-    control.value[1] = m_sent[cls];
+    const uint32_t mask = UINT32_MAX >> (32 - m_bits);
+    control.value[0] = GetLimit(cls) & mask;
+    control.value[1] = m_sent[cls] & mask;
     m_lastGrant[cls] = NowPs();
     ++m_messages;
     m_port->SendControl(frame);
@@ -233,13 +259,14 @@ Credit::ReceiveControl(const ControlFrame& control)
     {
         ++cls;
     }
-    const uint32_t peerSent = control.value[1];
-    if (IsAhead(peerSent, m_received[cls]))
+    const int32_t lost = Ahead(control.value[1], m_received[cls], m_bits);
+    if (lost > 0)
     {
-        m_resynced += peerSent - m_received[cls];
-        m_received[cls] = peerSent;
+        m_resynced += static_cast<uint32_t>(lost);
+        m_received[cls] += static_cast<uint32_t>(lost);
     }
-    m_limit[cls] = control.value[0];
+    m_limit[cls] =
+        m_sent[cls] + static_cast<uint32_t>(Ahead(control.value[0], m_sent[cls], m_bits));
     UpdateStarved(cls);
     NotifyCredit(cls, NowPs());
     m_port->Kick();
@@ -261,14 +288,21 @@ Credit::GetCredit(uint8_t cls) const
 int64_t
 Credit::GetEarliest(uint16_t queue, const Frame& head, int64_t now) const
 {
-    return BlocksOf(head.bytes) <= GetCredit(queue % N_CLASSES) ? now : NEVER;
+    const uint8_t cls = queue % N_CLASSES;
+    const bool mayGo = BlocksOf(head.bytes) <= GetCredit(cls) || !((m_lossless >> cls) & 1U);
+    return mayGo ? now : NEVER;
 }
 
 void
 Credit::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
 {
     const uint8_t cls = queue % N_CLASSES;
+    if (!((m_lossless >> cls) & 1U))
+    {
+        return;
+    }
     m_sent[cls] += BlocksOf(frame.bytes);
+    Activate(cls); // the peer must hear of FCTBS also when it sends nothing itself
     UpdateStarved(cls);
 }
 

@@ -44,13 +44,17 @@ BlocksOf(uint32_t bytes)
  * <= FCCL. The receiver counts the blocks it has received, ABR, and grants FCCL = ABR + free blocks
  * of its buffer, in a credit message every Period and, with OnChange, when blocks became free, at
  * least MinGap apart. A message carries the sender's FCTBS as well: the receiver takes it over as
- * ABR, so that blocks lost on the wire are not lost for ever.
+ * ABR, so that blocks lost on the wire are not lost for ever. Both ends of a link on which a class
+ * has had traffic send messages, each about the direction towards it and, with FCTBS, the one from
+ * it.
  *
- * Counters are 32 bits wide and compared modulo 2^32; InfiniBand's have 12 (recalled), which limits
- * a buffer to 128 KB and is not modelled. Credits are agreed when the link comes up, as link
- * training does. The switch must hold what is promised: give each (port, class) Buffer bytes of its
- * own (SharedBuffer Private) or enough shared buffer. A class is reported as paused while its
- * credits do not suffice for a largest frame.
+ * Counters are 32 bits wide and compared modulo 2^32, wide enough for any Buffer; InfiniBand's have
+ * 12 (recalled), which limits a buffer to just below 128 KiB: CounterBits. Credits are agreed when
+ * the link comes up, as link training does. The switch must hold what is promised: give each (port,
+ * class) Buffer bytes of its own (SharedBuffer Private) or enough shared buffer. A class is
+ * reported as paused while its credits do not suffice for a largest frame.
+ *
+ * Lossy classes and the control queue (as InfiniBand's VL15) need no credit.
  *
  * ABR is only ever moved forwards by a message, because a message that took ControlDelay to have
  * effect is older than the blocks that came in since.
@@ -114,6 +118,7 @@ class Credit : public lossless::FlowControl
 
   private:
     uint32_t GetLimit(uint8_t cls) const;
+    void Activate(uint8_t cls);
     void Grant(uint8_t cls);
     void Period();
     void GrantPending();
@@ -124,6 +129,7 @@ class Credit : public lossless::FlowControl
     Time m_period;    //!< between messages
     bool m_onChange;  //!< also when blocks became free
     Time m_minGap;    //!< between messages of a class
+    uint32_t m_bits;  //!< width of the counters in messages
 
     // Receiver's side
     std::array<uint32_t, lossless::N_CLASSES> m_received{}; //!< ABR (blocks)
@@ -138,8 +144,9 @@ class Credit : public lossless::FlowControl
     // Sender's side
     std::array<uint32_t, lossless::N_CLASSES> m_sent{};  //!< FCTBS (blocks)
     std::array<uint32_t, lossless::N_CLASSES> m_limit{}; //!< FCCL (blocks)
-    uint32_t m_starved{0}; //!< bit c: class c has less than a largest frame's credit
-    uint32_t m_largest{0}; //!< blocks of a largest frame
+    uint32_t m_starved{0};  //!< bit c: class c has less than a largest frame's credit
+    uint32_t m_largest{0};  //!< blocks of a largest frame
+    uint32_t m_lossless{0}; //!< bit c: class c is lossless, so that credits count for it
 
     lossless::ReusableEvent<Credit> m_tick; //!< a period is over
     lossless::ReusableEvent<Credit> m_gap;  //!< a gap is over

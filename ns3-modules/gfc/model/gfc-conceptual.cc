@@ -86,7 +86,7 @@ ConceptualGfc::Check() const
 std::string
 ConceptualGfc::Warn() const
 {
-    return WarnMargin("Bm - B0", m_bm - m_b0, 4, "Theorem 4.1");
+    return WarnMargin("Bm - B0", m_bm - m_b0, 4, "4 C tau", "Theorem 4.1");
 }
 
 uint64_t

@@ -6,6 +6,7 @@
 #include "ns3/lossless-port.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace ns3
@@ -58,9 +59,9 @@ Gentle::GetTypeId()
                                           MakeTimeAccessor(&Gentle::m_minGap),
                                           MakeTimeChecker(Seconds(0)))
                             .AddAttribute("Refresh",
-                                          "Time after which the word of a queue that is not empty "
-                                          "is sent again, so that a lost message "
-                                          "does not freeze a rate; 0: never.",
+                                          "Time after which the last word of a class is sent "
+                                          "again, so that a lost message does not freeze a rate; "
+                                          "0: never.",
                                           TimeValue(MilliSeconds(1)),
                                           MakeTimeAccessor(&Gentle::m_refresh),
                                           MakeTimeChecker(Seconds(0)));
@@ -109,14 +110,16 @@ Gentle::GetFeedbackLatency() const
 std::string
 Gentle::WarnMargin(const std::string& what,
                    int64_t margin,
-                   int64_t factor,
+                   double factor,
+                   const std::string& bound,
                    const std::string& source) const
 {
     const int64_t tau = GetFeedbackLatency();
-    const int64_t bound = factor * lossless::BytesInTime(m_port->GetRate(), tau);
+    const auto reach = static_cast<double>(lossless::BytesInTime(m_port->GetRate(), tau));
+    const auto least = static_cast<int64_t>(std::ceil(factor * reach));
     const std::string warning =
         WarnOutside({what, margin},
-                    {std::to_string(factor) + " C tau", bound},
+                    {bound, least},
                     source,
                     "the queue may reach Bm (C " + std::to_string(m_port->GetRate()) +
                         " bit/s, tau " + std::to_string(tau) + " ps)");
@@ -200,25 +203,24 @@ Gentle::Send(uint8_t cls)
 void
 Gentle::Refresh()
 {
-    m_refreshing = false;
+    // The word of an empty queue is repeated too: the message that lifted a limit may be the one
+    // that was lost.
     const int64_t now = NowPs();
+    const int64_t refresh = m_refresh.GetTimeStep();
+    int64_t next = lossless::NEVER;
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        // The initial word is repeated once too: the message that lifted a limit may be the one
-        // that was lost.
-        if (m_lastSent[cls] > 0 && m_lastSent[cls] + m_refresh.GetTimeStep() <= now)
+        if (m_lastSent[cls] > 0)
         {
-            const bool idle = m_sent[cls] == m_idleWord;
-            ++m_repeats;
-            Send(cls);
-            m_lastSent[cls] = idle ? 0 : now;
-        }
-        if (m_lastSent[cls] > 0 && !m_refreshing)
-        {
-            m_refreshing = true;
-            m_repeat.Schedule(m_refresh.GetTimeStep());
+            if (m_lastSent[cls] + refresh <= now)
+            {
+                ++m_repeats;
+                Send(cls);
+            }
+            next = std::min(next, m_lastSent[cls] + refresh - now);
         }
     }
+    m_repeat.Schedule(next);
 }
 
 void

@@ -131,12 +131,14 @@ class Gentle : public lossless::FlowControl
      * @param what the left-hand side in words ("Bm - B0").
      * @param margin its value in bytes.
      * @param factor the bound as a multiple of C tau.
-     * @param source where the bound is from.
+     * @param bound the bound in words ("4 C tau").
+     * @param source where it is from.
      * @return a warning that quotes both sides, or empty.
      */
     std::string WarnMargin(const std::string& what,
                            int64_t margin,
-                           int64_t factor,
+                           double factor,
+                           const std::string& bound,
                            const std::string& source) const;
 
     bool m_ideal{false}; //!< messages take no bandwidth; an attribute of the derived class, whose
@@ -151,7 +153,7 @@ class Gentle : public lossless::FlowControl
 
     // Attributes
     Time m_minGap;  //!< between messages of a class
-    Time m_refresh; //!< between repeats of a word that is not the initial one; 0: none
+    Time m_refresh; //!< between repeats of a word; 0: none
 
     // Receiver's side
     std::array<uint32_t, lossless::N_CLASSES> m_word{};    //!< that the sender should know
@@ -159,7 +161,7 @@ class Gentle : public lossless::FlowControl
     std::array<int64_t, lossless::N_CLASSES> m_lastSent{}; //!< when (ps)
     uint32_t m_idleWord{0};                                //!< of an empty queue
     uint32_t m_pending{0};                                 //!< bit c: class c waits for its gap
-    bool m_refreshing{false}; //!< an occurrence of m_repeat is scheduled
+    bool m_refreshing{false}; //!< m_repeat is scheduled, as it is from the first message on
     uint64_t m_messages{0};   //!< sent
     uint64_t m_repeats{0};    //!< of them, repeats
     int64_t m_peak{0};        //!< longest queue (B)

@@ -126,7 +126,13 @@ MultiStageGfc::Check() const
 std::string
 MultiStageGfc::Warn() const
 {
-    return WarnMargin("Bm - B1", m_bm - m_b1, 2, "section 4.2");
+    // Equation 1, B_(k+1) - B_k >= R_(k-1) tau, for any ratio: 2 C tau for the paper's 1/2.
+    const bool isPapers = m_ratio == 0.5;
+    return WarnMargin("Bm - B1",
+                      m_bm - m_b1,
+                      1 / (1 - m_ratio),
+                      isPapers ? "2 C tau" : "C tau / (1 - Ratio)",
+                      isPapers ? "section 4.2" : "equation 1");
 }
 
 const std::vector<Stage>&

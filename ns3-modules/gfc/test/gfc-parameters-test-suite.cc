@@ -31,7 +31,7 @@ class WorkedByHandTest : public TestCase
 {
   public:
     WorkedByHandTest()
-        : TestCase("tau, bounds and overhead at 10, 25, 40 and 100 Gb/s; stages of two buffers")
+        : TestCase("tau, bounds and overhead at 10, 25, 40 and 100 Gbps; stages of two buffers")
     {
     }
 
