@@ -32,6 +32,7 @@ OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_EXPERIMENT = "gfc/two-to-one"
 SHOWN_RUNS = 40
 SHOWN_FAILURES = 10
+SHOWN_WARNINGS = 4
 
 P = ParamSpec("P")
 
@@ -254,8 +255,11 @@ def _report(plan: Plan, command_line: str) -> int:
             f"{expectation.verdict:<11} {expectation.expect.what}: {expectation.measured()}", end=""
         )
         print("" if published is None else f", published {published}")
-    for text, count in result.warnings:
+    for text, count in result.warnings[:SHOWN_WARNINGS]:
         print(f"warning in {_runs(count)}: {text}", file=sys.stderr)
+    if len(result.warnings) > SHOWN_WARNINGS:
+        more = len(result.warnings) - SHOWN_WARNINGS
+        print(f"... and {more} more warnings, in the report", file=sys.stderr)
     for text in result.figure_errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
     print(f"report: {result.index}")

@@ -121,6 +121,38 @@ def test_crossing_peak_and_settling() -> None:
     assert one(run, "settles_within", port="s0:h0", level="90B", tolerance=0.02) is None
 
 
+def test_lead_of_one_crossing_over_another() -> None:
+    """The queue is 100 from 10, 50 from 30, 200 from 60 and 0 from 80 ps on."""
+    run = make_run(queue=STEP)
+
+    def lead(first: dict[str, Any], then: dict[str, Any]) -> float | None:
+        ends = {"first": first, "then": then}
+        ends = {name: {"port": "s0:h0", "class": 3, **end} for name, end in ends.items()}
+        return one(run, "lead", **ends)
+
+    assert lead({"level": "100B"}, {"level": "150B"}) == 50
+    assert lead({"level": "150B"}, {"level": "100B"}) == -50
+    late = {"level": "60B", "direction": "down", "from": "20ps"}
+    assert lead({"level": "100B"}, late) == 20
+    assert lead({"level": "100B"}, {"level": "201B"}) == math.inf
+    assert lead({"level": "201B"}, {"level": "100B"}) is None
+
+
+def test_stalled_says_when_something_is_stuck() -> None:
+    """1 when the last delivery came too early and not all arrived; None without the numbers."""
+    run = make_run()
+    numbers = {"delivered_bytes": 5, "sent_bytes": 9, "last_delivery_ps": 40}
+    for changed, expected in (
+        ({}, 1),
+        ({"last_delivery_ps": 50}, 0),
+        ({"delivered_bytes": 9}, 0),
+    ):
+        summary = numbers | changed
+        told = RunTables(run.spec, run.nodes, summary, run.tables)
+        assert one(told, "stalled", after="50ps") == expected
+    assert one(run, "stalled", after="50ps") is None
+
+
 def test_rate_counts_bytes_of_intervals() -> None:
     """1,250 bytes in 1 us are 10 Gb/s; a row counts the interval that ends at its time."""
     rows = [(US, 0, 1, 3, 1250, 0), (2 * US, 0, 1, 3, 0, 0), (2 * US, 0, 1, 4, 625, 0)]
@@ -407,6 +439,14 @@ def test_needs_are_matched_with_traces() -> None:
         ({"kind": "control_share", "port": "s0:h0", "from": "5us", "to": "4us"}, "must be before"),
         ({"kind": "control_peak", "port": "s0:h0"}, "window"),
         ({"kind": "control_peak", "port": "s0:h0", "window": "0us"}, "greater than 0"),
+        (
+            {
+                "kind": "lead",
+                "first": {"port": "s0:h0", "level": "5us"},
+                "then": {"port": "s0:h0", "level": "5B"},
+            },
+            "'level' is in ps",
+        ),
     ],
 )
 def test_bad_entries_are_refused(entry: dict[str, Any], message: str) -> None:
@@ -426,7 +466,16 @@ def test_dumped_entries_can_be_read(kind: str) -> None:
     """A validated entry, written as JSON, is the same entry: it travels in a RunSpec."""
     keys = {"port": "s0:h0", "level": "1KB", "tolerance": 0.1, "number": "events", "from": "5us"}
     keys |= {"window": "2us"}
+    keys: dict[str, Any] = {
+        "port": "s0:h0",
+        "level": "1KB",
+        "tolerance": 0.1,
+        "number": "events",
+        "from": "5us",
+    }
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
+    crossing = {"port": "s0:h0", "class": 3, "level": "1KB", "from": "5us"}
+    keys |= {"after": "5us", "first": crossing, "then": crossing | {"direction": "down"}}
     keys |= (
         {"class": 3} if kind.startswith("pause_") and "port" in MODELS[kind].model_fields else {}
     )

@@ -1,14 +1,16 @@
-"""Metrics made of others: ratios of summary numbers, and delays between the ends of a link."""
+"""Metrics made of others: ratios of summary numbers, leads, delays between the ends of a link."""
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.metrics.base import Metric, RunTables, metric
-from pyorch.metrics.fields import Need, Port, TrafficClass
+from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
+from pyorch.metrics.series_kinds import FirstCrossing, series_need
 
 Statistic = Literal["min", "mean", "max"]
 
@@ -29,6 +31,81 @@ class Ratio(Metric):
     def value(self, run: RunTables) -> float | None:
         number, to = run.summary.get(self.number), run.summary.get(self.to)
         return None if number is None or not to else number / to
+
+
+class Crossing(Entry):
+    """A first crossing of a level; the keys are those of the metric `first_crossing`."""
+
+    table: str = "queue"
+    column: str | None = None
+    port: Port
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    start: Time | None = Field(default=None, alias="from")
+    level: QuantityText
+    direction: Literal["up", "down"] = "up"
+
+    @model_validator(mode="after")
+    def _check(self) -> Crossing:
+        self.metric()
+        return self
+
+    def metric(self) -> FirstCrossing:
+        """The metric that finds it."""
+        return FirstCrossing.model_validate({"name": "crossing", **self.model_dump()})
+
+
+@metric
+class Lead(Metric):
+    """Time [ps] by which the crossing `first` comes before the crossing `then`.
+
+    Negative when it comes after it, infinite when only `first` happens, None when `first` never
+    does.
+    """
+
+    kind: Literal["lead"] = "lead"
+    first: Crossing
+    then: Crossing
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def needs(self) -> list[Need]:
+        ends = (self.first, self.then)
+        return [series_need(e.table, e.column, e.port, e.class_number) for e in ends]
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        first = self.first.metric().value(run)
+        if first is None:
+            return None
+        then = self.then.metric().value(run)
+        return math.inf if then is None else then - first
+
+
+@metric
+class Stalled(Metric):
+    """1 when nothing was delivered from `after` on though something is stuck, else 0.
+
+    Over seeds its mean is the share of runs whose throughput ended at 0.
+    """
+
+    kind: Literal["stalled"] = "stalled"
+    after: Time
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        numbers = [run.summary.get(name) for name in ("delivered_bytes", "sent_bytes")]
+        last = run.summary.get("last_delivery_ps")
+        delivered, sent = numbers
+        if delivered is None or sent is None or last is None:
+            return None
+        return float(delivered < sent and last < self.after)
 
 
 class PauseDelay(Metric):

@@ -1,0 +1,74 @@
+"""The figure of the study of deadlocks over XOFF - XON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pyorch.report.figures import Drawn
+from pyorch.report.style import COLOURS, line_style
+from pyorch.units import parse_bytes
+
+if TYPE_CHECKING:
+    from pyorch.report.data import ReportData
+    from pyorch.report.figures.custom import Custom
+
+#: Of the study: XOFF [B], duration [ps].
+XOFF, END = 80_000, 5e9
+
+
+def deadlocks(data: ReportData, figure: Custom) -> Drawn:
+    """Draw the share of runs that stall, and how many still deliver as time goes on."""
+    runs = figure.rows_of(data).copy()
+    runs["gap"] = [XOFF - parse_bytes(str(xon)) for xon in runs["buffer.xon"]]
+    shares = pd.DataFrame(
+        [
+            {"gap": gap, "runs": len(part), "stalled": part["stalled"].sum()}
+            for gap, part in runs.groupby("gap")
+        ]
+    )
+    canvas, panels = figure.canvas(columns=2)
+    left, right = panels[0]
+    for row in shares.itertuples():
+        low, high = wilson(float(row.stalled), int(row.runs))
+        left.plot([row.gap / 1e3] * 2, [100 * low, 100 * high], color=COLOURS[0])
+    share = 100 * shares["stalled"] / shares["runs"]
+    left.plot(shares["gap"] / 1e3, share, linestyle="none", marker="o", color=COLOURS[0])
+    left.set_xlim(0, XOFF / 1e3)
+    left.set_ylim(0, 100)
+    left.set_xlabel("XOFF − XON (KB)")
+    left.set_ylabel("Runs that deadlock (%)")
+    for number, (gap, part) in enumerate(runs.groupby("gap")):
+        ends = sorted(part.loc[part["stalled"] == 1, "last_delivery"] / 1e9)
+        alive = [1 - index / len(part) for index in range(len(ends) + 1)]
+        style = line_style(number) | {"label": f"{gap / 1e3:g} KB"}
+        times = [0, *ends, END / 1e9]
+        right.step(times, [100 * a for a in (*alive, alive[-1])], where="post", **style)
+    right.set_ylim(0, 105)
+    right.set_xlabel("Time (ms)")
+    right.set_ylabel("Runs that still deliver (%)")
+    right.legend(title="XOFF − XON", loc="lower left")
+    wider, narrower = only_one(runs)
+    note = (
+        f"{int(shares['runs'].min())} seeds each, bars: 95 % interval (Wilson). A seed has "
+        f"the same traffic everywhere: {wider} deadlock with the widest gap and not with the narrowest, "
+        f"{narrower} the other way round."
+    )
+    return Drawn(canvas, shares, [note])
+
+
+def only_one(runs: pd.DataFrame) -> tuple[int, int]:
+    """Return how many seeds stall only with the widest gap, and how many only with the least."""
+    by_seed = runs.pivot_table(index="seed", columns="gap", values="stalled").dropna()
+    widest, narrowest = by_seed[by_seed.columns.max()], by_seed[by_seed.columns.min()]
+    return int((widest > narrowest).sum()), int((widest < narrowest).sum())
+
+
+def wilson(hits: float, n: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the 95 % score interval of a share."""
+    share = hits / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return middle - half, middle + half
