@@ -53,8 +53,8 @@ def deadlocks(data: ReportData, figure: Custom) -> Drawn:
     wider, narrower = only_one(runs)
     note = (
         f"{int(shares['runs'].min())} seeds each, bars: 95 % interval (Wilson). A seed has "
-        f"the same traffic everywhere: {wider} deadlock with the widest gap and not with the narrowest, "
-        f"{narrower} the other way round."
+        f"the same traffic everywhere: {wider} deadlock with the widest gap and not with the "
+        f"narrowest, {narrower} the other way round."
     )
     return Drawn(canvas, shares, [note])
 
