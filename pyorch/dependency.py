@@ -61,7 +61,7 @@ class ShortestPaths:
         """The turns of all shortest paths between two edges, as places: (turns, 3)."""
         before, middle = np.nonzero(self.adjacency)
         turn, after = np.nonzero(self.adjacency[middle])
-        turns = np.stack([before[turn], middle[turn], after], axis=1)
+        turns: Places = np.stack([before[turn], middle[turn], after], axis=1)
         turns = turns[turns[:, 0] != turns[:, 2]]
         parts = 1 + len(turns) * len(self.edges) ** 2 // MOST_SUMS
         used = [self._lengths(part) == self._between() for part in np.array_split(turns, parts)]

@@ -89,15 +89,15 @@ def largest_b1(rate: int, tau: int, bm: int) -> int:
     return bm - 2 * bytes_in(rate, tau)
 
 
-def largest_time_based_b0(rate: int, tau: int, buffer: int, period: int) -> int:
+def largest_time_based_b0(rate: int, tau: int, bm: int, period: int) -> int:
     """Return the largest B0 [B] of time-based GFC with which credits do not run out.
 
-    Buffer - C (T + tau) with T the period of credits [ps]. Derived for this project's sender, which
+    Bm - C (T + tau) with T the period of credits [ps]. Derived for this project's sender, which
     counts what is on its way as held: between two messages that grows by at most
-    T C (Buffer - held) / (Buffer - B0). The bound recalled of the paper, (sqrt(tau / T) + 1)^2 C T,
+    T C (Bm - held) / (Bm - B0). The bound recalled of the paper, (sqrt(tau / T) + 1)^2 C T,
     is for another sender and not used. Negative when none does.
     """
-    return buffer - bytes_in(rate, period + tau)
+    return bm - bytes_in(rate, period + tau)
 
 
 def worst_overhead(message: int, tau: int) -> int:

@@ -628,9 +628,7 @@ class RingTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(summary["deadlocked"], 1, "a deadlock for certain");
         NS_TEST_ASSERT_MSG_EQ(summary["deadlock_cycle_queues"], N, "all around the ring");
         NS_TEST_ASSERT_MSG_EQ(summary["deadlock_stuck_queues"], 2 * N, "and every host behind it");
-        NS_TEST_ASSERT_MSG_EQ(summary["delivered_bytes"],
-                              halfway,
-                              "what is stuck stays stuck");
+        NS_TEST_ASSERT_MSG_EQ(summary["delivered_bytes"], halfway, "what is stuck stays stuck");
         NS_TEST_ASSERT_MSG_GT(Summary(sim)["sent_bytes"], halfway, "and there is something stuck");
     }
 };

@@ -31,11 +31,18 @@ TimeBasedGfc::GetTypeId()
             .SetGroupName("gfc")
             .AddConstructor<TimeBasedGfc>()
             .AddAttribute("B0",
-                          "Queue length up to which the sender uses line rate; the mapping reaches "
-                          "0 at Buffer. The "
-                          "paper's simulations have about 159 KB (unverified). [B]",
+                          "Queue length up to which the sender uses line rate. The paper's "
+                          "simulations have about 159 KB (unverified). [B]",
                           UintegerValue(159'000),
                           MakeUintegerAccessor(&TimeBasedGfc::m_b0),
+                          MakeUintegerChecker<int64_t>(0, 1ULL << 36))
+            .AddAttribute("Bm",
+                          "Queue length at which the mapping reaches 0; 0: two of the largest "
+                          "frames below Buffer, so that a sender has credit for a frame at any "
+                          "rate. At Buffer itself it would hold and wait as soon as less than a "
+                          "frame is free. [B]",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&TimeBasedGfc::m_bm),
                           MakeUintegerChecker<int64_t>(0, 1ULL << 36))
             .AddAttribute(
                 "MinRate",
@@ -50,6 +57,10 @@ void
 TimeBasedGfc::Start()
 {
     cbfc::Credit::Start();
+    if (m_bm == 0)
+    {
+        m_bm = GetBuffer() - 2 * static_cast<int64_t>(m_port->GetLargestFrame());
+    }
     m_lowest = m_port->GetRate();
     for (auto& limiter : m_limiter)
     {
@@ -62,10 +73,10 @@ TimeBasedGfc::Check() const
 {
     std::ostringstream problems;
     problems << cbfc::Credit::Check();
-    if (m_b0 >= GetBuffer())
+    if (m_b0 >= m_bm || m_bm > GetBuffer())
     {
-        problems << "TimeBasedGfc: B0 " << m_b0 << " B must be less than Buffer " << GetBuffer()
-                 << " B\n";
+        problems << "TimeBasedGfc: B0 " << m_b0 << " B, Bm " << m_bm << " B and Buffer "
+                 << GetBuffer() << " B must be so that B0 < Bm <= Buffer\n";
     }
     return problems.str();
 }
@@ -82,7 +93,7 @@ TimeBasedGfc::Warn() const
                                         m_port->GetPeer().GetControlDelay());
     const int64_t period = GetPeriod().GetTimeStep();
     const std::string warning = WarnOutside(
-        {"Buffer - B0", GetBuffer() - m_b0},
+        {"Bm - B0", m_bm - m_b0},
         {"C (Period + tau)", lossless::BytesInTime(rate, period + tau)},
         "a linear mapping on periodic credits (derived, not the paper's)",
         "a sender may run out of credit and wait (C " + std::to_string(rate) + " bit/s, Period " +
@@ -95,7 +106,7 @@ TimeBasedGfc::NotifyCredit(uint8_t cls, int64_t now)
 {
     const int64_t held = GetBuffer() - static_cast<int64_t>(GetCredit(cls)) * cbfc::BLOCK_BYTES;
     const uint64_t rate =
-        std::max(m_minRate.GetBitRate(), LinearRate(held, m_b0, GetBuffer(), m_port->GetRate()));
+        std::max(m_minRate.GetBitRate(), LinearRate(held, m_b0, m_bm, m_port->GetRate()));
     m_limiter[cls].SetRate(rate, now);
     m_lowest = std::min(m_lowest, rate);
 }

@@ -23,11 +23,12 @@ namespace gfc
  * mapping does. (That the sender derives the queue so is recalled with low confidence; the excerpt
  * of the paper only says that CBFC generates messages periodically.)
  *
- * Bound (derived, not the paper's): with Buffer - B0 >= C (T + tau) the credits never run out.
- * What the sender counts as held includes what is on its way, so between two messages it grows by
- * at most T R(held) <= T C (Buffer - held) / (Buffer - B0) <= Buffer - held; the first message
- * comes T + tau after the first frame. It is a bound for a fluid: frames are whole, and a frame
- * may fill its last block by a byte.
+ * Bound (derived, not the paper's): with Bm - B0 >= C (T + tau) the credits never run out. What
+ * the sender counts as held includes what is on its way, so between two messages it grows by at
+ * most T R(held) <= T C (Bm - held) / (Bm - B0) <= Bm - held; the first message comes T + tau after
+ * the first frame. It is a bound for a fluid: frames are whole. With Bm at the end of the buffer a
+ * queue whose drain has stopped comes within a frame of it, and then the sender has no credit for a
+ * frame and holds and waits as under CBFC: so the mapping ends two frames earlier.
  */
 class TimeBasedGfc : public cbfc::Credit
 {
@@ -51,6 +52,7 @@ class TimeBasedGfc : public cbfc::Credit
 
   private:
     int64_t m_b0;         //!< queue length up to which the rate is the line's (B)
+    int64_t m_bm;         //!< queue length at which the mapping is 0 (B)
     DataRate m_minRate;   //!< floor of the rate
     uint64_t m_lowest{0}; //!< lowest rate obeyed (bit/s)
     std::array<lossless::RateLimiter, lossless::N_CLASSES> m_limiter; //!< per class

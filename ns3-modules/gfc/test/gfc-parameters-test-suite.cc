@@ -132,11 +132,12 @@ class WarningTest : public TestCase
                          "ControlDelay",
                          std::to_string(link.processing) + "ps");
         const bool timeBased = scheme == "ns3::gfc::TimeBasedGfc";
-        sim.SetAttribute(scheme, timeBased ? "Buffer" : "Bm", "300000");
+        sim.SetAttribute(scheme, "Bm", "300000");
         sim.SetAttribute(scheme, attribute, std::to_string(value));
         if (timeBased)
         {
             sim.SetAttribute(scheme, "Period", "20us");
+            sim.SetAttribute(scheme, "Buffer", "303000");
         }
         else
         {
@@ -211,7 +212,7 @@ class WarningTest : public TestCase
                    "B0",
                    link.GetLargestTimeBasedB0(300'000, 20'000'000, tau),
                    link,
-                   "Buffer - B0 = 34373 B is less than C (Period + tau) = 34374 B");
+                   "Bm - B0 = 34373 B is less than C (Period + tau) = 34374 B");
         link.minGap = 5'000'000; // 6,250 B more
         CheckBound("ns3::gfc::MultiStageGfc",
                    "B1",
