@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from pyorch.report.figures import Drawn
+from pyorch.report.statistics import wilson
 from pyorch.report.style import COLOURS, line_style
 from pyorch.units import parse_bytes
 
@@ -64,11 +64,3 @@ def only_one(runs: pd.DataFrame) -> tuple[int, int]:
     by_seed = runs.pivot_table(index="seed", columns="gap", values="stalled").dropna()
     widest, narrowest = by_seed[by_seed.columns.max()], by_seed[by_seed.columns.min()]
     return int((widest > narrowest).sum()), int((widest < narrowest).sum())
-
-
-def wilson(hits: float, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the 95 % score interval of a share."""
-    share = hits / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return middle - half, middle + half

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from typing_extensions import override
 
 from pyorch.config import workloads
 from pyorch.config.fields import Duration, Names, Size, Table, Time, TrafficClass
-from pyorch.config.topology import Topology
+from pyorch.config.topology import SWITCH, Topology
 from pyorch.config.traffic import (
     NEVER,
     Block,
@@ -115,6 +116,59 @@ class Cycle(TrafficTable):
         ends = np.array([[path[0], path[-1]] for path in paths], dtype=np.uint32)
         starts = self.start + random.integers(0, self.jitter + 1, size=len(paths))
         return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=arrays)
+
+    @override
+    def last_start(self) -> int:
+        return self.start + self.jitter
+
+    @override
+    def stop_ps(self) -> int:
+        return NEVER if self.stop is None else self.stop
+
+
+@traffic("ring")
+class Ring(TrafficTable):
+    """Flows around a ring: from every host to the first host `hops` switches further on.
+
+    On paths that follow the switches' numbers, also where the other way round is shorter. They
+    start up to `jitter` after `start`; without `size` they never end.
+    """
+
+    hops: int = Field(default=2, ge=1)
+    size: Size | None = None
+    jitter: Time = 0
+    stop: Duration | None = None
+
+    @override
+    def resolve(self, check: Check) -> dict[str, Any] | None:
+        network = check.scene.network
+        switches = np.flatnonzero(network.kinds == SWITCH).tolist()
+        for a, b in itertools.pairwise([*switches, switches[0]]):
+            if (a, b) not in network.links:
+                what = f"there is no link from {network.names[a]} to {network.names[b]}"
+                check.add("kind", what, "a topology of kind ring")
+                return None
+        if self.hops >= len(switches):
+            check.add("hops", f"a ring of {len(switches)} switches", f"1 to {len(switches) - 1}")
+            return None
+        if self.stop is not None and self.stop <= self.start + self.jitter:
+            check.add("stop", "not after the last start", "a time after 'start' and 'jitter'")
+            return None
+        return canonical(self)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        switches = np.flatnonzero(network.kinds == SWITCH)
+        first = {int(network.racks[host]): host for host in network.hosts[::-1]}
+        paths = []
+        for host in network.hosts:
+            place = int(np.searchsorted(switches, network.racks[host]))
+            way = switches[(place + np.arange(self.hops + 1)) % len(switches)]
+            nodes = [host, *way, first[int(way[-1])]]
+            paths.append(np.array(nodes, dtype=np.uint32))
+        ends = np.array([[path[0], path[-1]] for path in paths], dtype=np.uint32)
+        starts = self.start + random.integers(0, self.jitter + 1, size=len(paths))
+        return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=paths)
 
     @override
     def last_start(self) -> int:

@@ -54,3 +54,11 @@ def estimate(values: Iterable[float | None]) -> Estimate:
         return Estimate(mean, math.nan, n)
     variance = math.fsum((v - mean) ** 2 for v in kept) / (n - 1)
     return Estimate(mean, t_quantile(n - 1) * math.sqrt(variance / n), n)
+
+
+def wilson(hits: float, n: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the score interval of a share of `hits` in `n`, by default of 95 % (Wilson 1927)."""
+    share = hits / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return middle - half, middle + half
