@@ -31,6 +31,8 @@ inline constexpr uint8_t N_CLASSES = 8;
 inline constexpr uint8_t CONTROL_CLASS = N_CLASSES;
 /// No port.
 inline constexpr uint16_t NO_PORT = std::numeric_limits<uint16_t>::max();
+/// No egress queue, or every one.
+inline constexpr uint16_t ANY_QUEUE = std::numeric_limits<uint16_t>::max();
 /// A time that never comes, in ps.
 inline constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 /// A pause quantum (IEEE 802.1Qbb, clause 36; 802.3 annex 31B): 512 bit times, in bytes.

@@ -6,6 +6,7 @@
 
 #include "lossless-frame.h"
 
+#include <limits>
 #include <vector>
 
 namespace ns3
@@ -117,6 +118,24 @@ class EgressQueue
                 look(*frame);
             }
         }
+    }
+
+    /**
+     * @brief Frame::order of the frame that has waited longest; it is not always the next to go.
+     *
+     * @return order; the largest number if the queue is empty.
+     */
+    uint64_t GetOldest() const
+    {
+        uint64_t oldest = std::numeric_limits<uint64_t>::max();
+        for (std::size_t i = 0; i < m_active; ++i)
+        {
+            std::size_t at = m_first + i;
+            at -= at >= m_turn.size() ? m_turn.size() : 0;
+            const uint64_t order = m_lanes[m_turn[at]].Head()->order;
+            oldest = order < oldest ? order : oldest;
+        }
+        return oldest;
     }
 
     /**

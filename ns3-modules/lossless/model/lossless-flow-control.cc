@@ -80,9 +80,14 @@ FlowControl::GetExtraQueues() const
 }
 
 uint16_t
-FlowControl::SelectQueue(const Frame& /* frame */, uint16_t queue)
+FlowControl::SelectQueue(const Frame& /* frame */, uint16_t queue) const
 {
     return queue;
+}
+
+void
+FlowControl::NotifyJoined(uint16_t /* queue */, const Frame& /* frame */)
+{
 }
 
 int64_t

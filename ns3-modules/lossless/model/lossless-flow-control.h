@@ -47,6 +47,7 @@ class FlowControl : public Object
         SELECT = 4,   ///< SelectQueue
         GATE = 8,     ///< GetEarliest
         SENT = 16,    ///< NotifySent
+        JOINED = 32,  ///< NotifyJoined
     };
 
     /**
@@ -148,13 +149,22 @@ class FlowControl : public Object
     virtual uint16_t GetExtraQueues() const;
 
     /**
-     * @brief Choose the egress queue a frame joins.
+     * @brief Choose the egress queue a frame joins. A host also asks before it makes the frame, so
+     * that the answer must have no effect; use NotifyJoined for that.
      *
-     * @param frame the frame.
+     * @param frame the frame, or one that is not made yet: flow, class and destination are there.
      * @param queue what the chain chose so far.
      * @return queue.
      */
-    virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue);
+    virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue) const;
+
+    /**
+     * @brief A frame has joined an egress queue.
+     *
+     * @param queue egress queue.
+     * @param frame the frame.
+     */
+    virtual void NotifyJoined(uint16_t queue, const Frame& frame);
 
     /**
      * @brief From when may the head of a queue go?

@@ -66,6 +66,7 @@ struct Frame
 {
     Frame* next{nullptr};            //!< link of the list that holds it
     int64_t queued{0};               //!< when it joined its egress queue (ps)
+    uint64_t order{0};               //!< frames that joined egress queues of its port before it
     std::array<uint64_t, 2> word{};  //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet
                                      //!< in order, [1] packet answered; SIGNAL: the scheme's own
     ControlFrame* control{nullptr};  //!< MAC only
@@ -85,6 +86,7 @@ struct Frame
     uint8_t ecn{0};                  //!< 0 not capable, 1 capable, 3 congestion experienced
     bool pinned{false};              //!< follows the path of its flow
     bool lost{false};                //!< its link failed while it was on the wire
+    bool repeat{false};              //!< DATA: this packet was sent before
     bool charged{false}; //!< its bytes are in the shared buffer of the node that holds it
 };
 

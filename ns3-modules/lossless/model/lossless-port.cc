@@ -21,6 +21,11 @@ namespace lossless
 
 NS_OBJECT_ENSURE_REGISTERED(Port);
 
+void
+FrameSource::Reopen(uint16_t /* queue */)
+{
+}
+
 TypeId
 Port::GetTypeId()
 {
@@ -61,7 +66,7 @@ Port::GetTypeId()
                                 "Fifo"))
             .AddAttribute("QueueService",
                           "Which frame of a class goes next: Fifo, or RoundRobin over the ports "
-                          "they came in by.",
+                          "they came in by. Queues that flow controls add are Fifo.",
                           EnumValue(QueueService::FIFO),
                           MakeEnumAccessor<QueueService>(&Port::m_queueService),
                           MakeEnumChecker(QueueService::FIFO,
@@ -118,6 +123,7 @@ Port::DoDispose()
     m_bytesHooks.clear();
     m_pressureHooks.clear();
     m_selectHooks.clear();
+    m_joinedHooks.clear();
     m_gateHooks.clear();
     m_sentHooks.clear();
     Object::DoDispose();
@@ -154,6 +160,10 @@ Port::AddFlowControl(Ptr<FlowControl> flowControl)
     if (hooks & FlowControl::SELECT)
     {
         m_selectHooks.push_back(raw);
+    }
+    if (hooks & FlowControl::JOINED)
+    {
+        m_joinedHooks.push_back(raw);
     }
     if (hooks & FlowControl::GATE)
     {
@@ -194,7 +204,8 @@ Port::Start()
     m_queues.reserve(perClass * N_CLASSES);
     for (uint32_t queue = 0; queue < perClass * N_CLASSES; ++queue)
     {
-        m_queues.emplace_back(static_cast<uint8_t>(queue % N_CLASSES), lanes);
+        m_queues.emplace_back(static_cast<uint8_t>(queue % N_CLASSES),
+                              queue < N_CLASSES ? lanes : static_cast<uint16_t>(1));
     }
     m_blockCount.assign(m_queues.size(), 0);
     for (const auto& flowControl : m_flowControls)
@@ -212,14 +223,15 @@ Port::Enqueue(Frame* frame)
     }
     else
     {
-        uint16_t queue = frame->cls;
-        for (FlowControl* flowControl : m_selectHooks)
-        {
-            queue = flowControl->SelectQueue(*frame, queue);
-        }
+        const uint16_t queue = QueueOf(*frame);
         frame->queued = NowPs();
+        frame->order = m_joined++;
         m_queues[queue].Push(frame);
         m_nonempty |= 1ULL << queue;
+        for (FlowControl* flowControl : m_joinedHooks)
+        {
+            flowControl->NotifyJoined(queue, *frame);
+        }
         if (m_node->HasQueueAgents())
         {
             m_node->TellQueue(*this, queue, *frame, true);
@@ -228,6 +240,32 @@ Port::Enqueue(Frame* frame)
     if (!m_busy)
     {
         TransmitNext();
+    }
+}
+
+uint16_t
+Port::QueueOf(const Frame& frame) const
+{
+    uint16_t queue = frame.cls;
+    for (const FlowControl* flowControl : m_selectHooks)
+    {
+        queue = flowControl->SelectQueue(frame, queue);
+    }
+    return queue;
+}
+
+void
+Port::Reopen()
+{
+    ReopenSource(ANY_QUEUE);
+}
+
+void
+Port::ReopenSource(uint16_t queue)
+{
+    if (m_source && !m_selectHooks.empty())
+    {
+        m_source->Reopen(queue);
     }
 }
 
@@ -376,6 +414,7 @@ Port::DropQueue(uint16_t queue, DropCause cause)
         ++dropped;
     }
     m_nonempty &= ~(1ULL << queue);
+    ReopenSource(queue);
     return dropped;
 }
 
@@ -460,8 +499,10 @@ void
 Port::Refill()
 {
     // One frame of a class is made ahead, so that flow controls and schedulers see a head; no more,
-    // so that queue pairs share the port frame by frame.
-    uint32_t wanted = m_ready & ~static_cast<uint32_t>(m_nonempty & 0xff);
+    // so that queue pairs share the port frame by frame. Where flow controls choose queues it is
+    // one frame of a queue: the source holds back what would join one that is not empty.
+    const bool select = HasSelectHooks();
+    uint32_t wanted = select ? m_ready : m_ready & ~static_cast<uint32_t>(m_nonempty & 0xff);
     if (!wanted)
     {
         return;
@@ -471,10 +512,13 @@ Port::Refill()
     {
         const auto cls = static_cast<uint8_t>(std::countr_zero(wanted));
         wanted &= wanted - 1;
-        if (Frame* frame = m_source->Pull(cls))
+        do
         {
-            Enqueue(frame);
-        }
+            if (Frame* frame = m_source->Pull(cls))
+            {
+                Enqueue(frame);
+            }
+        } while (select && (m_ready >> cls) & 1U);
     }
     m_busy = false;
 }
@@ -639,6 +683,7 @@ Port::PopQueue(uint16_t queue, int64_t now)
     if (frames.GetFrames() == 0)
     {
         m_nonempty &= ~(1ULL << queue);
+        ReopenSource(queue);
     }
     for (FlowControl* flowControl : m_sentHooks)
     {
@@ -953,6 +998,12 @@ const std::vector<EgressQueue>&
 Port::GetQueues() const
 {
     return m_queues;
+}
+
+uint64_t
+Port::GetFramesJoined() const
+{
+    return m_joined;
 }
 
 int64_t

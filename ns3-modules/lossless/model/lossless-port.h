@@ -32,12 +32,21 @@ class FrameSource
   public:
     virtual ~FrameSource() = default;
     /**
-     * @brief Make the next frame of a class. Called only while the class is ready.
+     * @brief Make the next frame of a class. Called only while the class is ready. Where flow
+     * controls choose queues (Port::HasSelectHooks), it passes over flows whose frames would join
+     * a queue that is not empty, until Reopen says that they may be tried again.
      *
      * @param cls class.
      * @return it, or nullptr.
      */
     virtual Frame* Pull(uint8_t cls) = 0;
+    /**
+     * @brief Flows that were passed over because their frames would have had to wait may be tried
+     * again: the first of them, or all.
+     *
+     * @param queue egress queue that has run empty, or ANY_QUEUE: flows may join other queues now.
+     */
+    virtual void Reopen(uint16_t queue);
 };
 
 /**
@@ -129,6 +138,26 @@ class Port : public Object
      * @param ready has.
      */
     void SetReady(uint8_t cls, bool ready);
+
+    /**
+     * @brief Do flow controls choose the queue that a frame joins?
+     *
+     * @return true if one does.
+     */
+    bool HasSelectHooks() const
+    {
+        return !m_selectHooks.empty();
+    }
+
+    /**
+     * @brief The egress queue that a frame would join now.
+     *
+     * @param frame it, or one that is not made yet; its class is below CONTROL_CLASS.
+     * @return queue.
+     */
+    uint16_t QueueOf(const Frame& frame) const;
+    /// Flows may join other queues than before: let the source try again those it holds back.
+    void Reopen();
     /**
      * @brief Send a MAC control frame to the peer.
      * @param frame it; taken over.
@@ -334,6 +363,13 @@ class Port : public Object
      */
     const std::vector<EgressQueue>& GetQueues() const;
     /**
+     * @brief Frames that have joined egress queues, the control queue not counted: the Frame::order
+     * of the next.
+     *
+     * @return count.
+     */
+    uint64_t GetFramesJoined() const;
+    /**
      * @brief Bytes in the ingress accounting of a class.
      *
      * @param cls class.
@@ -465,6 +501,7 @@ class Port : public Object
     void ReleaseDeparture();
     void Obey(Frame* frame);
     void Refill();
+    void ReopenSource(uint16_t queue);
     Frame* SelectData();
     /**
      * @brief From when the head of a queue may go.
@@ -517,6 +554,7 @@ class Port : public Object
     std::vector<FlowControl*> m_bytesHooks;       //!< those with BYTES
     std::vector<FlowControl*> m_pressureHooks;    //!< those with PRESSURE
     std::vector<FlowControl*> m_selectHooks;      //!< those with SELECT
+    std::vector<FlowControl*> m_joinedHooks;      //!< those with JOINED
     std::vector<FlowControl*> m_gateHooks;        //!< those with GATE
     std::vector<FlowControl*> m_sentHooks;        //!< those with SENT
 
@@ -527,6 +565,7 @@ class Port : public Object
     FrameFifo m_macQueue;                        //!< MAC control frames
     FrameFifo m_controlQueue;                    //!< frames of CONTROL_CLASS
     uint64_t m_nonempty{0};                      //!< bit q: queue q holds frames
+    uint64_t m_joined{0};                        //!< frames that have joined them
     uint64_t m_blocked{0};                       //!< bit q: queue q is held back
     std::array<uint32_t, N_CLASSES> m_reasons{}; //!< for the upstream to be silent, by class
     uint64_t m_ignore{0};                        //!< bit q: queue q goes whatever holds it back

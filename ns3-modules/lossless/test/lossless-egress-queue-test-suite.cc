@@ -155,6 +155,7 @@ class EgressQueueTest : public TestCase
                     // ports beyond the lanes, and frames made here, share the last lane
                     frame->ingress =
                         random() % 8 ? static_cast<uint16_t>(random() % active) : NO_PORT;
+                    frame->order = static_cast<uint64_t>(step);
                     queue.Push(frame);
                     brute.Push(frame);
                 }
@@ -171,6 +172,10 @@ class EgressQueueTest : public TestCase
                 {
                     bytes += frame->bytes;
                 }
+                const uint64_t oldest = brute.GetFrames().empty()
+                                            ? std::numeric_limits<uint64_t>::max()
+                                            : brute.GetFrames().front()->order;
+                NS_TEST_ASSERT_MSG_EQ(queue.GetOldest(), oldest, "who has waited longest");
                 NS_TEST_ASSERT_MSG_EQ(queue.Head(), brute.Head(), "who goes next");
                 NS_TEST_ASSERT_MSG_EQ(queue.GetBytes(), bytes, "bytes waiting");
                 NS_TEST_ASSERT_MSG_EQ(queue.GetFrames(),

@@ -682,6 +682,7 @@ Simulation::GetSummary() const
         summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
         summary["timeouts"] += static_cast<double>(outcome.timeouts);
         summary["nacks"] += static_cast<double>(outcome.nacks);
+        summary["reordered_frames"] += static_cast<double>(outcome.reordered);
         if (queuePair->GetCongestionControl())
         {
             queuePair->GetCongestionControl()->Report(summary);

@@ -5,11 +5,15 @@
 
 #include "ns3/lossless-rate.h"
 
+#include <bit>
+#include <utility>
+
 namespace ns3
 {
 namespace rdma
 {
 
+using lossless::ANY_QUEUE;
 using lossless::DropCause;
 using lossless::Frame;
 using lossless::FrameKind;
@@ -93,6 +97,50 @@ Host::PushReady(QueuePair* queuePair, int64_t now)
 }
 
 void
+Host::Park(QueuePair* queuePair, uint16_t queue)
+{
+    queuePair->m_listed = true;
+    queuePair->m_nextReady = nullptr;
+    const bool first = !m_parkedHead[queue];
+    (first ? m_parkedHead[queue] : m_parkedTail[queue]->m_nextReady) = queuePair;
+    m_parkedTail[queue] = queuePair;
+    m_parkedQueues |= 1ULL << queue;
+}
+
+QueuePair*
+Host::Unpark(uint16_t queue)
+{
+    QueuePair* queuePair = m_parkedHead[queue];
+    if (queuePair)
+    {
+        m_parkedHead[queue] = queuePair->m_nextReady;
+        if (!m_parkedHead[queue])
+        {
+            m_parkedQueues &= ~(1ULL << queue);
+        }
+        PushReady(queuePair, lossless::NowPs());
+    }
+    return queuePair;
+}
+
+void
+Host::Reopen(uint16_t queue)
+{
+    if (queue != ANY_QUEUE)
+    {
+        if (QueuePair* queuePair = Unpark(queue))
+        {
+            queuePair->m_reopened = queue;
+        }
+        return;
+    }
+    while (m_parkedQueues)
+    {
+        Unpark(static_cast<uint16_t>(std::countr_zero(m_parkedQueues)));
+    }
+}
+
+void
 Host::List(QueuePair* queuePair, int64_t now)
 {
     if (!queuePair->CanSend(now))
@@ -166,17 +214,40 @@ Host::Pull(uint8_t cls)
 {
     // A queue pair that ceased to be able to send while it waited for its turn is passed over.
     const int64_t now = NowPs();
+    const lossless::Port& port = *m_ports.front();
     Frame* frame = nullptr;
     while (!frame && m_readyHead[cls])
     {
         QueuePair* queuePair = m_readyHead[cls];
         m_readyHead[cls] = queuePair->m_nextReady;
         queuePair->m_listed = false;
-        if (queuePair->CanSend(now) && queuePair->GetEarliest(now) <= now)
+        const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
+        const bool maySend = queuePair->CanSend(now) && queuePair->GetEarliest(now) <= now;
+        uint16_t queue = cls;
+        if (maySend && port.HasSelectHooks())
+        {
+            queue = port.QueueOf(queuePair->GetHeader());
+        }
+        if (maySend && port.GetQueues()[queue].GetFrames() > 0)
+        {
+            // A flow that is held back must not fill a queue of the port, nor keep the others from
+            // their turns.
+            Park(queuePair, queue);
+            if (reopened != ANY_QUEUE && reopened != queue)
+            {
+                Reopen(reopened);
+            }
+            continue;
+        }
+        if (maySend)
         {
             frame = queuePair->MakeNext(now);
         }
         List(queuePair, now);
+        if (reopened != ANY_QUEUE && (!frame || queue != reopened))
+        {
+            Reopen(reopened); // it did not use its turn: the next that waits for that queue
+        }
     }
     if (!m_readyHead[cls])
     {

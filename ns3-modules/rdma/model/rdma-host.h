@@ -84,6 +84,7 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     void NoteFinished();
 
     lossless::Frame* Pull(uint8_t cls) override;
+    void Reopen(uint16_t queue) override;
     int64_t GetPipelineLatency() const override;
     uint32_t GetLargestFrame() const override;
     void Receive(lossless::Frame* frame, lossless::Port& ingress) override;
@@ -94,6 +95,8 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     void ConnectSource();
 
   private:
+    static constexpr uint16_t MAX_QUEUES = 64; //!< of a port
+
     /// A queue pair that may send later.
     struct Timed
     {
@@ -114,6 +117,8 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     };
 
     void PushReady(QueuePair* queuePair, int64_t now);
+    void Park(QueuePair* queuePair, uint16_t queue);
+    QueuePair* Unpark(uint16_t queue);
     void List(QueuePair* queuePair, int64_t now);
     void Timer();
     void Process(lossless::Frame* frame);
@@ -126,13 +131,17 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     std::array<QueuePair*, lossless::N_CLASSES>
         m_readyHead{}; //!< queue pairs that may send, by class
     std::array<QueuePair*, lossless::N_CLASSES> m_readyTail{}; //!< last of them
-    std::priority_queue<Timed> m_timed;                        //!< queue pairs that may send later
-    int64_t m_timerAt{lossless::NEVER};                        //!< earliest pending look (ps)
-    lossless::ReusableEvent<Host> m_timer;                     //!< look at them
-    uint64_t m_receiveRate{0};                                 //!< bit/s; 0: line rate
-    lossless::FrameFifo m_received;                            //!< frames not yet taken
-    bool m_serving{false};                                     //!< taking one
-    lossless::ReusableEvent<Host> m_served;                    //!< it is taken
+    std::array<QueuePair*, MAX_QUEUES>
+        m_parkedHead{}; //!< that wait for an egress queue to run empty
+    std::array<QueuePair*, MAX_QUEUES> m_parkedTail{}; //!< last of them
+    uint64_t m_parkedQueues{0};                        //!< bit q: some wait for queue q
+    std::priority_queue<Timed> m_timed;                //!< queue pairs that may send later
+    int64_t m_timerAt{lossless::NEVER};                //!< earliest pending look (ps)
+    lossless::ReusableEvent<Host> m_timer;             //!< look at them
+    uint64_t m_receiveRate{0};                         //!< bit/s; 0: line rate
+    lossless::FrameFifo m_received;                    //!< frames not yet taken
+    bool m_serving{false};                             //!< taking one
+    lossless::ReusableEvent<Host> m_served;            //!< it is taken
 };
 
 } // namespace rdma

@@ -300,6 +300,7 @@ QueuePair::MakeNext(int64_t now)
     frame->psn = static_cast<uint32_t>(psn);
     frame->payload = static_cast<uint16_t>(GetPayload(psn));
     frame->bytes = static_cast<uint16_t>(GetFrameBytes(psn));
+    frame->repeat = repeat;
     frame->word[0] = !CanSend(now); // AckReq: without an answer nothing more may go
     m_outcome.sent += frame->payload;
     m_outcome.retransmitted += repeat ? frame->payload : 0;
@@ -470,6 +471,13 @@ QueuePair::ReceiveData(const Frame& frame)
         Answer(FrameKind::CNP, frame);
     }
     const uint64_t psn = frame.psn;
+    if (!frame.repeat)
+    {
+        // Packets are first sent in order, each once: one that comes after a later one was
+        // overtaken.
+        m_outcome.reordered += psn < m_seen;
+        m_seen = std::max(m_seen, psn + 1);
+    }
     if (psn > m_expected)
     {
         if (m_retransmit == Retransmit::SELECTIVE)

@@ -61,6 +61,8 @@ class QueuePair : public Object
         uint64_t retransmitted{0}; //!< of them, repeats
         uint64_t timeouts{0};      //!< silences that caused repeats
         uint64_t nacks{0};         //!< NACKs received
+        uint64_t reordered{0};     //!< packets received after one that was sent later; repeats not
+                                   //!< counted
     };
 
     /**
@@ -217,7 +219,9 @@ class QueuePair : public Object
 
     QueuePair* m_nextReady{nullptr};    //!< link of the host's list of those that may send
     int64_t m_timedAt{lossless::NEVER}; //!< when the host looks at it again (ps)
-    bool m_listed{false};               //!< in the list of those that may send
+    uint16_t m_reopened{
+        lossless::ANY_QUEUE}; //!< egress queue whose running empty gave it this turn
+    bool m_listed{false};     //!< in a list of the host
 
   protected:
     void DoDispose() override;
@@ -280,6 +284,7 @@ class QueuePair : public Object
 
     // Receiver
     uint64_t m_expected{0};   //!< next packet in order
+    uint64_t m_seen{0};       //!< behind the last packet received, repeats not counted
     uint32_t m_unanswered{0}; //!< packets since the last ACK
     bool m_gapKnown{false};   //!< the NACK of this gap is sent
     std::deque<bool> m_kept;  //!< packets m_expected .. received out of order (Selective)

@@ -525,6 +525,188 @@ class SeedTest : public TestCase
 
 /**
  * @ingroup rdma-tests
+ * @brief Adds a queue to a class: on hosts for the odd flows, and holds either back in turns; on
+ * switches for every third packet, which so is overtaken.
+ */
+class SecondQueue : public lossless::FlowControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::SecondQueue")
+                                .SetParent<lossless::FlowControl>()
+                                .SetGroupName("tests")
+                                .AddConstructor<SecondQueue>();
+        return tid;
+    }
+
+    SecondQueue()
+        : m_turn(this, &SecondQueue::Turn)
+    {
+    }
+
+    uint32_t GetHooks() const override
+    {
+        return SELECT | JOINED;
+    }
+
+    uint16_t GetExtraQueues() const override
+    {
+        return 1;
+    }
+
+    void Start() override
+    {
+        m_isHost = m_port->GetNode().GetNPorts() == 1;
+        if (m_isHost)
+        {
+            m_turn.Schedule(0);
+        }
+    }
+
+    uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override
+    {
+        const bool second = m_isHost ? frame.flow % 2 == 1 : g_shuffle && frame.psn % 3 == 0;
+        return second ? static_cast<uint16_t>(queue + lossless::N_CLASSES) : queue;
+    }
+
+    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override
+    {
+        g_wrong += queue != SelectQueue(frame, frame.cls);
+        if (m_isHost)
+        {
+            g_most = std::max(g_most, m_port->GetQueues()[queue].GetFrames());
+        }
+    }
+
+    /// Hold one queue of class 3 back for 10 us, then the other.
+    void Turn()
+    {
+        m_port->Block(m_held ? QUEUE - lossless::N_CLASSES : QUEUE);
+        if (m_started)
+        {
+            m_port->Unblock(m_held ? QUEUE : QUEUE - lossless::N_CLASSES);
+        }
+        m_started = true;
+        m_held = !m_held;
+        m_turn.Schedule(10'000'000);
+    }
+
+    static constexpr uint16_t QUEUE = 3 + lossless::N_CLASSES; //!< second queue of class 3
+    static bool g_shuffle;                                     //!< on switches
+    static uint32_t g_most;                                    //!< frames in a queue of a host
+    static uint64_t g_wrong;                                   //!< frames in wrong queues
+
+  private:
+    bool m_isHost{false};                        //!< of a host
+    bool m_held{false};                          //!< the second queue is held back
+    bool m_started{false};                       //!< one of them is
+    lossless::ReusableEvent<SecondQueue> m_turn; //!< hold it or let it go
+};
+
+bool SecondQueue::g_shuffle = false;
+uint32_t SecondQueue::g_most = 0;
+uint64_t SecondQueue::g_wrong = 0;
+NS_OBJECT_ENSURE_REGISTERED(SecondQueue);
+
+/**
+ * @ingroup rdma-tests
+ * @brief A host whose flows use several egress queues of a class.
+ */
+class SecondQueueTest : public TestCase
+{
+  public:
+    SecondQueueTest()
+        : TestCase("a host keeps one frame of each egress queue ahead, sends the others while one "
+                   "is held back and forgets no flow; packets that were overtaken are counted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        SecondQueue::g_shuffle = false;
+        SecondQueue::g_most = 0;
+        SecondQueue::g_wrong = 0;
+        Network net;
+        net.Set("Port", "Overhead", 0);
+        net.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
+        net.Star(2, 10'000'000'000, 1'000'000);
+        for (uint32_t flow = 0; flow < 10; ++flow)
+        {
+            // Some have a window, so that they cease to be able to send while they wait.
+            net.Flow(0, 1, 0, 0, 3, 0, flow % 4 == 1 ? 3000 : 0);
+        }
+        net.sim.Build();
+        net.sim.Run(4'000'000'000);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing lost");
+        NS_TEST_ASSERT_MSG_EQ(SecondQueue::g_wrong, 0, "every frame in its queue");
+        NS_TEST_ASSERT_MSG_EQ(SecondQueue::g_most, 1, "one frame ahead of each queue");
+        const auto delivered = net.Column("flow", "delivered_bytes");
+        int64_t all = 0;
+        for (uint32_t flow = 0; flow < 10; ++flow)
+        {
+            all += delivered[flow];
+            NS_TEST_ASSERT_MSG_GT(delivered[flow], 30'000, "flow " << flow << " is not forgotten");
+            // Of flows that are treated the same, none gets more than its turns.
+            if (flow >= 4)
+            {
+                NS_TEST_ASSERT_MSG_EQ_TOL(delivered[flow],
+                                          delivered[flow - 4],
+                                          delivered[flow] / 20 + 3000,
+                                          "turns, flow " << flow);
+            }
+        }
+        NS_TEST_ASSERT_MSG_GT(all, 4e6 / 8 * 10 * 0.99 * 1000 / 1048, "the line is never idle");
+        NS_TEST_ASSERT_MSG_EQ(net.Number("reordered_frames"), 0, "nothing was overtaken");
+
+        // Packets that a switch lets be overtaken are counted, each once.
+        SecondQueue::g_shuffle = true;
+        Network shuffled;
+        Witness::Install(shuffled);
+        shuffled.Set("QueuePair", "Retransmit", "None");
+        shuffled.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
+        shuffled.Star(3, 10'000'000'000, 1'000'000);
+        shuffled.Flow(0, 2, 500'000);
+        shuffled.Flow(1, 2, 500'000);
+        shuffled.sim.Build();
+        shuffled.sim.Run(20'000'000'000);
+        uint64_t overtaken = 0;
+        for (const auto& [flow, log] : Witness::g_logs)
+        {
+            uint32_t highest = 0;
+            for (const auto& [when, psn] : log.received)
+            {
+                overtaken += psn < highest;
+                highest = std::max(highest, psn);
+            }
+        }
+        NS_TEST_ASSERT_MSG_GT(overtaken, 100, "many were overtaken");
+        NS_TEST_ASSERT_MSG_EQ(shuffled.Number("reordered_frames"), overtaken, "and counted");
+        SecondQueue::g_shuffle = false;
+
+        // A lost packet that is sent again comes after later ones, but was not overtaken.
+        Network lossy;
+        Eraser::Install(lossy, [count = 0](const lossless::Frame& frame) mutable {
+            return frame.kind == lossless::FrameKind::DATA && ++count % 50 == 0;
+        });
+        lossy.Star(2, 10'000'000'000, 1'000'000);
+        lossy.Flow(0, 1, 500'000);
+        lossy.sim.Build();
+        lossy.sim.Run(300'000'000'000);
+        NS_TEST_ASSERT_MSG_GT(lossy.Number("retransmitted_bytes"), 0, "packets were sent again");
+        NS_TEST_ASSERT_MSG_EQ(lossy.Number("flows_unfinished"), 0, "and came");
+        NS_TEST_ASSERT_MSG_EQ(lossy.Number("reordered_frames"), 0, "but none was overtaken");
+    }
+};
+
+/**
+ * @ingroup rdma-tests
  * @brief Tests of Host.
  */
 class HostTestSuite : public TestSuite
@@ -538,6 +720,7 @@ class HostTestSuite : public TestSuite
         AddTestCase(new StormOnSlowHostTest, TestCase::Duration::QUICK);
         AddTestCase(new RandomTroubleTest, TestCase::Duration::QUICK);
         AddTestCase(new SeedTest, TestCase::Duration::QUICK);
+        AddTestCase(new SecondQueueTest, TestCase::Duration::QUICK);
     }
 };
 

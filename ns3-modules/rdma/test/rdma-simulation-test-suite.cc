@@ -49,7 +49,7 @@ class OrderProbe : public lossless::FlowControl
 
     uint32_t GetHooks() const override
     {
-        return BYTES | PRESSURE | SELECT | GATE | SENT;
+        return BYTES | PRESSURE | SELECT | JOINED | GATE | SENT;
     }
 
     void Start() override
@@ -80,11 +80,16 @@ class OrderProbe : public lossless::FlowControl
         m_off[cls] = off;
     }
 
-    uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) override
+    uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override
     {
         Expect(m_started && queue == frame.cls, "the queue of the class is offered");
-        ++m_queued;
         return queue;
+    }
+
+    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override
+    {
+        Expect(queue == frame.cls && frame.queued == lossless::NowPs(), "told when it has joined");
+        ++m_queued;
     }
 
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override
