@@ -1,0 +1,893 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "pffc-flow-control.h"
+
+#include "ns3/enum.h"
+#include "ns3/integer.h"
+#include "ns3/lossless-port.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/lossless-switch.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+namespace pffc
+{
+
+using lossless::BytesInTime;
+using lossless::ControlFrame;
+using lossless::EgressQueue;
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::N_CLASSES;
+using lossless::NEVER;
+using lossless::NowPs;
+using lossless::Port;
+
+namespace
+{
+
+/// Refreshes after which what was not said again is forgotten.
+constexpr int64_t ROUNDS_TO_FORGET = 3;
+/// Times that the end of all pauses is said again.
+constexpr uint8_t REPEATS_WHEN_IDLE = 2;
+
+/**
+ * @brief The key of a flow at the sender's side.
+ *
+ * @param cls class
+ * @param flow flow
+ * @return key
+ */
+uint64_t
+PlaceKey(uint8_t cls, uint32_t flow)
+{
+    return static_cast<uint64_t>(cls) << 32 | flow;
+}
+
+/**
+ * @brief Put a number into a summary if it is larger than what is there.
+ *
+ * @param summary it
+ * @param name name of the number
+ * @param value its value
+ */
+void
+Largest(lossless::Summary& summary, const char* name, std::size_t value)
+{
+    double& largest = summary[name];
+    largest = std::max(largest, static_cast<double>(value));
+}
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(Pffc);
+
+TypeId
+Pffc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::pffc::Pffc")
+            .SetParent<lossless::FlowControl>()
+            .SetGroupName("pffc")
+            .AddConstructor<Pffc>()
+            .AddAttribute("Peqs",
+                          "Paused egress queues n of a class, beside its default egress queue.",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&Pffc::m_nPeqs),
+                          MakeUintegerChecker<uint32_t>(1, N_CLASSES - 1))
+            .AddAttribute(
+                "FbuXoff",
+                "Bytes of a flow at which it is sent to a PEQ; 0: Xon and two frames. [B]",
+                IntegerValue(0),
+                MakeIntegerAccessor(&Pffc::m_fbuXoff),
+                MakeIntegerChecker<int64_t>(0))
+            .AddAttribute("FbuXon",
+                          "Bytes of a flow below which it may come back; 0: what passes at the "
+                          "link rate from RESUME to the first frame, so that the flow never runs "
+                          "dry. [B]",
+                          IntegerValue(0),
+                          MakeIntegerAccessor(&Pffc::m_fbuXon),
+                          MakeIntegerChecker<int64_t>(0))
+            .AddAttribute("PbuXoff",
+                          "PBU below which a PEQ is not paused; 0: it is paused with its first "
+                          "flow. [B]",
+                          IntegerValue(0),
+                          MakeIntegerAccessor(&Pffc::m_pbuXoff),
+                          MakeIntegerChecker<int64_t>(0))
+            .AddAttribute("PbuXon",
+                          "PBU from which on a PEQ is not resumed; 0: it is resumed whatever PBU "
+                          "is. [B]",
+                          IntegerValue(0),
+                          MakeIntegerAccessor(&Pffc::m_pbuXon),
+                          MakeIntegerChecker<int64_t>(0))
+            .AddAttribute("PbuScope",
+                          "What PBU counts: PerPeq (the flows that are in the PEQ) or "
+                          "PerIngressPort (all of the class that came in by the port; then PbuXoff "
+                          "also sends the flow of the arriving frame to a PEQ).",
+                          EnumValue(PbuScope::PER_PEQ),
+                          MakeEnumAccessor<PbuScope>(&Pffc::m_pbuScope),
+                          MakeEnumChecker(PbuScope::PER_PEQ,
+                                          "PerPeq",
+                                          PbuScope::PER_INGRESS_PORT,
+                                          "PerIngressPort"))
+            .AddAttribute(
+                "Assignment",
+                "Which PEQ a flow gets: FewestFlows, or Hash of the flow.",
+                EnumValue(Assignment::FEWEST_FLOWS),
+                MakeEnumAccessor<Assignment>(&Pffc::m_assignment),
+                MakeEnumChecker(Assignment::FEWEST_FLOWS, "FewestFlows", Assignment::HASH, "Hash"))
+            .AddAttribute("RecirculationDelay",
+                          "Time after a frame has left until its bytes are subtracted: its clone "
+                          "goes round through the switch.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Pffc::m_recirculation),
+                          MakeTimeChecker(Seconds(0)))
+            .AddAttribute("RecirculatedSize",
+                          "Bytes of a clone, which take bandwidth inside the switch (reported, not "
+                          "modelled); 0: as the frame. [B]",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Pffc::m_recirculatedSize),
+                          MakeUintegerChecker<uint32_t>(0, 9216))
+            .AddAttribute("Refresh",
+                          "Time after which the state of PEQs and migrated flows is sent again; "
+                          "what was not heard for three of them is forgotten. 0: never.",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&Pffc::m_refresh),
+                          MakeTimeChecker(Seconds(0)))
+            .AddTraceSource("Migrate",
+                            "A flow is to go to a PEQ of the upstream port, or back (PEQ 0).",
+                            MakeTraceSourceAccessor(&Pffc::m_migrateTrace),
+                            "ns3::pffc::Pffc::MigrateCallback");
+    return tid;
+}
+
+Pffc::Pffc()
+    : m_tick(this, &Pffc::Refresh),
+      m_expiry(this, &Pffc::Expire),
+      m_subtract(this, &Pffc::SubtractDue)
+{
+}
+
+uint32_t
+Pffc::GetHooks() const
+{
+    return BYTES | SELECT | JOINED | GATE | SENT;
+}
+
+uint16_t
+Pffc::GetExtraQueues() const
+{
+    return static_cast<uint16_t>(m_nPeqs);
+}
+
+void
+Pffc::Start()
+{
+    m_peqs.resize(static_cast<std::size_t>(N_CLASSES) * m_nPeqs);
+    m_lanes.resize(m_peqs.size());
+    const int64_t frame = m_port->GetLargestFrame();
+    if (m_fbuXon == 0)
+    {
+        // RESUME waits for a frame and is sent; a frame from upstream comes back.
+        const int64_t overhead = m_port->GetOverhead();
+        const int64_t sent = 2 * (frame + overhead) + m_port->GetControlFrameSize() + overhead;
+        const int64_t time = 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay() +
+                             m_recirculation.GetTimeStep();
+        m_fbuXon = BytesInTime(m_port->GetRate(), time) + sent;
+    }
+    if (m_fbuXoff == 0)
+    {
+        m_fbuXoff = m_fbuXon + 2 * frame;
+    }
+    lossless::FabricNode& node = m_port->GetNode();
+    for (uint16_t index = 0; index < node.GetNPorts() && !m_node; ++index)
+    {
+        for (const auto& flowControl : node.GetPort(index).GetFlowControls())
+        {
+            const auto* other = dynamic_cast<const Pffc*>(PeekPointer(flowControl));
+            m_node = other && other->m_node ? other->m_node : m_node;
+        }
+    }
+    if (!m_node)
+    {
+        m_node = std::make_shared<NodeState>();
+    }
+    m_node->instances.push_back(this);
+    m_recirculates = dynamic_cast<lossless::Switch*>(&node) != nullptr;
+}
+
+std::string
+Pffc::Check() const
+{
+    std::ostringstream problems;
+    if (m_fbuXon > m_fbuXoff)
+    {
+        problems << "Pffc: FbuXon " << m_fbuXon << " B is above FbuXoff " << m_fbuXoff
+                 << " B; it may be at most FbuXoff\n";
+    }
+    if (m_pbuXon > m_pbuXoff && m_pbuXoff > 0)
+    {
+        problems << "Pffc: PbuXon " << m_pbuXon << " B is above PbuXoff " << m_pbuXoff
+                 << " B; it may be at most PbuXoff\n";
+    }
+    return problems.str();
+}
+
+int64_t
+Pffc::GetFlowHeadroom() const
+{
+    const int64_t frame = m_port->GetLargestFrame();
+    const int64_t overhead = m_port->GetOverhead();
+    const int64_t control = m_port->GetControlFrameSize() + overhead;
+    const int64_t time = 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay();
+    return 3 * frame + overhead + 2 * control + BytesInTime(m_port->GetRate(), time);
+}
+
+uint64_t
+Pffc::UsageKey(uint8_t cls, uint32_t flow) const
+{
+    return static_cast<uint64_t>(m_port->GetIndex()) << 40 | PlaceKey(cls, flow);
+}
+
+Pffc::Peq&
+Pffc::PeqOf(uint8_t cls, uint32_t peq)
+{
+    return m_peqs[cls * m_nPeqs + peq - 1];
+}
+
+const Pffc::Lane&
+Pffc::LaneOf(uint8_t cls, uint32_t peq) const
+{
+    return m_lanes[cls * m_nPeqs + peq - 1];
+}
+
+Pffc::Lane&
+Pffc::LaneOf(uint8_t cls, uint32_t peq)
+{
+    return m_lanes[cls * m_nPeqs + peq - 1];
+}
+
+uint16_t
+Pffc::QueueNumber(uint8_t cls, uint32_t peq)
+{
+    return static_cast<uint16_t>(cls + N_CLASSES * peq);
+}
+
+// ---- Receiver's side
+
+void
+Pffc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
+{
+    const uint8_t cls = frame.cls;
+    Usage& usage = m_node->flows.Add(UsageKey(cls, frame.flow));
+    m_node->peakFlows = std::max(m_node->peakFlows, m_node->flows.GetEntries());
+    usage.bytes += frame.bytes;
+    m_bytes[cls] += frame.bytes;
+    m_peakFbu = std::max(m_peakFbu, usage.bytes);
+    const bool over = usage.bytes >= m_fbuXoff || (m_pbuScope == PbuScope::PER_INGRESS_PORT &&
+                                                   m_pbuXoff > 0 && m_bytes[cls] >= m_pbuXoff);
+    if (!usage.peq && !over)
+    {
+        return;
+    }
+    const bool isNew = !usage.peq;
+    if (isNew)
+    {
+        usage.peq = Assign(cls, frame.flow);
+    }
+    Peq& peq = PeqOf(cls, usage.peq);
+    peq.bytes += isNew ? usage.bytes : frame.bytes;
+    if (over && !usage.above)
+    {
+        usage.above = true;
+        ++peq.above;
+    }
+    PauseIfDue(cls, usage.peq);
+    if (isNew)
+    {
+        ++m_migrated;
+        m_migrateTrace(*m_port, cls, frame.flow, usage.peq);
+        SendFlows(MIGRATE_OPCODE, cls, usage.peq, &frame.flow, 1);
+    }
+}
+
+void
+Pffc::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t /* queueBytes */)
+{
+    m_recirculated += m_recirculatedSize ? m_recirculatedSize : bytes;
+    if (m_recirculation.IsZero())
+    {
+        Subtract(cls, flow, bytes);
+        return;
+    }
+    const int64_t delay = m_recirculation.GetTimeStep();
+    m_pending.push_back(Pending{NowPs() + delay, flow, bytes, cls});
+    m_subtract.Schedule(delay);
+}
+
+void
+Pffc::SubtractDue()
+{
+    const Pending pending = m_pending[m_firstPending++];
+    if (2 * m_firstPending >= m_pending.size())
+    {
+        m_pending.erase(m_pending.begin(),
+                        m_pending.begin() + static_cast<std::ptrdiff_t>(m_firstPending));
+        m_firstPending = 0;
+    }
+    Subtract(pending.cls, pending.flow, pending.bytes);
+}
+
+void
+Pffc::Subtract(uint8_t cls, uint32_t flow, uint32_t bytes)
+{
+    m_bytes[cls] -= bytes;
+    const uint64_t key = UsageKey(cls, flow);
+    Usage* usage = m_node->flows.Find(key);
+    usage->bytes -= bytes;
+    const uint8_t assigned = usage->peq;
+    if (assigned)
+    {
+        Peq& peq = PeqOf(cls, assigned);
+        peq.bytes -= bytes;
+        if (usage->above && usage->bytes < m_fbuXon)
+        {
+            usage->above = false;
+            --peq.above;
+        }
+    }
+    else if (usage->bytes == 0)
+    {
+        m_node->flows.Remove(key);
+    }
+    if (m_pbuScope == PbuScope::PER_PEQ)
+    {
+        if (assigned)
+        {
+            ResumeIfDue(cls, assigned);
+        }
+        return;
+    }
+    for (uint32_t used = m_used[cls]; used; used &= used - 1)
+    {
+        ResumeIfDue(cls, static_cast<uint8_t>(std::countr_zero(used)));
+    }
+}
+
+uint8_t
+Pffc::Assign(uint8_t cls, uint32_t flow)
+{
+    uint32_t best = 1;
+    if (m_assignment == Assignment::HASH)
+    {
+        best = 1 + static_cast<uint32_t>((flow * 0x9e3779b97f4a7c15ULL >> 32) % m_nPeqs);
+    }
+    else
+    {
+        for (uint32_t peq = 2; peq <= m_nPeqs; ++peq)
+        {
+            const Peq& a = PeqOf(cls, peq);
+            const Peq& b = PeqOf(cls, best);
+            const bool better = a.flows.size() != b.flows.size() ? a.flows.size() < b.flows.size()
+                                                                 : a.since < b.since;
+            best = better ? peq : best;
+        }
+    }
+    Peq& peq = PeqOf(cls, best);
+    m_shared += !peq.flows.empty();
+    peq.flows.push_back(flow);
+    m_used[cls] = static_cast<uint8_t>(m_used[cls] | 1U << best);
+    return static_cast<uint8_t>(best);
+}
+
+void
+Pffc::PauseIfDue(uint8_t cls, uint8_t peq)
+{
+    const uint32_t bit = 1U << peq;
+    const Peq& state = PeqOf(cls, peq);
+    const int64_t pbu = m_pbuScope == PbuScope::PER_PEQ ? state.bytes : m_bytes[cls];
+    if (m_paused[cls] & bit || state.above == 0 || pbu < m_pbuXoff)
+    {
+        return;
+    }
+    m_paused[cls] = static_cast<uint8_t>(m_paused[cls] | bit);
+    ++m_pauses;
+    SendState(cls);
+    StartRefresh();
+}
+
+void
+Pffc::ResumeIfDue(uint8_t cls, uint8_t peq)
+{
+    const Peq& state = PeqOf(cls, peq);
+    const int64_t pbu = m_pbuScope == PbuScope::PER_PEQ ? state.bytes : m_bytes[cls];
+    if (state.flows.empty() || state.above > 0 || (m_pbuXon > 0 && pbu >= m_pbuXon))
+    {
+        return;
+    }
+    const uint32_t bit = 1U << peq;
+    if (m_paused[cls] & bit)
+    {
+        m_paused[cls] = static_cast<uint8_t>(m_paused[cls] & ~bit);
+        ++m_resumes;
+        SendState(cls);
+    }
+    SendFlows(BACK_OPCODE, cls, peq, state.flows.data(), state.flows.size());
+    for (const uint32_t flow : state.flows)
+    {
+        m_migrateTrace(*m_port, cls, flow, 0);
+    }
+    m_again[cls] = REPEATS_WHEN_IDLE;
+    Disband(cls, peq);
+}
+
+void
+Pffc::Disband(uint8_t cls, uint8_t peq)
+{
+    Peq& state = PeqOf(cls, peq);
+    for (const uint32_t flow : state.flows)
+    {
+        const uint64_t key = UsageKey(cls, flow);
+        Usage* usage = m_node->flows.Find(key);
+        usage->peq = 0;
+        usage->above = false;
+        if (usage->bytes == 0)
+        {
+            m_node->flows.Remove(key);
+        }
+    }
+    state.flows.clear();
+    state.above = 0;
+    state.bytes = 0;
+    state.since = NowPs();
+    m_used[cls] = static_cast<uint8_t>(m_used[cls] & ~(1U << peq));
+}
+
+void
+Pffc::SendState(uint8_t cls)
+{
+    Message message;
+    message.opcode = STATE_OPCODE;
+    message.cls = cls;
+    message.queues = static_cast<uint8_t>((2U << m_nPeqs) - 2);
+    message.paused = m_paused[cls];
+    Send(message);
+}
+
+void
+Pffc::SendFlows(uint16_t opcode, uint8_t cls, uint8_t peq, const uint32_t* flows, std::size_t n)
+{
+    for (std::size_t first = 0; first < n; first += FLOWS_PER_FRAME)
+    {
+        Message message;
+        message.opcode = opcode;
+        message.cls = cls;
+        message.peq = peq;
+        message.nFlows = static_cast<uint8_t>(std::min<std::size_t>(n - first, FLOWS_PER_FRAME));
+        std::copy_n(flows + first, message.nFlows, message.flows.begin());
+        Send(message);
+    }
+    StartRefresh();
+}
+
+void
+Pffc::Send(Message& message)
+{
+    message.sequence = ++m_sequence[message.cls];
+    Frame* frame = FramePool::TakeControl();
+    Write(message, *frame->control);
+    ++m_frames;
+    m_port->SendControl(frame);
+}
+
+void
+Pffc::StartRefresh()
+{
+    if (!m_refreshing && !m_refresh.IsZero())
+    {
+        m_refreshing = true;
+        m_tick.Schedule(m_refresh.GetTimeStep());
+    }
+}
+
+void
+Pffc::Refresh()
+{
+    m_refreshing = false;
+    const uint64_t before = m_frames;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!m_used[cls] && m_again[cls] == 0)
+        {
+            continue;
+        }
+        m_again[cls] = m_used[cls] ? m_again[cls] : static_cast<uint8_t>(m_again[cls] - 1);
+        SendState(cls);
+        for (uint32_t used = m_used[cls]; used; used &= used - 1)
+        {
+            const auto peq = static_cast<uint8_t>(std::countr_zero(used));
+            const Peq& state = PeqOf(cls, peq);
+            SendFlows(MIGRATE_OPCODE, cls, peq, state.flows.data(), state.flows.size());
+        }
+        StartRefresh();
+    }
+    m_refreshFrames += m_frames - before;
+}
+
+// ---- Sender's side
+
+uint16_t
+Pffc::SelectQueue(const Frame& frame, uint16_t queue) const
+{
+    const uint8_t cls = frame.cls;
+    if (m_placed[cls] == 0 || queue != cls)
+    {
+        return queue;
+    }
+    const Place* place = m_places.Find(PlaceKey(cls, frame.flow));
+    if (!place || (place->leaving && (place->held == 0 || AreEmpty(cls))))
+    {
+        return queue;
+    }
+    return QueueNumber(cls, place->peq);
+}
+
+void
+Pffc::NotifyJoined(uint16_t queue, const Frame& frame)
+{
+    Place* place = queue < N_CLASSES ? nullptr : m_places.Find(PlaceKey(frame.cls, frame.flow));
+    if (place)
+    {
+        ++place->held;
+    }
+}
+
+void
+Pffc::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
+{
+    if (queue < N_CLASSES)
+    {
+        return;
+    }
+    const uint8_t cls = frame.cls;
+    Lane& lane = LaneOf(cls, queue / N_CLASSES);
+    if (frame.order >= lane.mark)
+    {
+        lane.behind = 0; // what had to go first has gone, or this frame would not go
+    }
+    Place* place = m_places.Find(PlaceKey(cls, frame.flow));
+    if (place && --place->held == 0 && place->leaving)
+    {
+        Forget(cls, frame.flow);
+    }
+}
+
+bool
+Pffc::AreEmpty(uint8_t cls) const
+{
+    const std::vector<EgressQueue>& queues = m_port->GetQueues();
+    for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
+    {
+        if (queues[QueueNumber(cls, peq)].GetFrames() > 0)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+Pffc::MayServe(uint8_t cls, uint32_t peq) const
+{
+    const std::vector<EgressQueue>& queues = m_port->GetQueues();
+    const Frame* head = queues[QueueNumber(cls, peq)].Head();
+    const Lane& lane = LaneOf(cls, peq);
+    if (!head || lane.paused >= 0)
+    {
+        return false;
+    }
+    const uint64_t before = std::min(lane.mark, head->order);
+    for (uint32_t behind = lane.behind; behind; behind &= behind - 1)
+    {
+        if (queues[QueueNumber(cls, std::countr_zero(behind))].GetOldest() < before)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t
+Pffc::NextQueue(uint8_t cls) const
+{
+    // What waited in a PEQ when it was resumed goes first, then whatever has waited longest.
+    const std::vector<EgressQueue>& queues = m_port->GetQueues();
+    const Frame* deq = queues[cls].Head();
+    uint32_t best = 0;
+    uint64_t oldest = deq ? deq->order : std::numeric_limits<uint64_t>::max();
+    bool waited = false;
+    for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
+    {
+        if (!MayServe(cls, peq))
+        {
+            continue;
+        }
+        const uint64_t order = queues[QueueNumber(cls, peq)].Head()->order;
+        const bool hasWaited = order < LaneOf(cls, peq).resumed;
+        if (hasWaited != waited ? hasWaited : order < oldest)
+        {
+            best = peq;
+            oldest = order;
+            waited = hasWaited;
+        }
+    }
+    return best;
+}
+
+int64_t
+Pffc::GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const
+{
+    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
+    return m_placed[cls] == 0 || NextQueue(cls) == queue / N_CLASSES ? now : NEVER;
+}
+
+bool
+Pffc::ReceiveControl(const ControlFrame& control)
+{
+    Message message;
+    if (!Read(control, message))
+    {
+        return false;
+    }
+    const uint8_t cls = message.cls;
+    const uint32_t bit = 1U << cls;
+    const auto ahead = static_cast<int16_t>(message.sequence - m_heard[cls]);
+    if (m_heardClasses & bit && ahead <= 0)
+    {
+        ++m_overtaken;
+        return true;
+    }
+    m_heard[cls] = message.sequence;
+    m_heardClasses = static_cast<uint8_t>(m_heardClasses | bit);
+    const int64_t now = NowPs();
+    if (message.opcode == STATE_OPCODE)
+    {
+        SetState(message, now);
+    }
+    for (uint32_t i = 0; i < message.nFlows; ++i)
+    {
+        if (message.opcode == MIGRATE_OPCODE)
+        {
+            Migrate(cls, message.flows[i], message.peq, now);
+        }
+        else
+        {
+            MigrateBack(cls, message.flows[i]);
+        }
+    }
+    if (message.nFlows > 0)
+    {
+        m_port->Reopen(); // they join other queues now
+        m_port->Kick();
+    }
+    StartExpiry();
+    return true;
+}
+
+void
+Pffc::SetState(const Message& message, int64_t now)
+{
+    m_heardAt[message.cls] = now;
+    for (const bool paused : {true, false}) // resuming may transmit: pause first
+    {
+        for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
+        {
+            if (((message.paused >> peq) & 1U) == paused)
+            {
+                SetPaused(message.cls, peq, paused, now);
+            }
+        }
+    }
+}
+
+void
+Pffc::SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now)
+{
+    Lane& lane = LaneOf(cls, peq);
+    if (paused == (lane.paused >= 0))
+    {
+        return;
+    }
+    if (paused)
+    {
+        lane.paused = now;
+        m_port->Block(QueueNumber(cls, peq));
+        return;
+    }
+    m_pausedTime += now - lane.paused;
+    lane.paused = -1;
+    lane.resumed = m_port->GetFramesJoined();
+    m_port->Unblock(QueueNumber(cls, peq));
+}
+
+void
+Pffc::Migrate(uint8_t cls, uint32_t flow, uint8_t peq, int64_t now)
+{
+    if (peq < 1 || peq > m_nPeqs)
+    {
+        return; // from a peer with more PEQs
+    }
+    const uint64_t key = PlaceKey(cls, flow);
+    Place* place = m_places.Find(key);
+    if (!place)
+    {
+        place = &m_places.Add(key);
+        ++m_placed[cls];
+        m_peakPlaces = std::max(m_peakPlaces, m_places.GetEntries());
+        place->peq = 0;
+    }
+    place->confirmed = now;
+    place->leaving = false;
+    if (place->peq == peq)
+    {
+        return;
+    }
+    Lane& lane = LaneOf(cls, peq);
+    lane.mark = m_port->GetFramesJoined();
+    lane.behind |= place->peq ? 1U << place->peq | LaneOf(cls, place->peq).behind : 1U;
+    lane.behind &= ~(1U << peq);
+    place->peq = peq;
+}
+
+void
+Pffc::MigrateBack(uint8_t cls, uint32_t flow)
+{
+    Place* place = m_places.Find(PlaceKey(cls, flow));
+    if (!place)
+    {
+        return;
+    }
+    place->leaving = true;
+    if (place->held == 0 || AreEmpty(cls))
+    {
+        Forget(cls, flow);
+    }
+}
+
+void
+Pffc::Forget(uint8_t cls, uint32_t flow)
+{
+    m_places.Remove(PlaceKey(cls, flow));
+    --m_placed[cls];
+    m_port->Reopen();
+}
+
+void
+Pffc::StartExpiry()
+{
+    if (!m_expiring && !m_refresh.IsZero())
+    {
+        m_expiring = true;
+        m_expiry.Schedule(m_refresh.GetTimeStep());
+    }
+}
+
+void
+Pffc::Expire()
+{
+    m_expiring = false;
+    const int64_t now = NowPs();
+    const int64_t limit = ROUNDS_TO_FORGET * m_refresh.GetTimeStep();
+    bool busy = false;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
+        {
+            const bool paused = LaneOf(cls, peq).paused >= 0;
+            if (paused && now - m_heardAt[cls] >= limit)
+            {
+                ++m_expired;
+                SetPaused(cls, peq, false, now);
+            }
+            busy |= paused;
+        }
+    }
+    std::vector<uint64_t> old;
+    m_places.ForEach([&](uint64_t key, const Place& place) {
+        if (now - place.confirmed >= limit)
+        {
+            old.push_back(key);
+        }
+    });
+    for (const uint64_t key : old)
+    {
+        m_expired += !m_places.Find(key)->leaving;
+        MigrateBack(static_cast<uint8_t>(key >> 32), static_cast<uint32_t>(key));
+    }
+    if (!old.empty())
+    {
+        m_port->Kick();
+    }
+    if (busy || m_places.GetEntries() > 0)
+    {
+        StartExpiry();
+    }
+}
+
+// ---- Both
+
+void
+Pffc::NotifyLink(bool up)
+{
+    if (up)
+    {
+        return;
+    }
+    // The port has dropped what it held; the peer has forgotten what it was told.
+    const int64_t now = NowPs();
+    m_places.Clear();
+    m_placed.fill(0);
+    m_heardClasses = 0;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
+        {
+            SetPaused(cls, peq, false, now);
+            LaneOf(cls, peq) = Lane{};
+            Disband(cls, static_cast<uint8_t>(peq));
+        }
+        m_paused[cls] = 0;
+        m_again[cls] = 0;
+    }
+    m_port->Reopen();
+}
+
+void
+Pffc::Report(lossless::Summary& summary) const
+{
+    summary["pffc_pauses_sent"] += static_cast<double>(m_pauses);
+    summary["pffc_resumes_sent"] += static_cast<double>(m_resumes);
+    summary["pffc_flows_migrated"] += static_cast<double>(m_migrated);
+    summary["pffc_flows_sharing_a_peq"] += static_cast<double>(m_shared);
+    summary["pffc_frames_sent"] += static_cast<double>(m_frames);
+    summary["pffc_refresh_frames_sent"] += static_cast<double>(m_refreshFrames);
+    summary["pffc_frames_overtaken"] += static_cast<double>(m_overtaken);
+    summary["pffc_states_expired"] += static_cast<double>(m_expired);
+    int64_t paused = m_pausedTime;
+    for (const Lane& lane : m_lanes)
+    {
+        paused += lane.paused >= 0 ? NowPs() - lane.paused : 0;
+    }
+    summary["pffc_peq_pause_time_ps"] += static_cast<double>(paused);
+    summary["pffc_recirculated_bytes"] += m_recirculates ? static_cast<double>(m_recirculated) : 0;
+    Largest(summary, "pffc_peak_flow_bytes", static_cast<std::size_t>(m_peakFbu));
+    Largest(summary, "pffc_flow_headroom_bytes", static_cast<std::size_t>(GetFlowHeadroom()));
+    Largest(summary, "pffc_fbu_xoff_bytes", static_cast<std::size_t>(m_fbuXoff));
+    Largest(summary, "pffc_peak_migrated_flows", m_peakPlaces);
+    if (m_node->instances.front() == this)
+    {
+        std::size_t memory = m_node->flows.GetBytes();
+        for (const Pffc* instance : m_node->instances)
+        {
+            memory += instance->m_places.GetBytes();
+            for (const Peq& peq : instance->m_peqs)
+            {
+                memory += peq.flows.capacity() * sizeof(uint32_t);
+            }
+        }
+        summary["pffc_tracked_flows"] += static_cast<double>(m_node->flows.GetEntries());
+        Largest(summary, "pffc_peak_tracked_flows", m_node->peakFlows);
+        Largest(summary, "pffc_peak_state_bytes", memory);
+    }
+}
+
+} // namespace pffc
+} // namespace ns3

@@ -1,0 +1,257 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef PFFC_FLOW_CONTROL_H
+#define PFFC_FLOW_CONTROL_H
+
+#include "pffc-flow-table.h"
+#include "pffc-message.h"
+
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-flow-control.h"
+#include "ns3/traced-callback.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+/**
+ * @defgroup pffc Per-hop per-flow flow control
+ *
+ * Wang, Chen, Hsieh, Lai, Lin: A Flow Control Scheme based on Per Hop and Per Flow in Commodity
+ * Switches for Lossless Networks, IEEE Access 9, 2021.
+ */
+
+namespace ns3
+{
+namespace pffc
+{
+
+/**
+ * @ingroup pffc
+ * @brief Per-hop per-flow flow control (PFFC).
+ *
+ * *Receiver's side*: the switch counts the bytes it holds of each flow, FBU. A flow whose FBU
+ * reaches FbuXoff is given one of the n paused egress queues (PEQs) of the upstream port: PAUSE
+ * stops the PEQ, then MIGRATE sends the flow's further frames there. A PEQ resumes when none of its
+ * flows is above FbuXon: RESUME, then MIGRATE-BACK of all its flows. PBU, the bytes of a PEQ's
+ * flows or of the port, can ask for more before a pause and before a resume.
+ *
+ * *Sender's side*: frames join the default egress queue (DEQ) of their class, or the PEQ of their
+ * flow. Frames of a flow never overtake each other:
+ *
+ * - MIGRATE marks what it leaves behind, in the DEQ or in another PEQ; the new PEQ waits until that
+ * has gone. A frame that joined the PEQ before the mark waits only for what is older than itself.
+ * - After RESUME the PEQ is served, behind the mark, until what waited in it has gone, then the
+ * DEQ; what has joined it since takes turns with the DEQ in order of arrival.
+ * - MIGRATE-BACK sends a flow's frames to the DEQ as soon as none of its frames is left in a PEQ,
+ * so that no frame of the DEQ ever has to wait for a PEQ that is paused again.
+ *
+ * Every frame carries a sequence number of its class; one that was overtaken is ignored, as if
+ * lost. PAUSE and RESUME carry the state of all PEQs. All that holds is said again every Refresh,
+ * and what was not said for three of them is forgotten, so that lost frames do no lasting harm.
+ */
+class Pffc : public lossless::FlowControl
+{
+  public:
+    /// What PBU counts.
+    enum class PbuScope
+    {
+        PER_PEQ,          ///< bytes of the flows in the PEQ
+        PER_INGRESS_PORT, ///< bytes of the class that came in by the port
+    };
+
+    /// Which PEQ a flow gets.
+    enum class Assignment
+    {
+        FEWEST_FLOWS, ///< the one with the fewest flows; among them the one that is longest without
+        HASH,         ///< by the flow's number
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    Pffc();
+
+    uint32_t GetHooks() const override;
+    void Start() override;
+    std::string Check() const override;
+    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
+    uint16_t GetExtraQueues() const override;
+    uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override;
+    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override;
+    int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
+    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    bool ReceiveControl(const lossless::ControlFrame& control) override;
+    void NotifyLink(bool up) override;
+    void Report(lossless::Summary& summary) const override;
+
+    /**
+     * @brief Most that one flow can hold here beyond FbuXoff, without what waits of it upstream.
+     *
+     * The frame that reaches FbuXoff; then what the link brings while PAUSE and MIGRATE wait for a
+     * frame, are sent, travel and are obeyed; then the frame that was begun upstream, and what was
+     * on the wire. Frames of the flow that wait in the upstream DEQ, or in a PEQ it is moved from,
+     * come on top: at a host that is one frame.
+     *
+     * @return bytes.
+     */
+    int64_t GetFlowHeadroom() const;
+
+    /**
+     * @brief TracedCallback signature of migrations.
+     *
+     * @param port port upstream of which the flow moves.
+     * @param cls class.
+     * @param flow flow.
+     * @param peq PEQ; 0: back to the DEQ.
+     */
+    typedef void (*MigrateCallback)(const lossless::Port& port,
+                                    uint8_t cls,
+                                    uint32_t flow,
+                                    uint8_t peq);
+
+  private:
+    /// What the receiver's side knows of a flow.
+    struct Usage
+    {
+        int64_t bytes{0};  //!< FBU
+        uint8_t peq{0};    //!< upstream PEQ; 0: none
+        bool above{false}; //!< it has reached Xoff and not yet fallen below Xon
+    };
+
+    /// What the receiver's side knows of a PEQ upstream.
+    struct Peq
+    {
+        std::vector<uint32_t> flows; //!< that were sent there
+        uint32_t above{0};           //!< of them, those above
+        int64_t bytes{0};            //!< their FBU added up
+        int64_t since{0};            //!< when it last lost its flows (ps)
+    };
+
+    /// What the sender's side knows of a flow that is not in the DEQ.
+    struct Place
+    {
+        int64_t confirmed{0}; //!< when MIGRATE was last heard (ps)
+        uint32_t held{0};     //!< its frames in PEQs
+        uint8_t peq{0};       //!< that its frames join
+        bool leaving{false};  //!< they join the DEQ as soon as `held` is 0
+    };
+
+    /// What the sender's side knows of a PEQ.
+    struct Lane
+    {
+        uint64_t mark{0};    //!< Frame::order when a flow last came here from another queue
+        uint64_t resumed{0}; //!< Frame::order when it was last resumed
+        uint32_t behind{0};  //!< bit q: what queue q held at the mark goes first; q = 0: DEQ
+        int64_t paused{-1};  //!< since when it is paused (ps); -1: it is not
+    };
+
+    /// Bytes that have left but are not yet subtracted.
+    struct Pending
+    {
+        int64_t due;    //!< ps
+        uint32_t flow;  //!< flow
+        uint32_t bytes; //!< size
+        uint8_t cls;    //!< class
+    };
+
+    /// What all instances of a node share.
+    struct NodeState
+    {
+        FlowTable<Usage> flows;             //!< by port, class, flow
+        std::vector<const Pffc*> instances; //!< one a port
+        std::size_t peakFlows{0};           //!< most entries ever
+    };
+
+    uint64_t UsageKey(uint8_t cls, uint32_t flow) const;
+    Peq& PeqOf(uint8_t cls, uint32_t peq);
+    const Lane& LaneOf(uint8_t cls, uint32_t peq) const;
+    Lane& LaneOf(uint8_t cls, uint32_t peq);
+    static uint16_t QueueNumber(uint8_t cls, uint32_t peq);
+
+    void Subtract(uint8_t cls, uint32_t flow, uint32_t bytes);
+    void SubtractDue();
+    uint8_t Assign(uint8_t cls, uint32_t flow);
+    void PauseIfDue(uint8_t cls, uint8_t peq);
+    void ResumeIfDue(uint8_t cls, uint8_t peq);
+    void Disband(uint8_t cls, uint8_t peq);
+    void SendState(uint8_t cls);
+    void SendFlows(uint16_t opcode, uint8_t cls, uint8_t peq, const uint32_t* flows, std::size_t n);
+    void Send(Message& message);
+    void Refresh();
+    void StartRefresh();
+
+    uint32_t NextQueue(uint8_t cls) const;
+    bool MayServe(uint8_t cls, uint32_t peq) const;
+    bool AreEmpty(uint8_t cls) const;
+    void SetState(const Message& message, int64_t now);
+    void Migrate(uint8_t cls, uint32_t flow, uint8_t peq, int64_t now);
+    void MigrateBack(uint8_t cls, uint32_t flow);
+    void Forget(uint8_t cls, uint32_t flow);
+    void Expire();
+    void StartExpiry();
+    void SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now);
+
+    // Attributes
+    uint32_t m_nPeqs;            //!< n
+    int64_t m_fbuXoff;           //!< B
+    int64_t m_fbuXon;            //!< B
+    int64_t m_pbuXoff;           //!< B; 0: no condition
+    int64_t m_pbuXon;            //!< B; 0: no condition
+    PbuScope m_pbuScope;         //!< what PBU counts
+    Assignment m_assignment;     //!< which PEQ a flow gets
+    Time m_recirculation;        //!< lateness of the decrement
+    uint32_t m_recirculatedSize; //!< of a clone (B); 0: the whole frame
+    Time m_refresh;              //!< between repeats; 0: none
+
+    // Receiver's side
+    std::shared_ptr<NodeState> m_node;                      //!< shared with the node's other ports
+    std::vector<Peq> m_peqs;                                //!< by class and PEQ
+    std::array<int64_t, lossless::N_CLASSES> m_bytes{};     //!< of the class
+    std::array<uint8_t, lossless::N_CLASSES> m_paused{};    //!< bit p: PEQ p is paused
+    std::array<uint8_t, lossless::N_CLASSES> m_used{};      //!< bit p: PEQ p has flows
+    std::array<uint8_t, lossless::N_CLASSES> m_again{};     //!< repeats that are left when idle
+    std::array<uint16_t, lossless::N_CLASSES> m_sequence{}; //!< of the last frame sent
+    std::vector<Pending> m_pending;                         //!< in the order of their times
+    std::size_t m_firstPending{0};                          //!< first of them not yet subtracted
+    bool m_refreshing{false};   //!< an occurrence of m_tick is scheduled
+    bool m_recirculates{false}; //!< it is the port of a switch
+
+    // Sender's side
+    FlowTable<Place> m_places;                            //!< by class, flow
+    std::vector<Lane> m_lanes;                            //!< by class and PEQ
+    std::array<uint32_t, lossless::N_CLASSES> m_placed{}; //!< entries of the class in m_places
+    std::array<uint16_t, lossless::N_CLASSES> m_heard{};  //!< sequence number heard last
+    std::array<int64_t, lossless::N_CLASSES> m_heardAt{}; //!< when PAUSE, RESUME was heard (ps)
+    uint8_t m_heardClasses{0};                            //!< bit c: m_heard[c] is one
+    bool m_expiring{false}; //!< an occurrence of m_expiry is scheduled
+
+    // Counters
+    uint64_t m_pauses{0};        //!< PEQs paused
+    uint64_t m_resumes{0};       //!< PEQs resumed
+    uint64_t m_migrated{0};      //!< flows sent to a PEQ
+    uint64_t m_shared{0};        //!< of them, to one that had others
+    uint64_t m_frames{0};        //!< control frames sent
+    uint64_t m_refreshFrames{0}; //!< of them, repeats
+    uint64_t m_overtaken{0};     //!< control frames ignored
+    uint64_t m_expired{0};       //!< flows and pauses forgotten
+    int64_t m_pausedTime{0};     //!< of PEQs of this port, ended pauses (ps)
+    int64_t m_peakFbu{0};        //!< B
+    int64_t m_recirculated{0};   //!< B
+    std::size_t m_peakPlaces{0}; //!< most flows in PEQs
+
+    lossless::ReusableEvent<Pffc> m_tick;     //!< say it again
+    lossless::ReusableEvent<Pffc> m_expiry;   //!< forget what was not said again
+    lossless::ReusableEvent<Pffc> m_subtract; //!< a clone has come round
+    TracedCallback<const lossless::Port&, uint8_t, uint32_t, uint8_t> m_migrateTrace; //!< Migrate
+};
+
+} // namespace pffc
+} // namespace ns3
+
+#endif /* PFFC_FLOW_CONTROL_H */

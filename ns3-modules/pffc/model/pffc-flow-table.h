@@ -1,0 +1,209 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef PFFC_FLOW_TABLE_H
+#define PFFC_FLOW_TABLE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace pffc
+{
+
+/**
+ * @ingroup pffc
+ * @brief What is known of each flow, by key, in one block of memory.
+ *
+ * Flows come and go with almost every frame, so that a table that asks the heap for each would be
+ * slow. Open addressing with linear probing; a removal moves what follows back, so that there are
+ * no tombstones; the block doubles when three quarters are in use and is never given back.
+ *
+ * @tparam T what is known; copied when entries move, so that a pointer to one holds only until the
+ * next Add or Remove.
+ */
+template <class T>
+class FlowTable
+{
+  public:
+    /**
+     * @brief Find an entry.
+     *
+     * @param key its key.
+     * @return it, or nullptr.
+     */
+    T* Find(uint64_t key)
+    {
+        const std::size_t at = Locate(key);
+        return at < m_slots.size() && m_slots[at].used ? &m_slots[at].value : nullptr;
+    }
+
+    /**
+     * @brief Find an entry.
+     *
+     * @param key its key.
+     * @return it, or nullptr.
+     */
+    const T* Find(uint64_t key) const
+    {
+        const std::size_t at = Locate(key);
+        return at < m_slots.size() && m_slots[at].used ? &m_slots[at].value : nullptr;
+    }
+
+    /**
+     * @brief Find an entry, or make one with default values.
+     *
+     * @param key its key.
+     * @return it.
+     */
+    T& Add(uint64_t key)
+    {
+        if (4 * (m_entries + 1) > 3 * m_slots.size())
+        {
+            Grow();
+        }
+        Slot& slot = m_slots[Locate(key)];
+        if (!slot.used)
+        {
+            slot = Slot{key, T{}, true};
+            ++m_entries;
+        }
+        return slot.value;
+    }
+
+    /**
+     * @brief Remove an entry.
+     *
+     * @param key its key.
+     * @return false if there is none.
+     */
+    bool Remove(uint64_t key)
+    {
+        std::size_t hole = Locate(key);
+        if (hole >= m_slots.size() || !m_slots[hole].used)
+        {
+            return false;
+        }
+        const std::size_t mask = m_slots.size() - 1;
+        for (std::size_t at = (hole + 1) & mask; m_slots[at].used; at = (at + 1) & mask)
+        {
+            // It may fill the hole if the hole lies on its way from where it belongs.
+            const std::size_t home = Home(m_slots[at].key);
+            if (((at - home) & mask) >= ((at - hole) & mask))
+            {
+                m_slots[hole] = m_slots[at];
+                hole = at;
+            }
+        }
+        m_slots[hole].used = false;
+        --m_entries;
+        return true;
+    }
+
+    /// Remove all entries.
+    void Clear()
+    {
+        for (Slot& slot : m_slots)
+        {
+            slot.used = false;
+        }
+        m_entries = 0;
+    }
+
+    /**
+     * @brief Look at every entry, in no particular but the same order in every run.
+     *
+     * @tparam F type of function.
+     * @param function called with key and entry; must not add or remove.
+     */
+    template <class F>
+    void ForEach(F function)
+    {
+        for (Slot& slot : m_slots)
+        {
+            if (slot.used)
+            {
+                function(slot.key, slot.value);
+            }
+        }
+    }
+
+    /**
+     * @brief How many entries.
+     *
+     * @return count.
+     */
+    std::size_t GetEntries() const
+    {
+        return m_entries;
+    }
+
+    /**
+     * @brief Memory it has taken.
+     *
+     * @return bytes.
+     */
+    std::size_t GetBytes() const
+    {
+        return m_slots.size() * sizeof(Slot);
+    }
+
+  private:
+    /// Room for one entry.
+    struct Slot
+    {
+        uint64_t key{0};  //!< of the entry
+        T value{};        //!< the entry
+        bool used{false}; //!< there is one
+    };
+
+    std::size_t Home(uint64_t key) const
+    {
+        // Fibonacci hashing: the high bits of the product are well mixed.
+        return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15ULL >> 32) & (m_slots.size() - 1);
+    }
+
+    /**
+     * @brief Where an entry is, or would be.
+     *
+     * @param key its key.
+     * @return slot; the number of slots if there are none.
+     */
+    std::size_t Locate(uint64_t key) const
+    {
+        if (m_slots.empty())
+        {
+            return 0;
+        }
+        std::size_t at = Home(key);
+        while (m_slots[at].used && m_slots[at].key != key)
+        {
+            at = (at + 1) & (m_slots.size() - 1);
+        }
+        return at;
+    }
+
+    void Grow()
+    {
+        std::vector<Slot> old(m_slots.empty() ? 8 : 2 * m_slots.size());
+        std::swap(old, m_slots);
+        for (const Slot& slot : old)
+        {
+            if (slot.used)
+            {
+                m_slots[Locate(slot.key)] = slot;
+            }
+        }
+    }
+
+    std::vector<Slot> m_slots; //!< a power of two of them, or none
+    std::size_t m_entries{0};  //!< in use
+};
+
+} // namespace pffc
+} // namespace ns3
+
+#endif /* PFFC_FLOW_TABLE_H */
