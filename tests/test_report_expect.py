@@ -106,6 +106,31 @@ def test_bounds() -> None:
     assert judge(where=where, equals=75001).verdict == "differs"
 
 
+def test_a_ratio_compares_with_the_run_that_differs_in_what_is_named() -> None:
+    """By hand: 60/80 and 90/100, seed by seed; a run without a counterpart has no value."""
+    runs = pd.DataFrame(
+        {
+            "variant": ["PFC", "PFC", "GFC", "GFC", "GFC"],
+            "k": [4, 4, 4, 4, 8],
+            "seed": [1, 2, 2, 1, 1],
+            "queue_mean": [80.0, 100.0, 90.0, 60.0, 50.0],
+        }
+    )
+
+    def ratio(**keys: Any) -> Result:
+        entry = {**BASE, "relative_to": {"variant": "PFC"}, **keys}
+        expect = ExpectModel.model_validate(entry)
+        return evaluate([expect], runs, {"queue_mean": "B"}, ["variant", "k"])[0]
+
+    found = ratio(where={"variant": "GFC", "k": 4}, max=0.825)
+    assert (found.verdict, found.unit) == ("agrees", "1")
+    assert found.estimates[0].mean == pytest.approx((0.75 + 0.9) / 2)
+    assert ratio(where={"variant": "GFC", "k": 4}, max=0.8).verdict == "differs"
+    assert ratio(where={"variant": "GFC"}, max=1).verdict == "not measured"
+    assert ratio(where={"variant": "PFC"}, equals=1).verdict == "agrees"
+    assert ratio(where={"variant": "GFC", "k": 4}, relative_to={"k": 8}, max=9).missing == 1
+
+
 def test_every_setting_must_agree() -> None:
     """PFC differs at k = 4, so an expectation on all settings differs."""
     result = judge(where={"k": 4}, published="75KB", tolerance=0.02)
@@ -151,6 +176,8 @@ def test_absent_runs_are_not_measured() -> None:
         ({"min": "2KB", "max": "1KB"}, "'min' is above 'max': 2KB and 1KB"),
         ({"max": 1, "where": {"k": math.nan}}, "finite number"),
         ({"max": 1, "fails": 1}, "valid boolean"),
+        ({"max": 1, "relative_to": {}}, "names no variant"),
+        ({"max": "75KB", "relative_to": {"variant": "PFC"}}, "have no unit"),
         ({"max": 1, "status": "sure"}, "'verified', 'derived' or 'unverified'"),
     ],
 )
@@ -216,6 +243,8 @@ def test_misspelt_names_are_problems_with_a_suggestion() -> None:
     assert "unknown metric 'queue_maen'" in text
     assert text.count("did you mean 'queue_mean'?") == 2
     assert "'kk' does not vary in this experiment" in text
+    (text,) = problems([MEAN], [], [{**BASE, "relative_to": {"varant": "PFC"}, "max": 1}])
+    assert "'varant' does not vary in this experiment" in text
 
 
 def test_units_and_repeated_names_are_problems() -> None:

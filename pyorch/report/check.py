@@ -26,6 +26,7 @@ SUMMARY_NUMBERS = (
     "events",
     "end_ps",
     "data_hops",
+    "reordered_frames",
 )
 """Numbers of every run's summary that figures and expectations may name without a [[metric]]."""
 
@@ -105,6 +106,7 @@ def _check_expect(
 ) -> list[Problem]:
     problems = _unknown_metrics(where, [expect.metric], units)
     problems += _unknown_parameters(where, expect.where, parameters)
+    problems += _unknown_parameters(where, expect.relative_to or {}, parameters)
     written, measured = expect.unit(), units.get(expect.metric) or unit_of_name(expect.metric)
     if not problems and written is not None and written != measured:
         meaning = "is a pure number" if measured == "1" else f"is in {measured}"

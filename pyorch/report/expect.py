@@ -28,11 +28,14 @@ class ExpectModel(Entry):
     Criteria, all of which must hold for the mean over seeds: `published` with `tolerance`
     (relative) or `absolute` (in the metric's unit); `min`; `max`; `equals`. `where` filters by
     variant and parameters; when it leaves several settings, each of them must agree.
+    `relative_to` divides by the metric of another run: the one of the same seed that differs in
+    what it names, for instance the variant.
     """
 
     what: str = Field(min_length=1)
     metric: str
     where: Where = Field(default={})
+    relative_to: Where | None = None
     published: QuantityText | None = None
     tolerance: float | None = Field(default=None, gt=0)
     absolute: QuantityText | None = None
@@ -59,7 +62,11 @@ class ExpectModel(Entry):
             )
         if self.absolute is not None and parse_quantity(self.absolute).value < 0:
             raise ValueError(f"'absolute' is a distance and not below 0 (got {self.absolute})")
+        if self.relative_to is not None and not self.relative_to:
+            raise ValueError("'relative_to' names no variant or parameter to compare with")
         units = {parse_quantity(v).unit for v in self.numbers() if isinstance(v, str)}
+        if self.relative_to is not None and units:
+            raise ValueError("with 'relative_to' the numbers have no unit: they are ratios")
         if len(units) > 1:
             raise ValueError(f"the numbers have different units: {', '.join(sorted(units))}")
         if self.min is not None and self.max is not None:
@@ -209,10 +216,36 @@ def evaluate(
     return [_evaluate(expect, runs, units, settings) for expect in expects]
 
 
+def _relative(
+    rows: DataFrame, runs: DataFrame, metric: str, other: Where, settings: Sequence[str]
+) -> DataFrame:
+    """Return the rows with the metric divided by that of the runs to compare with.
+
+    A run is compared with the one of the same seed and settings but for those that `other` names;
+    without exactly one such run the ratio has no value.
+    """
+    if metric not in rows:
+        return rows
+    same = [name for name in (*settings, "seed") if name not in other and name in runs]
+    others = matching(runs, other)
+    keys = [tuple(row) for row in others[same].astype(str).itertuples(index=False)]
+    values = dict(zip(keys, others[metric].astype(float), strict=True))
+    unique = {key for key in keys if keys.count(key) == 1}
+    ratios = []
+    for key, value in zip(
+        rows[same].astype(str).itertuples(index=False), rows[metric].astype(float), strict=True
+    ):
+        base = values[tuple(key)] if tuple(key) in unique else math.nan
+        ratios.append(value / base if base and math.isfinite(base) else math.nan)
+    return rows.assign(**{metric: ratios})
+
+
 def _evaluate(
     expect: ExpectModel, runs: DataFrame, units: Mapping[str, str], settings: Sequence[str]
 ) -> Result:
     rows = matching(runs, expect.where)
+    if expect.relative_to is not None:
+        rows = _relative(rows, runs, expect.metric, expect.relative_to, settings)
     estimates: list[Estimate] = []
     missing = 0
     if len(rows):
@@ -235,4 +268,5 @@ def _evaluate(
     counts = expect.fails and expect.status != "unverified"
     failed = counts and (verdict == DIFFERS or (verdict == NOT_MEASURED and missing > 0))
     unit = units.get(expect.metric) or expect.unit() or "1"
+    unit = "1" if expect.relative_to is not None else unit
     return Result(expect, tuple(estimates), missing, verdict, failed, unit)

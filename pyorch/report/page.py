@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyorch.report.expect import AGREES, DIFFERS, Result
 from pyorch.report.select import value_text
@@ -87,10 +88,17 @@ def verdict_class(result: Result) -> str:
 
 
 def where_text(result: Result) -> str:
-    """The filter of an expectation for people: "GFC, k = 4"."""
+    """The filter of an expectation for people: "GFC, k = 4", "GFC, over PFC"."""
+    parts = [_filter_text(result.expect.where)]
+    if result.expect.relative_to is not None:
+        parts.append(f"over {_filter_text(result.expect.relative_to)}")
+    return ", ".join(part for part in parts if part)
+
+
+def _filter_text(where: Mapping[str, Any]) -> str:
     return ", ".join(
         str(value) if name == "variant" else f"{name} = {value_text(value)}"
-        for name, value in result.expect.where.items()
+        for name, value in where.items()
     )
 
 

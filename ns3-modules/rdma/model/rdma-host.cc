@@ -118,7 +118,7 @@ Host::Unpark(uint16_t queue)
         {
             m_parkedQueues &= ~(1ULL << queue);
         }
-        PushReady(queuePair, lossless::NowPs());
+        PushReady(queuePair, NowPs());
     }
     return queuePair;
 }
