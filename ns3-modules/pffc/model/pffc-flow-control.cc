@@ -228,7 +228,9 @@ Pffc::GetFlowHeadroom() const
     const int64_t overhead = m_port->GetOverhead();
     const int64_t control = m_port->GetControlFrameSize() + overhead;
     const int64_t time = 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay();
-    return 3 * frame + overhead + 2 * control + BytesInTime(m_port->GetRate(), time);
+    const bool fromHost = m_port->GetPeer().GetNode().GetLargestFrame() > 0;
+    return (fromHost ? 4 : 3) * frame + overhead + 2 * control +
+           BytesInTime(m_port->GetRate(), time);
 }
 
 uint64_t
@@ -869,6 +871,9 @@ Pffc::Report(lossless::Summary& summary) const
     summary["pffc_peq_pause_time_ps"] += static_cast<double>(paused);
     summary["pffc_recirculated_bytes"] += m_recirculates ? static_cast<double>(m_recirculated) : 0;
     Largest(summary, "pffc_peak_flow_bytes", static_cast<std::size_t>(m_peakFbu));
+    Largest(summary,
+            "pffc_peak_overshoot_bytes",
+            static_cast<std::size_t>(std::max<int64_t>(m_peakFbu - m_fbuXoff, 0)));
     Largest(summary, "pffc_flow_headroom_bytes", static_cast<std::size_t>(GetFlowHeadroom()));
     Largest(summary, "pffc_fbu_xoff_bytes", static_cast<std::size_t>(m_fbuXoff));
     Largest(summary, "pffc_peak_migrated_flows", m_peakPlaces);

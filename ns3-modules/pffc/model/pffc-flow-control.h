@@ -95,8 +95,8 @@ class Pffc : public lossless::FlowControl
      *
      * The frame that reaches FbuXoff; then what the link brings while PAUSE and MIGRATE wait for a
      * frame, are sent, travel and are obeyed; then the frame that was begun upstream, and what was
-     * on the wire. Frames of the flow that wait in the upstream DEQ, or in a PEQ it is moved from,
-     * come on top: at a host that is one frame.
+     * on the wire; a frame more if the peer is a host, which makes one ahead. What waits of the
+     * flow in the DEQ of an upstream switch, or in a PEQ it is moved from, comes on top.
      *
      * @return bytes.
      */
