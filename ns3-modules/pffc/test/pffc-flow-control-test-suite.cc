@@ -10,6 +10,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <random>
@@ -412,6 +413,143 @@ class ReceiverTest : public TestCase
     }
 
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_hash; //!< PEQ by flow and n
+};
+
+/**
+ * @ingroup pffc-tests
+ * @brief PBU and recirculation, by hand.
+ */
+class PbuTest : public TestCase
+{
+  public:
+    PbuTest()
+        : TestCase("PBU of a PEQ and of a port ask for more before a pause and a resume; the "
+                   "decrement is late by the recirculation, to the picosecond")
+    {
+    }
+
+  private:
+    /**
+     * @brief Bytes of a flow come in, or leave.
+     *
+     * @param pair network
+     * @param flow flow
+     * @param bytes negative: leave
+     */
+    static void Move(Pair& pair, uint32_t flow, int bytes)
+    {
+        Frame frame;
+        frame.cls = 3;
+        frame.flow = flow;
+        frame.bytes = static_cast<uint16_t>(std::abs(bytes));
+        if (bytes > 0)
+        {
+            pair.schemes[0]->NotifyReceived(frame, 0);
+        }
+        else
+        {
+            pair.schemes[0]->NotifyReleased(3, flow, frame.bytes, 0);
+        }
+    }
+
+    /**
+     * @brief A number of the summary.
+     *
+     * @param pair network
+     * @param name its name
+     * @return its value
+     */
+    static double Number(const Pair& pair, const std::string& name)
+    {
+        lossless::Summary summary;
+        pair.schemes[0]->Report(summary);
+        return summary[name];
+    }
+
+    /**
+     * @brief PFFC with n = 1 and thresholds of a flow of 3000 and 2000 B.
+     *
+     * @param scope of PBU
+     * @return factory
+     */
+    static ObjectFactory Make(const std::string& scope)
+    {
+        ObjectFactory factory("ns3::pffc::Pffc");
+        factory.Set("Peqs", UintegerValue(1));
+        factory.Set("FbuXoff", StringValue("3000"));
+        factory.Set("FbuXon", StringValue("2000"));
+        factory.Set("PbuScope", StringValue(scope));
+        factory.Set("Refresh", StringValue("0s"));
+        return factory;
+    }
+
+    void DoRun() override
+    {
+        ObjectFactory perPeq = Make("PerPeq");
+        perPeq.Set("PbuXoff", StringValue("5000"));
+        perPeq.Set("PbuXon", StringValue("2500"));
+        {
+            Pair pair(perPeq, 0, "Fifo");
+            Move(pair, 1, 3000);
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_flows_migrated"),
+                                  1,
+                                  "FBU sends the flow away");
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_pauses_sent"), 0, "PBU is 3000 B");
+            Move(pair, 2, 4000);
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_pauses_sent"), 1, "PBU is 7000 B");
+            Move(pair, 1, -1500);
+            Move(pair, 2, -2500);
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_resumes_sent"), 0, "PBU is 3000 B");
+            Move(pair, 1, -600);
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_resumes_sent"), 1, "PBU is 2400 B");
+        }
+        ObjectFactory perPort = Make("PerIngressPort");
+        perPort.Set("PbuXoff", StringValue("5000"));
+        perPort.Set("PbuXon", StringValue("2500"));
+        {
+            Pair pair(perPort, 0, "Fifo");
+            for (uint32_t flow = 1; flow <= 4; ++flow)
+            {
+                Move(pair, flow, 1200);
+            }
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_flows_migrated"), 0, "PBU is 4800 B");
+            Move(pair, 5, 1200);
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_flows_migrated"), 1, "PBU is 6000 B");
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_pauses_sent"), 1, "and the PEQ is paused");
+            Move(pair, 5, -1200);
+            Move(pair, 1, -1200);
+            Move(pair, 2, -1000);
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_resumes_sent"), 0, "PBU is 2600 B");
+            Move(pair, 2, -200); // another flow's bytes
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_resumes_sent"), 1, "PBU is 2400 B");
+            NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_tracked_flows"), 2, "flows 3 and 4 are left");
+        }
+        ObjectFactory late = Make("PerPeq");
+        late.Set("RecirculationDelay", StringValue("700ns"));
+        {
+            Pair pair(late, 0, "Fifo");
+            for (int i = 0; i < 3; ++i)
+            {
+                Move(pair, 1, 1500);
+            }
+            for (const int64_t time : {1'000'000, 2'000'000, 3'000'000})
+            {
+                Simulator::Schedule(TimeStep(time), [&pair] { Move(pair, 1, -1500); });
+            }
+            // 4500 B: below Xon with the second decrement, gone with the third
+            for (const int64_t time : {2'699'999, 2'700'001, 3'699'999, 3'700'001})
+            {
+                Simulator::Stop(TimeStep(time - NowPs()));
+                Simulator::Run();
+                NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_resumes_sent"),
+                                      (time > 2'700'000 ? 1 : 0),
+                                      "RESUME at " << time << " ps");
+                NS_TEST_ASSERT_MSG_EQ(Number(pair, "pffc_tracked_flows"),
+                                      (time > 3'700'000 ? 0 : 1),
+                                      "entry at " << time << " ps");
+            }
+        }
+    }
 };
 
 /**
@@ -998,6 +1136,7 @@ class FlowControlTestSuite : public TestSuite
         : TestSuite("pffc-flow-control", Type::UNIT)
     {
         AddTestCase(new ReceiverTest, TestCase::Duration::QUICK);
+        AddTestCase(new PbuTest, TestCase::Duration::QUICK);
         AddTestCase(new OrderTest, TestCase::Duration::QUICK);
         AddTestCase(new NetworkTest, TestCase::Duration::QUICK);
         AddTestCase(new ManyFlowsTest, TestCase::Duration::QUICK);
