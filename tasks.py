@@ -126,6 +126,97 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "") -> Non
     _finish(cli.report(name, set_, seeds))
 
 
+SITE = {
+    "partition": "of Slurm; default as slurm.toml or the site says, as for all of these",
+    "account": "whom the time is charged to",
+    "time": "time limit of a job: 90s, 30min, 2h, 1d, or as sbatch reads it",
+    "mem": "memory of a job, as sbatch reads it: 2G",
+    "max-running": "jobs that run at the same time",
+    "runs-per-job": "runs that a job does one after the other; default so many that scheduling "
+    "costs less than 10 %",
+    "build-on-node": "compile the modules on every node instead of loading the shared ones",
+    "dry-run": "only say what would be submitted",
+}
+
+
+@task(
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT | {"name": "experiment, as `invoke list` names it, or a file"} | SITE,
+    auto_shortflags=False,
+)
+def submit(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    partition: str = "",
+    account: str = "",
+    time: str = "",
+    mem: str = "",
+    max_running: str = "",
+    runs_per_job: str = "",
+    build_on_node: bool = False,
+    dry_run: bool = False,
+) -> None:
+    """Send what is missing of an experiment to Slurm, and return at once.
+
+    Exit codes: 0 submitted or nothing to do, 2 bad input, refused by Slurm, or no answer of it.
+    """
+    from pyorch import cluster
+
+    options: dict[str, str | bool] = {
+        "partition": partition,
+        "account": account,
+        "time": time,
+        "mem": mem,
+        "max_running": max_running,
+        "build_on_node": build_on_node,
+    }
+    _finish(cluster.submit(name, set_, seeds, options, runs_per_job, dry_run))
+
+
+SUBMITTED = {"name": "experiment that was submitted"}
+
+
+@task(
+    positional=["name"],
+    help=SUBMITTED | {"watch": "again every few seconds, until nothing runs or waits"},
+    auto_shortflags=False,
+)
+def status(context: Context, name: str, watch: bool = False) -> None:
+    """Show how far a submitted experiment is, and why runs failed or were lost.
+
+    Exit codes: 0 done or on its way, 1 runs failed or were lost, 2 it was never submitted.
+    """
+    from pyorch import cluster
+
+    _finish(cluster.status(name, watch))
+
+
+@task(positional=["name"], help=SUBMITTED, auto_shortflags=False)
+def cancel(context: Context, name: str) -> None:
+    """Cancel the jobs of a submitted experiment; what is done stays."""
+    from pyorch import cluster
+
+    _finish(cluster.cancel(name))
+
+
+@task(
+    positional=["name"],
+    help=SUBMITTED | {"partial": "report on what is done although runs are missing"},
+    auto_shortflags=False,
+)
+def collect(context: Context, name: str, partial: bool = False) -> None:
+    """Write the tables and the report of a submitted experiment.
+
+    Exit codes: 0 all well, 1 runs are missing, or an expectation or a figure failed, 2 bad input.
+    """
+    from pyorch import cluster
+
+    _finish(cluster.collect(name, partial))
+
+
 @task(
     help={
         "sanitize": "the C++ test program with address and undefined-behaviour sanitizers",

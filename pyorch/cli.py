@@ -176,12 +176,12 @@ def experiment(
         print("\nnothing was run (--dry-run)")
         return OK
     missing = plan.missing
-    print(f"{plan.store.name}: {_runs(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
+    print(f"{plan.store.name}: {runs_text(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
     result = LocalEngine(plan.store, workers).run(missing, plan.build)
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:
         return code
-    return max(code, _report(plan, _command_line(name, overrides, seeds)))
+    return max(code, write_report_of(plan, _command_line(name, overrides, seeds)))
 
 
 def _command_line(name: str, overrides: Sequence[str], seeds: str) -> str:
@@ -204,7 +204,7 @@ def _tell(result: BatchResult, total: int) -> int:
         print(f"stopped: {total - result.left} done, {result.left} left", file=sys.stderr)
         return FAILED
     failed = len(result.failures)
-    print(f"{_runs(failed)} failed, {result.left} of {total} missing:", file=sys.stderr)
+    print(f"{runs_text(failed)} failed, {result.left} of {total} missing:", file=sys.stderr)
     for failure in result.failures[:SHOWN_FAILURES]:
         print(f"  {failure.title}: {failure.log}", file=sys.stderr)
     if failed > SHOWN_FAILURES:
@@ -213,7 +213,8 @@ def _tell(result: BatchResult, total: int) -> int:
     return FAILED
 
 
-def _runs(count: int) -> str:
+def runs_text(count: int) -> str:
+    """A number of runs for people."""
     return "1 run" if count == 1 else f"{count} runs"
 
 
@@ -225,10 +226,10 @@ def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
         where = plan.store.name
         hint = f"run it first: invoke experiment {name}"
         raise UserError([Problem(where, "none of its runs is done with this build", None, hint)])
-    return _report(plan, _command_line(name, overrides, seeds))
+    return write_report_of(plan, _command_line(name, overrides, seeds))
 
 
-def _report(plan: Plan, command_line: str) -> int:
+def write_report_of(plan: Plan, command_line: str) -> int:
     """Write the report and print what was expected and what was found."""
     from pyorch.report import write_report
 

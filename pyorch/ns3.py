@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.build.loadable import check_loadable
 from pyorch.build.schema import FACADE_HEADER, FACADE_MODULE
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def load_simulation(info: "BuildInfo") -> type:
     """Return the C++ class ns3::rdma::Simulation, ready within a second of the process's start.
 
     Loads the built modules with what they link, and parses one header without any of ns-3's.
-    Raises RuntimeError when a library does not load, ImportError when the header does not parse,
+    Raises LoadError when a library does not load, ImportError when the header does not parse,
     AttributeError when it has no such class, ValueError for a sanitize build.
     """
     cppyy = _load_libraries(info)
@@ -58,7 +59,11 @@ def _load_libraries(info: "BuildInfo") -> Any:
     for folder in reversed(info.include_dirs):  # cppyy puts each in front of those before
         cppyy.add_include_path(str(folder))
     for library in info.libraries:
-        cppyy.load_library(str(library))  # its RUNPATH finds those of the wheel that it links
+        try:
+            cppyy.load_library(str(library))  # its RUNPATH finds those of the wheel that it links
+        except RuntimeError:
+            check_loadable(info)  # says what cppyy does not: why
+            raise
     return cppyy
 
 

@@ -2,7 +2,8 @@
 
 The same entry point serves every engine. It skips a run that is done, simulates into a folder
 aside, and commits it by one rename. Exit codes: 0 the run is done, 1 an error, 2 refused because
-its configuration is impossible, 3 its result is wrong, 4 the disk refused.
+its configuration is impossible, 3 its result is wrong, 4 the disk refused,
+5 this machine cannot load the built modules.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ def _attempt(
     manifest: Manifest, spec: RunSpec, store: Store, attempt: RunPaths, started: float
 ) -> int:
     """Simulate into the folder of an attempt and commit it; explain in the log what went wrong."""
+    from pyorch.build.loadable import LoadError
+    from pyorch.engine import base
     from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
     from pyorch.errors import UserError
     from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
@@ -116,7 +119,7 @@ def _attempt(
         return RUN_WRONG
     except UserError as error:
         _say(error.render())
-        return RUN_REFUSED
+        return base.RUN_UNFIT if isinstance(error, LoadError) else RUN_REFUSED
     except OSError as error:
         if error.errno not in STORAGE_ERRORS:
             raise

@@ -134,8 +134,18 @@ class Store:
     def sweep(self) -> None:
         """Delete what dead attempts left: their process is gone, or silent for a day."""
         for entry in os.scandir(self.runs):
-            if entry.name.startswith(".") and _is_dead(Path(entry.path)):
+            if entry.name.startswith(".") and is_dead_attempt(Path(entry.path)):
                 shutil.rmtree(entry.path, ignore_errors=True)
+
+    def attempts(self) -> dict[str, list[Path]]:
+        """The folders of all attempts that are not committed, by the run's hash."""
+        found: dict[str, list[Path]] = {}
+        with contextlib.suppress(FileNotFoundError):
+            for entry in os.scandir(self.runs):
+                parts = entry.name.split(".")
+                if entry.name.startswith(".") and len(parts) >= 5:
+                    found.setdefault(parts[1], []).append(Path(entry.path))
+        return found
 
     # Results
 
@@ -267,7 +277,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _is_dead(folder: Path) -> bool:
+def is_dead_attempt(folder: Path) -> bool:
     """Whether nobody works on an attempt '.HASH.HOST.PID.RANDOM' any more."""
     parts = folder.name.split(".")
     here = len(parts) >= 5 and ".".join(parts[2:-2]) == socket.gethostname()

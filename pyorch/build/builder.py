@@ -48,13 +48,18 @@ class _Request:
 
 
 def ensure_built(
-    profile: str = "release", quiet: bool = False, *, tests: bool = False, root: Path | None = None
+    profile: str = "release",
+    quiet: bool = False,
+    *,
+    tests: bool = False,
+    root: Path | None = None,
+    folder: Path | None = None,
 ) -> BuildInfo:
     """Compile every module of ns3-modules/ that changed, and return what there is to load.
 
     `tests` compiles the test program and the examples too; `root` is the project's folder if it is
-    not the one that this package lies in. When nothing changed, no other program than the compiler
-    (for its version) is started. Several processes may call this at once: one compiles, the others
+    not the one that this package lies in; `folder` takes the place of its build/. When nothing
+    changed, no other program than the compiler (for its version) is started. Several processes may call this at once: one compiles, the others
     wait for it.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
@@ -64,7 +69,7 @@ def ensure_built(
     request = _Request(
         profile=profile,
         flags=flags_of(profile),
-        folder=paths.build_root / profile,
+        folder=(folder or paths.build_root) / profile,
         modules=sources.find_modules(paths.modules),
         tests=tests,
         quiet=quiet,

@@ -51,6 +51,11 @@ def load_experiment(
     return loader.load(file)
 
 
+def experiment_name(name_or_path: str, paths: Paths) -> str:
+    """Return the name of an experiment without reading it. Raises UserError when there is none."""
+    return _find(name_or_path, paths)[1]
+
+
 def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
     """Return (name, title) of every experiment file, by name; the title says if it is no TOML."""
     paths = paths or _default_paths()

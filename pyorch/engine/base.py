@@ -18,6 +18,7 @@ RUN_ERROR = 1
 RUN_REFUSED = 2
 RUN_WRONG = 3
 RUN_STORAGE = 4
+RUN_UNFIT = 5
 
 _MEANINGS = {
     RUN_DONE: "ended without a result",
@@ -25,8 +26,11 @@ _MEANINGS = {
     RUN_REFUSED: "was refused: its configuration is impossible",
     RUN_WRONG: "ended, but its result is wrong",
     RUN_STORAGE: "could not write its results",
+    RUN_UNFIT: "could not begin: this machine cannot load the built modules",
     # ROOT's signal handler, which comes with cppyy, leaves with 128 + its own signal number
     129: "crashed: segmentation fault",
+    132: "crashed: illegal instruction; were the modules built for another CPU?",
+    -signal.SIGILL: "crashed: illegal instruction; were the modules built for another CPU?",
     133: "was aborted by the simulator (NS_FATAL_ERROR, NS_ABORT or a failed assertion)",
     -signal.SIGKILL: "was killed (SIGKILL; out of memory?)",
 }

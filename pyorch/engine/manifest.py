@@ -7,7 +7,11 @@ that a run process is told, on this machine or on a cluster.
 from __future__ import annotations
 
 import json
+import os
+import sys
+from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 FORMAT = 1
+INDEX_SUFFIX = ".index"
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,40 @@ def read_run(path: Path, index: int) -> tuple[Manifest, RunSpec]:
         allowed = f"0 to {manifest.runs - 1}"
         raise UserError([Problem(str(path), f"it has no run number {index}", allowed, None)])
     return manifest, RunSpec.from_json(line)
+
+
+def index_manifest(path: Path) -> None:
+    """Note beside a manifest where each run begins, for `read_runs`. Raises OSError."""
+    offsets, at = array("Q"), 0
+    with path.open("rb") as file:
+        for line in file:
+            at += len(line)
+            offsets.append(at)
+    temporary = path.with_name(f".{path.name}.index")
+    temporary.write_bytes(offsets.tobytes())
+    os.replace(temporary, path.with_suffix(INDEX_SUFFIX))
+
+
+def read_runs(path: Path, first: int, count: int) -> tuple[Manifest, list[RunSpec]]:
+    """Read the first line and the RunSpecs from a number on, at most `count`.
+
+    With an index beside it only these lines are read, however long the manifest is. Raises
+    UserError when the file is no manifest or has no run of the first number.
+    """
+    from pyorch.plan import RunSpec
+
+    with _open(path) as file:
+        manifest = _head(path, file)
+        if not 0 <= first < manifest.runs:
+            allowed = f"0 to {manifest.runs - 1}"
+            raise UserError([Problem(str(path), f"it has no run number {first}", allowed, None)])
+        skipped = first
+        with suppress(FileNotFoundError), path.with_suffix(INDEX_SUFFIX).open("rb") as index:
+            index.seek(first * 8)
+            file.seek(int.from_bytes(index.read(8), sys.byteorder))
+            skipped = 0
+        lines = islice(file, skipped, skipped + min(count, manifest.runs - first))
+        return manifest, [RunSpec.from_json(line) for line in lines]
 
 
 def _open(path: Path) -> IO[str]:

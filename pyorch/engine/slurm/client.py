@@ -1,0 +1,152 @@
+"""Talking to Slurm: sbatch, squeue, scancel and scontrol, each called as a person would.
+
+Nothing here needs accounting (slurmdbd): many sites have none.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyorch.errors import Problem, UserError
+
+#: How long an answer may take [s]; Slurm's own clients give up after some 10 to 100 seconds.
+PATIENCE_S = 60.0
+
+#: What Slurm's clients say when slurmctld does not answer; anything else is a refusal.
+_AWAY = re.compile(
+    r"unable to contact slurm controller|connect failure|connection refused|socket timed out"
+    r"|transport endpoint|zero bytes were transmitted|backup controller",
+    re.IGNORECASE,
+)
+_FORMAT = "%j|%F|%K|%T|%r|%N"
+
+#: States of squeue in which a job computes, or is about to end.
+RUNNING_STATES = frozenset({"RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "STOPPED"})
+
+
+class AwayError(Exception):
+    """Slurm does not answer; the text says what its client said."""
+
+
+@dataclass(frozen=True)
+class QueuedJob:
+    """One element of a job array that Slurm still holds.
+
+    name: of its array; array_id: of Slurm; index: its place in the array; state and reason: in
+    Slurm's words; node: where it computes, or "".
+    """
+
+    name: str
+    array_id: int
+    index: int
+    state: str
+    reason: str = ""
+    node: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it computes; else it waits."""
+        return self.state in RUNNING_STATES
+
+
+class Slurm:
+    """The Slurm that this machine is a client of."""
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+
+    def submit(self, options: Sequence[str], script: Path, *arguments: str) -> int:
+        """Submit a batch script and return the number of its job.
+
+        Raises UserError when Slurm refuses it, AwayError when nobody knows whether it was taken.
+        """
+        done = self._call("sbatch", "--parsable", *options, str(script), *arguments)
+        if done.returncode == 0:
+            return int(done.stdout.strip().splitlines()[-1].partition(";")[0])
+        raise UserError([Problem("sbatch", _last_words(done), None, _hint(done.stderr))])
+
+    def queue(self, names: Collection[str]) -> list[QueuedJob]:
+        """The jobs with these names that wait or compute. Raises AwayError."""
+        if not names:
+            return []
+        options = ["--noheader", "--array", f"--format={_FORMAT}"]
+        done = self._call("squeue", *options, f"--name={','.join(sorted(names))}")
+        if done.returncode != 0:
+            raise AwayError(_last_words(done))
+        wanted = set(names)
+        return [job for job in parse_queue(done.stdout) if job.name in wanted]
+
+    def cancel(self, array_ids: Collection[int]) -> None:
+        """Cancel jobs; those that ended meanwhile are fine. Raises AwayError or UserError."""
+        if not array_ids:
+            return
+        done = self._call("scancel", *(str(number) for number in sorted(array_ids)))
+        if done.returncode != 0 and "Invalid job id" not in done.stderr:
+            raise UserError([Problem("scancel", _last_words(done), None, None)])
+
+    def max_array_size(self) -> int:
+        """How many elements an array may have, MaxArraySize of slurm.conf. Raises AwayError."""
+        done = self._call("scontrol", "show", "config")
+        match = re.search(r"^MaxArraySize\s*=\s*(\d+)", done.stdout, re.MULTILINE)
+        if done.returncode != 0 or match is None:
+            raise AwayError(_last_words(done) or "scontrol show config names no MaxArraySize")
+        return max(1, int(match[1]))
+
+    def _call(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        if shutil.which(program) is None:
+            what = f"Slurm's {program} was not found on PATH"
+            hint = "log in to the cluster's login node; elsewhere use `invoke experiment`"
+            raise UserError([Problem("Slurm", what, None, hint)])
+        try:
+            done = subprocess.run(
+                [program, *arguments],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                timeout=self._patience_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise AwayError(f"{program} gave no answer for {self._patience_s:g} s") from error
+        if done.returncode != 0 and _AWAY.search(done.stderr):
+            raise AwayError(_last_words(done))
+        return done
+
+
+def parse_queue(text: str) -> list[QueuedJob]:
+    """Read the answer of squeue; lines that are no array elements are left out."""
+    jobs = []
+    for line in text.splitlines():
+        fields = line.strip().rsplit("|", 5)
+        if len(fields) != 6 or not (fields[1].isdecimal() and fields[2].isdecimal()):
+            continue
+        name, array_id, index, state, reason, node = fields
+        known = "" if reason == "None" else reason
+        jobs.append(QueuedJob(name, int(array_id), int(index), state, known, node))
+    return jobs
+
+
+def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+    """What a client said last, without its own name before it."""
+    lines = [line.strip() for line in (done.stderr or "").splitlines() if line.strip()]
+    said = [re.sub(r"^\w+: (?:error|fatal): ", "", line) for line in lines]
+    return "; ".join(dict.fromkeys(said)) or f"exit code {done.returncode}"
+
+
+def _hint(stderr: str) -> str:
+    said = stderr.lower()
+    if "partition" in said:
+        return "`sinfo` lists the partitions; --partition, or `partition` in slurm.toml"
+    if "account" in said:
+        return "`sacctmgr show associations user=$USER` lists yours; --account"
+    if "memory" in said or "node configuration" in said:
+        return "`sinfo -N -l` lists what nodes have; --mem, or `mem` in slurm.toml"
+    if "time limit" in said:
+        return "`sinfo` lists the limits of the partitions; --time"
+    return "what was submitted before this stays; `invoke status` shows it"

@@ -1,0 +1,56 @@
+"""How many runs one job does, and how jobs are split into arrays: arithmetic without Slurm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: What may at most be lost to scheduling and starting jobs, as a share of all core time.
+MAX_OVERHEAD = 0.1
+
+#: Runs differ: a job is filled to this share of its time limit at most.
+LIMIT_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Array:
+    """One job array: its first job among all jobs of the submission, and how many it has."""
+
+    first: int
+    jobs: int
+
+
+def overhead_share(runs: int, run_s: float, overhead_s: float, cores: int = 1) -> float:
+    """The share of a job's time that is overhead, when it does `runs` runs on `cores` cores."""
+    work = math.ceil(runs / cores) * run_s
+    return overhead_s / (overhead_s + work) if overhead_s + work > 0 else 0.0
+
+
+def runs_per_job(
+    run_s: float, overhead_s: float, cores: int = 1, limit_s: float | None = None
+) -> int:
+    """The fewest runs a job must do so that overhead stays within MAX_OVERHEAD.
+
+    run_s: how long a run takes; overhead_s: what scheduling and starting a job costs; cores: runs
+    at once in a job; limit_s: the job's time limit, of which LIMIT_SHARE may be filled. The limit
+    wins over the overhead; the result is a multiple of cores, at least one run a core.
+    """
+    if run_s <= 0:
+        raise ValueError(f"a run takes some time, not {run_s} s")
+    # overhead / (overhead + n * run) <= share, for n runs one after the other on each core
+    rounds = math.ceil(overhead_s * (1 - MAX_OVERHEAD) / MAX_OVERHEAD / run_s)
+    if limit_s is not None:
+        rounds = min(rounds, math.floor((limit_s * LIMIT_SHARE - overhead_s) / run_s))
+    return max(1, rounds) * cores
+
+
+def jobs_for(runs: int, per_job: int) -> int:
+    """How many jobs hold all runs."""
+    return -(-runs // per_job)
+
+
+def arrays_for(jobs: int, max_array_size: int) -> Iterator[Array]:
+    """Split jobs into arrays of at most `max_array_size` elements."""
+    for first in range(0, jobs, max_array_size):
+        yield Array(first, min(max_array_size, jobs - first))

@@ -1,0 +1,72 @@
+"""The batch script of a submission: what every job does before Python takes over."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyorch.build.sources import MODULE_PATH_VARIABLE
+from pyorch.engine.base import RUN_UNFIT
+from pyorch.engine.slurm.packing import Array
+from pyorch.engine.slurm.settings import Settings
+from pyorch.engine.slurm.submission import Submission
+from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths
+
+_SCRIPT = """\
+#!/bin/sh
+# One job of {experiment}, submission {id}: sbatch --array=... {name} FIRST
+# Job number FIRST + SLURM_ARRAY_TASK_ID does {runs_per_job} runs of the manifest beside this file.
+{exports}
+{setup}
+if ! [ -x {python} ] || ! [ -r {manifest} ]; then
+    echo "node $(hostname) does not see {python} or {manifest}:" >&2
+    echo "nodes need the folders of the machine that submits, under the same names" >&2
+    exit {unfit}
+fi
+exec {python} -m pyorch.node {manifest} --task $(($1 + SLURM_ARRAY_TASK_ID)) \\
+    --runs-per-task {runs_per_job} --jobs {cores}{build}
+"""
+
+
+def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
+    """Return the batch script as text."""
+    package = str(Path(__file__).resolve().parents[3])
+    variables = {
+        ROOT_VARIABLE: str(paths.root),
+        RESULTS_VARIABLE: str(paths.results),
+        "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")])),
+        MODULE_PATH_VARIABLE: os.environ.get(MODULE_PATH_VARIABLE, ""),
+    }
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items() if value]
+    return _SCRIPT.format(
+        experiment=submission.experiment,
+        id=submission.id,
+        name=submission.script.name,
+        exports="\n".join(lines),
+        setup="\n".join(settings.setup),
+        python=shlex.quote(sys.executable),
+        manifest=shlex.quote(str(submission.manifest)),
+        runs_per_job=submission.runs_per_job,
+        cores=settings.cores_per_job,
+        build=" --build-on-node" if settings.build_on_node else "",
+        unfit=RUN_UNFIT,
+    )
+
+
+def array_options(
+    submission: Submission, array: Array, settings: Settings, after: int | None = None
+) -> Sequence[str]:
+    """Return the options of sbatch for one array; `after` is the array it waits for, if any."""
+    limit = "" if settings.max_running is None else f"%{settings.max_running}"
+    return [
+        f"--array=0-{array.jobs - 1}{limit}",
+        f"--job-name={submission.job_name(array)}",
+        f"--output={submission.log_pattern(array)}",
+        "--open-mode=append",
+        "--requeue",
+        *([] if after is None else [f"--dependency=afterany:{after}"]),
+        *settings.sbatch_options(),
+    ]

@@ -1,0 +1,228 @@
+"""What one `invoke submit` leaves on the disk: results/NAME/slurm/ID/.
+
+submission.json   what was submitted, when, with which build, and the numbers of the jobs
+plan.txt          the hashes of all runs of the sweep, also of those that were done already
+runs.txt          the hashes of the runs that were submitted, in the order of the manifest
+manifest.jsonl    those runs; manifest.index says where each begins
+job.sh            the batch script
+log/              what each job printed
+tasks/            what each job noted about itself: where it began, and how it ended
+cancelled         there once `invoke cancel` was called
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pyorch.engine.slurm.packing import Array
+from pyorch.errors import Problem, UserError
+from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
+from pyorch.store import Store
+
+FOLDER = "slurm"
+_NOT_IN_NAMES = re.compile(r"[^\w./+-]")
+
+
+@dataclass(frozen=True)
+class SubmittedArray(Array):
+    """An array, with the number Slurm gave it; None when its answer never came."""
+
+    job_id: int | None = None
+
+
+@dataclass(frozen=True)
+class TaskNote:
+    """What a job noted about itself.
+
+    job: its number; node and host: where it computed; restarts: how often Slurm requeued it;
+    started and ended: seconds since 1970, ended None as long as it computes or when it was killed;
+    outcome: one of OUTCOMES; message: why its node could not compute, else "".
+    """
+
+    job: str
+    node: str
+    host: str
+    restarts: int
+    started: float
+    ended: float | None = None
+    outcome: str = ""
+    message: str = ""
+
+
+#: How a job ends by itself: all its runs done, some failed, ended from outside, node unfit.
+OUTCOMES = (DONE, FAILED, INTERRUPTED, UNFIT) = ("done", "failed", "interrupted", "unfit")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submission of a sweep.
+
+    folder: its own. name: as typed; overrides and seeds: likewise. time_s: the jobs' time limit.
+    created: seconds since 1970.
+    """
+
+    folder: Path
+    experiment: str
+    name: str
+    overrides: tuple[str, ...]
+    seeds: str
+    fingerprint: str
+    created: float
+    runs_per_job: int
+    time_s: int | None = None
+    arrays: tuple[SubmittedArray, ...] = field(default=())
+
+    @property
+    def id(self) -> str:
+        """Its name among the submissions of an experiment; begins with the date."""
+        return self.folder.name
+
+    @property
+    def manifest(self) -> Path:
+        """The runs that were submitted."""
+        return self.folder / "manifest.jsonl"
+
+    @property
+    def script(self) -> Path:
+        """The batch script."""
+        return self.folder / "job.sh"
+
+    @cached_property
+    def plan(self) -> tuple[str, ...]:
+        """The hashes of all runs of the sweep, in order."""
+        return _read_lines(self.folder / "plan.txt")
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """The hashes of the submitted runs, in the order of the manifest."""
+        return _read_lines(self.folder / "runs.txt")
+
+    @cached_property
+    def written(self) -> float:
+        """When it was written, by the clock of the disk: comparable with times of result files."""
+        return self.manifest.stat().st_mtime
+
+    @property
+    def sweep(self) -> str:
+        """The same for all submissions of one sweep."""
+        return hashlib.sha256("\n".join(self.plan).encode()).hexdigest()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `invoke cancel` was called since."""
+        return (self.folder / "cancelled").exists()
+
+    def job_name(self, array: Array) -> str:
+        """The name an array has in Slurm: unlike job numbers it is never used again."""
+        return f"{_NOT_IN_NAMES.sub('_', self.experiment)}:{self.id}:{array.first}"
+
+    def job_names(self) -> dict[str, Array]:
+        """All its arrays by name."""
+        return {self.job_name(array): array for array in self.arrays}
+
+    def task_of(self, position: int) -> int:
+        """The job that has the run at a position of the manifest."""
+        return position // self.runs_per_job
+
+    def log(self, task: int) -> Path:
+        """What a job printed."""
+        array = max((a for a in self.arrays if a.first <= task), key=lambda a: a.first)
+        return self.folder / "log" / f"{array.first}+{task - array.first}.txt"
+
+    def log_pattern(self, array: Array) -> str:
+        """The same, for sbatch --output."""
+        return str(self.folder / "log" / f"{array.first}+%a.txt")
+
+    def note(self, task: int) -> TaskNote | None:
+        """What a job noted about itself; None when it never began."""
+        try:
+            text = (self.folder / "tasks" / f"{task}.json").read_text(encoding="utf-8")
+            return TaskNote(**json.loads(text))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def save(self) -> None:
+        """Write submission.json. Raises OSError."""
+        content = {**asdict(self), "folder": str(self.folder)}
+        write_atomically(self.folder / "submission.json", json.dumps(content, indent=1) + "\n")
+
+    def with_arrays(self, arrays: Sequence[SubmittedArray]) -> Submission:
+        """The same with other arrays, written to the disk. Raises OSError."""
+        changed = replace(self, arrays=tuple(arrays))
+        changed.save()
+        return changed
+
+    def mark_cancelled(self) -> None:
+        """Note that it was cancelled. Raises OSError."""
+        (self.folder / "cancelled").touch()
+
+
+def write_note(folder: Path, task: int, note: TaskNote) -> None:
+    """Write what a job notes about itself; a full disk must not end the job."""
+    with suppress(OSError):
+        write_atomically(folder / "tasks" / f"{task}.json", json.dumps(asdict(note)) + "\n")
+
+
+def create(store: Store, plan: Sequence[str], runs: Sequence[str], **fields: Any) -> Submission:
+    """Make the folder of a new submission, with everything but the manifest. Raises OSError."""
+    created = time.time()
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(created))
+    folder = store.root / FOLDER / f"{stamp}-{uuid.uuid4().hex[:6]}"
+    for part in ("log", "tasks"):
+        (folder / part).mkdir(parents=True)
+    write_atomically(folder / "plan.txt", "".join(f"{key}\n" for key in plan))
+    write_atomically(folder / "runs.txt", "".join(f"{key}\n" for key in runs))
+    return Submission(folder=folder, experiment=store.name, created=created, **fields)
+
+
+def submissions(store: Store) -> list[Submission]:
+    """All submissions of an experiment, the oldest first; unfinished folders are left out."""
+    found = []
+    for file in (store.root / FOLDER).glob("*/submission.json"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found.append(_read(file))
+    return sorted(found, key=lambda submission: (submission.created, submission.id))
+
+
+def _read(file: Path) -> Submission:
+    content = json.loads(file.read_text(encoding="utf-8"))
+    arrays = tuple(SubmittedArray(**array) for array in content.pop("arrays"))
+    overrides = tuple(content.pop("overrides"))
+    return Submission(
+        **{**content, "folder": file.parent, "arrays": arrays, "overrides": overrides}
+    )
+
+
+def _read_lines(file: Path) -> tuple[str, ...]:
+    return tuple(file.read_text(encoding="utf-8").split())
+
+
+@contextmanager
+def locked(store: Store) -> Iterator[None]:
+    """Let one process at a time submit an experiment, here and on other machines that share it.
+
+    Raises UserError when the folder cannot be written.
+    """
+    folder = store.root / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        if error.errno in STORAGE_ERRORS:
+            raise storage_error(error, folder, RESULTS_HINT) from error
+        what = f"the file system of this folder cannot lock files: {error.strerror}"
+        hint = "set PYORCH_RESULTS to a folder on another file system that all nodes share"
+        raise UserError([Problem(str(folder), what, None, hint)]) from error
