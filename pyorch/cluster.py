@@ -88,11 +88,11 @@ def submit(
     try:
         limit = slurm.max_array_size()
         if dry_run:
-            missing, held = _to_submit(plan, slurm)
-            return _tell_dry_run(plan, missing, held, settings, given, limit)
+            return _tell_dry_run(plan, _todo(plan, slurm), settings, given, limit)
         with locked(plan.store):
-            missing, held = _to_submit(plan, slurm)
-            _tell_counts(plan, len(missing), held)
+            todo = _todo(plan, slurm)
+            print(todo.line(plan.store.name))
+            missing = todo.missing
             if not missing:
                 return OK
             packing = _packing(plan, settings, given)
@@ -110,23 +110,31 @@ def submit(
     return OK
 
 
-def _to_submit(plan: Plan, slurm: Slurm) -> tuple[dict[str, RunSpec], int]:
-    """The runs that are neither done nor held by a job, by hash; and how many are held."""
+@dataclass(frozen=True)
+class Todo:
+    """What is to be submitted: missing runs by hash; how many jobs hold, and how many are done."""
+
+    missing: Mapping[str, RunSpec]
+    held: int
+    done: int
+
+    def line(self, name: str) -> str:
+        """All of it for people."""
+        total = len(self.missing) + self.held + self.done
+        parts = [runs_text(total), f"{self.done} done"]
+        parts += [f"{self.held} already with Slurm"] if self.held else []
+        return f"{name}: {', '.join([*parts, f'{len(self.missing)} to submit'])}"
+
+
+def _todo(plan: Plan, slurm: Slurm) -> Todo:
+    """Look which runs are neither done nor held by a job. Raises AwayError."""
     earlier = submissions(plan.store)
     queued = slurm.queue([name for item in earlier for name in item.job_names()])
-    held = states.holders(earlier, queued)
     specs = {spec.hash(plan.build.fingerprint): spec for spec in plan.specs}
-    found, _ = states.run_states(list(specs), plan.store, held)
+    found, _ = states.run_states(list(specs), plan.store, states.holders(earlier, queued))
     missing = {key: specs[key] for key, state in found.items() if state in TO_SUBMIT}
-    kept = sum(1 for state in found.values() if state in (State.WAITING, State.RUNNING))
-    return missing, kept
-
-
-def _tell_counts(plan: Plan, missing: int, held: int) -> None:
-    total = len({id(spec) for spec in plan.specs})
-    parts = [runs_text(total), f"{total - missing - held} done"]
-    parts += [f"{held} already with Slurm"] if held else []
-    print(f"{plan.store.name}: {', '.join([*parts, f'{missing} to submit'])}")
+    done = sum(1 for state in found.values() if state is State.DONE)
+    return Todo(missing, len(specs) - len(missing) - done, done)
 
 
 def _packing(plan: Plan, settings: Settings, given: int | None) -> Packing:
@@ -200,25 +208,22 @@ def _send(
         try:
             job_id = slurm.submit(script_options, submission.script, str(array.first))
         except UserError:
-            submission.with_arrays(taken)
+            if taken:
+                submission.with_arrays(taken)
+            else:
+                submission.discard()
             raise
         taken.append(replace(unknown, job_id=job_id))
     return submission.with_arrays(taken)
 
 
-def _tell_dry_run(
-    plan: Plan,
-    missing: Mapping[str, RunSpec],
-    held: int,
-    settings: Settings,
-    given: int | None,
-    limit: int,
-) -> int:
+def _tell_dry_run(plan: Plan, todo: Todo, settings: Settings, given: int | None, limit: int) -> int:
     """Say what would be submitted."""
     from pyorch.engine.base import title
     from pyorch.engine.slurm.script import array_options
 
-    _tell_counts(plan, len(missing), held)
+    print(todo.line(plan.store.name))
+    missing = todo.missing
     print(f"settings: {settings.file or 'none: there is no slurm.toml'}")
     for spec in list(missing.values())[:SHOWN_FAILURES]:
         print(f"  {title(spec)}")

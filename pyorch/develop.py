@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tests", "tasks.py")
+SLURM_DAEMON = shutil.which("slurmctld", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 
@@ -85,12 +86,17 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
     arguments = [sys.executable, "-m", "pytest", str(paths.tests)]
     if quick:
         arguments += ["-m", "not slow"]
+    elif SLURM_DAEMON is None:
+        skipped.append(
+            "sweeps on a real Slurm: none is installed (apt-get install slurm-wlm munge)"
+        )
     if expression:
         arguments += ["-k", expression]
     if importlib.util.find_spec("xdist") is None:
         skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
     else:
-        arguments += ["-n", str(len(os.sched_getaffinity(0)))]
+        # one Slurm is started for its tests, so that they share a worker
+        arguments += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
     return subprocess.run(arguments, cwd=paths.root, check=False).returncode
 
 

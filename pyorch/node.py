@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import socket
 import sys
 import time
@@ -98,7 +99,7 @@ def _work(given: argparse.Namespace) -> BatchResult:
     build = _build(manifest, given.build_on_node)
     store = NodeStore(default_paths(), specs[0].data["experiment"])
     missing = store.missing(specs, manifest.fingerprint)
-    print(f"{store.name}: {len(specs)} runs, {len(specs) - len(missing)} done", flush=True)
+    print(f"{store.name}: {len(specs) - len(missing)} of {len(specs)} done before", flush=True)
     return do_runs(missing, store, build, given.jobs)
 
 
@@ -159,12 +160,12 @@ def do_runs(
     taken = [spec for spec in missing if spec.hash(build.fingerprint) in signs]
     free = [spec for spec in missing if spec.hash(build.fingerprint) not in signs]
     engine = LocalEngine(store, jobs)
-    first = engine.run(free, build)
+    first = _forget_ended(engine.run(free, build), store)
     if not taken or first.interrupted or first.storage_failed:
         return replace(first, left=first.left + len(taken))
     print(f"another process works at {len(taken)} of the runs: waiting for it", flush=True)
     left = _wait(taken, store, build.fingerprint, silence_s)
-    second = engine.run(left, build)
+    second = _forget_ended(engine.run(left, build), store)
     return BatchResult(
         done=first.done + len(taken) - len(left) + second.done,
         left=first.left + second.left,
@@ -172,6 +173,19 @@ def do_runs(
         interrupted=second.interrupted,
         storage_failed=second.storage_failed,
     )
+
+
+def _forget_ended(result: BatchResult, store: Store) -> BatchResult:
+    """Take runs that were ended together with their job for unmade, not for failed.
+
+    Slurm signals all processes of a job, and the end of a run may be seen before the own signal.
+    """
+    if not result.interrupted:
+        return result
+    ended = {f.hash for f in result.failures if f.returncode in (-signal.SIGTERM, -signal.SIGKILL)}
+    for run_hash in ended:
+        store.discard(store.failure(run_hash).folder)
+    return replace(result, failures=tuple(f for f in result.failures if f.hash not in ended))
 
 
 def _foreign_attempts(

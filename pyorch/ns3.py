@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.build.loadable import check_loadable
 from pyorch.build.schema import FACADE_HEADER, FACADE_MODULE
 
 if TYPE_CHECKING:
@@ -62,6 +61,8 @@ def _load_libraries(info: "BuildInfo") -> Any:
         try:
             cppyy.load_library(str(library))  # its RUNPATH finds those of the wheel that it links
         except RuntimeError:
+            from pyorch.build.loadable import check_loadable
+
             check_loadable(info)  # says what cppyy does not: why
             raise
     return cppyy

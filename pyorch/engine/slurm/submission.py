@@ -16,6 +16,7 @@ import fcntl
 import hashlib
 import json
 import re
+import shutil
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -137,8 +138,8 @@ class Submission:
 
     def log(self, task: int) -> Path:
         """What a job printed."""
-        array = max((a for a in self.arrays if a.first <= task), key=lambda a: a.first)
-        return self.folder / "log" / f"{array.first}+{task - array.first}.txt"
+        first = max((array.first for array in self.arrays if array.first <= task), default=0)
+        return self.folder / "log" / f"{first}+{task - first}.txt"
 
     def log_pattern(self, array: Array) -> str:
         """The same, for sbatch --output."""
@@ -146,11 +147,7 @@ class Submission:
 
     def note(self, task: int) -> TaskNote | None:
         """What a job noted about itself; None when it never began."""
-        try:
-            text = (self.folder / "tasks" / f"{task}.json").read_text(encoding="utf-8")
-            return TaskNote(**json.loads(text))
-        except (OSError, ValueError, TypeError):
-            return None
+        return read_note(self.folder, task)
 
     def save(self) -> None:
         """Write submission.json. Raises OSError."""
@@ -163,13 +160,32 @@ class Submission:
         changed.save()
         return changed
 
+    def discard(self) -> None:
+        """Delete it: Slurm took nothing of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def mark_cancelled(self) -> None:
         """Note that it was cancelled. Raises OSError."""
         (self.folder / "cancelled").touch()
 
 
+def read_note(folder: Path, task: int) -> TaskNote | None:
+    """What a job of a submission noted about itself; None when it never began."""
+    try:
+        text = (folder / "tasks" / f"{task}.json").read_text(encoding="utf-8")
+        return TaskNote(**json.loads(text))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
 def write_note(folder: Path, task: int, note: TaskNote) -> None:
-    """Write what a job notes about itself; a full disk must not end the job."""
+    """Write what a job notes about itself, unless a job that replaces it has written already.
+
+    A full disk must not end the job.
+    """
+    known = read_note(folder, task)
+    if known is not None and known.restarts > note.restarts:
+        return
     with suppress(OSError):
         write_atomically(folder / "tasks" / f"{task}.json", json.dumps(asdict(note)) + "\n")
 
