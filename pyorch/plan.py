@@ -35,6 +35,11 @@ class RunSpec:
     def _json(self) -> str:
         return _canonical(self.data)
 
+    @cached_property
+    def _hashed(self) -> str:
+        kept = {key: value for key, value in self.data.items() if key not in NOT_HASHED}
+        return _canonical(kept)
+
     def to_json(self) -> str:
         """Return canonical JSON: sorted keys, no spaces, ASCII."""
         return self._json
@@ -44,9 +49,7 @@ class RunSpec:
 
         fingerprint: of the built modules, so that a result is never taken from older code.
         """
-        hashed = {key: value for key, value in self.data.items() if key not in NOT_HASHED}
-        text = f"{_canonical(hashed)}\n{fingerprint}"
-        return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+        return hashlib.sha256(f"{self._hashed}\n{fingerprint}".encode()).hexdigest()[:HASH_DIGITS]
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
