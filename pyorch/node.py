@@ -96,10 +96,12 @@ def _work(given: argparse.Namespace) -> BatchResult:
     manifest, specs = read_runs(
         given.manifest, given.task * given.runs_per_task, given.runs_per_task
     )
-    build = _build(manifest, given.build_on_node)
     store = NodeStore(default_paths(), specs[0].data["experiment"])
     missing = store.missing(specs, manifest.fingerprint)
     print(f"{store.name}: {len(specs) - len(missing)} of {len(specs)} done before", flush=True)
+    if not missing:
+        return BatchResult(done=0, left=0)
+    build = _build(manifest, given.build_on_node)
     return do_runs(missing, store, build, given.jobs)
 
 

@@ -27,11 +27,11 @@ from hypothesis import strategies as st
 
 from pyorch import cluster, node
 from pyorch.build import ensure_built
-from pyorch.build.info import BuildInfo
+from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.loadable import LoadError, check_loadable
 from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.base import BatchResult, Failure, describe_exit
-from pyorch.engine.manifest import index_manifest, read_run, read_runs
+from pyorch.engine.manifest import Manifest, index_manifest, read_run, read_runs
 from pyorch.engine.slurm import packing, settings, state
 from pyorch.engine.slurm import submission as submission_module
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm, parse_queue
@@ -804,6 +804,24 @@ def test_a_job_without_the_build_says_what_to_share(tmp_path: Path) -> None:
     done = run_node(tmp_path, made)
     assert done.returncode == 5
     assert "sees no finished build there" in done.stderr
+
+
+@pytest.mark.cpp
+def test_a_node_may_compile_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--build-on-node: a build of its own on a local disk, with the fingerprint of the sweep."""
+    project, local = tmp_path / "project", tmp_path / "local"
+    shutil.copytree(ROOT / "tests" / "data" / "modules", project / "ns3-modules")
+    local.mkdir()
+    monkeypatch.setenv("PYORCH_ROOT", str(project))
+    monkeypatch.setattr("tempfile.tempdir", str(local))
+    with pytest.raises(UserError, match="not those the sweep was submitted with"):
+        node._build(Manifest(FINGERPRINT, project / "build" / "release", 1), build_here=True)
+    (folder,) = local.iterdir()
+    info = read_build(folder / "release")
+    assert node._build(Manifest(info.fingerprint, Path("unseen"), 1), build_here=True) == info
+    assert not (project / "build").exists()
+    with pytest.raises(UserError, match="--build-on-node"):
+        node._build(Manifest(info.fingerprint, project / "build", 1), build_here=False)
 
 
 def test_exit_codes_of_another_cpu_have_a_meaning() -> None:

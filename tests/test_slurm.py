@@ -368,7 +368,10 @@ def test_more_runs_than_an_array_may_have(tmp_path: Path, monkeypatch: pytest.Mo
         output = sweep.invoke("submit", "--runs-per-job", "1", "--max-running", "1")
         assert "submitted 7 runs in 7 jobs" in output
         assert [array.jobs for array in sweep.submissions()[0].arrays] == [4, 3]
-        assert {job.reason for job in sweep.state().queued} >= {"Dependency"}
+        wait_for(
+            lambda: "Dependency" in {job.reason for job in sweep.state().queued},
+            "the second array, which waits for the first",
+        )
         wait_for(lambda: sweep.count(State.DONE) >= 1, "a first result")
         assert cluster.processes()
     assert cluster.processes() == {}
