@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from pyorch.cli import (
 from pyorch.engine.log import log_tail
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm
-from pyorch.engine.slurm.packing import arrays_for, jobs_for, overhead_share, runs_per_job
+from pyorch.engine.slurm.packing import arrays_for, cost, jobs_for, overhead_share, runs_per_job
 from pyorch.engine.slurm.settings import Settings, load_settings
 from pyorch.engine.slurm.state import TO_SUBMIT, State, SweepState
 from pyorch.engine.slurm.submission import (
@@ -49,10 +49,12 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 WATCH_INTERVAL_S = 5.0
+#: Cores for which a dry run says how long the sweep takes.
+SHOWN_CORES = (1, 100, 10_000)
 
 
 def _away(error: AwayError) -> UserError:
-    hint = "try again later; what was submitted goes on without this machine"
+    hint = "try again later, on the login node; what was submitted goes on by itself"
     return UserError([Problem("Slurm", f"does not answer: {error}", None, hint)])
 
 
@@ -62,10 +64,11 @@ def _away(error: AwayError) -> UserError:
 
 @dataclass(frozen=True)
 class Packing:
-    """How many runs a job does, and why."""
+    """How many runs a job does, and why; how long a run takes [s]."""
 
     runs: int
     reason: str
+    run_s: float
 
 
 @command
@@ -95,7 +98,7 @@ def submit(
             missing = todo.missing
             if not missing:
                 return OK
-            packing = _packing(plan, settings, given)
+            packing = _packing(plan, settings, given, len(missing))
             print(f"a job does {runs_text(packing.runs)}: {packing.reason}")
             fields = {"name": name, "overrides": tuple(overrides), "seeds": seeds}
             submission = _prepare(plan, missing, packing, settings, fields)
@@ -137,22 +140,33 @@ def _todo(plan: Plan, slurm: Slurm) -> Todo:
     return Todo(missing, len(specs) - len(missing) - done, done)
 
 
-def _packing(plan: Plan, settings: Settings, given: int | None) -> Packing:
+def _packing(plan: Plan, settings: Settings, given: int | None, runs: int) -> Packing:
     """How many runs a job does: as told, else so many that overhead stays small."""
-    if given is not None:
-        return Packing(given, "as given")
-    known = states.mean_run_s(
-        plan.store, sorted(path.name for path in plan.store.runs.glob("[!.]*"))
-    )
+    done = {path.name for path in plan.store.runs.glob("[!.]*")}
+    own = done & {spec.hash(plan.build.fingerprint) for spec in plan.specs}
+    known = states.mean_run_s(plan.store, sorted(own or done))
     run_s = known or settings.run_time_s
-    cores, overhead = settings.cores_per_job, settings.job_overhead_s
-    count = min(runs_per_job(run_s, overhead, cores, settings.time_s), max(1, len(plan.specs)))
-    share = overhead_share(count, run_s, overhead, cores)
     source = "as measured here" if known else "assumed, none was made here yet: `run_time`"
-    return Packing(
-        count,
-        f"a run takes {run_s:.3g} s ({source}), a job costs {overhead:g} s, {share:.0%} of it",
-    )
+    cores, overhead = settings.cores_per_job, settings.job_overhead_s
+    if given is not None:
+        return Packing(given, f"as given; a run takes {run_s:.3g} s ({source})", run_s)
+    count = runs_per_job(run_s, overhead, cores, settings.time_s, runs)
+    share = overhead_share(count, run_s, overhead, cores)
+    costs = f"a job costs {overhead:g} s, {share:.0%} of it"
+    return Packing(count, f"a run takes {run_s:.3g} s ({source}), {costs}", run_s)
+
+
+def _cost_lines(runs: int, packing: Packing, settings: Settings) -> Iterator[str]:
+    """What the submitted runs take on 1, 100 and 10,000 cores."""
+    slots = settings.cores_per_job
+    rounds, per_job = jobs_for(runs, slots), jobs_for(packing.runs, slots)
+    for cores in SHOWN_CORES:
+        lanes = max(1, cores // slots)
+        found = cost(rounds, per_job, packing.run_s, settings.job_overhead_s, lanes)
+        unit = "core" if lanes * slots == 1 else "cores"
+        yield f"expected on {lanes * slots} {unit}: {duration(found.wall_s)}"
+    hours = found.core_s * slots / 3600
+    yield f"core time: {hours:.3g} h, {found.overhead:.0%} of it scheduling and starting jobs"
 
 
 def _prepare(
@@ -230,8 +244,9 @@ def _tell_dry_run(plan: Plan, todo: Todo, settings: Settings, given: int | None,
     if len(missing) > SHOWN_FAILURES:
         print(f"  ... and {len(missing) - SHOWN_FAILURES} more")
     if missing:
-        packing = _packing(plan, settings, given)
+        packing = _packing(plan, settings, given, len(missing))
         print(f"a job does {runs_text(packing.runs)}: {packing.reason}")
+        print("\n".join(_cost_lines(len(missing), packing, settings)))
         folder = plan.store.root / FOLDER / "ID"
         shown = Submission(
             folder, plan.store.name, "", (), "", plan.build.fingerprint, 0.0, packing.runs

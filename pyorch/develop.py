@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tests", "tasks.py")
-SLURM_DAEMON = shutil.which("slurmctld", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 
@@ -86,7 +86,7 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
     arguments = [sys.executable, "-m", "pytest", str(paths.tests)]
     if quick:
         arguments += ["-m", "not slow"]
-    elif SLURM_DAEMON is None:
+    elif not all(map(_system_program, SLURM_DAEMONS)):
         skipped.append(
             "sweeps on a real Slurm: none is installed (apt-get install slurm-wlm munge)"
         )
@@ -98,6 +98,11 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
         # one Slurm is started for its tests, so that they share a worker
         arguments += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
     return subprocess.run(arguments, cwd=paths.root, check=False).returncode
+
+
+def _system_program(name: str) -> str | None:
+    """Where a program is, also when only root has its folder on PATH."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
 @command

@@ -5,6 +5,7 @@ Where Slurm is talked to, small programs of the same names stand in its place.
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 import re
@@ -25,7 +26,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyorch import cluster, node
+from pyorch import cluster, develop, node
 from pyorch.build import ensure_built
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.loadable import LoadError, check_loadable
@@ -68,6 +69,20 @@ def test_overhead_stays_within_a_tenth_and_no_run_is_packed_in_vain(
         assert packing.overhead_share(runs - cores, run_s, overhead_s, cores) > 0.1 * (1 - 1e-9)
 
 
+@given(run_s=st.floats(1e-3, 1e3), overhead_s=st.floats(0, 100), runs=st.integers(1, 100_000))
+@example(run_s=0.2, overhead_s=3.0, runs=10_000)  # 74 jobs of 135 runs, and one of ten
+def test_a_sweep_has_no_job_that_is_nearly_empty(
+    run_s: float, overhead_s: float, runs: int
+) -> None:
+    """The overhead of the whole sweep is within a tenth, unless all of it is one job."""
+    per_job = packing.runs_per_job(run_s, overhead_s, runs=runs)
+    jobs = packing.jobs_for(runs, per_job)
+    if jobs > 1:
+        overhead = jobs * overhead_s
+        assert overhead / (overhead + runs * run_s) <= 0.1 * (1 + 1e-9)
+    assert per_job <= max(runs, packing.runs_per_job(run_s, overhead_s))
+
+
 @given(
     run_s=st.floats(1e-3, 1e5),
     overhead_s=st.floats(0, 1e3),
@@ -94,6 +109,29 @@ def test_jobs_and_arrays_cover_every_run_once(runs: int, per_job: int, limit: in
     assert all(1 <= array.jobs <= limit for array in arrays)
     assert [array.first for array in arrays] == list(range(0, jobs, limit))
     assert sum(array.jobs for array in arrays) == jobs
+
+
+@given(
+    runs=st.integers(1, 300),
+    per_job=st.integers(1, 20),
+    run_s=st.integers(1, 50),
+    overhead_s=st.integers(0, 20),
+    cores=st.integers(1, 40),
+)
+def test_the_cost_of_a_sweep_is_that_of_a_queue(
+    runs: int, per_job: int, run_s: int, overhead_s: int, cores: int
+) -> None:
+    """Against cores that take one job after the other, step by step."""
+    left, free = runs, [0] * cores
+    while left:
+        take = min(per_job, left)
+        left -= take
+        heapq.heappush(free, heapq.heappop(free) + overhead_s + take * run_s)
+    found = packing.cost(runs, per_job, run_s, overhead_s, cores)
+    assert found.wall_s == max(free)
+    assert found.core_s == sum(free)
+    jobs = packing.jobs_for(runs, per_job)
+    assert found.overhead == pytest.approx(jobs * overhead_s / sum(free))
 
 
 def test_a_run_without_duration_is_no_basis() -> None:
@@ -993,6 +1031,20 @@ def test_collect_refuses_another_experiment(
     Path("small.toml").write_text(SMALL.replace("200us", "300us"))
     assert cluster.collect("small.toml") == 2
     assert "another one than when it was submitted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("daemon", "told"), [(None, True), ("/usr/sbin/slurmctld", False)])
+def test_invoke_test_says_that_no_slurm_is_there(
+    monkeypatch: pytest.MonkeyPatch, daemon: str | None, told: bool
+) -> None:
+    """Tests that were left out for want of Slurm are named, with the way to get it."""
+    monkeypatch.setattr(develop, "_system_program", lambda _name: daemon)
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_a, **_k: subprocess.CompletedProcess((), returncode=0)
+    )
+    skipped: list[str] = []
+    assert develop._run_pytest(False, "", skipped) == 0
+    assert any("apt-get install slurm-wlm munge" in line for line in skipped) is told
 
 
 def test_two_processes_submit_one_after_the_other(tmp_path: Path) -> None:

@@ -28,21 +28,58 @@ def overhead_share(runs: int, run_s: float, overhead_s: float, cores: int = 1) -
 
 
 def runs_per_job(
-    run_s: float, overhead_s: float, cores: int = 1, limit_s: float | None = None
+    run_s: float,
+    overhead_s: float,
+    cores: int = 1,
+    limit_s: float | None = None,
+    runs: int | None = None,
 ) -> int:
     """The fewest runs a job must do so that overhead stays within MAX_OVERHEAD.
 
     run_s: how long a run takes; overhead_s: what scheduling and starting a job costs; cores: runs
-    at once in a job; limit_s: the job's time limit, of which LIMIT_SHARE may be filled. The limit
-    wins over the overhead; the result is a multiple of cores, at least one run a core.
+    at once in a job; limit_s: the job's time limit, of which LIMIT_SHARE may be filled; runs: of
+    the sweep, so that its last job is not nearly empty. The limit wins over the overhead; the
+    result is a multiple of cores, at least one run a core.
     """
     if run_s <= 0:
         raise ValueError(f"a run takes some time, not {run_s} s")
     # overhead / (overhead + n * run) <= share, for n runs one after the other on each core
-    rounds = math.ceil(overhead_s * (1 - MAX_OVERHEAD) / MAX_OVERHEAD / run_s)
+    rounds = max(1, math.ceil(overhead_s * (1 - MAX_OVERHEAD) / MAX_OVERHEAD / run_s))
+    if runs is not None:
+        needed = jobs_for(runs, cores)
+        rounds = jobs_for(needed, max(1, needed // rounds))
     if limit_s is not None:
         rounds = min(rounds, math.floor((limit_s * LIMIT_SHARE - overhead_s) / run_s))
     return max(1, rounds) * cores
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a sweep of equal runs takes on so many cores: wall time [s], and core time [s].
+
+    overhead: the share of the core time that goes to scheduling and starting jobs.
+    """
+
+    wall_s: float
+    core_s: float
+    overhead: float
+
+
+def cost(runs: int, per_job: int, run_s: float, overhead_s: float, cores: int) -> Cost:
+    """Return what a sweep takes: jobs of one core, started as soon as a core is free.
+
+    runs: in all, each of run_s seconds; per_job: runs a job; overhead_s: of every job.
+    """
+    jobs = jobs_for(runs, per_job)
+    last = runs - (jobs - 1) * per_job  # runs of the last job, which starts last
+    full_s = overhead_s + per_job * run_s
+    waves, rest = divmod(jobs, cores)
+    alone = rest == 1 or cores == 1
+    wall = waves * full_s if rest == 0 else (waves + 1) * full_s
+    if alone:  # the last job has the last wave for itself
+        wall -= (per_job - last) * run_s
+    core_s = jobs * overhead_s + runs * run_s
+    return Cost(wall, core_s, jobs * overhead_s / core_s if core_s > 0 else 0.0)
 
 
 def jobs_for(runs: int, per_job: int) -> int:
