@@ -100,17 +100,27 @@ def submit(
                 return OK
             packing = _packing(plan, settings, given, len(missing))
             print(f"a job does {runs_text(packing.runs)}: {packing.reason}")
-            fields = {"name": name, "overrides": tuple(overrides), "seeds": seeds}
-            submission = _prepare(plan, missing, packing, settings, fields)
+            typed = {"name": _lasting(name, plan), "overrides": tuple(overrides), "seeds": seeds}
+            submission = _prepare(plan, missing, packing, settings, typed)
             submission = _send(submission, settings, slurm, len(missing), limit)
     except AwayError as error:
         raise _away(error) from error
+    except OSError as error:
+        if error.errno not in STORAGE_ERRORS:
+            raise
+        raise storage_error(error, plan.store.root / FOLDER, RESULTS_HINT) from error
     numbers = ", ".join(str(array.job_id) for array in submission.arrays)
     jobs = sum(array.jobs for array in submission.arrays)
     print(f"submitted {runs_text(len(missing))} in {jobs} jobs (array {numbers})")
     print(f"invoke status {name}    shows how far it is")
     print(f"invoke collect {name}   writes the report when it is done")
     return OK
+
+
+def _lasting(name: str, plan: Plan) -> str:
+    """The experiment as named, but a file by a path that holds in every folder."""
+    inside = plan.experiment.file.is_relative_to(plan.store.paths.experiments)
+    return name if inside else str(plan.experiment.file.resolve())
 
 
 @dataclass(frozen=True)
@@ -176,30 +186,25 @@ def _prepare(
     settings: Settings,
     fields: Mapping[str, object],
 ) -> Submission:
-    """Write the folder of a submission. Raises UserError when the disk refuses."""
+    """Write the folder of a submission. Raises OSError when the disk refuses."""
     from pyorch.engine.manifest import index_manifest, write_manifest
     from pyorch.engine.slurm.script import job_script
 
     plan.store.prepare()
     fingerprint = plan.build.fingerprint
-    try:
-        submission = create(
-            plan.store,
-            list(dict.fromkeys(spec.hash(fingerprint) for spec in plan.specs)),
-            list(missing),
-            fingerprint=fingerprint,
-            runs_per_job=packing.runs,
-            time_s=settings.time_s,
-            **fields,
-        )
-        write_manifest(submission.manifest, list(missing.values()), fingerprint, plan.build.folder)
-        index_manifest(submission.manifest)
-        submission.script.write_text(job_script(submission, settings, plan.store.paths))
-        submission.script.chmod(0o755)
-    except OSError as error:
-        if error.errno not in STORAGE_ERRORS:
-            raise
-        raise storage_error(error, plan.store.root / FOLDER, RESULTS_HINT) from error
+    submission = create(
+        plan.store,
+        list(dict.fromkeys(spec.hash(fingerprint) for spec in plan.specs)),
+        list(missing),
+        fingerprint=fingerprint,
+        runs_per_job=packing.runs,
+        time_s=settings.time_s,
+        **fields,
+    )
+    write_manifest(submission.manifest, list(missing.values()), fingerprint, plan.build.folder)
+    index_manifest(submission.manifest)
+    submission.script.write_text(job_script(submission, settings, plan.store.paths))
+    submission.script.chmod(0o755)
     return submission
 
 

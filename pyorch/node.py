@@ -32,6 +32,7 @@ from pyorch.engine.slurm.submission import (
 )
 from pyorch.errors import Problem, UserError
 from pyorch.paths import RunPaths, default_paths
+from pyorch.progress import read_heartbeat
 from pyorch.store import Store, is_dead_attempt
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def _wait(
     specs: Sequence[RunSpec], store: Store, fingerprint: str, silence_s: float
 ) -> list[RunSpec]:
     """Wait until each run is done or nobody works at it any more; return those not done."""
-    seen: dict[str, tuple[object, float]] = {}
+    seen: dict[str, tuple[object, float]] = {}  # the last sign, and when it came
     open_specs = list(specs)
     left: list[RunSpec] = []
     while open_specs:
@@ -220,10 +221,12 @@ def _wait(
             run_hash = spec.hash(fingerprint)
             if store.is_done(run_hash):
                 continue
-            sign = tuple(map(_sign, attempts.get(run_hash, ())))
+            folders = attempts.get(run_hash, [])
+            sign = tuple(map(_sign, folders))
             before, since = seen.get(run_hash, (None, now))
             seen[run_hash] = (sign, since if sign == before else now)
-            if not sign or now - seen[run_hash][1] >= silence_s:
+            patience_s = max([silence_s, *map(_between_signs, folders)])
+            if not folders or now - seen[run_hash][1] >= patience_s:
                 left.append(spec)
             else:
                 still_open.append(spec)
@@ -242,6 +245,19 @@ def _sign(attempt: Path) -> tuple[int, ...]:
         except OSError:
             signs.append(0)
     return tuple(signs)
+
+
+def _between_signs(attempt: Path) -> float:
+    """How long [s] an attempt may well be silent: thrice what it took from sign to sign so far."""
+    from pyorch.simulate import SLICES
+
+    files = RunPaths(attempt)
+    try:
+        took = files.heartbeat.stat().st_mtime - files.spec.stat().st_mtime
+    except OSError:
+        return 0.0
+    fraction = read_heartbeat(files.heartbeat)
+    return 3 * took / (fraction * SLICES) if fraction > 0 else 0.0
 
 
 if __name__ == "__main__":

@@ -718,6 +718,17 @@ def test_a_silent_attempt_is_not_waited_for_long(
     assert (result.done, result.left) == (3, 0)
 
 
+def test_a_long_run_may_be_silent_for_longer(tmp_path: Path) -> None:
+    """A tenth of a run took 50 s, so that a hundredth takes 5 s: 15 s of silence are no death."""
+    files = RunPaths(stranger(make_store(tmp_path), "a" * 16))
+    assert node._between_signs(files.folder) == 0
+    files.spec.touch()
+    files.heartbeat.write_text("100 1000")
+    os.utime(files.spec, (1000, 1000))
+    os.utime(files.heartbeat, (1050, 1050))
+    assert node._between_signs(files.folder) == pytest.approx(15.0)
+
+
 def test_a_dead_attempt_of_this_machine_is_swept_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

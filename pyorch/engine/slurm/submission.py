@@ -20,7 +20,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -231,14 +231,15 @@ def locked(store: Store) -> Iterator[None]:
     Raises UserError when the folder cannot be written.
     """
     folder = store.root / FOLDER
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / ".lock").open("w") as lock:
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context((folder / ".lock").open("w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-    except OSError as error:
-        if error.errno in STORAGE_ERRORS:
-            raise storage_error(error, folder, RESULTS_HINT) from error
-        what = f"the file system of this folder cannot lock files: {error.strerror}"
-        hint = "set PYORCH_RESULTS to a folder on another file system that all nodes share"
-        raise UserError([Problem(str(folder), what, None, hint)]) from error
+        except OSError as error:
+            if error.errno in STORAGE_ERRORS:
+                raise storage_error(error, folder, RESULTS_HINT) from error
+            what = f"the file system of this folder cannot lock files: {error.strerror}"
+            hint = "set PYORCH_RESULTS to a folder on another file system that all nodes share"
+            raise UserError([Problem(str(folder), what, None, hint)]) from error
+        yield
