@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -509,6 +510,17 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
         *["--cpus-per-task=4", "--constraint=avx2"],
     ]
     assert found.file == tmp_path / "slurm.toml"
+
+
+def test_the_file_in_the_documentation_holds_every_key(tmp_path: Path) -> None:
+    """What docs/cluster.md shows is valid, complete, and says the defaults where it says so."""
+    text = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    write_site(tmp_path, shown)
+    found = load_settings(Paths(tmp_path), {})
+    assert set(tomllib.loads(shown)) == set(settings.KEYS) - {"qos"}
+    default = settings.Settings()
+    assert (found.job_overhead_s, found.run_time_s) == (default.job_overhead_s, default.run_time_s)
 
 
 def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
