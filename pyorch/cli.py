@@ -257,7 +257,7 @@ def write_report_of(plan: Plan, command_line: str) -> int:
         )
         print("" if published is None else f", published {published}")
     for text, count in result.warnings[:SHOWN_WARNINGS]:
-        print(f"warning in {_runs(count)}: {text}", file=sys.stderr)
+        print(f"warning in {runs_text(count)}: {text}", file=sys.stderr)
     if len(result.warnings) > SHOWN_WARNINGS:
         more = len(result.warnings) - SHOWN_WARNINGS
         print(f"... and {more} more warnings, in the report", file=sys.stderr)

@@ -65,7 +65,8 @@ class ShortestPaths:
         turns = turns[turns[:, 0] != turns[:, 2]]
         parts = 1 + len(turns) * len(self.edges) ** 2 // MOST_SUMS
         used = [self._lengths(part) == self._between() for part in np.array_split(turns, parts)]
-        return turns[np.concatenate([part.any(axis=(1, 2)) for part in used])]
+        found: Places = turns[np.concatenate([part.any(axis=(1, 2)) for part in used])]
+        return found
 
     def pairs(self, turn: Turn) -> Places:
         """The pairs of edges that a turn lies between on a shortest path: (pairs, 2) places."""

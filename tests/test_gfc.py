@@ -205,6 +205,7 @@ b1 = "99KB"
 
 [time-based-gfc]
 buffer = "100KB"
+bm = "100KB"
 b0 = "99KB"
 
 [variants.Conceptual]
@@ -239,7 +240,7 @@ def test_a_user_sees_the_warnings(tmp_path: Path) -> None:
     for scheme, sides in (
         ("ConceptualGfc", r"Bm - B0 = 1000 B is less than 4 C tau = \d+ B"),
         ("MultiStageGfc", r"Bm - B1 = 1000 B is less than 2 C tau = \d+ B"),
-        ("TimeBasedGfc", r"Bm - B0 = \d+ B is less than C \(Period \+ tau\) = \d+ B"),
+        ("TimeBasedGfc", r"Bm - B0 = 1000 B is less than C \(Period \+ tau\) = \d+ B"),
     ):
         words = f"ns3::gfc::{scheme}: {sides}: outside the sufficient bound"
         assert re.search(f"warning in 1 run: {words}", done.stderr), done.stderr

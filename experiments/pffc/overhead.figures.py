@@ -33,9 +33,11 @@ def overhead(data: ReportData, figure: Custom) -> Drawn:
     canvas.legend(loc="outside lower center", ncols=1)
     times = runs.pivot_table(index="load", columns="variant", values="share")
     notes = [
-        f"PFFC over PFC: {(times['PFFC'] / times['PFC']).min():.1f} to "
-        f"{(times['PFFC'] / times['PFC']).max():.1f} times; with 70 KB between Xoff and Xon "
-        f"{(times['PFFC_wide'] / times['PFC']).min():.2f} to "
-        f"{(times['PFFC_wide'] / times['PFC']).max():.2f} times."
+        (
+            f"PFFC over PFC: {(times['PFFC'] / times['PFC']).min():.1f} to "
+            f"{(times['PFFC'] / times['PFC']).max():.1f} times; with 70 KB between Xoff and Xon "
+            f"{(times['PFFC_wide'] / times['PFC']).min():.2f} to "
+            f"{(times['PFFC_wide'] / times['PFC']).max():.2f} times."
+        )
     ]
     return Drawn(canvas, runs[["variant", "load", "frames", "share"]], notes)

@@ -60,6 +60,10 @@ class ExpectModel(Entry):
                 "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_numbers(self) -> ExpectModel:
         if self.absolute is not None and parse_quantity(self.absolute).value < 0:
             raise ValueError(f"'absolute' is a distance and not below 0 (got {self.absolute})")
         if self.relative_to is not None and not self.relative_to:
