@@ -213,6 +213,13 @@ class Cluster:
         lines = self.call("sinfo", "-h", "-N", "-o", "%N %t").splitlines()
         return sorted(line.split()[0] for line in lines if line.endswith(" idle"))
 
+    def has_saved_its_state(self) -> bool:
+        """Whether slurmctld has written its jobs since the last one of them began."""
+        text = self.call("squeue", "-h", "-t", "RUNNING", "-o", "%S")
+        began = [time.mktime(time.strptime(line, "%Y-%m-%dT%H:%M:%S")) for line in text.split()]
+        file = self.folder / "state" / "job_state"
+        return file.exists() and file.stat().st_mtime > max(began, default=0.0) + 1
+
     def stop_controller(self) -> None:
         """End slurmctld at once, as a crash would."""
         self._end("slurmctld", signal.SIGKILL)
