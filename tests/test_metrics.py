@@ -470,6 +470,7 @@ def test_dumped_entries_can_be_read(kind: str) -> None:
         "port": "s0:h0",
         "level": "1KB",
         "tolerance": 0.1,
+        "window": "5us",
         "number": "events",
         "from": "5us",
     }

@@ -273,7 +273,8 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             {"kind": "gredy"},
             (
                 "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
-                "    allowed: greedy, cycle, ring, messages, incast, permutation, all_to_all, poisson\n"
+                "    allowed: greedy, cycle, ring, messages, incast, permutation, "
+                "all_to_all, poisson\n"
                 "    hint: did you mean 'greedy'?"
             ),
         ),
