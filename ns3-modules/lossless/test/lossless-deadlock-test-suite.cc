@@ -259,7 +259,7 @@ class RandomDeadlockTest : public TestCase
         NS_TEST_ASSERT_MSG_GT(early, 0, "some are seen before all has come to a stand");
     }
 
-    static constexpr int ROUNDS = 300; //!< networks
+    static constexpr int ROUNDS = 150; //!< networks
 
     Ptr<Fabric> m_fabric;                                  //!< the network
     std::vector<Ptr<DeadlockHost>> m_hosts;                //!< its hosts
