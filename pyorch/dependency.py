@@ -158,8 +158,3 @@ def draw_paths_around_cycle(
             ]
             drawn.append([ends[0], *nodes, ends[1]])
     return drawn
-
-
-def describe_cycle(network: Topology, cycle: Iterable[Egress]) -> str:
-    """Say a cycle in names: "agg0:edge1 edge1:agg1 ..."."""
-    return " ".join(f"{network.names[node]}:{network.names[peer]}" for node, peer in cycle)

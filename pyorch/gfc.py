@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyorch.errors import Problem, UserError
-from pyorch.theory import bytes_in, time_of
+from pyorch.theory import bytes_in, gfc_sufficient_range, time_of
 from pyorch.units import (
     format_bytes,
     format_rate,
@@ -78,7 +78,7 @@ def largest_b0(rate: int, tau: int, bm: int) -> int:
 
     Negative when none does.
     """
-    return bm - 4 * bytes_in(rate, tau)
+    return bm - gfc_sufficient_range(rate, tau)
 
 
 def largest_b1(rate: int, tau: int, bm: int) -> int:

@@ -103,8 +103,7 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     """
     import pyarrow.parquet  # noqa: F401
 
-    import pyorch.dependency
-    import pyorch.metrics  # noqa: F401
+    import pyorch.metrics
     from pyorch.ns3 import load_simulation
     from pyorch.paths import RunPaths
     from pyorch.plan import RunSpec
@@ -113,6 +112,8 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     try:
         simulation_class = load_simulation(load_build(manifest))
         if warm:
+            import pyorch.dependency  # noqa: F401  (some kinds of traffic need it)
+
             with tempfile.TemporaryDirectory(prefix="pyorch-") as folder:
                 simulate(RunSpec(_TINY), simulation_class, RunPaths(Path(folder)))
     except Exception as error:

@@ -83,15 +83,9 @@ class Greedy(TrafficTable):
         return NEVER if self.stop is None else self.stop
 
 
-@traffic("cycle")
-class Cycle(TrafficTable):
-    """Flows that close a cyclic buffer dependency of the network's shortest paths.
+class _Routed(TrafficTable):
+    """Flows on paths of their own, up to `jitter` late; without `size` they have no end."""
 
-    For every dependency of one cycle there are `flows` of them that use it, on shortest paths
-    drawn from the seed. They start up to `jitter` after `start`; without `size` they never end.
-    """
-
-    flows: int = Field(default=1, ge=1, le=1000)
     size: Size | None = None
     jitter: Time = 0
     stop: Duration | None = None
@@ -103,19 +97,16 @@ class Cycle(TrafficTable):
             return None
         return canonical(self)
 
+    def paths(self, network: Topology, random: np.random.Generator) -> list[Array]:
+        """Return the nodes of every flow's path, from host to host."""
+        raise NotImplementedError
+
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        from pyorch.dependency import draw_paths_around_cycle  # networkx takes 0.1 s to import
-
-        paths = draw_paths_around_cycle(network, self.flows, random)
-        if not paths:
-            what = "the shortest paths of the network have no cyclic buffer dependency"
-            hint = 'with random_failed_links: dependency = "cyclic" in [topology]'
-            raise UserError([Problem("traffic (kind cycle)", what, None, hint)])
-        arrays = [np.array(path, dtype=np.uint32) for path in paths]
+        paths = self.paths(network, random)
         ends = np.array([[path[0], path[-1]] for path in paths], dtype=np.uint32)
         starts = self.start + random.integers(0, self.jitter + 1, size=len(paths))
-        return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=arrays)
+        return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=paths)
 
     @override
     def last_start(self) -> int:
@@ -126,8 +117,30 @@ class Cycle(TrafficTable):
         return NEVER if self.stop is None else self.stop
 
 
+@traffic("cycle")
+class Cycle(_Routed):
+    """Flows that close a cyclic buffer dependency of the network's shortest paths.
+
+    For every dependency of one cycle there are `flows` of them that use it, on shortest paths
+    drawn from the seed. They start up to `jitter` after `start`; without `size` they never end.
+    """
+
+    flows: int = Field(default=1, ge=1, le=1000)
+
+    @override
+    def paths(self, network: Topology, random: np.random.Generator) -> list[Array]:
+        from pyorch.dependency import draw_paths_around_cycle  # networkx takes 0.1 s to import
+
+        paths = draw_paths_around_cycle(network, self.flows, random)
+        if not paths:
+            what = "the shortest paths of the network have no cyclic buffer dependency"
+            hint = 'with random_failed_links: dependency = "cyclic" in [topology]'
+            raise UserError([Problem("traffic (kind cycle)", what, None, hint)])
+        return [np.array(path, dtype=np.uint32) for path in paths]
+
+
 @traffic("ring")
-class Ring(TrafficTable):
+class Ring(_Routed):
     """Flows around a ring: from every host to the first host `hops` switches further on.
 
     On paths that follow the switches' numbers, also where the other way round is shorter. They
@@ -135,9 +148,6 @@ class Ring(TrafficTable):
     """
 
     hops: int = Field(default=2, ge=1)
-    size: Size | None = None
-    jitter: Time = 0
-    stop: Duration | None = None
 
     @override
     def resolve(self, check: Check) -> dict[str, Any] | None:
@@ -151,32 +161,18 @@ class Ring(TrafficTable):
         if self.hops >= len(switches):
             check.add("hops", f"a ring of {len(switches)} switches", f"1 to {len(switches) - 1}")
             return None
-        if self.stop is not None and self.stop <= self.start + self.jitter:
-            check.add("stop", "not after the last start", "a time after 'start' and 'jitter'")
-            return None
-        return canonical(self)
+        return super().resolve(check)
 
     @override
-    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+    def paths(self, network: Topology, random: np.random.Generator) -> list[Array]:
         switches = np.flatnonzero(network.kinds == SWITCH)
         first = {int(network.racks[host]): host for host in network.hosts[::-1]}
         paths = []
         for host in network.hosts:
             place = int(np.searchsorted(switches, network.racks[host]))
             way = switches[(place + np.arange(self.hops + 1)) % len(switches)]
-            nodes = [host, *way, first[int(way[-1])]]
-            paths.append(np.array(nodes, dtype=np.uint32))
-        ends = np.array([[path[0], path[-1]] for path in paths], dtype=np.uint32)
-        starts = self.start + random.integers(0, self.jitter + 1, size=len(paths))
-        return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=paths)
-
-    @override
-    def last_start(self) -> int:
-        return self.start + self.jitter
-
-    @override
-    def stop_ps(self) -> int:
-        return NEVER if self.stop is None else self.stop
+            paths.append(np.array([host, *way, first[int(way[-1])]], dtype=np.uint32))
+        return paths
 
 
 class Message(Table):

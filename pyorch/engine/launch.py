@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -168,14 +167,19 @@ class WarmLauncher:
 
     def close(self) -> None:
         """End the warm process, and with it what it has started."""
+        self._end()
+
+    def _end(self) -> int:
+        """End the warm process if there is one, and return its exit code."""
         if self._socket is not None:
             self._selector.unregister(self._socket)
             self._socket.close()
             self._socket = None
-        if self._server is not None:
-            self._server.kill()
-            self._server.wait()
-            self._server = None
+        server, self._server = self._server, None
+        if server is None:
+            return 0
+        server.kill()  # does nothing to one that has ended
+        return server.wait()
 
     def _serve(self, attempt: RunPaths) -> socket.socket:
         """Start the warm process; what it says before its first fork goes to that run's log."""
@@ -217,16 +221,7 @@ class WarmLauncher:
 
     def _lost(self) -> None:
         """The warm process is gone."""
-        server, self._server = self._server, None
-        if self._socket is not None:
-            self._selector.unregister(self._socket)
-            self._socket.close()
-            self._socket = None
-        code = 0
-        if server is not None:
-            with suppress(ProcessLookupError):
-                server.kill()
-            code = server.wait()
+        code = self._end()
         for fork in self._forks.values():
             fork.code = code or -9
         self._forks.clear()

@@ -281,9 +281,7 @@ Fabric::FindDeadlock()
 {
     if (m_deadlockAt < 0 && m_deadlock->Find())
     {
-        m_deadlockAt = NowPs();
-        m_cycle = m_deadlock->GetCycle();
-        m_stuck = m_deadlock->GetStuck().size();
+        m_deadlockAt = NowPs(); // and m_deadlock keeps what it found
     }
 }
 
@@ -294,10 +292,10 @@ Fabric::IsStoppedByDeadlock() const
 }
 
 std::string
-Fabric::NameOf(const DeadlockTest::Queue& queue) const
+Fabric::GetPortName(uint32_t node, uint16_t port) const
 {
-    const Port& port = m_nodes[queue.node]->GetPort(queue.port);
-    return m_nodes[queue.node]->GetName() + ":" + port.GetPeer().GetNode().GetName();
+    const FabricNode& peer = m_nodes[node]->GetPort(port).GetPeer().GetNode();
+    return m_nodes[node]->GetName() + ":" + peer.GetName();
 }
 
 std::string
@@ -307,15 +305,16 @@ Fabric::DescribeDeadlock() const
     {
         return {};
     }
+    const auto cycle = m_deadlock->GetCycle();
     std::ostringstream text;
     text << "deadlock, seen at " << m_deadlockAt << " ps in class "
-         << m_cycle.front().queue % N_CLASSES << ": ";
-    for (const DeadlockTest::Queue& queue : m_cycle)
+         << cycle.front().queue % N_CLASSES << ": ";
+    for (const DeadlockTest::Queue& queue : cycle)
     {
-        text << NameOf(queue) << " waits for ";
+        text << GetPortName(queue.node, queue.port) << " waits for ";
     }
-    text << NameOf(m_cycle.front()) << "; " << m_stuck - m_cycle.size()
-         << " other queues are stuck\n";
+    text << GetPortName(cycle.front().node, cycle.front().port) << "; "
+         << m_deadlock->GetStuck().size() - cycle.size() << " other queues are stuck\n";
     return text.str();
 }
 
@@ -471,10 +470,13 @@ Fabric::Report(Summary& summary) const
     double& queue = summary["peak_queue_bytes"];
     double& sufficient = summary["sufficient_headroom_bytes"];
     double& published = summary["published_headroom_bytes"];
-    summary["deadlocked"] = m_deadlockAt >= 0 ? 1 : 0;
+    const bool deadlocked = m_deadlockAt >= 0;
+    summary["deadlocked"] = deadlocked ? 1 : 0;
     summary["deadlock_seen_ps"] = static_cast<double>(m_deadlockAt);
-    summary["deadlock_cycle_queues"] = static_cast<double>(m_cycle.size());
-    summary["deadlock_stuck_queues"] = static_cast<double>(m_stuck);
+    summary["deadlock_cycle_queues"] =
+        static_cast<double>(deadlocked ? m_deadlock->GetCycle().size() : 0);
+    summary["deadlock_stuck_queues"] =
+        static_cast<double>(deadlocked ? m_deadlock->GetStuck().size() : 0);
     for (const auto& node : m_nodes)
     {
         const FabricNode::Counters& counters = node->GetCounters();

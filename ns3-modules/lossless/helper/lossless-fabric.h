@@ -150,6 +150,14 @@ class Fabric : public Object
      */
     Port* FindPort(uint32_t node, uint32_t peer) const;
     /**
+     * @brief Name a port as experiment files do.
+     *
+     * @param node node it belongs to.
+     * @param port its index.
+     * @return "s0:h0", the port of s0 that leads to h0.
+     */
+    std::string GetPortName(uint32_t node, uint16_t port) const;
+    /**
      * @brief The routes.
      *
      * @return routes.
@@ -219,7 +227,6 @@ class Fabric : public Object
     void SetLink(uint32_t link, bool up);
     void TestDeadlock();
     void FindDeadlock();
-    std::string NameOf(const DeadlockTest::Queue& queue) const;
 
     std::map<std::string, ObjectFactory> m_factories; //!< by TypeId name
     std::vector<std::string> m_flowControls;          //!< chain of every port
@@ -235,8 +242,6 @@ class Fabric : public Object
     int64_t m_deadlockPeriod{0};                      //!< between two looks (ps); 0: none
     bool m_stopOnDeadlock{false};                     //!< stop when one is found
     int64_t m_deadlockAt{-1};                         //!< when one was found (ps)
-    std::vector<DeadlockTest::Queue> m_cycle;         //!< the cycle then
-    std::size_t m_stuck{0};                           //!< queues stuck then
 };
 
 } // namespace lossless

@@ -51,10 +51,9 @@ DeadlockTest::IsHeld(const Queue& queue, int64_t rest, int64_t pool) const
 }
 
 void
-DeadlockTest::Collect()
+DeadlockTest::CollectHeld()
 {
     m_candidates.clear();
-    m_feeds.clear();
     for (uint32_t node = 0; node < m_nodes.size(); ++node)
     {
         for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
@@ -83,10 +82,12 @@ DeadlockTest::Collect()
             }
         }
     }
-    if (m_candidates.empty())
-    {
-        return;
-    }
+}
+
+void
+DeadlockTest::CountFeeds()
+{
+    m_feeds.clear();
     std::fill(m_rest.begin(), m_rest.end(), 0);
     for (Candidate& candidate : m_candidates)
     {
@@ -164,22 +165,26 @@ DeadlockTest::Reduce()
 bool
 DeadlockTest::Find()
 {
-    m_stuck.clear();
-    Collect();
+    CollectHeld();
+    if (!m_candidates.empty())
+    {
+        CountFeeds();
+    }
     while (!m_candidates.empty() && Reduce())
     {
     }
-    for (const Candidate& candidate : m_candidates)
-    {
-        m_stuck.push_back(candidate.queue);
-    }
-    return !m_stuck.empty();
+    return !m_candidates.empty();
 }
 
-const std::vector<DeadlockTest::Queue>&
+std::vector<DeadlockTest::Queue>
 DeadlockTest::GetStuck() const
 {
-    return m_stuck;
+    std::vector<Queue> stuck;
+    for (const Candidate& candidate : m_candidates)
+    {
+        stuck.push_back(candidate.queue);
+    }
+    return stuck;
 }
 
 std::vector<DeadlockTest::Queue>

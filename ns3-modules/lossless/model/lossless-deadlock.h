@@ -73,7 +73,7 @@ class DeadlockTest
      *
      * @return them, by node, port and queue.
      */
-    const std::vector<Queue>& GetStuck() const;
+    std::vector<Queue> GetStuck() const;
 
     /**
      * @brief A cycle among them: each holds frames that came from the one before it.
@@ -101,7 +101,8 @@ class DeadlockTest
 
     std::size_t RestIndex(uint32_t node, uint16_t port, uint8_t cls) const;
     bool IsHeld(const Queue& queue, int64_t rest, int64_t pool) const;
-    void Collect();
+    void CollectHeld();
+    void CountFeeds();
     bool Reduce();
     int64_t PoolOf(uint32_t node) const;
 
@@ -111,7 +112,6 @@ class DeadlockTest
     std::vector<Feed> m_feeds;            //!< of all candidates
     std::vector<int64_t> m_rest;          //!< by (port, class): bytes that candidates hold
     std::vector<int64_t> m_pool;          //!< by node: shared bytes that candidates hold
-    std::vector<Queue> m_stuck;           //!< found
 };
 
 } // namespace lossless

@@ -279,22 +279,7 @@ Port::SetReady(uint8_t cls, bool ready)
 void
 Port::SendControl(Frame* frame, bool ideal)
 {
-    if (!m_up)
-    {
-        FramePool::Give(frame);
-        return;
-    }
-    m_node->TellDecorate(*this, *frame->control);
-    ++m_controlOut;
-    if (ideal)
-    {
-        m_peer->m_ideal.Push(frame);
-        m_peer->m_idealEffect.Schedule(m_delay + m_peer->m_controlDelayPs);
-        return;
-    }
-    frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
-    m_macQueue.Push(frame);
-    Kick();
+    Launch(frame, ideal ? Way::IDEAL : Way::LAST);
 }
 
 bool
@@ -320,17 +305,29 @@ Port::SendState(Frame* frame, bool first)
         FramePool::Give(frame);
         return false;
     }
-    if (!first || !m_up)
+    Launch(frame, first ? Way::FIRST : Way::LAST);
+    return true;
+}
+
+void
+Port::Launch(Frame* frame, Way way)
+{
+    if (!m_up)
     {
-        SendControl(frame);
-        return true;
+        FramePool::Give(frame);
+        return;
     }
     m_node->TellDecorate(*this, *frame->control);
     ++m_controlOut;
+    if (way == Way::IDEAL)
+    {
+        m_peer->m_ideal.Push(frame);
+        m_peer->m_idealEffect.Schedule(m_delay + m_peer->m_controlDelayPs);
+        return;
+    }
     frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
-    m_macQueue.PushFront(frame);
+    way == Way::FIRST ? m_macQueue.PushFront(frame) : m_macQueue.Push(frame);
     Kick();
-    return true;
 }
 
 void

@@ -491,6 +491,15 @@ class Port : public Object
         bool charged;     //!< to be released
     };
 
+    /// How a control frame goes.
+    enum class Way : uint8_t
+    {
+        LAST,  ///< behind those that wait
+        FIRST, ///< before them
+        IDEAL, ///< beside the wire
+    };
+
+    void Launch(Frame* frame, Way way);
     void TransmitNext();
     void Transmit(Frame* frame);
     void TransmitEnd();

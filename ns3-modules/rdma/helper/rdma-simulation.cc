@@ -231,8 +231,7 @@ Simulation::Impl::DescribeCycle() const
     text << "cyclic buffer dependency of the flows:";
     for (const auto& [node, port] : cycle)
     {
-        text << " " << fabric->GetNode(node).GetName() << ":"
-             << fabric->GetNode(node).GetPort(port).GetPeer().GetNode().GetName();
+        text << " " << fabric->GetPortName(node, port);
     }
     text << "\n";
     return text.str();
