@@ -290,12 +290,18 @@ def run_tests(context: Context, quick: bool = False, k: str = "") -> None:
     _finish(develop.run_tests(quick, k))
 
 
-@task
-def bench(context: Context) -> None:
-    """Measure the speed of the workloads in benchmarks/."""
+@task(
+    help={
+        "repeats": "runs of each workload; default 3",
+        "keep": "make the result benchmarks/baseline.json, with which later ones are compared",
+    },
+    auto_shortflags=False,
+)
+def bench(context: Context, repeats: str = "", keep: bool = False) -> None:
+    """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
     from pyorch import bench
 
-    _finish(bench.bench())
+    _finish(bench.bench(repeats, keep))
 
 
 @task(help={"fix": "mend what can be mended without thinking"}, auto_shortflags=False)

@@ -72,6 +72,7 @@ _TINY: dict[str, Any] = {
         "stop_when_done": False,
         "deadlock_test_ps": 0,
         "stop_on_deadlock": False,
+        "simulator": "ns3::eventloop::EventLoop",
     },
 }
 """A RunSpec that calls what every run calls, and simulates next to nothing."""

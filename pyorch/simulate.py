@@ -122,6 +122,7 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
     from pyorch.config import topology as topologies
     from pyorch.config import traffic
 
+    simulation.SetSimulator(data["run"]["simulator"])
     for type_id, attributes in data["attributes"].items():
         for name, value in attributes.items():
             simulation.SetAttribute(type_id, name, value)

@@ -17,7 +17,6 @@ import pytest
 
 import tasks
 from pyorch import cli, develop
-from pyorch.bench import Sample, line
 from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
@@ -423,11 +422,3 @@ def test_clean_deletes_only_runs_of_other_builds(
     assert develop.clean(results=True, old_results=True) == 2
     assert develop.clean(dry_run=True) == 2
     assert folders[0].is_dir()
-
-
-def test_a_benchmark_line_shows_medians() -> None:
-    """Hops per CPU-second are the median of the repetitions, with their range."""
-    samples = [Sample(960_000, 3_840_000, cpu, 0.5, 250.0) for cpu in (0.4, 0.6, 0.5)]
-    assert line("k4", samples).split() == (
-        ["k4", "960", "1920", "7.68", "4.00", "0.50", "250", "(1600-2400)"]
-    )

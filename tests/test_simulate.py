@@ -141,6 +141,7 @@ def make_spec(**changes: Any) -> RunSpec:
             "stop_when_done": False,
             "deadlock_test_ps": 100,
             "stop_on_deadlock": True,
+            "simulator": "ns3::eventloop::EventLoop",
         },
         "topology": STAR,
         "attributes": {"ns3::lossless::Port": {"Overhead": "0"}},
@@ -184,6 +185,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
     rates, delays = [10_000_000_000] * 3, [1_000_000] * 3
     assert simulation.calls == [
         ("Simulation", 7),
+        ("SetSimulator", "ns3::eventloop::EventLoop"),
         ("SetAttribute", "ns3::lossless::Port", "Overhead", "0"),
         ("AddFlowControl", "ns3::lossless::Pfc"),
         ("AddAgent", "ns3::a::Agent"),

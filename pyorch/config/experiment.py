@@ -26,6 +26,9 @@ class RunTable(Table):
     stop_when_done: bool = False
     deadlock_test: Time = 100_000_000
     stop_on_deadlock: bool = False
+    simulator: Literal["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"] = (
+        "ns3::eventloop::EventLoop"
+    )
     seeds: int | list[int] = 1
 
 

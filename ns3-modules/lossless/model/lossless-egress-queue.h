@@ -6,7 +6,9 @@
 
 #include "lossless-frame.h"
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace ns3
@@ -29,10 +31,12 @@ class EgressQueue
      * for frames made here).
      */
     EgressQueue(uint8_t cls, uint16_t lanes)
-        : m_lanes(lanes),
-          m_turn(lanes, 0),
-          m_cls(cls)
+        : m_cls(cls)
     {
+        if (lanes > 1)
+        {
+            m_lanes = std::make_unique<Lanes>(lanes);
+        }
     }
 
     /**
@@ -42,14 +46,7 @@ class EgressQueue
      */
     void Push(Frame* frame)
     {
-        const uint16_t lane = LaneOf(frame);
-        if (m_lanes[lane].IsEmpty())
-        {
-            AppendTurn(lane);
-        }
-        m_lanes[lane].Push(frame);
-        m_bytes += frame->bytes;
-        ++m_frames;
+        m_lanes ? m_lanes->Push(frame) : m_fifo.Push(frame);
     }
 
     /**
@@ -59,7 +56,7 @@ class EgressQueue
      */
     Frame* Head() const
     {
-        return m_active == 0 ? nullptr : m_lanes[m_turn[m_first]].Head();
+        return m_lanes ? m_lanes->Head() : m_fifo.Head();
     }
 
     /**
@@ -69,17 +66,7 @@ class EgressQueue
      */
     Frame* Pop()
     {
-        const uint16_t lane = m_turn[m_first];
-        Frame* frame = m_lanes[lane].Pop();
-        m_first = m_first + 1U == m_turn.size() ? 0 : m_first + 1;
-        --m_active;
-        if (!m_lanes[lane].IsEmpty())
-        {
-            AppendTurn(lane);
-        }
-        m_bytes -= frame->bytes;
-        --m_frames;
-        return frame;
+        return m_lanes ? m_lanes->Pop() : m_fifo.Pop();
     }
 
     /**
@@ -89,7 +76,7 @@ class EgressQueue
      */
     int64_t GetBytes() const
     {
-        return m_bytes;
+        return m_lanes ? m_lanes->bytes : m_fifo.GetBytes();
     }
 
     /**
@@ -99,7 +86,7 @@ class EgressQueue
      */
     uint32_t GetFrames() const
     {
-        return m_frames;
+        return m_lanes ? m_lanes->frames : m_fifo.GetFrames();
     }
 
     /**
@@ -111,13 +98,18 @@ class EgressQueue
     template <class F>
     void ForEach(F look) const
     {
-        for (const FrameFifo& lane : m_lanes)
-        {
-            for (const Frame* frame = lane.Head(); frame; frame = frame->next)
+        const auto lookAt = [&look](const FrameFifo& fifo) {
+            for (const Frame* frame = fifo.Head(); frame; frame = frame->next)
             {
                 look(*frame);
             }
+        };
+        if (!m_lanes)
+        {
+            lookAt(m_fifo);
+            return;
         }
+        std::for_each(m_lanes->lanes.begin(), m_lanes->lanes.end(), lookAt);
     }
 
     /**
@@ -127,15 +119,11 @@ class EgressQueue
      */
     uint64_t GetOldest() const
     {
-        uint64_t oldest = std::numeric_limits<uint64_t>::max();
-        for (std::size_t i = 0; i < m_active; ++i)
+        if (m_lanes)
         {
-            std::size_t at = m_first + i;
-            at -= at >= m_turn.size() ? m_turn.size() : 0;
-            const uint64_t order = m_lanes[m_turn[at]].Head()->order;
-            oldest = order < oldest ? order : oldest;
+            return m_lanes->GetOldest();
         }
-        return oldest;
+        return m_fifo.IsEmpty() ? std::numeric_limits<uint64_t>::max() : m_fifo.Head()->order;
     }
 
     /**
@@ -149,29 +137,87 @@ class EgressQueue
     }
 
   private:
-    void AppendTurn(uint16_t lane)
+    /// Round robin over the ports that frames came in by.
+    struct Lanes
     {
-        std::size_t at = m_first + m_active;
-        if (at >= m_turn.size())
+        /**
+         * @brief Set it up.
+         *
+         * @param n how many.
+         */
+        explicit Lanes(uint16_t n)
+            : lanes(n),
+              turn(n, 0)
         {
-            at -= m_turn.size();
         }
-        m_turn[at] = lane;
-        ++m_active;
-    }
 
-    uint16_t LaneOf(const Frame* frame) const
-    {
-        const auto last = static_cast<uint16_t>(m_lanes.size() - 1);
-        return frame->ingress < last ? frame->ingress : last;
-    }
+        void Push(Frame* frame)
+        {
+            const auto last = static_cast<uint16_t>(lanes.size() - 1);
+            const uint16_t lane = frame->ingress < last ? frame->ingress : last;
+            if (lanes[lane].IsEmpty())
+            {
+                AppendTurn(lane);
+            }
+            lanes[lane].Push(frame);
+            bytes += frame->bytes;
+            ++frames;
+        }
 
-    std::vector<FrameFifo> m_lanes; //!< one, or one an ingress port
-    std::vector<uint16_t> m_turn;   //!< ring of lanes that hold frames, in the order of their turns
-    std::size_t m_first{0};         //!< whose turn it is
-    std::size_t m_active{0};        //!< lanes in the ring
-    int64_t m_bytes{0};             //!< bytes waiting
-    uint32_t m_frames{0};           //!< frames waiting
+        Frame* Head() const
+        {
+            return active == 0 ? nullptr : lanes[turn[first]].Head();
+        }
+
+        Frame* Pop()
+        {
+            const uint16_t lane = turn[first];
+            Frame* frame = lanes[lane].Pop();
+            first = first + 1U == turn.size() ? 0 : first + 1;
+            --active;
+            if (!lanes[lane].IsEmpty())
+            {
+                AppendTurn(lane);
+            }
+            bytes -= frame->bytes;
+            --frames;
+            return frame;
+        }
+
+        uint64_t GetOldest() const
+        {
+            uint64_t oldest = std::numeric_limits<uint64_t>::max();
+            for (const FrameFifo& lane : lanes)
+            {
+                if (!lane.IsEmpty())
+                {
+                    oldest = std::min(oldest, lane.Head()->order);
+                }
+            }
+            return oldest;
+        }
+
+        void AppendTurn(uint16_t lane)
+        {
+            std::size_t at = first + active;
+            if (at >= turn.size())
+            {
+                at -= turn.size();
+            }
+            turn[at] = lane;
+            ++active;
+        }
+
+        std::vector<FrameFifo> lanes; //!< one an ingress port, and one for frames made here
+        std::vector<uint16_t> turn;   //!< ring of lanes that hold frames, in the order of turns
+        std::size_t first{0};         //!< whose turn it is
+        std::size_t active{0};        //!< lanes in the ring
+        int64_t bytes{0};             //!< bytes waiting
+        uint32_t frames{0};           //!< frames waiting
+    };
+
+    FrameFifo m_fifo;               //!< the frames, unless there are lanes
+    std::unique_ptr<Lanes> m_lanes; //!< round robin; null: FIFO
     uint8_t m_cls;                  //!< class
 };
 

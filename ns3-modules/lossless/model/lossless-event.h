@@ -4,10 +4,12 @@
 #ifndef LOSSLESS_EVENT_H
 #define LOSSLESS_EVENT_H
 
-#include "ns3/event-impl.h"
+#include "ns3/eventloop.h"
 #include "ns3/nstime.h"
-#include "ns3/ptr.h"
 #include "ns3/simulator.h"
+
+#include <memory>
+#include <utility>
 
 namespace ns3
 {
@@ -38,7 +40,8 @@ UsePicoseconds()
 inline int64_t
 NowPs()
 {
-    return Simulator::Now().GetTimeStep();
+    const eventloop::EventLoop* loop = eventloop::EventLoop::Peek();
+    return loop ? loop->GetTimeStep() : Simulator::Now().GetTimeStep();
 }
 
 /**
@@ -47,12 +50,13 @@ NowPs()
  * scheduled.
  *
  * It may be pending several times at once. There is no way to cancel it: the function must know
- * whether it is still wanted.
+ * whether it is still wanted. Under eventloop::EventLoop an occurrence is one record in its heap;
+ * under any other SimulatorImpl it is an EventImpl of its own, and the order is the same.
  *
  * @tparam T class of the object
  */
 template <class T>
-class ReusableEvent
+class ReusableEvent : private eventloop::Occurrence
 {
   public:
     /**
@@ -61,7 +65,9 @@ class ReusableEvent
      * @param function the member function to call.
      */
     ReusableEvent(T* object, void (T::*function)())
-        : m_impl(Ptr<Impl>(new Impl(object, function), false))
+        : Occurrence(&ReusableEvent::Happen),
+          m_object(object),
+          m_function(function)
     {
     }
 
@@ -72,37 +78,155 @@ class ReusableEvent
      */
     void Schedule(int64_t delay)
     {
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), Ptr<EventImpl>(m_impl));
+        if (eventloop::EventLoop* loop = eventloop::EventLoop::Peek())
+        {
+            loop->Push(loop->GetTimeStep() + delay, loop->TakeKey(), this);
+            return;
+        }
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), m_function, m_object);
     }
 
   private:
-    /// What the event loop holds.
-    class Impl : public EventImpl
+    static void Happen(Occurrence* occurrence)
     {
-      public:
-        /**
-         * @brief Bind.
-         *
-         * @param object the object.
-         * @param function its member.
-         */
-        Impl(T* object, void (T::*function)())
-            : m_object(object),
-              m_function(function)
-        {
-        }
+        auto event = static_cast<ReusableEvent*>(occurrence);
+        (event->m_object->*event->m_function)();
+    }
 
-      private:
-        void Notify() override
-        {
-            (m_object->*m_function)();
-        }
+    T* m_object;             //!< whom to call
+    void (T::*m_function)(); //!< what to call
+};
 
-        T* m_object;             //!< whom to call
-        void (T::*m_function)(); //!< what to call
+/**
+ * @ingroup lossless
+ * @brief Items on their way, each with the time of its arrival: a wire, a pipeline.
+ *
+ * They arrive in the order in which they were sent. Only the next arrival is known to the event
+ * loop; the others wait here. So the event loop holds ports instead of frames and stays small, and
+ * the order of events is the same as if each had been scheduled by itself.
+ *
+ * @tparam T class of the object
+ * @tparam Item what is on its way
+ * @tparam FUNCTION member function that takes an item that has arrived
+ */
+template <class T, class Item, void (T::*FUNCTION)(Item*)>
+class EventStream : private eventloop::Occurrence
+{
+  public:
+    /**
+     * @brief Bind it.
+     * @param object the object, which must outlive every pending arrival or the simulation.
+     */
+    explicit EventStream(T* object)
+        : Occurrence(&EventStream::Happen),
+          m_object(object)
+    {
+    }
+
+    /**
+     * @brief Send an item.
+     *
+     * @param delay ps from now, not negative; not before what was sent earlier.
+     * @param item it.
+     */
+    void Send(int64_t delay, Item* item)
+    {
+        if (m_count == m_size)
+        {
+            Grow();
+        }
+        eventloop::EventLoop* loop = eventloop::EventLoop::Peek();
+        Place& place = m_ring[(m_first + m_count) & (m_size - 1)];
+        place.item = item;
+        if (!loop)
+        {
+            ++m_count;
+            Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), &EventStream::Arrive, this);
+            return;
+        }
+        place.time = loop->GetTimeStep() + delay;
+        place.key = loop->TakeKey();
+        if (m_count++ == 0)
+        {
+            loop->Push(place.time, place.key, this);
+        }
+    }
+
+    /**
+     * @brief Look at every item on its way, the next to arrive first.
+     *
+     * @tparam F callable with an Item&
+     * @param look called with each.
+     */
+    template <class F>
+    void ForEach(F look) const
+    {
+        for (uint32_t i = 0; i < m_count; ++i)
+        {
+            look(*m_ring[(m_first + i) & (m_size - 1)].item);
+        }
+    }
+
+    /**
+     * @brief How many items are on their way.
+     *
+     * @return count.
+     */
+    uint32_t GetCount() const
+    {
+        return m_count;
+    }
+
+  private:
+    /// An item and its arrival.
+    struct Place
+    {
+        int64_t time;                  //!< ps
+        eventloop::EventLoop::Key key; //!< place among the events of that time
+        Item* item;                    //!< it
     };
 
-    Ptr<Impl> m_impl; //!< the one event
+    static void Happen(Occurrence* occurrence)
+    {
+        static_cast<EventStream*>(occurrence)->ArriveInLoop();
+    }
+
+    void ArriveInLoop()
+    {
+        if (m_count > 1)
+        {
+            const Place& next = m_ring[(m_first + 1) & (m_size - 1)];
+            eventloop::EventLoop::Peek()->Push(next.time, next.key, this);
+        }
+        Arrive();
+    }
+
+    void Arrive()
+    {
+        Item* item = m_ring[m_first].item;
+        m_first = (m_first + 1) & (m_size - 1);
+        --m_count;
+        (m_object->*FUNCTION)(item);
+    }
+
+    void Grow()
+    {
+        const uint32_t size = m_size ? 2 * m_size : 4;
+        auto larger = std::make_unique_for_overwrite<Place[]>(size);
+        for (uint32_t i = 0; i < m_count; ++i)
+        {
+            larger[i] = m_ring[(m_first + i) & (m_size - 1)];
+        }
+        m_ring = std::move(larger);
+        m_size = size;
+        m_first = 0;
+    }
+
+    T* m_object;                     //!< whom to call
+    std::unique_ptr<Place[]> m_ring; //!< items, from m_first on
+    uint32_t m_size{0};              //!< places, a power of two
+    uint32_t m_first{0};             //!< where they begin
+    uint32_t m_count{0};             //!< how many
 };
 
 } // namespace lossless

@@ -175,10 +175,11 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
 {
     const uint8_t cls = frame->cls;
     using enum SharedBuffer::Verdict;
-    const auto verdict = m_buffer->Admit(ingress.GetIndex(), egress, cls, frame->bytes);
+    SharedBuffer& buffer = *PeekPointer(m_buffer);
+    const auto verdict = buffer.Admit(ingress.GetIndex(), egress, cls, frame->bytes);
     if (verdict == REFUSED || verdict == REFUSED_OFF)
     {
-        Drop(frame, m_buffer->IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
+        Drop(frame, buffer.IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
         if (verdict == REFUSED_OFF)
         {
             ingress.NotifyPressure(cls, true);
@@ -186,9 +187,9 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         return false;
     }
     frame->charged = true;
-    if (m_buffer->IsLossless(cls))
+    if (buffer.IsLossless(cls))
     {
-        ingress.NotifyReceived(*frame, m_buffer->GetUsage(ingress.GetIndex(), cls).Total());
+        ingress.NotifyReceived(*frame, buffer.GetUsage(ingress.GetIndex(), cls).Total());
         if (verdict == TURNED_OFF)
         {
             ingress.NotifyPressure(cls, true);
@@ -200,14 +201,16 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
 void
 FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes)
 {
-    m_buffer->Release(ingress, egress, cls, bytes);
-    if (!m_buffer->IsLossless(cls))
+    SharedBuffer& buffer = *PeekPointer(m_buffer);
+    buffer.Release(ingress, egress, cls, bytes);
+    if (!buffer.IsLossless(cls))
     {
         return;
     }
-    m_ports[ingress]->NotifyReleased(cls, flow, bytes, m_buffer->GetUsage(ingress, cls).Total());
+    PeekPointer(m_ports[ingress])
+        ->NotifyReleased(cls, flow, bytes, buffer.GetUsage(ingress, cls).Total());
     uint16_t port = 0;
-    while (m_buffer->TakeResumed(port, cls))
+    while (buffer.TakeResumed(port, cls))
     {
         m_ports[port]->NotifyPressure(cls, false);
     }
@@ -237,12 +240,6 @@ FabricNode::Take(Frame* frame)
 {
     ++m_counters.taken;
     FramePool::Give(frame);
-}
-
-bool
-FabricNode::HasQueueAgents() const
-{
-    return !m_queueAgents.empty();
 }
 
 void

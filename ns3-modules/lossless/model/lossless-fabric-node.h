@@ -203,7 +203,11 @@ class FabricNode : public Object
      *
      * @return true if an agent is.
      */
-    bool HasQueueAgents() const;
+    bool HasQueueAgents() const
+    {
+        return !m_queueAgents.empty();
+    }
+
     /**
      * @brief Tell the agents.
      *

@@ -62,21 +62,17 @@ struct ControlFrame
  *
  * Owned by exactly one place at a time: a queue, a link, or the function that handles it.
  */
-struct Frame
+struct alignas(64) Frame
 {
+    // What every switch touches, in one cache line
     Frame* next{nullptr};            //!< link of the list that holds it
     int64_t queued{0};               //!< when it joined its egress queue (ps)
     uint64_t order{0};               //!< frames that joined egress queues of its port before it
-    std::array<uint64_t, 2> word{};  //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet
-                                     //!< in order, [1] packet answered; SIGNAL: the scheme's own
     ControlFrame* control{nullptr};  //!< MAC only
     uint32_t flow{0};                //!< number of its flow
-    uint32_t src{0};                 //!< node that made it
     uint32_t dst{0};                 //!< node it goes to
-    uint32_t psn{0};                 //!< packet sequence number
     uint32_t hash{0};                //!< of the 5-tuple, for ECMP
     uint16_t bytes{0};               //!< size from the destination address to the FCS
-    uint16_t payload{0};             //!< payload bytes in it
     uint16_t ingress{NO_PORT};       //!< port through which it came into the node that holds it
     uint16_t egress{NO_PORT};        //!< port of that node through which it will leave
     FrameKind kind{FrameKind::DATA}; //!< what it carries
@@ -88,6 +84,12 @@ struct Frame
     bool lost{false};                //!< its link failed while it was on the wire
     bool repeat{false};              //!< DATA: this packet was sent before
     bool charged{false}; //!< its bytes are in the shared buffer of the node that holds it
+    // What its ends touch
+    uint16_t payload{0};            //!< payload bytes in it
+    uint32_t src{0};                //!< node that made it
+    uint32_t psn{0};                //!< packet sequence number
+    std::array<uint64_t, 2> word{}; //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet in
+                                    //!< order, [1] packet answered; SIGNAL: the scheme's own
 };
 
 /**

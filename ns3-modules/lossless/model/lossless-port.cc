@@ -105,9 +105,9 @@ Port::GetTypeId()
 
 Port::Port()
     : m_transmitEnd(this, &Port::TransmitEnd),
-      m_arrival(this, &Port::Arrive),
-      m_effect(this, &Port::Effect),
-      m_idealEffect(this, &Port::IdealEffect),
+      m_inbound(this),
+      m_pending(this),
+      m_ideal(this),
       m_wake(this, &Port::Wake)
 {
     m_sentSince.fill(-1);
@@ -119,6 +119,7 @@ Port::~Port() = default;
 void
 Port::DoDispose()
 {
+    m_hooks = 0;
     m_flowControls.clear();
     m_bytesHooks.clear();
     m_pressureHooks.clear();
@@ -148,6 +149,7 @@ Port::AddFlowControl(Ptr<FlowControl> flowControl)
     flowControl->SetPort(this);
     m_flowControls.push_back(flowControl);
     const uint32_t hooks = flowControl->GetHooks();
+    m_hooks |= hooks;
     FlowControl* raw = PeekPointer(flowControl);
     if (hooks & FlowControl::BYTES)
     {
@@ -228,9 +230,12 @@ Port::Enqueue(Frame* frame)
         frame->order = m_joined++;
         m_queues[queue].Push(frame);
         m_nonempty |= 1ULL << queue;
-        for (FlowControl* flowControl : m_joinedHooks)
+        if (m_hooks & FlowControl::JOINED)
         {
-            flowControl->NotifyJoined(queue, *frame);
+            for (FlowControl* flowControl : m_joinedHooks)
+            {
+                flowControl->NotifyJoined(queue, *frame);
+            }
         }
         if (m_node->HasQueueAgents())
         {
@@ -247,9 +252,12 @@ uint16_t
 Port::QueueOf(const Frame& frame) const
 {
     uint16_t queue = frame.cls;
-    for (const FlowControl* flowControl : m_selectHooks)
+    if (m_hooks & FlowControl::SELECT)
     {
-        queue = flowControl->SelectQueue(frame, queue);
+        for (const FlowControl* flowControl : m_selectHooks)
+        {
+            queue = flowControl->SelectQueue(frame, queue);
+        }
     }
     return queue;
 }
@@ -263,7 +271,7 @@ Port::Reopen()
 void
 Port::ReopenSource(uint16_t queue)
 {
-    if (m_source && !m_selectHooks.empty())
+    if (m_source && HasSelectHooks())
     {
         m_source->Reopen(queue);
     }
@@ -321,8 +329,7 @@ Port::Launch(Frame* frame, Way way)
     ++m_controlOut;
     if (way == Way::IDEAL)
     {
-        m_peer->m_ideal.Push(frame);
-        m_peer->m_idealEffect.Schedule(m_delay + m_peer->m_controlDelayPs);
+        m_peer->m_ideal.Send(m_delay + m_peer->m_controlDelayPs, frame);
         return;
     }
     frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
@@ -375,23 +382,24 @@ Port::IsHeldForGood(uint16_t queue) const
         return false;
     }
     const Frame& head = *m_queues[queue].Head();
-    for (const auto* way : std::initializer_list<const FrameFifo*>{&m_peer->m_macQueue,
-                                                                   &m_inbound,
-                                                                   &m_pending,
-                                                                   &m_ideal})
+    bool released = false;
+    const auto look = [&](const Frame& frame) {
+        released = released ||
+                   (frame.kind == FrameKind::MAC &&
+                    std::any_of(m_flowControls.begin(),
+                                m_flowControls.end(),
+                                [&](const auto& flowControl) {
+                                    return flowControl->WouldRelease(queue, head, *frame.control);
+                                }));
+    };
+    for (const Frame* frame = m_peer->m_macQueue.Head(); frame; frame = frame->next)
     {
-        for (const Frame* frame = way->Head(); frame; frame = frame->next)
-        {
-            if (frame->kind == FrameKind::MAC &&
-                std::any_of(m_flowControls.begin(), m_flowControls.end(), [&](const auto& control) {
-                    return control->WouldRelease(queue, head, *frame->control);
-                }))
-            {
-                return false;
-            }
-        }
+        look(*frame);
     }
-    return true;
+    m_inbound.ForEach(look);
+    m_pending.ForEach(look);
+    m_ideal.ForEach(look);
+    return !released;
 }
 
 uint32_t
@@ -427,13 +435,10 @@ Port::SetUp(bool up)
     {
         // A control frame that has arrived but not taken effect dies with the link too: a pause
         // that took effect afterwards would have nobody to end it.
-        for (const FrameFifo* frames : {&m_inbound, &m_pending, &m_ideal})
-        {
-            for (Frame* frame = frames->Head(); frame; frame = frame->next)
-            {
-                frame->lost = true;
-            }
-        }
+        const auto lose = [](Frame& frame) { frame.lost = true; };
+        m_inbound.ForEach(lose);
+        m_pending.ForEach(lose);
+        m_ideal.ForEach(lose);
         while (!m_macQueue.IsEmpty())
         {
             FramePool::Give(m_macQueue.Pop());
@@ -452,12 +457,6 @@ Port::SetUp(bool up)
         flowControl->NotifyLink(up);
     }
     Kick();
-}
-
-bool
-Port::IsUp() const
-{
-    return m_up;
 }
 
 void
@@ -535,7 +534,7 @@ Port::Earliest(uint16_t queue, int64_t now) const
 bool
 Port::MayGo(uint16_t queue, int64_t now)
 {
-    if (m_gateHooks.empty() || (m_ignore >> queue) & 1U)
+    if (!(m_hooks & FlowControl::GATE) || (m_ignore >> queue) & 1U)
     {
         return true;
     }
@@ -682,9 +681,12 @@ Port::PopQueue(uint16_t queue, int64_t now)
         m_nonempty &= ~(1ULL << queue);
         ReopenSource(queue);
     }
-    for (FlowControl* flowControl : m_sentHooks)
+    if (m_hooks & FlowControl::SENT)
     {
-        flowControl->NotifySent(queue, *frame, now);
+        for (FlowControl* flowControl : m_sentHooks)
+        {
+            flowControl->NotifySent(queue, *frame, now);
+        }
     }
     if (m_node->HasQueueAgents())
     {
@@ -713,8 +715,7 @@ Port::Transmit(Frame* frame)
     m_departure = Departure{frame->flow, frame->ingress, frame->bytes, frame->cls, frame->charged};
     frame->charged = false;
     m_transmitTrace(*this, *frame);
-    m_peer->m_inbound.Push(frame);
-    m_peer->m_arrival.Schedule(time + m_delay);
+    m_peer->m_inbound.Send(time + m_delay, frame);
     m_transmitEnd.Schedule(time);
     if (m_releaseAt == ReleaseAt::START)
     {
@@ -746,9 +747,8 @@ Port::TransmitEnd()
 }
 
 void
-Port::Arrive()
+Port::Arrive(Frame* frame)
 {
-    Frame* frame = m_inbound.Pop();
     if (frame->lost)
     {
         frame->ingress = m_index;
@@ -763,8 +763,7 @@ Port::Arrive()
             Obey(frame);
             return;
         }
-        m_pending.Push(frame);
-        m_effect.Schedule(m_controlDelayPs);
+        m_pending.Send(m_controlDelayPs, frame);
         return;
     }
     const uint8_t cls = frame->cls;
@@ -777,18 +776,6 @@ Port::Arrive()
     }
     frame->ingress = m_index;
     m_node->Receive(frame, *this);
-}
-
-void
-Port::Effect()
-{
-    Obey(m_pending.Pop());
-}
-
-void
-Port::IdealEffect()
-{
-    Obey(m_ideal.Pop());
 }
 
 void
@@ -878,9 +865,12 @@ Port::NotifyReceived(const Frame& frame, int64_t queueBytes)
     {
         m_queueRecorder->RecordQueue(*this, frame.cls, queueBytes);
     }
-    for (FlowControl* flowControl : m_bytesHooks)
+    if (m_hooks & FlowControl::BYTES)
     {
-        flowControl->NotifyReceived(frame, queueBytes);
+        for (FlowControl* flowControl : m_bytesHooks)
+        {
+            flowControl->NotifyReceived(frame, queueBytes);
+        }
     }
 }
 
@@ -891,9 +881,12 @@ Port::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBy
     {
         m_queueRecorder->RecordQueue(*this, cls, queueBytes);
     }
-    for (FlowControl* flowControl : m_bytesHooks)
+    if (m_hooks & FlowControl::BYTES)
     {
-        flowControl->NotifyReleased(cls, flow, bytes, queueBytes);
+        for (FlowControl* flowControl : m_bytesHooks)
+        {
+            flowControl->NotifyReleased(cls, flow, bytes, queueBytes);
+        }
     }
 }
 
@@ -1064,10 +1057,7 @@ Port::CountHeld() const
     {
         held += queue.GetFrames();
     }
-    for (const Frame* frame = m_inbound.Head(); frame; frame = frame->next)
-    {
-        held += frame->kind != FrameKind::MAC;
-    }
+    m_inbound.ForEach([&held](const Frame& frame) { held += frame.kind != FrameKind::MAC; });
     return held;
 }
 

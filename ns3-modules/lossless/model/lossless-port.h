@@ -146,7 +146,7 @@ class Port : public Object
      */
     bool HasSelectHooks() const
     {
-        return !m_selectHooks.empty();
+        return m_hooks & FlowControl::SELECT;
     }
 
     /**
@@ -213,12 +213,16 @@ class Port : public Object
      * @param up true: up.
      */
     void SetUp(bool up);
+
     /**
      * @brief Is the link up?
      *
      * @return true if so.
      */
-    bool IsUp() const;
+    bool IsUp() const
+    {
+        return m_up;
+    }
 
     /**
      * @brief A flow control has paused or resumed the peer.
@@ -242,7 +246,7 @@ class Port : public Object
      */
     bool CountsBytes() const
     {
-        return !m_bytesHooks.empty();
+        return m_hooks & FlowControl::BYTES;
     }
 
     /**
@@ -503,9 +507,7 @@ class Port : public Object
     void TransmitNext();
     void Transmit(Frame* frame);
     void TransmitEnd();
-    void Arrive();
-    void Effect();
-    void IdealEffect();
+    void Arrive(Frame* frame);
     void Wake();
     void ReleaseDeparture();
     void Obey(Frame* frame);
@@ -538,27 +540,62 @@ class Port : public Object
         return m_nonempty & ~(m_blocked & ~m_ignore);
     }
 
-    // Attributes
-    uint32_t m_overhead;         //!< wire bytes beside a frame
-    Time m_controlDelay;         //!< receive processing of control frames
-    uint32_t m_controlFrameSize; //!< bytes
-    ClassService m_classService; //!< between classes
-    QueueService m_queueService; //!< within a class
-    uint32_t m_quantum;          //!< DWRR bytes a turn
-    ReleaseAt m_releaseAt;       //!< when bytes leave the buffer
+    // What a frame that goes touches, together in few cache lines
+    FabricNode* m_node{nullptr};       //!< owner
+    Port* m_peer{nullptr};             //!< other end
+    FrameSource* m_source{nullptr};    //!< of a host
+    uint16_t m_index{0};               //!< in the node
+    bool m_up{true};                   //!< link state
+    bool m_busy{false};                //!< transmitting
+    uint32_t m_hooks{0};               //!< FlowControl::Hook of the whole chain
+    uint32_t m_ready{0};               //!< bit c: the source has frames of class c
+    uint32_t m_overhead;               //!< wire bytes beside a frame (attribute)
+    uint64_t m_nonempty{0};            //!< bit q: queue q holds frames
+    uint64_t m_blocked{0};             //!< bit q: queue q is held back
+    uint64_t m_ignore{0};              //!< bit q: queue q goes whatever holds it back
+    uint64_t m_joined{0};              //!< frames that have joined egress queues
+    FrameFifo m_macQueue;              //!< MAC control frames
+    FrameFifo m_controlQueue;          //!< frames of CONTROL_CLASS
+    std::vector<EgressQueue> m_queues; //!< class queues, then those of flow controls
+    int64_t m_psPerByte{0};            //!< exact time of a byte; 0: not a whole number
+    int64_t m_delay{0};                //!< ps
+    ClassService m_classService;       //!< between classes (attribute)
+    ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
+    Departure m_departure{};           //!< the frame in transmission
+    ReusableEvent<Port> m_transmitEnd; //!< transmission ends
+    TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit
+    std::array<int64_t, N_CLASSES + 1> m_wireOut{};            //!< wire bytes
 
-    // Connection
-    FabricNode* m_node{nullptr}; //!< owner
-    Port* m_peer{nullptr};       //!< other end
-    uint64_t m_rate{0};          //!< bit/s
-    int64_t m_delay{0};          //!< ps
-    int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number of ps
-    int64_t m_controlDelayPs{0}; //!< m_controlDelay
-    uint32_t m_largestFrame{0};  //!< bytes
-    uint16_t m_index{0};         //!< in the node
-    bool m_up{true};             //!< link state
+    // What a frame that comes touches
+    EventStream<Port, Frame, &Port::Arrive> m_inbound;        //!< on the wire towards this port
+    TracedCallback<const Port&, const Frame&> m_receiveTrace; //!< Receive
+    uint32_t m_rateClasses{0};                                //!< mask
+    uint32_t m_queueClasses{0};                               //!< mask
+    uint64_t m_dataIn{0};                                     //!< DATA frames
+    std::array<int64_t, N_CLASSES + 1> m_wireIn{};            //!< wire bytes
 
-    // Flow control
+    // Control frames and pauses
+    EventStream<Port, Frame, &Port::Obey> m_pending; //!< received, without effect yet
+    EventStream<Port, Frame, &Port::Obey> m_ideal;   //!< ideal ones on their way
+    int64_t m_controlDelayPs{0};                     //!< m_controlDelay
+    std::vector<uint8_t> m_blockCount;               //!< flow controls that hold a queue back
+    std::array<uint32_t, N_CLASSES> m_reasons{};     //!< for the upstream to be silent, by class
+    ReusableEvent<Port> m_wake;                      //!< a queue may go now
+    int64_t m_wakeAt{NEVER};                         //!< earliest pending wake-up (ps)
+    int64_t m_wakeWanted{NEVER};                     //!< earliest time found while selecting (ps)
+
+    // Deficit round robin
+    std::array<int64_t, N_CLASSES> m_deficit{}; //!< bytes a class may still send in its turn
+    uint8_t m_turn{0};                          //!< class whose turn it is
+    bool m_fresh{true};                         //!< it has not got its quantum for this turn
+    uint32_t m_quantum;                         //!< bytes a turn (attribute)
+
+    // Set once
+    Time m_controlDelay;                          //!< receive processing of control frames
+    uint32_t m_controlFrameSize;                  //!< bytes
+    QueueService m_queueService;                  //!< within a class
+    uint64_t m_rate{0};                           //!< bit/s
+    uint32_t m_largestFrame{0};                   //!< bytes
     std::vector<Ptr<FlowControl>> m_flowControls; //!< the chain
     std::vector<FlowControl*> m_bytesHooks;       //!< those with BYTES
     std::vector<FlowControl*> m_pressureHooks;    //!< those with PRESSURE
@@ -567,59 +604,20 @@ class Port : public Object
     std::vector<FlowControl*> m_gateHooks;        //!< those with GATE
     std::vector<FlowControl*> m_sentHooks;        //!< those with SENT
 
-    // Egress
-    FrameSource* m_source{nullptr};              //!< of a host
-    std::vector<EgressQueue> m_queues;           //!< class queues, then those of flow controls
-    std::vector<uint8_t> m_blockCount;           //!< flow controls that hold a queue back
-    FrameFifo m_macQueue;                        //!< MAC control frames
-    FrameFifo m_controlQueue;                    //!< frames of CONTROL_CLASS
-    uint64_t m_nonempty{0};                      //!< bit q: queue q holds frames
-    uint64_t m_joined{0};                        //!< frames that have joined them
-    uint64_t m_blocked{0};                       //!< bit q: queue q is held back
-    std::array<uint32_t, N_CLASSES> m_reasons{}; //!< for the upstream to be silent, by class
-    uint64_t m_ignore{0};                        //!< bit q: queue q goes whatever holds it back
-    uint32_t m_ready{0};                         //!< bit c: the source has frames of class c
-    std::array<int64_t, N_CLASSES> m_deficit{};  //!< DWRR bytes a class may still send in its turn
-    uint8_t m_turn{0};                           //!< DWRR: class whose turn it is
-    bool m_busy{false};                          //!< transmitting
-    bool m_fresh{true};          //!< DWRR: the class has not got its quantum for this turn
-    Departure m_departure{};     //!< the frame in transmission
-    int64_t m_wakeAt{NEVER};     //!< earliest pending wake-up (ps)
-    int64_t m_wakeWanted{NEVER}; //!< earliest time found while selecting (ps)
-
-    // Ingress
-    FrameFifo m_inbound; //!< on the wire towards this port, in order
-    FrameFifo m_pending; //!< control frames received that have no effect yet
-    FrameFifo m_ideal;   //!< ideal control frames on their way
-
-    // Events, allocated once
-    ReusableEvent<Port> m_transmitEnd; //!< transmission ends
-    ReusableEvent<Port> m_arrival;     //!< a frame has arrived whole
-    ReusableEvent<Port> m_effect;      //!< a control frame takes effect
-    ReusableEvent<Port> m_idealEffect; //!< an ideal control frame takes effect
-    ReusableEvent<Port> m_wake;        //!< a queue may go now
-
     // Counters and traces
-    std::array<int64_t, N_CLASSES + 1> m_wireIn{};  //!< wire bytes
-    std::array<int64_t, N_CLASSES + 1> m_wireOut{}; //!< wire bytes
-    uint64_t m_dataIn{0};                           //!< DATA frames
-    uint64_t m_controlOut{0};                       //!< MAC frames
-    uint64_t m_pausesSent{0};                       //!< count
-    int64_t m_pausedTime{0};                        //!< closed intervals (ps)
-    std::array<int64_t, N_CLASSES> m_sentSince;     //!< start of the open interval, or -1
-    std::array<int64_t, N_CLASSES> m_pausedSince;   //!< start of the open interval, or -1
-    Recorder* m_queueRecorder{nullptr};             //!< or null
-    Recorder* m_rateRecorder{nullptr};              //!< or null
-    Recorder* m_pauseRecorder{nullptr};             //!< or null
-    Recorder* m_controlRecorder{nullptr};           //!< or null
-    uint32_t m_queueClasses{0};                     //!< mask
-    uint32_t m_rateClasses{0};                      //!< mask
-    uint32_t m_pauseClasses{0};                     //!< mask
-    uint32_t m_controlClasses{0};                   //!< mask
+    uint64_t m_controlOut{0};                     //!< MAC frames
+    uint64_t m_pausesSent{0};                     //!< count
+    int64_t m_pausedTime{0};                      //!< closed intervals (ps)
+    std::array<int64_t, N_CLASSES> m_sentSince;   //!< start of the open interval, or -1
+    std::array<int64_t, N_CLASSES> m_pausedSince; //!< start of the open interval, or -1
+    Recorder* m_queueRecorder{nullptr};           //!< or null
+    Recorder* m_rateRecorder{nullptr};            //!< or null
+    Recorder* m_pauseRecorder{nullptr};           //!< or null
+    Recorder* m_controlRecorder{nullptr};         //!< or null
+    uint32_t m_pauseClasses{0};                   //!< mask
+    uint32_t m_controlClasses{0};                 //!< mask
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
-    TracedCallback<const Port&, const Frame&> m_transmitTrace;   //!< Transmit
-    TracedCallback<const Port&, const Frame&> m_receiveTrace;    //!< Receive
 };
 
 } // namespace lossless

@@ -37,7 +37,7 @@ Switch::GetTypeId()
 }
 
 Switch::Switch()
-    : m_leavePipeline(this, &Switch::LeavePipeline)
+    : m_pipeline(this)
 {
 }
 
@@ -65,13 +65,13 @@ Switch::Receive(Frame* frame, Port& ingress)
         return;
     }
     ++frame->hop;
-    if (m_latency.IsZero())
+    const int64_t latency = m_latency.GetTimeStep();
+    if (latency == 0)
     {
-        m_ports[frame->egress]->Enqueue(frame);
+        PeekPointer(m_ports[frame->egress])->Enqueue(frame);
         return;
     }
-    m_pipeline.Push(frame);
-    m_leavePipeline.Schedule(m_latency.GetTimeStep());
+    m_pipeline.Send(latency, frame);
 }
 
 bool
@@ -83,7 +83,7 @@ Switch::Route(Frame* frame)
         Drop(frame, DropCause::NO_ROUTE);
         return false;
     }
-    if (!m_ports[frame->egress]->IsUp())
+    if (!PeekPointer(m_ports[frame->egress])->IsUp())
     {
         Drop(frame, DropCause::LINK_DOWN);
         return false;
@@ -92,9 +92,8 @@ Switch::Route(Frame* frame)
 }
 
 void
-Switch::LeavePipeline()
+Switch::LeavePipeline(Frame* frame)
 {
-    Frame* frame = m_pipeline.Pop();
     if (m_ports[frame->egress]->IsUp())
     {
         m_ports[frame->egress]->Enqueue(frame);
@@ -122,7 +121,7 @@ Switch::Inject(Frame* frame)
 uint64_t
 Switch::CountHeld() const
 {
-    return m_pipeline.GetFrames();
+    return m_pipeline.GetCount();
 }
 
 } // namespace lossless

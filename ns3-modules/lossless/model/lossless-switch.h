@@ -43,12 +43,12 @@ class Switch : public FabricNode
      * @return false when it was dropped.
      */
     bool Route(Frame* frame);
-    void LeavePipeline();
+    void LeavePipeline(Frame* frame);
 
-    Time m_latency;                        //!< attribute
-    bool m_decrementTtl;                   //!< attribute
-    FrameFifo m_pipeline;                  //!< frames between arrival and egress queue
-    ReusableEvent<Switch> m_leavePipeline; //!< one is through
+    Time m_latency;      //!< attribute
+    bool m_decrementTtl; //!< attribute
+    EventStream<Switch, Frame, &Switch::LeavePipeline>
+        m_pipeline; //!< frames between arrival and egress queue
 };
 
 } // namespace lossless

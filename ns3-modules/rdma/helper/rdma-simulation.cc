@@ -4,6 +4,7 @@
 #include "rdma-simulation.h"
 
 #include "ns3/abort.h"
+#include "ns3/global-value.h"
 #include "ns3/lossless-dependency.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-rate.h"
@@ -11,6 +12,7 @@
 #include "ns3/rdma-host.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/type-id.h"
 
 #include <algorithm>
@@ -242,14 +244,24 @@ Simulation::Simulation(uint64_t seed)
     lossless::UsePicoseconds();
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(seed);
-    ObjectFactory scheduler;
-    scheduler.SetTypeId("ns3::PriorityQueueScheduler");
-    Simulator::SetScheduler(scheduler);
+    SetSimulator("ns3::eventloop::EventLoop");
     m_impl = std::make_unique<Impl>();
     m_impl->fabric = CreateObject<Fabric>();
 }
 
 Simulation::~Simulation() = default;
+
+void
+Simulation::SetSimulator(const std::string& typeId)
+{
+    TypeId tid;
+    NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(typeId, &tid) ||
+                        !tid.IsChildOf(TypeId::LookupByName("ns3::SimulatorImpl")),
+                    "there is no event loop \"" << typeId << "\"");
+    // Of ns-3's schedulers the fastest; eventloop::EventLoop has its own.
+    GlobalValue::Bind("SchedulerType", StringValue("ns3::PriorityQueueScheduler"));
+    GlobalValue::Bind("SimulatorImplementationType", StringValue(typeId));
+}
 
 std::string
 Simulation::Describe(const std::string& groups)

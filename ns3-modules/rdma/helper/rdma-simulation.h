@@ -54,6 +54,14 @@ class Simulation
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
     /**
+     * @brief Choose the event loop. The results are the same with any.
+     *
+     * @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
+     * called, before Build.
+     */
+    void SetSimulator(const std::string& typeId);
+
+    /**
      * @brief Append a FlowControl to the chain of every port.
      *
      * @param typeId full TypeId name.

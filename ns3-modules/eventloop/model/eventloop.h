@@ -1,0 +1,284 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef EVENTLOOP_H
+#define EVENTLOOP_H
+
+#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
+#include "ns3/simulator-impl.h"
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <thread>
+#include <vector>
+
+/**
+ * @defgroup eventloop Event loop
+ *
+ * A SimulatorImpl for simulations of many small events: the same order and the same results as
+ * ns3::DefaultSimulatorImpl, at a fraction of its cost.
+ */
+
+namespace ns3
+{
+namespace eventloop
+{
+
+/**
+ * @ingroup eventloop
+ * @brief Something that happens again and again, scheduled without allocation.
+ *
+ * The event loop holds a pointer to it, nothing else: it must outlive its last occurrence.
+ */
+class Occurrence
+{
+  public:
+    /// What to do when the time has come.
+    using Function = void (*)(Occurrence*);
+
+    /**
+     * @brief Make it.
+     *
+     * @param function what to do.
+     */
+    explicit Occurrence(Function function)
+        : m_function(function)
+    {
+    }
+
+    Occurrence(const Occurrence&) = delete;
+    Occurrence& operator=(const Occurrence&) = delete;
+
+    /// Do it.
+    void Happen()
+    {
+        m_function(this);
+    }
+
+  private:
+    Function m_function; //!< what to do
+};
+
+/**
+ * @ingroup eventloop
+ * @brief An event loop whose events wait in a wheel of time slots.
+ *
+ * Chosen as any SimulatorImpl, by the GlobalValue SimulatorImplementationType. It executes what it
+ * is given in the order (time, order of scheduling), as ns3::DefaultSimulatorImpl does with any
+ * scheduler; the GlobalValue SchedulerType has no effect. Not for threads: real-time and emulated
+ * devices need ns-3's own implementations.
+ *
+ * The events of the present slot are sorted once and executed one after another; those that come
+ * late wait in a heap beside. Events of later slots wait in their slots, in no order, and events
+ * beyond the wheel in another heap. The width of a slot follows the events (calendar queue, Brown
+ * 1988), so that an event costs the same however many are pending.
+ *
+ * Code that schedules often may bypass ns3::Simulator by Push(), which needs no EventImpl.
+ */
+class EventLoop : public SimulatorImpl
+{
+  public:
+    /// Bits of a Key that hold the context; the others count events. 1,048,575 nodes, 1.7e13
+    /// events.
+    static constexpr uint32_t CONTEXT_BITS = 20;
+
+    /// What orders events of one time: (number of the event) << CONTEXT_BITS | context.
+    using Key = uint64_t;
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    EventLoop();
+    ~EventLoop() override;
+
+    /**
+     * @brief The event loop that ns3::Simulator uses.
+     *
+     * @return it, or null when another implementation is in use or none yet.
+     */
+    static EventLoop* Peek()
+    {
+        return s_current;
+    }
+
+    /**
+     * @brief Simulated time.
+     *
+     * @return in time steps.
+     */
+    int64_t GetTimeStep() const
+    {
+        return m_now;
+    }
+
+    /**
+     * @brief Take the next place in the order of events of one time.
+     *
+     * What takes its place now and is pushed later happens in the order in which it would have,
+     * had it been pushed now.
+     *
+     * @return place, to be used once.
+     */
+    Key TakeKey()
+    {
+        return (m_number++ << CONTEXT_BITS) | m_context;
+    }
+
+    /**
+     * @brief Schedule.
+     *
+     * @param time when, in time steps; not in the past.
+     * @param key place among the events of that time, from TakeKey().
+     * @param occurrence what.
+     */
+    void Push(int64_t time, Key key, Occurrence* occurrence)
+    {
+        Insert(Entry{time, key, reinterpret_cast<uintptr_t>(occurrence) | OCCURRENCE});
+    }
+
+    // Documented in ns3::SimulatorImpl
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    EventId Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    /**
+     * @brief Has no effect: this implementation has its own set of events.
+     *
+     * @param schedulerFactory ignored.
+     */
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    static constexpr uintptr_t OCCURRENCE = 1;  //!< bit of Entry::what: an Occurrence
+    static constexpr uint32_t NO_CONTEXT = ~0U; //!< ns3::Simulator::NO_CONTEXT
+    static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1; //!< low bits of a Key
+    static constexpr uint32_t NONE = ~0U;                              //!< end of a list of nodes
+    static constexpr uint32_t N_SLOTS = 8192;                          //!< of the wheel
+    static constexpr uint32_t N_WORDS = N_SLOTS / 64; //!< of the set of slots that hold something
+    static constexpr uint32_t LOOK_EVERY = 8192;      //!< events between two looks at the width
+
+    /// One event.
+    struct Entry
+    {
+        int64_t time;   //!< time steps
+        Key key;        //!< place among those of one time
+        uintptr_t what; //!< EventImpl*, or Occurrence* with the bit OCCURRENCE
+
+        /**
+         * @brief Does this come first?
+         *
+         * @param other another.
+         * @return true if so.
+         */
+        bool Before(const Entry& other) const
+        {
+            return time != other.time ? time < other.time : key < other.key;
+        }
+    };
+
+    /// A 4-ary heap, the first event on top.
+    class Heap
+    {
+      public:
+        void Push(const Entry& entry);
+        Entry Pop();
+        void RemoveAt(std::size_t at);
+
+        /// @return the events, the first of all in front.
+        const std::vector<Entry>& Get() const
+        {
+            return m_entries;
+        }
+
+      private:
+        void SiftUp(std::size_t at, const Entry& entry);
+        void SiftDown(std::size_t at, const Entry& entry);
+
+        std::vector<Entry> m_entries; //!< children of i: 4 i + 1 .. 4 i + 4
+    };
+
+    /// An event in a slot.
+    struct Node
+    {
+        Entry entry;   //!< it
+        uint32_t next; //!< of the same slot
+    };
+
+    /**
+     * @brief Number of the slot of a time, counted from time 0.
+     *
+     * @param time time steps.
+     * @return number.
+     */
+    uint64_t SlotOf(int64_t time) const
+    {
+        return static_cast<uint64_t>(time) >> m_shift;
+    }
+
+    void Insert(const Entry& entry);
+    void PushSlot(const Entry& entry);
+    bool Refill();
+    bool NextSlot(uint64_t& slot) const;
+    void TakeSlot(uint64_t slot);
+    void SortRun();
+    void FetchFar();
+    void AdaptWidth();
+    void Execute(const Entry& entry);
+    bool Extract(const EventId& id);
+    Key MakeKey(uint32_t context);
+    EventId Add(int64_t delay, uint32_t context, EventImpl* event);
+
+    static EventLoop* s_current; //!< the one in use
+
+    std::vector<Entry> m_run;                 //!< events of the present slot, the next one last
+    Heap m_late;                              //!< those that were scheduled since
+    uint32_t m_shift{10};                     //!< a slot is 2^this time steps wide
+    int64_t m_runEnd{1LL << 10};              //!< end of the present slot (time steps)
+    uint64_t m_slot{0};                       //!< its number
+    uint32_t m_free{NONE};                    //!< nodes not in use
+    std::size_t m_waiting{0};                 //!< events in slots
+    std::vector<uint32_t> m_first;            //!< by slot: its first node
+    std::array<uint64_t, N_WORDS> m_filled{}; //!< bit: the slot holds something
+    std::array<uint64_t, N_WORDS / 64> m_filledWords{}; //!< bit: the word is not 0
+    std::vector<Node> m_nodes;                          //!< all nodes
+    Heap m_far;                                         //!< events beyond the wheel
+    uint32_t m_scheduled{0};                            //!< events since the last look at the width
+    uint32_t m_lateCount{0};                            //!< of them, into m_late
+    uint32_t m_farCount{0};                             //!< of them, into m_far
+    uint32_t m_halfCount{0};           //!< of them, that would go there were a slot half as wide
+    bool m_stop{false};                //!< Stop was called
+    int64_t m_now{0};                  //!< time steps
+    uint64_t m_number{EventId::VALID}; //!< of the next event
+    uint32_t m_context{CONTEXT_MASK};  //!< of the event being executed; all bits: none
+    uint32_t m_uid{0};                 //!< of the event being executed, as in EventId
+    uint64_t m_executed{0};            //!< events so far
+    std::list<EventId> m_atDestroy;    //!< for Destroy
+    std::thread::id m_thread;          //!< the only one that may schedule
+};
+
+} // namespace eventloop
+} // namespace ns3
+
+#endif /* EVENTLOOP_H */

@@ -1,0 +1,314 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// The reference is ns-3's own implementation: what it does with the same calls is right.
+
+#include "ns3/eventloop.h"
+#include "ns3/global-value.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+
+#include <functional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using eventloop::EventLoop;
+using eventloop::Occurrence;
+
+namespace
+{
+
+constexpr const char* OURS = "ns3::eventloop::EventLoop";
+constexpr const char* THEIRS = "ns3::DefaultSimulatorImpl";
+
+/// Use an event loop from now on. The former simulation is over.
+void
+Use(const std::string& simulator, const std::string& scheduler = "ns3::MapScheduler")
+{
+    Simulator::Destroy();
+    GlobalValue::Bind("SimulatorImplementationType", StringValue(simulator));
+    GlobalValue::Bind("SchedulerType", StringValue(scheduler));
+}
+
+/// A random program: events that schedule, cancel and remove each other, and what they saw.
+class Program
+{
+  public:
+    /**
+     * @param seed of its choices.
+     * @param spread delays are below 2^spread time steps.
+     */
+    Program(uint64_t seed, uint32_t spread)
+        : m_random(seed),
+          m_spread(spread)
+    {
+    }
+
+    /// @return everything that could be seen, as text.
+    std::string Run()
+    {
+        for (int i = 0; i < 20; ++i)
+        {
+            Add();
+        }
+        Simulator::ScheduleDestroy(&Program::Note, this, std::string("destroyed"));
+        const EventId never = Simulator::ScheduleDestroy(&Program::Note, this, std::string("no"));
+        Simulator::Cancel(never);
+        for (int round = 0; round < 3; ++round)
+        {
+            Simulator::Stop(TimeStep(Draw(1ULL << m_spread)));
+            Simulator::Run();
+            m_log << "stopped at " << Simulator::Now().GetTimeStep() << " after "
+                  << Simulator::GetEventCount() << (Simulator::IsFinished() ? " done" : "") << "\n";
+            Add();
+        }
+        m_left = 0;
+        Simulator::Run();
+        m_log << "ended at " << Simulator::Now().GetTimeStep() << " after "
+              << Simulator::GetEventCount() << "\n";
+        Simulator::Destroy();
+        return m_log.str();
+    }
+
+  private:
+    uint64_t Draw(uint64_t below)
+    {
+        return m_random() % below;
+    }
+
+    /// Most delays are short, many are the same, some reach far.
+    Time DrawDelay()
+    {
+        switch (Draw(6))
+        {
+        case 0:
+            return TimeStep(0);
+        case 1:
+            return TimeStep(1000);
+        case 2:
+            return TimeStep(Draw(1ULL << m_spread));
+        case 3:
+            return TimeStep(Draw(1ULL << (m_spread / 2)) << (m_spread / 2));
+        default:
+            return TimeStep(Draw(1ULL << (m_spread / 2)));
+        }
+    }
+
+    void Note(std::string what)
+    {
+        m_log << what << " at " << Simulator::Now().GetTimeStep() << "\n";
+    }
+
+    void Add()
+    {
+        const uint32_t number = m_events++;
+        if (Draw(8) == 0)
+        {
+            Simulator::ScheduleWithContext(static_cast<uint32_t>(Draw(5)),
+                                           DrawDelay(),
+                                           &Program::Happen,
+                                           this,
+                                           number);
+            return;
+        }
+        m_ids.push_back(Draw(8) == 0
+                            ? Simulator::ScheduleNow(&Program::Happen, this, number)
+                            : Simulator::Schedule(DrawDelay(), &Program::Happen, this, number));
+    }
+
+    void Happen(uint32_t number)
+    {
+        m_log << number << " at " << Simulator::Now().GetTimeStep() << " in "
+              << Simulator::GetContext();
+        if (!m_ids.empty())
+        {
+            const EventId other = m_ids[Draw(m_ids.size())];
+            m_log << (other.IsExpired() ? " expired" : " pending") << " "
+                  << Simulator::GetDelayLeft(other).GetTimeStep();
+            switch (Draw(4))
+            {
+            case 0:
+                Simulator::Cancel(other);
+                break;
+            case 1:
+                Simulator::Remove(other);
+                break;
+            default:
+                break;
+            }
+            m_log << (other.IsExpired() ? " expired" : " pending");
+        }
+        m_log << "\n";
+        for (uint64_t n = Draw(4); n > 0 && m_left > 0; --n, --m_left)
+        {
+            Add();
+        }
+    }
+
+    std::mt19937_64 m_random;   //!< of the choices
+    uint32_t m_spread;          //!< delays are below 2^this
+    uint32_t m_events{0};       //!< so far
+    uint32_t m_left{2000};      //!< may still be added
+    std::vector<EventId> m_ids; //!< all
+    std::ostringstream m_log;   //!< what was seen
+};
+
+/// Random programs see the same under both implementations.
+class SameAsNs3Test : public TestCase
+{
+  public:
+    SameAsNs3Test()
+        : TestCase("random programs see what they see under ns-3's own event loop")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Not HeapScheduler: that of ns-3.44 loses the order after Remove, and the simulator
+        // aborts.
+        const std::vector<std::string> schedulers{"ns3::MapScheduler",
+                                                  "ns3::PriorityQueueScheduler",
+                                                  "ns3::CalendarScheduler",
+                                                  "ns3::ListScheduler"};
+        for (uint64_t seed = 1; seed <= 150; ++seed)
+        {
+            const uint32_t spread = 4 + seed % 44; // from 16 time steps to a day
+            Use(THEIRS, schedulers[seed % schedulers.size()]);
+            const std::string theirs = Program(seed, spread).Run();
+            Use(OURS);
+            const std::string ours = Program(seed, spread).Run();
+            NS_TEST_EXPECT_MSG_GT(theirs.size(), 200, "the program did something");
+            NS_TEST_ASSERT_MSG_EQ((ours == theirs), true, "seed " << seed);
+        }
+        Use(THEIRS);
+    }
+};
+
+/// Something that happens and schedules itself again.
+class Ticker : public Occurrence
+{
+  public:
+    /**
+     * @param seen where to note that it happened.
+     * @param name what to note.
+     */
+    Ticker(std::vector<int>& seen, int name)
+        : Occurrence(&Ticker::Tick),
+          m_seen(seen),
+          m_name(name)
+    {
+    }
+
+  private:
+    static void Tick(Occurrence* occurrence)
+    {
+        auto ticker = static_cast<Ticker*>(occurrence);
+        ticker->m_seen.push_back(ticker->m_name);
+    }
+
+    std::vector<int>& m_seen; //!< where to note
+    int m_name;               //!< what to note
+};
+
+/// What takes its place early and is pushed late comes in its place.
+class KeyTest : public TestCase
+{
+  public:
+    KeyTest()
+        : TestCase("a key keeps a place among the events of one time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Use(OURS);
+        std::vector<int> seen;
+        Simulator::Schedule(TimeStep(50), [&seen] { seen.push_back(0); }); // makes the loop
+        EventLoop* loop = EventLoop::Peek();
+        NS_TEST_ASSERT_MSG_NE(loop, nullptr, "the event loop is in use");
+        Ticker first(seen, 1);
+        Ticker second(seen, 2);
+        const EventLoop::Key key = loop->TakeKey();
+        loop->Push(100, loop->TakeKey(), &second);
+        Simulator::Schedule(TimeStep(100), [&seen] { seen.push_back(3); });
+        Simulator::Schedule(TimeStep(60), [&] { loop->Push(100, key, &first); });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ((seen == std::vector<int>{0, 1, 2, 3}), true, "in order of places");
+        NS_TEST_EXPECT_MSG_EQ(Simulator::GetEventCount(), 5, "all are counted");
+        Use(THEIRS);
+        Simulator::Now();
+        NS_TEST_EXPECT_MSG_EQ(EventLoop::Peek(), nullptr, "another implementation is in use");
+        Use(THEIRS);
+    }
+};
+
+/// Many events at few times, and few events at many times, far apart: the wheel adapts.
+class WidthTest : public TestCase
+{
+  public:
+    WidthTest()
+        : TestCase("events of any density come in order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Gaps from a time step to 2^40 of them, with a phase of each density, forth and back.
+        Use(OURS);
+        std::mt19937_64 random(7);
+        int64_t last = -1;
+        uint64_t happened = 0;
+        uint64_t planned = 0;
+        bool inOrder = true;
+        std::function<void(int64_t, uint32_t)> tick = [&](int64_t due, uint32_t left) {
+            inOrder = inOrder && due == Simulator::Now().GetTimeStep() && due >= last;
+            last = due;
+            ++happened;
+            if (left > 0)
+            {
+                const uint32_t phase = left / 2000;
+                const uint32_t bits = phase % 2 ? 2 + phase : 40 - phase;
+                const auto delay = static_cast<int64_t>(random() >> (64 - bits));
+                ++planned;
+                const int64_t next = due + delay;
+                Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
+                                    [&tick, next, left] { tick(next, left - 1); });
+            }
+        };
+        for (int i = 0; i < 20; ++i)
+        {
+            ++planned;
+            Simulator::Schedule(TimeStep(0), [&tick] { tick(0, 20'000); });
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(happened, planned, "every event happened once");
+        NS_TEST_EXPECT_MSG_EQ(inOrder, true, "at its time, in order");
+        Use(THEIRS);
+    }
+};
+
+/// @brief The suite.
+class EventLoopTestSuite : public TestSuite
+{
+  public:
+    EventLoopTestSuite()
+        : TestSuite("eventloop-loop", Type::UNIT)
+    {
+        AddTestCase(new SameAsNs3Test, Duration::QUICK);
+        AddTestCase(new KeyTest, Duration::QUICK);
+        AddTestCase(new WidthTest, Duration::QUICK);
+    }
+};
+
+EventLoopTestSuite g_eventLoopTestSuite; //!< registers it
+
+} // namespace

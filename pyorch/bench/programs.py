@@ -1,0 +1,152 @@
+"""Run the C++ example programs that speed is measured with, and count their instructions.
+
+CPU time differs from machine to machine and with what else the machine does; so the bare event
+loop of ns-3 is measured beside, and instructions are counted by valgrind's callgrind, which gives
+the same number every time.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem, UserError
+
+if TYPE_CHECKING:
+    from pyorch.build import BuildInfo
+
+PERMUTATION = "rdma-permutation"
+EVENT_RATE = "eventloop-rate"
+
+#: The yardstick: ns-3's own loop and its fastest scheduler, with 1000 events pending.
+YARDSTICK = (
+    "--simulator=ns3::DefaultSimulatorImpl",
+    "--scheduler=ns3::PriorityQueueScheduler",
+    "--pending=1000",
+    "--events=10000000",
+)
+
+#: Data packet-hops that are simulated at most when instructions are counted.
+COUNTED_HOPS = 100_000
+
+_COLLECTED = re.compile(r"Collected : (\d+)")
+_SIMULATED = "ns3::rdma::Simulation::Run(long)"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A permutation on a fat-tree of `k` ports a switch; every host sends `size` bytes."""
+
+    name: str
+    k: int
+    size: int
+
+    @property
+    def hosts(self) -> int:
+        """Hosts of the fat-tree."""
+        return self.k**3 // 4
+
+    def options(self, size: int | None = None) -> list[str]:
+        """Return the options of the program, for a message of another size if wanted [B]."""
+        return [f"--k={self.k}", f"--size={self.size if size is None else size}"]
+
+    @property
+    def counted_size(self) -> int:
+        """Size of a message when instructions are counted: whole packets of 1000 B, few hops."""
+        packets = max(COUNTED_HOPS // (6 * self.hosts), 1)
+        return min(self.size, 1000 * packets)
+
+
+def workload_of(name: str, data: Mapping[str, Any]) -> Workload:
+    """Read the workload from a RunSpec's data, so that it is described in one place, its file."""
+    (traffic,) = data["traffic"]
+    return Workload(name, int(data["topology"]["k"]), int(traffic["size_bytes"]))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """One run of the permutation program."""
+
+    data_hops: int
+    events: int
+    run_cpu_s: float
+    setup_cpu_s: float
+    peak_rss_mib: float
+
+    @property
+    def hops_per_s(self) -> float:
+        """Data packet-hops per CPU-second."""
+        return self.data_hops / self.run_cpu_s
+
+
+def run_permutation(build: BuildInfo, workload: Workload, *more: str) -> Simulated:
+    """Run the program once. Raises UserError when it fails."""
+    found = _values(_run(build, PERMUTATION, [*workload.options(), *more]))
+    return Simulated(
+        data_hops=int(found["data_hops"]),
+        events=int(found["events"]),
+        run_cpu_s=found["run_cpu_s"],
+        setup_cpu_s=found["setup_cpu_s"],
+        peak_rss_mib=found["peak_rss_mib"],
+    )
+
+
+def bare_events_per_s(build: BuildInfo) -> float:
+    """Return events per CPU-second of ns-3's bare event loop. Raises UserError when it fails."""
+    return _values(_run(build, EVENT_RATE, YARDSTICK))["events_per_cpu_s"]
+
+
+def has_valgrind() -> bool:
+    """Return whether instructions can be counted."""
+    return shutil.which("valgrind") is not None
+
+
+def instructions_per_hop(build: BuildInfo, workload: Workload, *more: str) -> float:
+    """Count the instructions of Simulation::Run per data packet-hop, its ACK's hop included.
+
+    Raises UserError when the program fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="pyorch-bench-") as folder:
+        tool = [
+            "valgrind",
+            "--tool=callgrind",
+            f"--toggle-collect={_SIMULATED}",
+            f"--callgrind-out-file={folder}/callgrind.out",
+        ]
+        options = [*workload.options(workload.counted_size), *more]
+        output = _run(build, PERMUTATION, options, tool)
+    collected = _COLLECTED.search(output)
+    if collected is None:
+        raise UserError([Problem("valgrind", f"it counted nothing:\n{output[-1000:]}", None, None)])
+    return int(collected[1]) / _values(output)["data_hops"]
+
+
+def _run(build: BuildInfo, program: str, options: Sequence[str], tool: Sequence[str] = ()) -> str:
+    path = build.folder / "bin" / program
+    command = [*tool, str(path), *options]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode != 0:
+        shown = f"{program} {' '.join(options)}"
+        what = f"exit code {done.returncode}:\n{done.stdout[-2000:]}"
+        raise UserError([Problem(shown, what, None, None)])
+    return done.stdout
+
+
+def _values(output: str) -> dict[str, float]:
+    """Read lines of a name and a number; other lines are not for us."""
+    found = {}
+    for line in output.splitlines():
+        words = line.split()
+        if len(words) == 2:
+            try:
+                found[words[0]] = float(words[1])
+            except ValueError:
+                continue
+    return found

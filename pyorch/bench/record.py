@@ -1,0 +1,88 @@
+"""What a measurement found, kept as JSON, and its comparison with the one that was committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pyorch.files import write_atomically
+
+#: How much more instructions a hop may take than in the committed measurement.
+TOLERANCE = 0.03
+
+
+@dataclass(frozen=True)
+class Line:
+    """One workload: medians of its runs, and the extremes of its speed.
+
+    Speeds are data packet-hops per CPU-second of the simulation alone; `share` is the speed over
+    events per CPU-second of ns-3's bare loop in the same measurement. `instructions` count one
+    data packet-hop with its ACK's hop; None where they were not counted. The last three are of a
+    whole run by `invoke experiment`: None where there was none.
+    """
+
+    name: str
+    hops_per_s: float
+    slowest: float
+    fastest: float
+    share: float
+    events_per_hop: float
+    instructions: float | None
+    peak_rss_mib: float
+    experiment_hops_per_s: float | None = None
+    startup_s: float | None = None
+    around_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """A whole measurement."""
+
+    compiler: str
+    ns3: str
+    bare_events_per_s: float
+    traces: float | None
+    lines: Sequence[Line]
+
+
+def save(record: Record, file: Path) -> None:
+    """Write it. Raises OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, json.dumps(asdict(record), indent=1) + "\n")
+
+
+def load(file: Path) -> Record | None:
+    """Read one, or None when there is none or it is of another form."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        return Record(**{**data, "lines": tuple(Line(**line) for line in data["lines"])})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def regressions(now: Record, before: Record) -> list[str]:
+    """Say which workloads take more instructions a hop than before, beyond the tolerance."""
+    known: Mapping[str, float | None] = {line.name: line.instructions for line in before.lines}
+    found = []
+    for line in now.lines:
+        was = known.get(line.name)
+        if line.instructions and was and line.instructions > was * (1 + TOLERANCE):
+            more = line.instructions / was - 1
+            found.append(
+                f"{line.name}: {line.instructions:.0f} instructions a hop, {more:.1%} more than"
+                f" the committed {was:.0f}"
+            )
+    return found
+
+
+def comparable(now: Record, before: Record) -> str | None:
+    """Say why two measurements cannot be compared by instructions, or None if they can."""
+    for name, mine, theirs in (
+        ("compiler", now.compiler, before.compiler),
+        ("ns-3", now.ns3, before.ns3),
+    ):
+        if mine != theirs:
+            return f"the committed measurement is of another {name}: {theirs}, here {mine}"
+    return None

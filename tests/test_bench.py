@@ -1,0 +1,94 @@
+"""What `invoke bench` makes of its measurements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pyorch.bench import programs, record
+from pyorch.bench.command import WholeRun, summarise, text_of
+from pyorch.bench.programs import Simulated, Workload
+from pyorch.bench.record import Line, Record
+from pyorch.build import ensure_built
+from pyorch.cli import make_plan
+from pyorch.paths import default_paths
+
+K4 = Workload("permutation-k4", 4, 10_000_000)
+
+
+def runs() -> list[Simulated]:
+    """Three runs of 960,000 hops in 0.4, 0.6 and 0.5 s."""
+    return [Simulated(960_000, 3_840_000, cpu, 0.1, 15.0 + cpu) for cpu in (0.4, 0.6, 0.5)]
+
+
+def measured(instructions: float | None) -> Line:
+    """A line with a number of instructions."""
+    return summarise(K4, runs(), 8e6, instructions, WholeRun(1.8e6, 0.01, 0.5))
+
+
+def whole(*instructions: float | None) -> Record:
+    """A record of one workload."""
+    return Record("gcc 12", "3.44", 8e6, 0.1, tuple(measured(count) for count in instructions))
+
+
+def test_a_line_holds_medians_and_extremes() -> None:
+    """Speeds are hops per CPU-second; the share is of the bare loop."""
+    line = measured(2000.0)
+    assert line.hops_per_s == pytest.approx(1.92e6)
+    assert (line.slowest, line.fastest) == pytest.approx((1.6e6, 2.4e6))
+    assert line.share == pytest.approx(0.24)
+    assert line.events_per_hop == 4.0
+    assert line.peak_rss_mib == pytest.approx(15.6)
+    words = text_of(line).split()
+    assert words[:7] == ["permutation-k4", "1920", "(1600-2400)", "0.240", "4.00", "2000", "15.6"]
+    assert words[8:] == ["1800", "0.01", "0.50"]
+
+
+def test_more_instructions_are_a_regression_beyond_three_per_cent() -> None:
+    """3 % more is within the tolerance, 4 % is not; what was not counted is not compared."""
+    assert record.regressions(whole(2059.0), whole(2000.0)) == []
+    (slower,) = record.regressions(whole(2080.0), whole(2000.0))
+    assert "permutation-k4" in slower
+    assert "4.0%" in slower
+    assert record.regressions(whole(None), whole(2000.0)) == []
+    assert record.regressions(whole(2080.0), whole(None)) == []
+
+
+def test_measurements_of_other_compilers_are_not_compared() -> None:
+    """Another compiler makes another number of instructions."""
+    assert record.comparable(whole(1.0), whole(2.0)) is None
+    other = replace(whole(1.0), compiler="gcc 13")
+    assert "gcc 13" in (record.comparable(whole(1.0), other) or "")
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Saved and loaded it is the same; what is no record is none."""
+    file = tmp_path / "results" / "last.json"
+    record.save(whole(2000.0), file)
+    assert record.load(file) == whole(2000.0)
+    file.write_text("{}", encoding="utf-8")
+    assert record.load(file) is None
+    assert record.load(tmp_path / "none.json") is None
+
+
+@pytest.mark.parametrize("file", sorted(default_paths().benchmarks.glob("*.toml")), ids=str)
+def test_program_and_experiment_simulate_the_same(file: Path) -> None:
+    """A workload has the hops it is known by: 6 links for every packet of 1000 B."""
+    plan = make_plan(str(file))
+    workload = programs.workload_of(file.stem, plan.specs[0].data)
+    hops = {"permutation-k4": 960_000, "permutation-k8": 1_536_000, "permutation-k16": 1_228_800}
+    assert workload.hosts * workload.size // 1000 * 6 == hops[file.stem]
+    assert plan.specs[0].data["traffic"][0]["shift"] == workload.hosts // 2
+    assert workload.counted_size % 1000 == 0
+    assert 6 * workload.hosts * workload.counted_size // 1000 <= 1.3 * programs.COUNTED_HOPS
+
+
+@pytest.mark.slow
+def test_the_example_programs_run() -> None:
+    """They print what the bench reads; a small permutation finishes with every hop."""
+    build = ensure_built(tests=True)
+    found = programs.run_permutation(build, replace(K4, size=100_000))
+    assert found.data_hops == 16 * 100 * 6
+    assert 3.5 * found.data_hops < found.events < 4.5 * found.data_hops

@@ -1,0 +1,113 @@
+"""The project's event loop gives the bytes that ns-3's own gives."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from pyorch.cli import make_plan
+from pyorch.config import load_experiment
+from pyorch.engine import LocalEngine
+from pyorch.errors import UserError
+from pyorch.paths import RESULTS_VARIABLE
+
+STUDY = """
+title = "simulators"
+question = "?"
+source = "test"
+
+[run]
+duration = "300us"
+drain = "200us"
+allow_loss = true
+
+[topology]
+kind = "fat_tree"
+k = 4
+rate = "10Gbps"
+delay = "1us"
+failures = [{ link = ["agg0", "core0"], down = "100us", up = "150us" }]
+
+[switch]
+latency = "300ns"
+
+[port]
+control_delay = "1us"
+
+[[traffic]]
+kind = "poisson"
+load = 0.8
+workload = "hadoop"
+
+[[traffic]]
+kind = "incast"
+dst = "h0"
+degree = 10
+size = "50KB"
+jitter = "1us"
+
+[variants.PFC]
+flow_control = ["pfc"]
+
+[variants.GFC]
+flow_control = ["multi-stage-gfc", "pfc"]
+
+[variants.CBFC]
+flow_control = ["credit"]
+"run.deadlock_test" = "20us"
+
+[[trace]]
+table = "queue"
+
+[[trace]]
+table = "pause"
+
+[[trace]]
+table = "rate"
+period = "10us"
+
+[[trace]]
+table = "control"
+
+[sweep]
+"run.simulator" = ["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"]
+"""
+
+
+def test_both_event_loops_give_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every table and summary of every scheme is the same under both, events counted alike."""
+    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results"))
+    file = tmp_path / "simulators.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    plan = make_plan(str(file), seeds=2)
+    assert len(plan.specs) == 12
+    output = io.StringIO()
+    engine = LocalEngine(plan.store, 2, stream=output)
+    assert engine.run(plan.specs, plan.build).done == 12, output.getvalue()
+    tables: dict[str, dict[str, bytes]] = {}
+    for spec in plan.specs:
+        folder = plan.store.folder(spec.hash(plan.build.fingerprint))
+        files = [path for path in folder.rglob("*") if path.suffix == ".parquet"]
+        assert files
+        found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
+        summary = plan.store.read_summary(spec.hash(plan.build.fingerprint))["summary"]
+        assert summary["events"] > 10_000
+        found["summary"] = repr(sorted(summary.items())).encode()
+        same = f"{spec.data['params']['variant']} {spec.data['seed']}"
+        assert tables.setdefault(same, found) == found, same
+    assert len(tables) == 6
+    assert len({tuple(sorted(found.items())) for found in tables.values()}) == 6
+
+
+def test_an_unknown_event_loop_is_refused(tmp_path: Path) -> None:
+    """The message names both that there are."""
+    file = tmp_path / "simulators.toml"
+    file.write_text(STUDY.replace("ns3::DefaultSimulatorImpl", "ns3::Default"), encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        load_experiment(str(file))
+    assert "ns3::DefaultSimulatorImpl" in error.value.render()
+    assert "run.simulator" in error.value.render()
