@@ -326,7 +326,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[[trace]]\ntable = "qeue"',
             (
                 "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
-                "    allowed: queue, rate, pause, drop, control\n    hint: did you mean 'queue'?"
+                "    allowed: queue, rate, pause, drop, control, flow_rate\n    hint: did you mean 'queue'?"
             ),
         ),
         *(

@@ -26,7 +26,7 @@ US = 10**6
 NODES = ["s0", "h0", "h1"]
 ALL = [
     {"table": name, "ports": [], "classes": [], "period_ps": US if name == "rate" else 0}
-    for name in ("queue", "rate", "pause", "drop", "control")
+    for name in ("queue", "rate", "pause", "drop", "control", "flow_rate")
 ]
 
 
@@ -104,6 +104,20 @@ def test_swing_gives_two_values() -> None:
     entry = {"name": "q", "kind": "swing", "port": "s0:h0", "from": "10ps", "to": "80ps"}
     assert compute([entry], make_run(queue=STEP)) == {"q_min": 50.0, "q_max": 200.0}
     assert output_units([entry]) == {"q_min": "B", "q_max": "B"}
+
+
+def test_rates_allowed_to_flows_are_summed_over_the_flows_of_a_host() -> None:
+    """Two flows of one class at 10 and 4, then 6 and 4, then one is done: 14, 10, 4 bit/s."""
+    rows = [(0, 1, 0, 3, 5, 10), (20, 1, 0, 3, 7, 4), (40, 1, 0, 3, 5, 6), (60, 1, 0, 3, 5, 0)]
+    rows += [(0, 2, 0, 3, 6, 99)]  # of another host
+    run = make_run(flow_rate=columns("time_ps node peer class flow rate_bps", rows))
+    keys = {"table": "flow_rate", "port": "h0:s0"}
+    assert one(run, "max", **keys) == 14
+    assert one(run, "last", **keys) == 4
+    assert one(run, "time_mean", **keys) == pytest.approx(
+        (20 * 10 + 20 * 14 + 20 * 10 + 40 * 4) / 100
+    )
+    assert parse({"name": "m", "kind": "max", **keys}).unit() == "bit/s"
 
 
 def test_crossing_peak_and_settling() -> None:

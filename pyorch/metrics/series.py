@@ -53,13 +53,13 @@ def _select(table: Columns, node: int, peer: int, class_number: int | None) -> N
     return np.asarray(mask, dtype=bool)
 
 
-def _sum_of_steps(times: Times, values: Floats, classes: NDArray[Any]) -> tuple[Times, Floats]:
-    """Sum over classes of functions that start at 0 and are given by their new values."""
+def _sum_of_steps(times: Times, values: Floats, parts: NDArray[Any]) -> tuple[Times, Floats]:
+    """Sum over parts (classes, flows) of functions that start at 0 and are given by new values."""
     import numpy as np
 
     changes = np.zeros(len(values))
-    for number in np.unique(classes):
-        rows = np.flatnonzero(classes == number)
+    for number in np.unique(parts):
+        rows = np.flatnonzero(parts == number)
         rows = rows[np.argsort(times[rows], kind="stable")]
         changes[rows] = np.diff(values[rows], prepend=0.0)
     order = np.argsort(times, kind="stable")
@@ -71,10 +71,11 @@ def _sum_of_steps(times: Times, values: Floats, classes: NDArray[Any]) -> tuple[
 def state_series(
     run: RunTables, table_name: str, column: str, port: str, class_number: int | None
 ) -> Series | None:
-    """A table of states (queue bytes): each row's value holds until the next of its class.
+    """A table of states (queue bytes): each row's value holds until the next of its part.
 
-    Without a class the sum over classes. None when the run did not trace it. Before its first
-    row a state is 0: a run starts empty.
+    A part is a class, or a flow where the table has flows (their rates); the series is the sum of
+    the parts that are asked for. None when the run did not trace it. Before its first row a state
+    is 0: a run starts empty.
     """
     import numpy as np
 
@@ -82,9 +83,10 @@ def state_series(
     if found is None:
         return None
     table, mask = found
+    part = "flow" if "flow" in table else "class"
     times = np.asarray(table["time_ps"])[mask].astype(np.int64)
     values = np.asarray(table[column])[mask].astype(np.float64)
-    times, values = _sum_of_steps(times, values, np.asarray(table["class"])[mask])
+    times, values = _sum_of_steps(times, values, np.asarray(table[part])[mask])
     if len(times) == 0 or times[0] > 0:
         times, values = np.insert(times, 0, 0), np.insert(values, 0, 0.0)
     return Series(times, values, run.end_ps)

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from pyorch.metrics.series import Floats, Series, Times
 
 Direction = Literal["rx", "tx"]
+ONLY_COLUMN = {"queue": "bytes", "flow_rate": "rate_bps"}
+"""The column of tables that have one to choose."""
 
 
 class SeriesMetric(Metric):
     """A metric of a series: table, column, port, class and window.
 
     `table = "queue"` is the ingress queue [B]; `table = "rate"` a port's rate [bit/s], received
-    or sent by `column = "rx"` or "tx"; another table needs the name of its column. Without
+    or sent by `column = "rx"` or "tx"; `table = "flow_rate"` the rate [bit/s] that the flows of a
+    host may use, summed; another table needs the name of its column. Without
     `class` all classes are added up. The window is [from, to), by default from the end of the
     warm-up to the end of the duration.
     """
@@ -74,11 +77,12 @@ def check_column(table: str, column: str | None) -> None:
     """Raise ValueError unless the column can be read from the table."""
     if table == "rate" and column not in (None, "rx", "tx"):
         raise ValueError(f"'column' of table 'rate' is 'rx' or 'tx' (got '{column}')")
-    if table == "queue" and column not in (None, "bytes"):
-        raise ValueError(f"'column' of table 'queue' is 'bytes' (got '{column}')")
+    only = ONLY_COLUMN.get(table)
+    if only and column not in (None, only):
+        raise ValueError(f"'column' of table '{table}' is '{only}' (got '{column}')")
     if table in ("pause", "drop", "flow", "control"):
         raise ValueError(f"table '{table}' is no series over time; use 'queue' or 'rate'")
-    if table not in ("rate", "queue") and column is None:
+    if table != "rate" and not only and column is None:
         raise ValueError(f"'column' is missing: which column of table '{table}'")
 
 
@@ -86,7 +90,7 @@ def series_unit(table: str, column: str | None) -> str:
     """Base unit of a series."""
     if table == "rate":
         return "bit/s"
-    return unit_of_name(column or "bytes")
+    return unit_of_name(column or ONLY_COLUMN.get(table, "bytes"))
 
 
 def series_need(table: str, column: str | None, port: str, class_number: int | None) -> Need:
@@ -106,7 +110,7 @@ def read_series(
 
     if table == "rate":
         return rate_series(run, column or "rx", port, class_number)
-    return state_series(run, table, column or "bytes", port, class_number)
+    return state_series(run, table, column or ONLY_COLUMN[table], port, class_number)
 
 
 @metric

@@ -385,6 +385,10 @@ Fabric::Check() const
                 problems << flowControl->Check();
             }
         }
+        for (const auto& agent : node->GetAgents())
+        {
+            problems << agent->Check();
+        }
     }
     return problems.str();
 }

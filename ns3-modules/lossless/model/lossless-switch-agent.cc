@@ -29,6 +29,12 @@ SwitchAgent::Start()
 {
 }
 
+std::string
+SwitchAgent::Check() const
+{
+    return {};
+}
+
 void
 SwitchAgent::NotifyEnqueue(Port& /* egress */, uint16_t /* queue */, Frame& /* frame */)
 {

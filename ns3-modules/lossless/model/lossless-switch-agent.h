@@ -9,6 +9,8 @@
 
 #include "ns3/object.h"
 
+#include <string>
+
 namespace ns3
 {
 namespace lossless
@@ -60,6 +62,12 @@ class SwitchAgent : public Object
     void SetNode(FabricNode* node);
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
+    /**
+     * @brief What makes this configuration impossible on this node.
+     *
+     * @return one problem a line; empty if none.
+     */
+    virtual std::string Check() const;
 
     /**
      * @brief A frame has joined an egress queue.

@@ -115,10 +115,23 @@ class Simulation::Impl
     bool IsDone() const;
     void StartFlows();
     void FillFlowTable();
+    void TraceFlowRates(const lossless::Port& port, uint32_t classMask);
+    void RecordFlowRate(uint32_t flow, uint64_t rate);
     QueuePair& GetFlow(uint32_t flow) const;
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
     std::string DescribeCycle() const;
+
+    /// Columns of "flow_rate".
+    struct FlowRateColumns
+    {
+        std::vector<int64_t>* time;  //!< ps
+        std::vector<uint32_t>* node; //!< source
+        std::vector<uint32_t>* peer; //!< its neighbour
+        std::vector<uint8_t>* cls;   //!< class
+        std::vector<uint32_t>* flow; //!< number
+        std::vector<int64_t>* rate;  //!< bit/s on the wire
+    };
 
     Ptr<Fabric> fabric;                              //!< the network
     std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
@@ -133,6 +146,8 @@ class Simulation::Impl
     Hops cycle;                          //!< of the flows' buffer dependencies; empty: none
     std::ostringstream pathProblems;     //!< of SetPath
     lossless::Table flows{"flow"};       //!< result of every flow
+    FlowRateColumns flowRates{};         //!< of "flow_rate", if it is traced
+    std::vector<bool> tracesRate;        //!< by flow
     bool finished{false};                //!< Finish was called
     std::string problems;                //!< what it found
 };
@@ -163,6 +178,44 @@ Simulation::Impl::GetHost(uint32_t node, const char* what) const
     NS_ABORT_MSG_IF(node >= fabric->GetNNodes() || fabric->GetRoutes().IsSwitch(node),
                     what << " must be a host, but " << node << " is not");
     return dynamic_cast<Host&>(fabric->GetNode(node));
+}
+
+void
+Simulation::Impl::TraceFlowRates(const lossless::Port& port, uint32_t classMask)
+{
+    if (!flowRates.time)
+    {
+        lossless::Table& table = *fabric->GetRecorder().AddTable("flow_rate");
+        flowRates = {.time = table.Add<int64_t>("time_ps"),
+                     .node = table.Add<uint32_t>("node"),
+                     .peer = table.Add<uint32_t>("peer"),
+                     .cls = table.Add<uint8_t>("class"),
+                     .flow = table.Add<uint32_t>("flow"),
+                     .rate = table.Add<int64_t>("rate_bps")};
+        tracesRate.assign(queuePairs.size(), false);
+    }
+    for (uint32_t flow = 0; flow < queuePairs.size(); ++flow)
+    {
+        if (ends[flow].first == port.GetNodeId() && (classMask >> demands[flow].cls) & 1U &&
+            !tracesRate[flow])
+        {
+            tracesRate[flow] = true;
+            queuePairs[flow]->TraceConnectWithoutContext("Rate",
+                                                         MakeCallback(&Impl::RecordFlowRate, this));
+        }
+    }
+}
+
+void
+Simulation::Impl::RecordFlowRate(uint32_t flow, uint64_t rate)
+{
+    const lossless::Port& port = queuePairs[flow]->GetSource()->GetPort(0);
+    flowRates.time->push_back(NowPs());
+    flowRates.node->push_back(port.GetNodeId());
+    flowRates.peer->push_back(port.GetPeerId());
+    flowRates.cls->push_back(demands[flow].cls);
+    flowRates.flow->push_back(flow);
+    flowRates.rate->push_back(static_cast<int64_t>(rate));
 }
 
 bool
@@ -539,13 +592,29 @@ Simulation::Check() const
                         queuePair->GetDestination()->GetName() + "\n";
         }
     }
+    if (!m_impl->queuePairs.empty() && m_impl->queuePairs.front()->GetCongestionControl())
+    {
+        problems += m_impl->queuePairs.front()->GetCongestionControl()->Check();
+    }
     return problems;
 }
 
 std::string
 Simulation::Warnings() const
 {
-    return m_impl->fabric->Warn();
+    std::string warnings = m_impl->fabric->Warn();
+    const auto& queuePairs = m_impl->queuePairs;
+    for (uint32_t node = 0; node < m_impl->fabric->GetNNodes(); ++node)
+    {
+        if (!queuePairs.empty() && queuePairs.front()->GetCongestionControl() &&
+            m_impl->fabric->GetRoutes().IsSwitch(node))
+        {
+            warnings += queuePairs.front()->GetCongestionControl()->Warn(
+                m_impl->fabric->GetNode(node).GetAgents());
+            break; // all switches have the same agents
+        }
+    }
+    return warnings;
 }
 
 void
@@ -558,9 +627,15 @@ Simulation::Trace(const std::string& table,
 {
     auto& fabric = *m_impl->fabric;
     const auto trace = [&](lossless::Port& port) {
+        if (table == "flow_rate")
+        {
+            m_impl->TraceFlowRates(port, classMask);
+            return;
+        }
         NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
                         "there is no trace table '"
-                            << table << "'; there are queue, rate, pause, drop and control");
+                            << table
+                            << "'; there are queue, rate, pause, drop, control and flow_rate");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),
@@ -693,6 +768,8 @@ Simulation::GetSummary() const
         summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
         summary["timeouts"] += static_cast<double>(outcome.timeouts);
         summary["nacks"] += static_cast<double>(outcome.nacks);
+        summary["cnps_sent"] += static_cast<double>(outcome.cnpsSent);
+        summary["cnps_received"] += static_cast<double>(outcome.cnps);
         summary["reordered_frames"] += static_cast<double>(outcome.reordered);
         if (queuePair->GetCongestionControl())
         {

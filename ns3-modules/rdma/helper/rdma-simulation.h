@@ -186,7 +186,8 @@ class Simulation
     /**
      * @brief Trace something.
      * @param table "queue" (ingress bytes), "rate" (bytes in and out an interval), "pause",
-     * "drop", "control" (MAC control frames on the wire) or a table that a module registers.
+     * "drop", "control" (MAC control frames on the wire), or "flow_rate" (the rate that a flow
+     * whose source the node is may use, at each change).
      * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
      * leads to; -1: all.
      * @param classMask bit c set: class c.

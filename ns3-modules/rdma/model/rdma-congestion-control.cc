@@ -24,6 +24,18 @@ CongestionControl::Start(QueuePair* queuePair, uint64_t /* lineRate */)
     m_queuePair = queuePair;
 }
 
+std::string
+CongestionControl::Check() const
+{
+    return {};
+}
+
+std::string
+CongestionControl::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& /* agents */) const
+{
+    return {};
+}
+
 void
 CongestionControl::NotifySent(const lossless::Frame& /* frame */)
 {

@@ -6,7 +6,11 @@
 
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-frame.h"
+#include "ns3/lossless-switch-agent.h"
 #include "ns3/object.h"
+
+#include <string>
+#include <vector>
 
 /**
  * @defgroup rdma RDMA hosts
@@ -28,7 +32,8 @@ class QueuePair;
  * receiver.
  *
  * The NIC obeys GetRate() and GetWindow(); after changing them from a timer call
- * QueuePair::Reconsider.
+ * QueuePair::Reconsider. After the Notify functions of the sender the queue pair looks by itself;
+ * they must not call it.
  */
 class CongestionControl : public Object
 {
@@ -47,6 +52,19 @@ class CongestionControl : public Object
      * @param lineRate rate of the sender's link in bit/s.
      */
     virtual void Start(QueuePair* queuePair, uint64_t lineRate);
+    /**
+     * @brief What makes its configuration impossible.
+     *
+     * @return one problem a line; empty if none.
+     */
+    virtual std::string Check() const;
+    /**
+     * @brief What the user should know of but may want.
+     *
+     * @param agents those of a switch.
+     * @return one warning a line; empty if none.
+     */
+    virtual std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const;
     /**
      * @brief The sender sent a data frame.
      *

@@ -93,7 +93,12 @@ QueuePair::GetTypeId()
                           "Silence with data outstanding after which the sender repeats.",
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&QueuePair::m_timeout),
-                          MakeTimeChecker(NanoSeconds(1)));
+                          MakeTimeChecker(NanoSeconds(1)))
+            .AddTraceSource("Rate",
+                            "The rate that the sender may use has changed: flow, bit/s on the "
+                            "wire.",
+                            MakeTraceSourceAccessor(&QueuePair::m_rateTrace),
+                            "ns3::rdma::QueuePair::RateCallback");
     return tid;
 }
 
@@ -162,6 +167,7 @@ QueuePair::UpdateRate(int64_t now)
     if (m_limiter.GetRate() != rate)
     {
         m_limiter.SetRate(rate, now);
+        m_rateTrace(m_flow, rate);
     }
 }
 
@@ -311,6 +317,7 @@ QueuePair::MakeNext(int64_t now)
     if (m_control)
     {
         m_control->NotifySent(*frame);
+        UpdateRate(now); // the bytes sent may have changed it
     }
     WatchProgress(psn, now);
     return frame;
@@ -404,6 +411,10 @@ QueuePair::Advance(uint64_t acknowledged)
     }
     m_first = acknowledged;
     m_next = std::max(m_next, m_first);
+    if (IsAcknowledged())
+    {
+        m_rateTrace(m_flow, 0);
+    }
 }
 
 void
@@ -411,6 +422,7 @@ QueuePair::ReceiveAnswer(const Frame& frame)
 {
     if (frame.kind == FrameKind::CNP)
     {
+        ++m_outcome.cnps;
         if (m_control)
         {
             m_control->NotifyCnp(frame);
@@ -468,6 +480,7 @@ QueuePair::ReceiveData(const Frame& frame)
 {
     if (m_control && m_control->NotifyData(frame))
     {
+        ++m_outcome.cnpsSent;
         Answer(FrameKind::CNP, frame);
     }
     const uint64_t psn = frame.psn;

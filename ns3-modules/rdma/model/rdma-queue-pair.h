@@ -9,6 +9,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/object.h"
+#include "ns3/traced-callback.h"
 
 #include <deque>
 
@@ -63,6 +64,8 @@ class QueuePair : public Object
         uint64_t nacks{0};         //!< NACKs received
         uint64_t reordered{0};     //!< packets received after one that was sent later; repeats not
                                    //!< counted
+        uint64_t cnpsSent{0};      //!< congestion notifications the receiver sent
+        uint64_t cnps{0};          //!< congestion notifications received
     };
 
     /**
@@ -217,6 +220,24 @@ class QueuePair : public Object
      */
     Ptr<CongestionControl> GetCongestionControl() const;
 
+    /**
+     * @brief Does the sender know that the whole message was received?
+     *
+     * @return true if so; an endless one never is.
+     */
+    bool IsAcknowledged() const
+    {
+        return m_first >= m_packets;
+    }
+
+    /**
+     * @brief TracedCallback signature of the rate.
+     *
+     * @param flow number.
+     * @param rate bit/s on the wire; 0: the message is acknowledged.
+     */
+    typedef void (*RateCallback)(uint32_t flow, uint64_t rate);
+
     QueuePair* m_nextReady{nullptr};    //!< link of the host's list of those that may send
     int64_t m_timedAt{lossless::NEVER}; //!< when the host looks at it again (ps)
     uint16_t m_reopened{
@@ -281,6 +302,7 @@ class QueuePair : public Object
     std::deque<uint64_t> m_missing;             //!< packets to repeat (Selective)
     lossless::RateLimiter m_limiter;            //!< spaces packets
     lossless::ReusableEvent<QueuePair> m_timer; //!< looks for silence
+    TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
 
     // Receiver
     uint64_t m_expected{0};   //!< next packet in order

@@ -1,0 +1,919 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "rdma-test-network.h"
+
+#include "ns3/rdma-dcqcn.h"
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+/**
+ * @file
+ * @ingroup rdma-tests
+ * DCQCN's sender and receiver against sequences computed by hand, a second model with real timers,
+ * and whole networks with and without PFC.
+ */
+
+namespace ns3
+{
+namespace rdma
+{
+namespace tests
+{
+
+using lossless::Frame;
+using lossless::FrameKind;
+using lossless::NEVER;
+using lossless::NowPs;
+
+namespace
+{
+
+constexpr int64_t US = 1'000'000;                    //!< ps
+constexpr uint64_t GBPS = 1'000'000'000;             //!< bit/s
+const char* const DCQCN = "ns3::rdma::Dcqcn";        //!< type
+const char* const MARKING = "ns3::rdma::EcnMarking"; //!< type
+
+/// A cut or an increase.
+struct Change
+{
+    int64_t time;     //!< ps
+    uint64_t current; //!< bit/s
+    uint64_t target;  //!< bit/s
+
+    bool operator==(const Change&) const = default;
+};
+
+} // namespace
+
+/**
+ * @ingroup rdma-tests
+ * @brief DCQCN that the test feeds with notifications and bytes, and that keeps its history.
+ */
+class FedDcqcn : public Dcqcn
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::FedDcqcn")
+                                .SetParent<Dcqcn>()
+                                .SetGroupName("tests")
+                                .AddConstructor<FedDcqcn>();
+        return tid;
+    }
+
+    void Start(QueuePair* queuePair, uint64_t lineRate) override
+    {
+        Dcqcn::Start(queuePair, lineRate);
+        TraceConnectWithoutContext("State", MakeCallback(&FedDcqcn::Keep, this));
+        g_last = this;
+    }
+
+    /// What comes from the network when a notification does.
+    void Notify()
+    {
+        Frame frame;
+        frame.kind = FrameKind::CNP;
+        m_queuePair->ReceiveAnswer(frame);
+    }
+
+    /**
+     * @brief As if a frame had been sent.
+     *
+     * @param bytes its size.
+     */
+    void Send(uint16_t bytes)
+    {
+        Frame frame;
+        frame.bytes = bytes;
+        NotifySent(frame);
+        m_queuePair->Reconsider();
+    }
+
+    /**
+     * @brief Write down a change.
+     *
+     * @param flow of it
+     * @param current Rc
+     * @param target Rt
+     * @param alpha ignored
+     */
+    void Keep(uint32_t /* flow */, uint64_t current, uint64_t target, double /* alpha */)
+    {
+        m_history.push_back(Change{NowPs(), current, target});
+    }
+
+    static FedDcqcn* g_last;       //!< the one of the run
+    std::vector<Change> m_history; //!< all changes
+};
+
+FedDcqcn* FedDcqcn::g_last = nullptr;
+NS_OBJECT_ENSURE_REGISTERED(FedDcqcn);
+
+namespace
+{
+
+/// A flow that sends one frame and then next to nothing, so that what DCQCN sees comes from the
+/// test.
+struct Fed : Network
+{
+    /**
+     * @brief Make it.
+     *
+     * @param line rate of its links in bit/s
+     * @param values attributes of DCQCN in ns-3's spelling
+     */
+    Fed(uint64_t line, const std::vector<std::pair<std::string, std::string>>& values)
+    {
+        for (const auto& [name, value] : values)
+        {
+            sim.SetAttribute("ns3::rdma::tests::FedDcqcn", name, value);
+        }
+        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.SetCongestionControl("ns3::rdma::tests::FedDcqcn");
+        sim.SetDeadlockTest(0, false); // its looks are events
+        Star(2, line, US);
+        Flow(0, 1, 0, 0, 3, 1000);
+        sim.Build();
+    }
+
+    /**
+     * @brief Do something with the flow's DCQCN later.
+     *
+     * @param time ps
+     * @param action takes it
+     */
+    static void At(int64_t time, std::function<void(FedDcqcn&)> action)
+    {
+        Simulator::Schedule(PicoSeconds(time), [action] { action(*FedDcqcn::g_last); });
+    }
+
+    /**
+     * @brief Notifications at times.
+     *
+     * @param times ps
+     */
+    static void NotifyAt(const std::vector<int64_t>& times)
+    {
+        for (const int64_t time : times)
+        {
+            At(time, [](FedDcqcn& dcqcn) { dcqcn.Notify(); });
+        }
+    }
+
+    /**
+     * @brief Run.
+     *
+     * @param until ps
+     * @return all changes of the rate
+     */
+    std::vector<Change> Run(int64_t until)
+    {
+        sim.Run(until);
+        return FedDcqcn::g_last->m_history;
+    }
+};
+
+/**
+ * @brief Write changes for a message.
+ *
+ * @param changes them
+ * @return text
+ */
+std::string
+Show(const std::vector<Change>& changes)
+{
+    std::string text;
+    for (const Change& change : changes)
+    {
+        text += std::to_string(change.time) + ":" + std::to_string(change.current) + "/" +
+                std::to_string(change.target) + " ";
+    }
+    return text;
+}
+
+} // namespace
+
+/**
+ * @ingroup rdma-tests
+ * @brief Rate sequences computed by hand.
+ */
+class HandComputedTest : public TestCase
+{
+  public:
+    HandComputedTest()
+        : TestCase(
+              "cuts, alpha, fast recovery, additive and hyper increase, clamp and line rate give "
+              "the rates computed by hand")
+    {
+    }
+
+  private:
+    /**
+     * @brief Compare histories.
+     *
+     * @param got what came
+     * @param expected by hand
+     * @param what is tested
+     */
+    void Compare(const std::vector<Change>& got,
+                 const std::vector<Change>& expected,
+                 const std::string& what)
+    {
+        NS_TEST_EXPECT_MSG_EQ((got == expected), true, what << ": " << Show(got));
+    }
+
+    /// The paper's set, timer only: two cuts, five halvings, one AI, then HAI, then alpha =
+    /// (1-g)^8.
+    void TimerOnly()
+    {
+        Fed net(40 * GBPS, {{"Parameters", "Paper"}, {"ByteCounter", "0"}});
+        Fed::NotifyAt({100 * US, 150 * US, 600 * US});
+        Compare(net.Run(601 * US),
+                {{100 * US, 20'000'000'000, 40'000'000'000},
+                 {150 * US, 10'000'000'000, 20'000'000'000},
+                 {205 * US, 15'000'000'000, 20'000'000'000},
+                 {260 * US, 17'500'000'000, 20'000'000'000},
+                 {315 * US, 18'750'000'000, 20'000'000'000},
+                 {370 * US, 19'375'000'000, 20'000'000'000},
+                 {425 * US, 19'687'500'000, 20'000'000'000},
+                 {480 * US, 19'863'750'000, 20'040'000'000},
+                 {535 * US, 20'151'875'000, 20'440'000'000},
+                 {590 * US, 20'495'937'500, 20'840'000'000},
+                 {600 * US, 10'563'873'408, 20'495'937'500}},
+                "timer only");
+    }
+
+    /// Both counters at 100 Gb/s with F = 2: additive with the first beyond F, hyper with both.
+    void BytesAndTimer()
+    {
+        Fed net(100 * GBPS,
+                {{"Parameters", "Paper"},
+                 {"ByteCounter", "3000"},
+                 {"FastRecovery", "2"},
+                 {"AdditiveIncrease", "100000000bps"},
+                 {"HyperIncrease", "1000000000bps"}});
+        Fed::NotifyAt({0, 1 * US});
+        // Frames that were sent before the cut do not count; a sum that passes the counter keeps
+        // the rest.
+        Fed::At(US / 2, [](FedDcqcn& dcqcn) { dcqcn.Send(2999); });
+        const std::pair<int, int> sent[] = {{2, 2000}, {3, 1000}, {4, 5000}, {5, 1000}};
+        for (const auto& [at, bytes] : sent)
+        {
+            const auto size = static_cast<uint16_t>(bytes);
+            Fed::At(at * US, [size](FedDcqcn& dcqcn) { dcqcn.Send(size); });
+        }
+        Compare(net.Run(222 * US),
+                {{0, 50'000'000'000, 100'000'000'000},
+                 {1 * US, 25'000'000'000, 50'000'000'000},
+                 {3 * US, 37'500'000'000, 50'000'000'000},
+                 {4 * US, 43'750'000'000, 50'000'000'000},
+                 {5 * US, 46'925'000'000, 50'100'000'000},
+                 {56 * US, 48'562'500'000, 50'200'000'000},
+                 {111 * US, 49'431'250'000, 50'300'000'000},
+                 {166 * US, 49'915'625'000, 50'400'000'000},
+                 {221 * US, 50'657'812'500, 51'400'000'000}},
+                "bytes and timer");
+    }
+
+    /**
+     * @brief The target after a second cut, an increase by bytes, a third cut, an increase by the
+     * timer and a fourth cut.
+     *
+     * @param clamp option
+     * @param targets after the four cuts (Gb/s)
+     */
+    void Clamps(const std::string& clamp, const std::array<double, 4>& targets)
+    {
+        Fed net(64 * GBPS,
+                {{"Parameters", "Paper"}, {"ByteCounter", "1000"}, {"TargetClamp", clamp}});
+        Fed::NotifyAt({0, 1 * US, 3 * US, 60 * US});
+        Fed::At(2 * US, [](FedDcqcn& dcqcn) { dcqcn.Send(1000); });
+        const auto history = net.Run(61 * US);
+        const std::size_t cuts[] = {0, 1, 3, 5};
+        NS_TEST_ASSERT_MSG_EQ(history.size(), 6, clamp << ": " << Show(history));
+        for (std::size_t i = 0; i < 4; ++i)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(history[cuts[i]].target) / 1e9,
+                                      targets[i],
+                                      1e-9,
+                                      clamp << ", cut " << i + 1 << ": " << Show(history));
+        }
+    }
+
+    /// The HPCC set at 25 Gb/s: the first look is 4 us after the first notification, with alpha
+    /// (255/256)^4; the target stays; then one halving, AI, HAI.
+    void Hpcc()
+    {
+        Fed net(25 * GBPS, {{"Notification", "Paced"}});
+        Fed::NotifyAt({10 * US});
+        const double alpha = std::pow(255.0 / 256, 4);
+        const auto cut = static_cast<uint64_t>(25e9 * (1 - alpha / 2));
+        const uint64_t fast = (cut + 25'000'000'000 + 1) / 2;
+        const uint64_t next = (fast + 25'000'000'000 + 1) / 2;
+        Compare(net.Run(615 * US),
+                {{14 * US, cut, 25'000'000'000},
+                 {314 * US, fast, 25'000'000'000},
+                 {614 * US, next, 25'000'000'000}},
+                "HPCC set");
+        NS_TEST_EXPECT_MSG_EQ_TOL(FedDcqcn::g_last->GetAlpha(),
+                                  std::pow(255.0 / 256, 605),
+                                  1e-12,
+                                  "alpha falls every microsecond");
+    }
+
+    /// Rmin holds, the rate comes back to the line exactly, and then nothing is scheduled any more.
+    void Ends()
+    {
+        Fed net(10 * GBPS, {{"Parameters", "Paper"}, {"MinRate", "3000000000bps"}});
+        Fed::NotifyAt({0, 50 * US, 100 * US});
+        const auto history = net.Run(10'000 * US);
+        NS_TEST_EXPECT_MSG_EQ(history[1].current, 3 * GBPS, "Rmin instead of 2.5 Gb/s");
+        NS_TEST_EXPECT_MSG_EQ(history[2].current, 3 * GBPS, "and again");
+        NS_TEST_EXPECT_MSG_LT(history.back().current, 10 * GBPS, "AI alone takes 10 ms and more");
+        net.sim.Run(100'000 * US);
+        const auto& all = FedDcqcn::g_last->m_history;
+        NS_TEST_EXPECT_MSG_EQ(all.back().current, 10 * GBPS, "the line's rate");
+        NS_TEST_EXPECT_MSG_EQ(all.back().target, 10 * GBPS, "and the target");
+        NS_TEST_EXPECT_MSG_EQ(FedDcqcn::g_last->GetRate(), 0, "no limit any more");
+        const uint64_t before = net.sim.GetEventCount();
+        net.sim.Run(600'000 * US);
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(net.sim.GetEventCount() - before,
+                                    1, // the end of the run
+                                    "an unlimited flow has no timers");
+    }
+
+    /// Factor and alpha of the first notification.
+    void First()
+    {
+        Fed net(100 * GBPS,
+                {{"Parameters", "Paper"}, {"FirstCnpFactor", "0.5"}, {"InitialAlpha", "0.5"}});
+        Fed::NotifyAt({0});
+        Compare(net.Run(1 * US),
+                {{0, 50'000'000'000, 50'000'000'000}, {0, 37'500'000'000, 50'000'000'000}},
+                "first notification");
+        NS_TEST_EXPECT_MSG_EQ_TOL(FedDcqcn::g_last->GetAlpha(),
+                                  0.5 * 255 / 256 + 1.0 / 256,
+                                  1e-15,
+                                  "and alpha moved towards 1");
+    }
+
+    /// A least time between cuts; alpha moves with every notification.
+    void LeastTime()
+    {
+        Fed net(32 * GBPS,
+                {{"Parameters", "Paper"}, {"DecreaseInterval", "20us"}, {"InitialAlpha", "0"}});
+        Fed::NotifyAt({0, 10 * US, 19 * US, 20 * US});
+        const double alpha = 1 - std::pow(255.0 / 256, 3);
+        Compare(net.Run(21 * US),
+                {{0, 32'000'000'000, 32'000'000'000},
+                 {20 * US, static_cast<uint64_t>(32e9 * (1 - alpha / 2)), 32'000'000'000}},
+                "least time between cuts");
+    }
+
+    void DoRun() override
+    {
+        TimerOnly();
+        BytesAndTimer();
+        // Rates: 64 -> 32 -> 16; bytes: half-way to the target; timer: half-way again.
+        Clamps("Always", {64, 32, 24, 12 * (1 + 1.0 / 2)});
+        Clamps("AfterIncrease", {64, 64, 40, 30});
+        Clamps("AfterTimer", {64, 64, 64, 42});
+        Hpcc();
+        Ends();
+        First();
+        LeastTime();
+    }
+};
+
+/**
+ * @ingroup rdma-tests
+ * @brief The sender with the HPCC simulator's timers, which tick whether or not there is anything
+ * to do, against Dcqcn, which schedules only what is needed.
+ */
+class SecondModelTest : public TestCase
+{
+  public:
+    SecondModelTest()
+        : TestCase("random notifications give the rates of a second model with periodic timers, "
+                   "exactly, from 10 to 400 Gbps")
+    {
+    }
+
+  private:
+    /**
+     * @brief The second model.
+     *
+     * @param line bit/s
+     * @param times of notifications (ps), ascending
+     * @param until ps
+     * @param alphaPeriod ps
+     * @param cutPeriod ps
+     * @param increasePeriod ps
+     * @return all changes
+     */
+    static std::vector<Change> Model(uint64_t line,
+                                     const std::vector<int64_t>& times,
+                                     int64_t until,
+                                     int64_t alphaPeriod,
+                                     int64_t cutPeriod,
+                                     int64_t increasePeriod)
+    {
+        std::vector<Change> changes;
+        uint64_t current = line;
+        uint64_t target = line;
+        double alpha = 1;
+        bool alphaSeen = false;
+        bool cutSeen = true;
+        int stage = 0;
+        int64_t nextAlpha = times.front() + alphaPeriod;
+        int64_t nextLook = times.front() + cutPeriod;
+        int64_t nextIncrease = NEVER;
+        std::size_t next = 1;
+        for (;;)
+        {
+            const int64_t notified = next < times.size() ? times[next] : NEVER;
+            const int64_t now = std::min({nextAlpha, nextLook, nextIncrease, notified});
+            if (now > until)
+            {
+                return changes;
+            }
+            if (now == nextAlpha)
+            {
+                alpha = (1 - 1.0 / 256) * alpha + (alphaSeen ? 1.0 / 256 : 0);
+                alphaSeen = false;
+                nextAlpha += alphaPeriod;
+            }
+            else if (now == nextIncrease)
+            {
+                const uint64_t unit = line / 25; // AI = 5 Mb/s, HAI = 50 Mb/s at 25 Gb/s
+                target += stage == 1 ? unit * 5 / 1000 : stage > 1 ? unit * 50 / 1000 : 0;
+                target = std::min(target, line);
+                current = (current + target + 1) / 2;
+                ++stage;
+                changes.push_back(Change{now, current, target});
+                nextIncrease = current == line ? NEVER : now + increasePeriod;
+            }
+            else if (now == nextLook)
+            {
+                if (cutSeen)
+                {
+                    target = stage > 0 ? current : target;
+                    current = std::max<uint64_t>(
+                        std::min(line, GBPS),
+                        static_cast<uint64_t>(static_cast<double>(current) * (1 - alpha / 2)));
+                    stage = 0;
+                    cutSeen = false;
+                    nextIncrease = now + increasePeriod;
+                    changes.push_back(Change{now, current, target});
+                }
+                nextLook += cutPeriod;
+            }
+            else
+            {
+                alphaSeen = true;
+                cutSeen = true;
+                ++next;
+            }
+        }
+    }
+
+    void DoRun() override
+    {
+        std::mt19937_64 random(7);
+        for (const uint64_t gbps : {10, 25, 40, 100, 200, 400})
+        {
+            for (const bool paper : {false, true})
+            {
+                const int64_t until = 30'000 * US;
+                std::vector<int64_t> times;
+                int64_t time = 1 + static_cast<int64_t>(random() % US);
+                while (time < until)
+                {
+                    times.push_back(time | 1); // never at a whole microsecond after the first
+                    const int64_t scale = random() % 20 == 0 ? 4000 * US : 8 * US;
+                    time += 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(scale));
+                }
+                times.front() &= ~1LL;
+                Fed net(
+                    gbps * GBPS,
+                    {{"Parameters", paper ? "HpccPaper" : "Hpcc"}, {"Notification", "PerPacket"}});
+                Fed::NotifyAt(times);
+                const auto got = net.Run(until);
+                const auto expected = Model(gbps * GBPS,
+                                            times,
+                                            until,
+                                            paper ? 50 * US : US,
+                                            paper ? 50 * US : 4 * US,
+                                            paper ? 55 * US : 300 * US);
+                NS_TEST_ASSERT_MSG_GT(expected.size(), 100, "the test does something");
+                const auto [a, b] =
+                    std::mismatch(got.begin(), got.end(), expected.begin(), expected.end());
+                NS_TEST_EXPECT_MSG_EQ((got == expected),
+                                      true,
+                                      gbps << " Gb/s: " << got.size() << " changes against "
+                                           << expected.size() << "; first difference: "
+                                           << Show({a, a == got.end() ? a : a + 1}) << "against "
+                                           << Show({b, b == expected.end() ? b : b + 1}));
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup rdma-tests
+ * @brief What the receiver sends, and what the sender takes as a notification.
+ */
+class NotificationTest : public TestCase
+{
+  public:
+    NotificationTest()
+        : TestCase("CNPs are paced, or one a packet, or a bit of the ACK; they take their bytes of "
+                   "the wire")
+    {
+    }
+
+  private:
+    /**
+     * @brief Which of the marked packets that come at some times cause a CNP?
+     *
+     * @param how Notification
+     * @return a mark for each
+     */
+    static std::string Answered(const std::string& how)
+    {
+        Fed net(100 * GBPS, {{"Notification", how}, {"CnpInterval", "50us"}});
+        static std::string answers;
+        answers.clear();
+        for (const int64_t time :
+             {10 * US, 20 * US, 60 * US - 1, 60 * US, 109 * US, 300 * US, 349 * US})
+        {
+            Fed::At(time, [](FedDcqcn& dcqcn) {
+                Frame frame;
+                frame.ecn = 1;
+                const bool plain = dcqcn.NotifyData(frame);
+                frame.ecn = 3;
+                answers += plain ? '!' : dcqcn.NotifyData(frame) ? 'x' : '.';
+            });
+        }
+        net.Run(400 * US);
+        return answers;
+    }
+
+    /// An ACK with the bit counts in one mode only; a NACK counts if told to.
+    void Bits()
+    {
+        for (const bool bit : {false, true})
+        {
+            for (const bool nack : {false, true})
+            {
+                Fed net(100 * GBPS,
+                        {{"Notification", bit ? "AckBit" : "Paced"},
+                         {"CutOn", "Cnp"},
+                         {"CutOnNack", nack ? "true" : "false"}});
+                Fed::At(10 * US, [](FedDcqcn& dcqcn) {
+                    Frame frame;
+                    frame.kind = FrameKind::ACK;
+                    dcqcn.NotifyAck(frame);
+                    frame.ecn = 3;
+                    dcqcn.NotifyAck(frame);
+                });
+                Fed::At(20 * US, [](FedDcqcn& dcqcn) {
+                    Frame frame;
+                    frame.kind = FrameKind::NACK;
+                    dcqcn.NotifyAck(frame);
+                });
+                NS_TEST_EXPECT_MSG_EQ(net.Run(30 * US).size(),
+                                      (bit ? 1U : 0U) + (nack ? 1U : 0U),
+                                      "bit " << bit << ", NACK " << nack);
+            }
+        }
+    }
+
+    /// Two flows into one port; the answers have a class of their own, whose bytes are counted.
+    void Wire()
+    {
+        Network net;
+        net.Set("QueuePair", "AnswerClass", 5);
+        net.Set("QueuePair", "AckEvery", 4);
+        net.sim.SetAttribute(DCQCN, "Parameters", "Paper");
+        net.sim.SetAttribute(DCQCN, "IncreaseInterval", "5us");
+        net.sim.SetAttribute(MARKING, "Kmin", "20000");
+        net.sim.SetAttribute(MARKING, "Kmax", "20000");
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddAgent(MARKING);
+        net.sim.SetCongestionControl(DCQCN);
+        net.Star(3, 40 * GBPS, US);
+        net.Flow(0, 2, 0, 0, 3, 0, 0, 1000 * US);
+        net.Flow(1, 2, 0, 0, 3, 0, 0, 1000 * US);
+        net.sim.Build();
+        const uint32_t node = 2;
+        const int64_t peer = 3;
+        net.sim.Trace("rate", &node, &peer, 1, 0xff, 2000 * US);
+        net.sim.Run(2000 * US);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "conserved");
+        int64_t answered = 0;
+        const auto classes = net.Column("rate", "class");
+        const auto bytes = net.Column("rate", "tx_bytes");
+        for (std::size_t row = 0; row < classes.size(); ++row)
+        {
+            answered += classes[row] == 5 ? bytes[row] : 0;
+        }
+        int64_t packets = 0;
+        for (const int64_t delivered : net.Column("flow", "delivered_bytes"))
+        {
+            packets += delivered / 1000 / 4;
+        }
+        const auto cnps = static_cast<int64_t>(net.Number("cnps_sent"));
+        NS_TEST_EXPECT_MSG_GT(cnps, 10, "there was congestion");
+        const auto windows = static_cast<int64_t>(net.Number("last_delivery_ps")) / (50 * US);
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(cnps, 2 * (windows + 1), "one CNP a flow in 50 us at most");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("cnps_received"), cnps, "they arrive");
+        NS_TEST_EXPECT_MSG_EQ_TOL(answered, (packets + cnps) * 84, 2 * 84, "each takes 84 B");
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(Answered("Paced"), "x..x.x.", "at most one in 50 us");
+        NS_TEST_EXPECT_MSG_EQ(Answered("PerPacket"), "xxxxxxx", "one a packet");
+        NS_TEST_EXPECT_MSG_EQ(Answered("AckBit"), ".......", "none");
+        Bits();
+        Wire();
+    }
+};
+
+/**
+ * @ingroup rdma-tests
+ * @brief Parameter sets and what wins over them.
+ */
+class ParametersTest : public TestCase
+{
+  public:
+    ParametersTest()
+        : TestCase("sets scale with the line as their origin does; what is given explicitly wins")
+    {
+    }
+
+  private:
+    /**
+     * @brief Values in force.
+     *
+     * @param line bit/s
+     * @param values attributes
+     * @return them
+     */
+    static DcqcnValues Of(uint64_t line,
+                          const std::vector<std::pair<std::string, std::string>>& values)
+    {
+        Fed net(line, values);
+        net.Run(US);
+        return FedDcqcn::g_last->GetValues();
+    }
+
+    void DoRun() override
+    {
+        for (const uint64_t gbps : {10, 25, 40, 50, 100, 200, 400})
+        {
+            const auto hpcc = Of(gbps * GBPS, {});
+            NS_TEST_EXPECT_MSG_EQ(hpcc.additiveIncrease, 5'000'000 * gbps / 25, "ai of run.py");
+            NS_TEST_EXPECT_MSG_EQ(hpcc.hyperIncrease, 50'000'000 * gbps / 25, "hai of run.py");
+            NS_TEST_EXPECT_MSG_EQ(hpcc.minRate, 1 * GBPS, "MIN_RATE of run.py");
+            const auto paper = Of(gbps * GBPS, {{"Parameters", "Paper"}});
+            NS_TEST_EXPECT_MSG_EQ(paper.additiveIncrease, 40'000'000, "does not scale");
+        }
+        const auto given = Of(100 * GBPS,
+                              {{"AdditiveIncrease", "7000000bps"},
+                               {"AlphaInterval", "3us"},
+                               {"DecreaseInterval", "5us"},
+                               {"IncreaseInterval", "9us"},
+                               {"ByteCounter", "12345"},
+                               {"FastRecovery", "0"},
+                               {"MinRate", "2000000bps"},
+                               {"CutOn", "Cnp"},
+                               {"Notification", "PerPacket"},
+                               {"TargetClamp", "Always"}});
+        NS_TEST_EXPECT_MSG_EQ(given.additiveIncrease, 7'000'000, "as given, not scaled");
+        NS_TEST_EXPECT_MSG_EQ(given.hyperIncrease, 200'000'000, "of the set, scaled");
+        NS_TEST_EXPECT_MSG_EQ(given.alphaInterval, 3 * US, "as given");
+        NS_TEST_EXPECT_MSG_EQ(given.decreaseInterval, 5 * US, "as given");
+        NS_TEST_EXPECT_MSG_EQ(given.increaseInterval, 9 * US, "as given");
+        NS_TEST_EXPECT_MSG_EQ(given.byteCounter, 12'345, "as given");
+        NS_TEST_EXPECT_MSG_EQ(given.fastRecovery, 0, "as given");
+        NS_TEST_EXPECT_MSG_EQ(given.minRate, 2'000'000, "as given");
+        NS_TEST_EXPECT_MSG_EQ((given.cutOn == DcqcnValues::CutOn::CNP), true, "as given");
+        NS_TEST_EXPECT_MSG_EQ((given.clamp == DcqcnValues::Clamp::ALWAYS), true, "as given");
+        const auto scaled = Of(100 * GBPS, {{"AdditiveIncrease", "7000000bps"}, {"Scale", "Line"}});
+        NS_TEST_EXPECT_MSG_EQ(scaled.additiveIncrease, 28'000'000, "scaled if told to");
+        const auto fixed = Of(100 * GBPS, {{"Scale", "None"}});
+        NS_TEST_EXPECT_MSG_EQ(fixed.hyperIncrease, 50'000'000, "not scaled if told not to");
+    }
+};
+
+/**
+ * @ingroup rdma-tests
+ * @brief Whole networks.
+ */
+class NetworkTest : public TestCase
+{
+  public:
+    NetworkTest()
+        : TestCase(
+              "flows share a port fairly from 10 to 400 Gbps, runs repeat, and messages arrive "
+              "with and without PFC")
+    {
+    }
+
+  private:
+    /// What a run of two greedy flows gave.
+    struct Shares
+    {
+        std::array<double, 2> goodput{}; //!< of the later half, share of the line's payload
+        std::vector<int64_t> times;      //!< of changes of the rates
+        std::vector<int64_t> rates;      //!< at them
+        double marked{0};                //!< frames
+    };
+
+    /**
+     * @brief Two greedy flows into one port, the second later, 40 ms at 25 Gb/s and as many frames
+     * at other rates.
+     *
+     * @param gbps line
+     * @param set parameters
+     * @param seed of the run
+     * @return what came
+     */
+    Shares Share(uint64_t gbps, const std::string& set, uint64_t seed)
+    {
+        Network net(seed);
+        const int64_t end = 12'000 * US;
+        net.sim.SetAttribute(DCQCN, "Parameters", set);
+        net.sim.SetAttribute(MARKING, "Parameters", set);
+        // Larger steps than the set's, to converge within the run.
+        net.sim.SetAttribute(DCQCN, "AdditiveIncrease", "50000000bps");
+        net.sim.SetAttribute(DCQCN, "HyperIncrease", "250000000bps");
+        net.sim.SetAttribute(DCQCN, "Scale", "Line");
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddAgent(MARKING);
+        net.sim.SetCongestionControl(DCQCN);
+        net.Set("SharedBuffer", "Size", 64'000'000);
+        net.Star(3, gbps * GBPS, US);
+        net.Flow(0, 2, 0);
+        net.Flow(1, 2, 0, end / 20);
+        net.sim.Build();
+        net.Trace("flow_rate", 0, -1);
+        net.Trace("flow_rate", 1, 3);
+        Shares shares;
+        net.sim.Run(end);
+        NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", "frames are conserved and none is lost");
+        shares.times = net.Column("flow_rate", "time_ps");
+        shares.rates = net.Column("flow_rate", "rate_bps");
+        shares.marked = net.Number("marked_frames");
+        const auto flows = net.Column("flow_rate", "flow");
+        // Time mean of each flow's rate over the later half.
+        for (int64_t flow = 0; flow < 2; ++flow)
+        {
+            double sum = 0;
+            int64_t since = end / 2;
+            int64_t rate = 0;
+            for (std::size_t row = 0; row < flows.size(); ++row)
+            {
+                if (flows[row] != flow)
+                {
+                    continue;
+                }
+                const int64_t time = std::max(since, shares.times[row]);
+                sum += static_cast<double>(rate) * static_cast<double>(time - since);
+                since = time;
+                rate = shares.rates[row];
+            }
+            sum += static_cast<double>(rate) * static_cast<double>(end - since);
+            shares.goodput[flow] =
+                sum / static_cast<double>(end / 2) / 1e9 / static_cast<double>(gbps);
+        }
+        return shares;
+    }
+
+    /**
+     * @brief Eight messages of 200 KB at once into one port with little buffer.
+     *
+     * @param lossless class 3 is lossless and has PFC
+     * @param retransmit of queue pairs
+     * @param dcqcn use it
+     * @return retransmitted bytes
+     */
+    double Incast(bool lossless, const std::string& retransmit, bool dcqcn)
+    {
+        Network net;
+        net.Set("SharedBuffer", "Size", 1'000'000);
+        net.Set("SharedBuffer", "LosslessClasses", lossless ? 8 : 0);
+        net.Set("SharedBuffer", "LossyPool", lossless ? 0 : 200'000);
+        net.Set("QueuePair", "Retransmit", retransmit);
+        net.Set("QueuePair", "Timeout", "200us");
+        if (lossless)
+        {
+            net.sim.AddFlowControl("ns3::lossless::Pfc");
+        }
+        if (dcqcn)
+        {
+            // Marks must come before the pool is full: it is an eighth of what the set expects.
+            net.sim.SetAttribute(MARKING, "Kmin", "5000");
+            net.sim.SetAttribute(MARKING, "Kmax", "20000");
+            net.sim.SetAttribute(DCQCN, "CutOnNack", "true");
+            net.sim.AddAgent(MARKING);
+            net.sim.SetCongestionControl(DCQCN);
+        }
+        net.Star(9, 25 * GBPS, US);
+        for (uint32_t src = 0; src < 8; ++src)
+        {
+            net.Flow(src, 8, 200'000);
+        }
+        net.sim.Build();
+        net.sim.Run(100'000 * US);
+        const std::string what = (lossless ? "PFC, " : "no PFC, ") + retransmit;
+        NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", what);
+        NS_TEST_EXPECT_MSG_EQ(net.Number("flows_finished"), 8, what << ": all finish");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("delivered_bytes"), 1'600'000, what << ": once each");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("cnps_sent"), 0, "the HPCC set sends no CNPs");
+        return net.Number("retransmitted_bytes");
+    }
+
+    /// The rows of a flow in "flow_rate" begin with the line's rate and end with 0 when it is done.
+    void Trace()
+    {
+        Network net;
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.Star(2, 25 * GBPS, US);
+        net.Flow(0, 1, 10'000, 5 * US);
+        net.Flow(0, 1, 10'000, 7 * US, 4);
+        net.sim.Build();
+        net.Trace("flow_rate", 0, 2); // class 3 only
+        net.sim.Run(1000 * US);
+        const std::vector<int64_t> rates{25'000'000'000, 0};
+        NS_TEST_EXPECT_MSG_EQ((net.Column("flow_rate", "rate_bps") == rates), true, "line, then 0");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow_rate", "time_ps").front(), 5 * US, "from the start");
+    }
+
+    void DoRun() override
+    {
+        for (const uint64_t gbps : {10, 25, 100, 400})
+        {
+            const Shares shares = Share(gbps, "Hpcc", 1);
+            NS_TEST_EXPECT_MSG_GT(shares.marked, 0, "there are marks");
+            NS_TEST_EXPECT_MSG_EQ_TOL(shares.goodput[0] / shares.goodput[1],
+                                      1,
+                                      0.25,
+                                      gbps << " Gb/s: fair to a quarter");
+            NS_TEST_EXPECT_MSG_EQ_TOL(shares.goodput[0] + shares.goodput[1],
+                                      1,
+                                      0.1,
+                                      gbps << " Gb/s: the rates add up to the line's");
+        }
+        const Shares first = Share(25, "Hpcc", 1);
+        const Shares again = Share(25, "Hpcc", 1);
+        const Shares other = Share(25, "Hpcc", 2);
+        NS_TEST_EXPECT_MSG_EQ((first.times == again.times && first.rates == again.rates),
+                              true,
+                              "the same seed gives the same run");
+        NS_TEST_EXPECT_MSG_EQ((first.rates == other.rates), false, "another seed another");
+        NS_TEST_EXPECT_MSG_EQ(Incast(true, "GoBackN", true), 0, "PFC loses nothing");
+        const double with = Incast(false, "GoBackN", true);
+        const double without = Incast(false, "GoBackN", false);
+        NS_TEST_EXPECT_MSG_GT(with, 0, "without PFC the burst loses packets");
+        NS_TEST_EXPECT_MSG_LT(with, without, "and DCQCN repeats less than line rate");
+        NS_TEST_EXPECT_MSG_GT(Incast(false, "Selective", true), 0, "selective repeat too");
+        Trace();
+    }
+};
+
+/**
+ * @ingroup rdma-tests
+ * @brief Tests of Dcqcn.
+ */
+class DcqcnTestSuite : public TestSuite
+{
+  public:
+    DcqcnTestSuite()
+        : TestSuite("rdma-dcqcn", Type::UNIT)
+    {
+        AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
+        AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
+        AddTestCase(new NotificationTest, TestCase::Duration::QUICK);
+        AddTestCase(new ParametersTest, TestCase::Duration::QUICK);
+        AddTestCase(new NetworkTest, TestCase::Duration::QUICK);
+    }
+};
+
+static DcqcnTestSuite g_dcqcnTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace rdma
+} // namespace ns3
