@@ -40,6 +40,8 @@ _TINY: dict[str, Any] = {
     "attributes": {"ns3::lossless::Port": {"Overhead": "20"}},
     "flow_control": ["ns3::lossless::Pfc"],
     "agents": [],
+    "host_agents": [],
+    "nodes": [],
     "congestion_control": "",
     "topology": {
         "kind": "star",

@@ -130,6 +130,8 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
         simulation.AddFlowControl(type_id)
     for type_id in data["agents"]:
         simulation.AddAgent(type_id)
+    for type_id in data["host_agents"]:
+        simulation.AddHostAgent(type_id)
     simulation.SetCongestionControl(data["congestion_control"])
     simulation.SetAllowLoss(data["run"]["allow_loss"])
     simulation.SetStopWhenDone(data["run"]["stop_when_done"])
@@ -137,6 +139,7 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
     simulation.SetDeadlockTest(*deadlock)
     network = topologies.build(data["topology"])
     _add_topology(simulation, network)
+    _set_nodes(simulation, network, data["nodes"])
     duration = data["run"]["duration_ps"]
     _add_flows(simulation, traffic.flows(data["traffic"], network, data["seed"], duration))
     for fault in data["faults"]:
@@ -150,6 +153,15 @@ def _add_topology(simulation: Any, network: Topology) -> None:
     simulation.AddLinks(*ends, network.rates, network.delays, len(network.a))
     for link, down_ps, up_ps in network.failures:
         simulation.FailLink(link, down_ps, up_ps)
+
+
+def _set_nodes(simulation: Any, network: Topology, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Set the attributes of single nodes; a later entry overrules an earlier one."""
+    for entry in entries:
+        for node in entry["nodes"]:
+            for type_id, attributes in entry["attributes"].items():
+                for name, value in attributes.items():
+                    simulation.SetNodeAttribute(network.numbers[node], type_id, name, value)
 
 
 def _add_flows(simulation: Any, flows: Flows) -> None:

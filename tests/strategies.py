@@ -63,7 +63,12 @@ SCHEMA = (
     kind("lossless::SwitchAgent", "ns3::Object", abstract=True),
     kind("rdma::CongestionControl", "ns3::Object", abstract=True),
     kind("lossless::Port", "ns3::Object", *PORT),
-    kind("lossless::Switch", "ns3::Object", attribute("DecrementTtl", "Boolean", "true", "bool")),
+    kind(
+        "lossless::Switch",
+        "ns3::Object",
+        attribute("DecrementTtl", "Boolean", "true", "bool"),
+        attribute("Latency", "Time", "+0ps", "Time +0ps:+9.22337e+18ps"),
+    ),
     kind("lossless::SharedBuffer", "ns3::Object", *BUFFER),
     kind("rdma::QueuePair", "ns3::Object", size("PayloadSize", 1000, 1), size("HeaderSize", 48)),
     kind("lossless::Pfc", FLOW_CONTROL, attribute("Mode", "Enum", "Timer", "OnOff|Timer")),

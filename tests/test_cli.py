@@ -336,7 +336,7 @@ def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
     done = invoke("schemes")
     assert done.returncode == 0
     keys = re.findall(r"^(\w+) \(ns3::\S+\)$", done.stdout, re.MULTILINE)
-    assert keys == ["flow_control", "agents", "congestion_control"]
+    assert keys == ["flow_control", "agents", "host_agents", "congestion_control"]
     assert "    pfc (ns3::lossless::Pfc)" in done.stdout
     assert re.search(r"^ +bm = \d+$", done.stdout, re.MULTILINE)
 

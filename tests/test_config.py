@@ -80,6 +80,45 @@ def test_a_scheme_that_is_not_used_is_checked_but_left_out(tmp_path: Path) -> No
     ]
 
 
+def test_sections_of_single_nodes_are_resolved(tmp_path: Path) -> None:
+    """Patterns become names; sections of schemes that the run lacks are checked and left out."""
+    text = 'flow_control = ["pfc"]\n' + MINIMAL
+    text += (
+        '[[node]]\nlabel = "all"\nnames = ["s*", "h1", "h0"]\nport = { control_delay = "1us" }\n'
+    )
+    text += 'pfc = { quanta = 5 }\n[[node]]\nnames = "s0"\nconceptual-gfc = { bm = "1MB" }\n'
+    override = "node.all.port.control_delay=2us,3us"
+    points = load(tmp_path, text, override, schema=_with_quanta()).points
+    assert [point.data["nodes"] for point in points] == [
+        [
+            {
+                "nodes": ["h0", "h1", "s0"],
+                "attributes": {
+                    "ns3::lossless::Pfc": {"Quanta": "5"},
+                    "ns3::lossless::Port": {"ControlDelay": f"{delay}000000ps"},
+                },
+            }
+        ]
+        for delay in (2, 3)
+    ]
+    unknown = MINIMAL + '[[node]]\nnames = "s0"\nswitsch = { }\n'
+    assert "unknown section 'switsch'" in complaints(tmp_path, unknown)[0]
+    agent = kind("a::Agent", "ns3::lossless::SwitchAgent", size("Gap", 1))
+    text = 'agents = ["agent"]\n' + MINIMAL + '[[node]]\nnames = "h0"\nagent = { gap = "2B" }\n'
+    told = "experiments/x.toml: node[0].agent: h0 is a host and has no agent\n"
+    told += "    allowed: nodes that have one"
+    assert complaints(tmp_path, text, schema=(*SCHEMA, agent)) == [told]
+    text = text.replace("agents", "host_agents")
+    assert load(tmp_path, text, schema=(*SCHEMA, agent)).points[0].data["host_agents"]
+
+
+def _with_quanta() -> tuple[Any, ...]:
+    """The schema with an attribute for PFC."""
+    others = (info for info in SCHEMA if info.name != "ns3::lossless::Pfc")
+    quanta = attribute("Quanta", "Uinteger", "1")
+    return (*others, kind("lossless::Pfc", "ns3::lossless::FlowControl", quanta))
+
+
 def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     """One pass over the file finds what is wrong in all of its parts."""
     text = """
@@ -110,7 +149,8 @@ dst = "h2"
         (
             "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, "
             "question, source, run, "
-            "topology, flow_control, agents, congestion_control, traffic, fault, "
+            "topology, flow_control, agents, host_agents, congestion_control, node, "
+            "traffic, fault, "
             "variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
             "never-seen-before, dcqcn\n    hint: did you mean 'title'?"
@@ -118,7 +158,8 @@ dst = "h2"
         (
             "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, "
             "question, source, run, "
-            "topology, flow_control, agents, congestion_control, traffic, fault, "
+            "topology, flow_control, agents, host_agents, congestion_control, node, "
+            "traffic, fault, "
             "variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
             "never-seen-before, dcqcn\n    hint: did you mean 'buffer'?"
@@ -326,7 +367,8 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[[trace]]\ntable = "qeue"',
             (
                 "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
-                "    allowed: queue, rate, pause, drop, control, flow_rate\n    hint: did you mean 'queue'?"
+                "    allowed: queue, egress, rate, pause, drop, control, flow_rate\n"
+                "    hint: did you mean 'queue'?"
             ),
         ),
         *(
@@ -395,6 +437,38 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             (
                 "experiments/x.toml: sweep.port.control_delay: 1us stands there twice\n"
                 "    allowed: every value once"
+            ),
+        ),
+        (
+            '[[node]]\nnames = "s0"\nswitch = { decrement_ttl = 3 }',
+            (
+                "experiments/x.toml: node[0].switch.decrement_ttl: 3 is not true or false\n"
+                "    allowed: true or false"
+            ),
+        ),
+        (
+            "[[node]]\nswitch = { decrement_ttl = true }",
+            (
+                "experiments/x.toml: node[0].names: missing\n"
+                '    allowed: names of nodes, or patterns such as "spine*"'
+            ),
+        ),
+        (
+            '[[node]]\nnames = ["s1", "h*"]',
+            "experiments/x.toml: node[0].names: there is no node 's1'",
+        ),
+        (
+            '[[node]]\nnames = ["*"]\nswitch = { decrement_ttl = true }',
+            (
+                "experiments/x.toml: node[0].switch: h0 is a host and has no switch\n"
+                "    allowed: nodes that have one"
+            ),
+        ),
+        (
+            '[[node]]\nnames = "h0"\nqueue_pair = { }',
+            (
+                "experiments/x.toml: node[0].queue_pair: belongs to flows, not to a node\n"
+                "    allowed: switch, host, buffer, port and the schemes of a node"
             ),
         ),
         (

@@ -85,6 +85,8 @@ def make_spec(seed: int, do: str) -> RunSpec:
         "attributes": {},
         "flow_control": [],
         "agents": [],
+        "host_agents": [],
+        "nodes": [],
         "congestion_control": "",
         "traffic": [],
         "faults": [],

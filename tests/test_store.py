@@ -35,6 +35,8 @@ def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
         "attributes": {},
         "flow_control": [],
         "agents": [],
+        "host_agents": [],
+        "nodes": [],
         "congestion_control": "",
         "traffic": [],
         "faults": [],

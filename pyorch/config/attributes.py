@@ -83,6 +83,7 @@ SECTIONS = {
 INTERFACES = {
     "flow_control": "ns3::lossless::FlowControl",
     "agents": "ns3::lossless::SwitchAgent",
+    "host_agents": "ns3::lossless::SwitchAgent",
     "congestion_control": "ns3::rdma::CongestionControl",
 }
 

@@ -21,6 +21,7 @@ from pyorch.config.experiment import (
     resolve_traces,
 )
 from pyorch.config.findings import Findings
+from pyorch.config.nodes import resolve_nodes
 from pyorch.config.patch import WHOLE
 from pyorch.errors import suggest
 from pyorch.units import (
@@ -37,7 +38,7 @@ from pyorch.units import (
 SCHEMA = 1
 #: Top-level keys that are no sections of C++ objects.
 KEYS = (
-    *("title", "question", "source", "run", "topology", *INTERFACES, "traffic", "fault"),
+    *("title", "question", "source", "run", "topology", *INTERFACES, "node", "traffic", "fault"),
     *("variants", "sweep", "trace", "metric", "figure", "expect"),
 )
 #: Those that every file has.
@@ -70,7 +71,7 @@ class Resolver:
         if network is None:
             self._check_entries(document, findings)
             return None
-        entries = self._entries(document, run, attributes, network, findings)
+        entries = self._entries(document, run, attributes, schemes, network, findings)
         if run is None:
             return None
         if self.types and len(findings.problems) == before:
@@ -104,9 +105,9 @@ class Resolver:
                 findings.unknown((key,), kind, key, names)
 
     def _schemes(self, document: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
-        """Return the TypeIds of flow_control, agents and congestion_control."""
+        """Return the TypeIds of flow_control, agents, host_agents and congestion_control."""
         chosen: dict[str, Any] = {}
-        for key in ("flow_control", "agents"):
+        for key in ("flow_control", "agents", "host_agents"):
             names = document.get(key, [])
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 findings.add((key,), f"{names!r} is not allowed", 'a list of names, ["pfc"]')
@@ -142,7 +143,9 @@ class Resolver:
         """Return {TypeId: {attribute: value}} of what the run uses; the rest is validated, too."""
         if self.types is None:
             return {}
-        used = {*schemes["flow_control"], *schemes["agents"], schemes["congestion_control"]}
+        of_ports_and_nodes = ("flow_control", "agents", "host_agents")
+        used = {name for key in of_ports_and_nodes for name in schemes[key]}
+        used.add(schemes["congestion_control"])
         attributes = {}
         for key, data in document.items():
             info = None if key in KEYS else self.types.find(key)
@@ -168,10 +171,11 @@ class Resolver:
         document: Mapping[str, Any],
         run: RunTable | None,
         attributes: Mapping[str, Mapping[str, str]],
+        schemes: Mapping[str, Any],
         network: topology.ResolvedTopology,
         findings: Findings,
     ) -> dict[str, Any]:
-        """Resolve [[traffic]], [[fault]] and [[trace]]."""
+        """Resolve [[node]], [[traffic]], [[fault]] and [[trace]]."""
         sizes = frames(self.types, attributes)
         duration = run.duration if run else MAX_TIME
         scene = traffic.Scene(
@@ -190,7 +194,9 @@ class Resolver:
             traffic.resolve(entry, findings, ("traffic", str(number)), scene)
             for number, entry in enumerate(entries["traffic"])
         ]
+        nodes = resolve_nodes(entries["node"], network.network, self.types, schemes, findings)
         return {
+            "nodes": nodes,
             "traffic": flows,
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
             "traces": resolve_traces(entries["trace"], network.network, findings),
@@ -200,7 +206,7 @@ class Resolver:
     def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:
         """Return the lists of tables, empty where something else stands."""
         lists: dict[str, list[Any]] = {}
-        for key in ("traffic", "fault", "trace"):
+        for key in ("node", "traffic", "fault", "trace"):
             value = document.get(key, [])
             if not isinstance(value, list):
                 findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from pyorch.metrics.series import Floats, Series, Times
 
 Direction = Literal["rx", "tx"]
-ONLY_COLUMN = {"queue": "bytes", "flow_rate": "rate_bps"}
+ONLY_COLUMN = {"queue": "bytes", "egress": "bytes", "flow_rate": "rate_bps"}
 """The column of tables that have one to choose."""
 
 
 class SeriesMetric(Metric):
     """A metric of a series: table, column, port, class and window.
 
-    `table = "queue"` is the ingress queue [B]; `table = "rate"` a port's rate [bit/s], received
-    or sent by `column = "rx"` or "tx"; `table = "flow_rate"` the rate [bit/s] that the flows of a
-    host may use, summed; another table needs the name of its column. Without
+    `table = "queue"` is the ingress queue [B], `"egress"` what waits to go; `table = "rate"` a
+    port's rate [bit/s], received or sent by `column = "rx"` or "tx"; `table = "flow_rate"` the rate
+    [bit/s] that the flows of a host may use, summed; another table needs the name of its column.
+    Without
     `class` all classes are added up. The window is [from, to), by default from the end of the
     warm-up to the end of the duration.
     """
@@ -81,7 +82,7 @@ def check_column(table: str, column: str | None) -> None:
     if only and column not in (None, only):
         raise ValueError(f"'column' of table '{table}' is '{only}' (got '{column}')")
     if table in ("pause", "drop", "flow", "control"):
-        raise ValueError(f"table '{table}' is no series over time; use 'queue' or 'rate'")
+        raise ValueError(f"table '{table}' is no series over time; use 'queue', 'egress' or 'rate'")
     if table != "rate" and not only and column is None:
         raise ValueError(f"'column' is missing: which column of table '{table}'")
 

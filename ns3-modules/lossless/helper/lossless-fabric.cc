@@ -104,6 +104,12 @@ Fabric::AddAgent(const std::string& type)
 }
 
 void
+Fabric::AddHostAgent(const std::string& type)
+{
+    m_hostAgents.push_back(type);
+}
+
+void
 Fabric::SetDeadlockTest(Time period, bool stop)
 {
     m_deadlockPeriod = period.GetTimeStep();
@@ -142,6 +148,10 @@ uint32_t
 Fabric::AddHost(const std::string& name, Ptr<FabricNode> host)
 {
     AddNode(name, host, false);
+    for (const std::string& agent : m_hostAgents)
+    {
+        host->AddAgent(Make<SwitchAgent>(agent));
+    }
     return static_cast<uint32_t>(m_nodes.size() - 1);
 }
 
@@ -218,6 +228,40 @@ Fabric::SetLink(uint32_t link, bool up)
     b.SetUp(up);
     m_nodes[ends.a]->NotifyLink(a, up);
     m_nodes[ends.b]->NotifyLink(b, up);
+}
+
+void
+Fabric::SetNodeAttribute(uint32_t node,
+                         const std::string& type,
+                         const std::string& name,
+                         const std::string& value)
+{
+    NS_ABORT_MSG_IF(node >= m_nodes.size(), "there is no node " << node);
+    FabricNode& owner = *m_nodes[node];
+    std::vector<Object*> objects{&owner, &owner.GetBuffer()};
+    for (const auto& agent : owner.GetAgents())
+    {
+        objects.push_back(PeekPointer(agent));
+    }
+    for (uint16_t index = 0; index < owner.GetNPorts(); ++index)
+    {
+        Port& port = owner.GetPort(index);
+        objects.push_back(&port);
+        for (const auto& flowControl : port.GetFlowControls())
+        {
+            objects.push_back(PeekPointer(flowControl));
+        }
+    }
+    bool found = false;
+    for (Object* object : objects)
+    {
+        if (object->GetInstanceTypeId().GetName() == type)
+        {
+            object->SetAttribute(name, StringValue(value));
+            found = true;
+        }
+    }
+    NS_ABORT_MSG_IF(!found, owner.GetName() << " has no object of the type " << type);
 }
 
 void

@@ -29,8 +29,8 @@ namespace lossless
  * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before
  * and after a run.
  *
- * Order: SetAttribute, AddFlowControl, AddAgent; AddSwitch, AddHost, AddLink, FailLink; Build;
- * Check; run the simulator; Finish.
+ * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent; AddSwitch, AddHost, AddLink,
+ * FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
  */
 class Fabric : public Object
 {
@@ -64,6 +64,12 @@ class Fabric : public Object
      * @param type TypeId name.
      */
     void AddAgent(const std::string& type);
+    /**
+     * @brief Add an agent to every host.
+     *
+     * @param type TypeId name.
+     */
+    void AddHostAgent(const std::string& type);
     /**
      * @brief Let frames of lossless classes be lost, and headroom be less than eta'.
      *
@@ -125,6 +131,19 @@ class Fabric : public Object
      * @param up when; negative: never.
      */
     void FailLink(uint32_t link, Time down, Time up);
+    /**
+     * @brief Set an attribute on the objects of one node alone: the node itself, its buffer, its
+     * agents, its ports and their flow controls. Precondition: all links are added.
+     *
+     * @param node its number.
+     * @param type TypeId name.
+     * @param name attribute.
+     * @param value value in ns-3's spelling.
+     */
+    void SetNodeAttribute(uint32_t node,
+                          const std::string& type,
+                          const std::string& name,
+                          const std::string& value);
     /// All is added: find the routes, configure buffers, start flow controls.
     void Build();
 
@@ -231,6 +250,7 @@ class Fabric : public Object
     std::map<std::string, ObjectFactory> m_factories; //!< by TypeId name
     std::vector<std::string> m_flowControls;          //!< chain of every port
     std::vector<std::string> m_agents;                //!< of every switch
+    std::vector<std::string> m_hostAgents;            //!< of every host
     std::vector<Ptr<FabricNode>> m_nodes;             //!< all
     std::vector<Link> m_links;                        //!< all
     std::vector<uint32_t> m_downAtStart;              //!< links

@@ -118,6 +118,10 @@ FabricNode::AddAgent(Ptr<SwitchAgent> agent)
     {
         m_controlAgents.push_back(raw);
     }
+    if (hooks & SwitchAgent::RECEIVE)
+    {
+        m_receiveAgents.push_back(raw);
+    }
 }
 
 const std::vector<Ptr<SwitchAgent>>&
@@ -290,6 +294,15 @@ FabricNode::OfferTransit(Frame* frame, Port& ingress) const
         }
     }
     return false;
+}
+
+void
+FabricNode::TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const
+{
+    for (SwitchAgent* agent : m_receiveAgents)
+    {
+        agent->NotifyReceive(frame, bytes, rate);
+    }
 }
 
 const FabricNode::Counters&

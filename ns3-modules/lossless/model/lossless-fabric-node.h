@@ -248,6 +248,14 @@ class FabricNode : public Object
      * @return true if one consumed it.
      */
     bool OfferTransit(Frame* frame, Port& ingress) const;
+    /**
+     * @brief Tell the agents of a data frame in the FIFO of a slow receiver.
+     *
+     * @param frame it.
+     * @param bytes frame bytes in the FIFO.
+     * @param rate bit/s at which they are taken.
+     */
+    void TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const;
 
     /**
      * @brief What it counted.
@@ -293,6 +301,7 @@ class FabricNode : public Object
     std::vector<SwitchAgent*> m_pauseAgents;                                 //!< those with PAUSE
     std::vector<SwitchAgent*> m_transitAgents;                               //!< those with TRANSIT
     std::vector<SwitchAgent*> m_controlAgents;                               //!< those with CONTROL
+    std::vector<SwitchAgent*> m_receiveAgents;                               //!< those with RECEIVE
     Recorder* m_recorder{nullptr};                                           //!< where traces go
     const Routes* m_routes{nullptr};                                         //!< the ways
     Counters m_counters;                                                     //!< what it counted

@@ -230,6 +230,7 @@ Port::Enqueue(Frame* frame)
         frame->order = m_joined++;
         m_queues[queue].Push(frame);
         m_nonempty |= 1ULL << queue;
+        RecordEgress(frame->cls);
         if (m_hooks & FlowControl::JOINED)
         {
             for (FlowControl* flowControl : m_joinedHooks)
@@ -419,6 +420,7 @@ Port::DropQueue(uint16_t queue, DropCause cause)
         ++dropped;
     }
     m_nonempty &= ~(1ULL << queue);
+    RecordEgress(frames.GetClass());
     ReopenSource(queue);
     return dropped;
 }
@@ -676,6 +678,7 @@ Port::PopQueue(uint16_t queue, int64_t now)
 {
     EgressQueue& frames = m_queues[queue];
     Frame* frame = frames.Pop();
+    RecordEgress(frame->cls);
     if (frames.GetFrames() == 0)
     {
         m_nonempty &= ~(1ULL << queue);
@@ -1003,6 +1006,17 @@ Port::GetIngressBytes(uint8_t cls) const
 }
 
 int64_t
+Port::GetEgressBytes(uint8_t cls) const
+{
+    int64_t bytes = 0;
+    for (std::size_t queue = cls; queue < m_queues.size(); queue += N_CLASSES)
+    {
+        bytes += m_queues[queue].GetBytes();
+    }
+    return bytes;
+}
+
+int64_t
 Port::GetWireBytesIn(uint8_t cls) const
 {
     return m_wireIn[cls];
@@ -1066,6 +1080,22 @@ Port::TraceQueues(Recorder* recorder, uint32_t classes)
 {
     m_queueRecorder = recorder;
     m_queueClasses |= classes;
+}
+
+void
+Port::TraceEgress(Recorder* recorder, uint32_t classes)
+{
+    m_egressRecorder = recorder;
+    m_egressClasses |= classes;
+}
+
+void
+Port::RecordEgress(uint8_t cls) const
+{
+    if ((m_egressClasses >> cls) & 1U)
+    {
+        m_egressRecorder->RecordEgress(*this, cls, GetEgressBytes(cls));
+    }
 }
 
 void

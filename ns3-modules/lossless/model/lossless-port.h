@@ -381,6 +381,13 @@ class Port : public Object
      */
     int64_t GetIngressBytes(uint8_t cls) const;
     /**
+     * @brief Bytes that wait in the egress queues of a class.
+     *
+     * @param cls class.
+     * @return bytes; the frame in transmission is not counted.
+     */
+    int64_t GetEgressBytes(uint8_t cls) const;
+    /**
      * @brief Wire bytes received so far.
      *
      * @param cls class.
@@ -441,6 +448,13 @@ class Port : public Object
      * @param classes mask.
      */
     void TraceQueues(Recorder* recorder, uint32_t classes);
+    /**
+     * @brief Trace egress bytes on change.
+     *
+     * @param recorder where to.
+     * @param classes mask.
+     */
+    void TraceEgress(Recorder* recorder, uint32_t classes);
     /**
      * @brief Trace every arrival as a row of "rate".
      *
@@ -513,6 +527,7 @@ class Port : public Object
     void Obey(Frame* frame);
     void Refill();
     void ReopenSource(uint16_t queue);
+    void RecordEgress(uint8_t cls) const;
     Frame* SelectData();
     /**
      * @brief From when the head of a queue may go.
@@ -611,6 +626,7 @@ class Port : public Object
     std::array<int64_t, N_CLASSES> m_sentSince;   //!< start of the open interval, or -1
     std::array<int64_t, N_CLASSES> m_pausedSince; //!< start of the open interval, or -1
     Recorder* m_queueRecorder{nullptr};           //!< or null
+    Recorder* m_egressRecorder{nullptr};          //!< or null
     Recorder* m_rateRecorder{nullptr};            //!< or null
     Recorder* m_pauseRecorder{nullptr};           //!< or null
     Recorder* m_controlRecorder{nullptr};         //!< or null

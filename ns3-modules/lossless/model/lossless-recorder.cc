@@ -21,6 +21,15 @@ struct Recorder::QueueColumns
     {
     }
 
+    void Append(const Port& port, uint8_t number, int64_t now)
+    {
+        time->push_back(NowPs());
+        node->push_back(port.GetNodeId());
+        peer->push_back(port.GetPeerId());
+        cls->push_back(number);
+        bytes->push_back(now);
+    }
+
     std::vector<int64_t>* time;  //!< ps
     std::vector<uint32_t>* node; //!< number
     std::vector<uint32_t>* peer; //!< number
@@ -137,7 +146,8 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
         }
         if (period > 0)
         {
-            m_samplers.push_back(std::make_unique<Sampler>(this, port, classes, period, false));
+            m_samplers.push_back(
+                std::make_unique<Sampler>(this, port, classes, period, Sampler::Kind::QUEUE));
             return true;
         }
         port->TraceQueues(this, classes);
@@ -150,6 +160,28 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
         }
         return true;
     }
+    if (table == "egress")
+    {
+        if (!m_egress)
+        {
+            m_egress = std::make_unique<QueueColumns>(*AddTable(table));
+        }
+        if (period > 0)
+        {
+            m_samplers.push_back(
+                std::make_unique<Sampler>(this, port, classes, period, Sampler::Kind::EGRESS));
+            return true;
+        }
+        port->TraceEgress(this, classes);
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if ((classes >> cls) & 1U)
+            {
+                RecordEgress(*port, cls, 0);
+            }
+        }
+        return true;
+    }
     if (table == "rate")
     {
         if (!m_rate)
@@ -158,7 +190,8 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
         }
         if (period > 0)
         {
-            m_samplers.push_back(std::make_unique<Sampler>(this, port, classes, period, true));
+            m_samplers.push_back(
+                std::make_unique<Sampler>(this, port, classes, period, Sampler::Kind::RATE));
         }
         else
         {
@@ -198,11 +231,13 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
 void
 Recorder::RecordQueue(const Port& port, uint8_t cls, int64_t bytes)
 {
-    m_queue->time->push_back(NowPs());
-    m_queue->node->push_back(port.GetNodeId());
-    m_queue->peer->push_back(port.GetPeerId());
-    m_queue->cls->push_back(cls);
-    m_queue->bytes->push_back(bytes);
+    m_queue->Append(port, cls, bytes);
+}
+
+void
+Recorder::RecordEgress(const Port& port, uint8_t cls, int64_t bytes)
+{
+    m_egress->Append(port, cls, bytes);
 }
 
 void
@@ -260,17 +295,17 @@ Recorder::Sampler::Sampler(Recorder* recorder,
                            Port* port,
                            uint32_t classes,
                            int64_t period,
-                           bool rate)
+                           Kind kind)
     : m_recorder(recorder),
       m_port(port),
       m_classes(classes),
       m_period(period),
-      m_rate(rate),
+      m_kind(kind),
       m_rx(N_CLASSES, 0),
       m_tx(N_CLASSES, 0),
       m_event(this, &Sampler::Sample)
 {
-    m_event.Schedule(rate ? period : 0);
+    m_event.Schedule(kind == Kind::RATE ? period : 0);
 }
 
 void
@@ -282,7 +317,12 @@ Recorder::Sampler::Sample()
         {
             continue;
         }
-        if (!m_rate)
+        if (m_kind == Kind::EGRESS)
+        {
+            m_recorder->RecordEgress(*m_port, cls, m_port->GetEgressBytes(cls));
+            continue;
+        }
+        if (m_kind == Kind::QUEUE)
         {
             m_recorder->RecordQueue(*m_port, cls, m_port->GetIngressBytes(cls));
             continue;

@@ -204,7 +204,7 @@ class Recorder
 
     /**
      * @brief Trace a table on a port.
-     * @param table "queue", "rate", "pause", "drop" or "control".
+     * @param table "queue", "egress", "rate", "pause", "drop" or "control".
      * @param port the port.
      * @param classes bit c set: class c.
      * @param period ps between samples; 0: on every change.
@@ -234,6 +234,14 @@ class Recorder
      * @param bytes bytes now.
      */
     void RecordQueue(const Port& port, uint8_t cls, int64_t bytes);
+    /**
+     * @brief Bytes that wait in the egress queues of a (port, class).
+     *
+     * @param port the port.
+     * @param cls class.
+     * @param bytes bytes now.
+     */
+    void RecordEgress(const Port& port, uint8_t cls, int64_t bytes);
     /**
      * @brief Wire bytes since the last row.
      *
@@ -276,7 +284,7 @@ class Recorder
     bool TracesDrops() const;
 
   private:
-    struct QueueColumns;   //!< columns of "queue"
+    struct QueueColumns;   //!< columns of "queue" and of "egress"
     struct RateColumns;    //!< columns of "rate"
     struct PauseColumns;   //!< columns of "pause"
     struct DropColumns;    //!< columns of "drop"
@@ -286,6 +294,14 @@ class Recorder
     class Sampler
     {
       public:
+        /// Which table.
+        enum class Kind : uint8_t
+        {
+            QUEUE,  ///< "queue"
+            EGRESS, ///< "egress"
+            RATE,   ///< "rate"
+        };
+
         /**
          * @brief Start sampling.
          *
@@ -293,9 +309,9 @@ class Recorder
          * @param port of.
          * @param classes mask.
          * @param period ps.
-         * @param rate table.
+         * @param kind what to sample.
          */
-        Sampler(Recorder* recorder, Port* port, uint32_t classes, int64_t period, bool rate);
+        Sampler(Recorder* recorder, Port* port, uint32_t classes, int64_t period, Kind kind);
 
       private:
         void Sample();
@@ -304,7 +320,7 @@ class Recorder
         Port* m_port;                   //!< whom to ask
         uint32_t m_classes;             //!< mask
         int64_t m_period;               //!< ps
-        bool m_rate;                    //!< "rate", else "queue"
+        Kind m_kind;                    //!< which table
         std::vector<int64_t> m_rx;      //!< bytes at the last sample
         std::vector<int64_t> m_tx;      //!< bytes at the last sample
         ReusableEvent<Sampler> m_event; //!< next sample
@@ -312,6 +328,7 @@ class Recorder
 
     std::vector<std::unique_ptr<Table>> m_tables;     //!< all
     std::unique_ptr<QueueColumns> m_queue;            //!< or null
+    std::unique_ptr<QueueColumns> m_egress;           //!< or null
     std::unique_ptr<RateColumns> m_rate;              //!< or null
     std::unique_ptr<PauseColumns> m_pause;            //!< or null
     std::unique_ptr<DropColumns> m_drop;              //!< or null

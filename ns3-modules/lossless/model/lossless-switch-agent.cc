@@ -72,6 +72,11 @@ SwitchAgent::NotifyControl(Port& /* port */, const ControlFrame& /* control */)
 }
 
 void
+SwitchAgent::NotifyReceive(const Frame& /* frame */, int64_t /* bytes */, uint64_t /* rate */)
+{
+}
+
+void
 SwitchAgent::Report(Summary& /* summary */) const
 {
 }

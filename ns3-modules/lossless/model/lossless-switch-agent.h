@@ -24,9 +24,9 @@ class Port;
  * @brief Something that sees what only a whole node sees: queues with their depths, pauses,
  * messages in transit.
  *
- * Any number a node. Act through the node and its ports: FabricNode::Inject, Port::SendControl,
- * Port::DropQueue, Port::SetIgnorePause. GetHooks() says which functions a class overrides; the
- * others are never called.
+ * Any number a node, switch or host. Act through the node and its ports: FabricNode::Inject,
+ * Port::SendControl, Port::DropQueue, Port::SetIgnorePause. GetHooks() says which functions a class
+ * overrides; the others are never called.
  */
 class SwitchAgent : public Object
 {
@@ -34,10 +34,11 @@ class SwitchAgent : public Object
     /// Functions that a class overrides.
     enum Hook : uint32_t
     {
-        QUEUE = 1,   ///< NotifyEnqueue, NotifyDequeue
-        PAUSE = 2,   ///< NotifyPauseSent, NotifyPaused
-        TRANSIT = 4, ///< NotifyTransit
-        CONTROL = 8, ///< Decorate, NotifyControl
+        QUEUE = 1,    ///< NotifyEnqueue, NotifyDequeue
+        PAUSE = 2,    ///< NotifyPauseSent, NotifyPaused
+        TRANSIT = 4,  ///< NotifyTransit
+        CONTROL = 8,  ///< Decorate, NotifyControl
+        RECEIVE = 16, ///< NotifyReceive
     };
 
     /**
@@ -62,6 +63,7 @@ class SwitchAgent : public Object
     void SetNode(FabricNode* node);
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
+
     /**
      * @brief What makes this configuration impossible on this node.
      *
@@ -110,7 +112,7 @@ class SwitchAgent : public Object
      */
     virtual bool NotifyTransit(Frame* frame, Port& ingress);
     /**
-     * @brief A MAC control frame is about to be queued: append bytes.
+     * @brief A MAC control frame is about to be queued: append bytes, or change its words.
      *
      * @param port towards the peer.
      * @param control the frame.
@@ -123,6 +125,14 @@ class SwitchAgent : public Object
      * @param control the frame.
      */
     virtual void NotifyControl(Port& port, const ControlFrame& control);
+    /**
+     * @brief A data frame has joined the FIFO of a host that takes data more slowly than its line.
+     *
+     * @param frame it.
+     * @param bytes frame bytes in the FIFO, this one and the one that is being taken included.
+     * @param rate bit/s of frame bytes at which the host takes them.
+     */
+    virtual void NotifyReceive(const Frame& frame, int64_t bytes, uint64_t rate);
     /**
      * @brief Add this node's numbers to the run's summary.
      *

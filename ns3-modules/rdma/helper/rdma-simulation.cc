@@ -272,7 +272,7 @@ Simulation::Impl::IdealTime(const QueuePair& queuePair, const Hops& hops) const
         time += lossless::TransmissionTime(last + overhead, port.GetRate());
         delays = port.GetDelay();
     }
-    return time + delays;
+    return time + delays + queuePair.GetDestination()->GetLatency();
 }
 
 std::string
@@ -372,6 +372,12 @@ Simulation::AddAgent(const std::string& typeId)
 }
 
 void
+Simulation::AddHostAgent(const std::string& typeId)
+{
+    m_impl->fabric->AddHostAgent(typeId);
+}
+
+void
 Simulation::SetCongestionControl(const std::string& typeId)
 {
     m_impl->congestionControl = typeId;
@@ -431,6 +437,15 @@ Simulation::AddLinks(const uint32_t* a,
                                 DataRate(rates[i]),
                                 TimeStep(static_cast<uint64_t>(delays[i])));
     }
+}
+
+void
+Simulation::SetNodeAttribute(uint32_t node,
+                             const std::string& typeId,
+                             const std::string& name,
+                             const std::string& value)
+{
+    m_impl->fabric->SetNodeAttribute(node, typeId, name, value);
 }
 
 void
@@ -635,7 +650,7 @@ Simulation::Trace(const std::string& table,
         NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
                         "there is no trace table '"
                             << table
-                            << "'; there are queue, rate, pause, drop, control and flow_rate");
+                            << "'; there are queue, egress, rate, pause, drop, control and flow_rate");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),

@@ -74,6 +74,12 @@ class Simulation
      */
     void AddAgent(const std::string& typeId);
     /**
+     * @brief Add a SwitchAgent to every host.
+     *
+     * @param typeId full TypeId name.
+     */
+    void AddHostAgent(const std::string& typeId);
+    /**
      * @brief Congestion control of every queue pair.
      *
      * @param typeId full TypeId name; empty: none.
@@ -121,6 +127,19 @@ class Simulation
                   const uint64_t* rates,
                   const int64_t* delays,
                   uint32_t n);
+    /**
+     * @brief Set an attribute on the objects of one node alone: the node, its buffer, its agents,
+     * its ports and their flow controls. After AddLinks.
+     *
+     * @param node its number.
+     * @param typeId full TypeId name.
+     * @param name attribute name.
+     * @param value in ns-3's spelling.
+     */
+    void SetNodeAttribute(uint32_t node,
+                          const std::string& typeId,
+                          const std::string& name,
+                          const std::string& value);
     /**
      * @brief Take a link down.
      *
@@ -185,9 +204,9 @@ class Simulation
 
     /**
      * @brief Trace something.
-     * @param table "queue" (ingress bytes), "rate" (bytes in and out an interval), "pause",
-     * "drop", "control" (MAC control frames on the wire), or "flow_rate" (the rate that a flow
-     * whose source the node is may use, at each change).
+     * @param table "queue" (ingress bytes), "egress" (bytes that wait to go), "rate" (bytes in and
+     * out an interval), "pause", "drop", "control" (MAC control frames on the wire), or "flow_rate"
+     * (the rate that a flow whose source the node is may use, at each change).
      * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
      * leads to; -1: all.
      * @param classMask bit c set: class c.

@@ -28,12 +28,22 @@ Host::GetTypeId()
     static TypeId tid = TypeId("ns3::rdma::Host")
                             .SetParent<lossless::FabricNode>()
                             .SetGroupName("rdma")
-                            .AddConstructor<Host>();
+                            .AddConstructor<Host>()
+                            .AddAttribute("Latency",
+                                          "NIC: time from a frame's last bit to its being taken, "
+                                          "and from the making of an answer (ACK, CNP, routed "
+                                          "control frame) to its joining the egress queue. MAC "
+                                          "control frames do not pass it.",
+                                          TimeValue(Seconds(0)),
+                                          MakeTimeAccessor(&Host::m_latency),
+                                          MakeTimeChecker(Seconds(0)));
     return tid;
 }
 
 Host::Host()
     : m_timer(this, &Host::Timer),
+      m_leaveInbound(this, &Host::LeaveInbound),
+      m_leaveOutbound(this, &Host::LeaveOutbound),
       m_served(this, &Host::Served)
 {
 }
@@ -264,17 +274,51 @@ void
 Host::Inject(Frame* frame)
 {
     CountMade(frame);
-    m_ports.front()->Enqueue(frame);
+    if (m_latency.IsZero())
+    {
+        m_ports.front()->Enqueue(frame);
+        return;
+    }
+    m_outbound.Push(frame);
+    m_leaveOutbound.Schedule(m_latency.GetTimeStep());
 }
 
 void
-Host::Receive(Frame* frame, lossless::Port& ingress)
+Host::LeaveOutbound()
 {
+    m_ports.front()->Enqueue(m_outbound.Pop());
+}
+
+void
+Host::Receive(Frame* frame, lossless::Port& /* ingress */)
+{
+    if (m_latency.IsZero())
+    {
+        Accept(frame);
+        return;
+    }
+    m_inbound.Push(frame);
+    m_leaveInbound.Schedule(m_latency.GetTimeStep());
+}
+
+void
+Host::LeaveInbound()
+{
+    Accept(m_inbound.Pop());
+}
+
+void
+Host::Accept(Frame* frame)
+{
+    lossless::Port& ingress = *m_ports.front();
     if (frame->kind == FrameKind::DATA && (m_receiveRate > 0 || m_serving))
     {
         if (Charge(frame, ingress, 0))
         {
             m_received.Push(frame);
+            TellReceive(*frame,
+                        m_received.GetBytes(),
+                        m_receiveRate ? m_receiveRate : ingress.GetRate());
             ServeNext();
         }
         return;
@@ -348,7 +392,24 @@ Host::Process(Frame* frame)
 uint64_t
 Host::CountHeld() const
 {
-    return m_received.GetFrames();
+    return m_received.GetFrames() + m_inbound.GetFrames() + m_outbound.GetFrames();
+}
+
+QueuePair*
+Host::FindSender(uint32_t flow) const
+{
+    if (flow >= m_queuePairs->size())
+    {
+        return nullptr;
+    }
+    QueuePair* queuePair = PeekPointer((*m_queuePairs)[flow]);
+    return queuePair->GetSource() == this ? queuePair : nullptr;
+}
+
+int64_t
+Host::GetLatency() const
+{
+    return m_latency.GetTimeStep();
 }
 
 void

@@ -32,6 +32,10 @@ struct Progress
  *
  * It takes data at line rate, or slower: then arriving frames fill its buffer and its port's flow
  * controls act on the switch.
+ *
+ * Latency delays what arrives and what the host answers with. Data frames are made when they can
+ * go: their way through the NIC is seen only by what stops them, and belongs to the scheme that
+ * does.
  */
 class Host : public lossless::FabricNode, public lossless::FrameSource
 {
@@ -91,6 +95,20 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     void Inject(lossless::Frame* frame) override;
     uint64_t CountHeld() const override;
 
+    /**
+     * @brief A queue pair that sends from here.
+     *
+     * @param flow its number.
+     * @return it, or nullptr if there is none of that number, or another host sends it.
+     */
+    QueuePair* FindSender(uint32_t flow) const;
+    /**
+     * @brief NIC latency.
+     *
+     * @return ps.
+     */
+    int64_t GetLatency() const;
+
     /// Make the port take frames from the queue pairs; call once it is there.
     void ConnectSource();
 
@@ -121,6 +139,9 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     QueuePair* Unpark(uint16_t queue);
     void List(QueuePair* queuePair, int64_t now);
     void Timer();
+    void LeaveInbound();
+    void LeaveOutbound();
+    void Accept(lossless::Frame* frame);
     void Process(lossless::Frame* frame);
     void ServeNext();
     void Served();
@@ -138,6 +159,11 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     std::priority_queue<Timed> m_timed;                //!< queue pairs that may send later
     int64_t m_timerAt{lossless::NEVER};                //!< earliest pending look (ps)
     lossless::ReusableEvent<Host> m_timer;             //!< look at them
+    Time m_latency;                                    //!< attribute
+    lossless::FrameFifo m_inbound;                     //!< arrived, still in the NIC
+    lossless::ReusableEvent<Host> m_leaveInbound;      //!< one of them is through
+    lossless::FrameFifo m_outbound;                    //!< made here, still in the NIC
+    lossless::ReusableEvent<Host> m_leaveOutbound;     //!< one of them is through
     uint64_t m_receiveRate{0};                         //!< bit/s; 0: line rate
     lossless::FrameFifo m_received;                    //!< frames not yet taken
     bool m_serving{false};                             //!< taking one

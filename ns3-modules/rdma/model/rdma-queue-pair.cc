@@ -181,10 +181,12 @@ QueuePair::Reconsider()
     }
 }
 
-void
+int64_t
 QueuePair::HoldUntil(int64_t until)
 {
+    const int64_t before = std::max(NowPs(), m_holdUntil);
     m_holdUntil = std::max(m_holdUntil, until);
+    return std::max<int64_t>(0, until - before);
 }
 
 bool

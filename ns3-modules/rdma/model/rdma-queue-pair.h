@@ -107,8 +107,9 @@ class QueuePair : public Object
      * @brief Send nothing before a time; a later call can only move it further.
      *
      * @param until ps.
+     * @return by how much this lengthens the time from now on in which it is held (ps).
      */
-    void HoldUntil(int64_t until);
+    int64_t HoldUntil(int64_t until);
 
     /**
      * @brief Has it a packet to send, whatever the rate?

@@ -215,10 +215,16 @@ def _draw_panel(axes: Axes, lines: list[Line], clock: Scale, shown: Scale, *, pa
         axes.grid(visible=False, axis="y")
 
 
+_TABLES = {
+    "queue": "Ingress queue",
+    "egress": "Egress queue",
+    "rate": "Rate",
+    "pause": "Paused",
+}
+
+
 def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
-    name = row.label or {"queue": "Ingress queue", "rate": "Rate", "pause": "Paused"}.get(
-        row.table, row.table
-    )
+    name = row.label or _TABLES.get(row.table, row.table)
     panels[0].set_ylabel(label_axis(name, shown.label))
     if row.table == "pause":
         return
