@@ -1,0 +1,212 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef SFC_CONGESTION_POINT_H
+#define SFC_CONGESTION_POINT_H
+
+#include "sfc-drain-rate.h"
+#include "sfc-message.h"
+#include "sfc-two-hash-filter.h"
+
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-port.h"
+#include "ns3/lossless-switch-agent.h"
+#include "ns3/nstime.h"
+#include "ns3/traced-callback.h"
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3
+{
+namespace sfc
+{
+
+class SfcProxy;
+
+/**
+ * @ingroup sfc
+ * @brief Watches the egress queues of a switch, or the FIFO of a host that takes data more slowly
+ * than its line, and tells the source of every data frame above the threshold how long to pause.
+ */
+class SfcCongestionPoint : public lossless::SwitchAgent
+{
+  public:
+    /// What is done about the time that messages and data are on their way.
+    enum class Correction
+    {
+        NONE,       ///< nothing: the pause is too long by it
+        TIME_STAMP, ///< the source measures it and subtracts it
+        RESERVE,    ///< the pause ends while a reserve is still in the queue
+    };
+
+    /// Which frames above the threshold get a message.
+    enum class Filter
+    {
+        NONE,             ///< all
+        FIRST,            ///< of each key the first, until the queue is below the threshold again
+        FIRST_AND_LAST,   ///< the first, and the last
+        FIRST_AND_EXPIRY, ///< the first, and one when the pause of the message before has passed
+        TWO_HASH,         ///< the first in each epoch of a TwoHashFilter
+    };
+
+    /// Whose messages a filter (other than TWO_HASH) regards as the same.
+    enum class Key
+    {
+        HOSTS, ///< source, destination, queue
+        FLOW,  ///< flow, queue
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    SfcCongestionPoint();
+    ~SfcCongestionPoint() override;
+
+    uint32_t GetHooks() const override;
+    void Start() override;
+    std::string Check() const override;
+    void NotifyEnqueue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
+    void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
+    void NotifyReceive(const lossless::Frame& frame, int64_t bytes, uint64_t rate) override;
+    void Report(lossless::Summary& summary) const override;
+
+    /**
+     * @brief TracedCallback signature of messages.
+     *
+     * @param message it.
+     * @param source host it goes to.
+     * @param octets wire bytes in the queue.
+     */
+    typedef void (*MessageCallback)(const Message& message, uint32_t source, int64_t octets);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /// What is known of a watched queue.
+    struct Queue
+    {
+        DrainRate rate;      //!< what it gets
+        uint64_t episode{0}; //!< times it rose above the threshold
+        bool above{false};   //!< it is above it
+    };
+
+    /// Whose messages are the same.
+    struct KeyOf
+    {
+        uint32_t queue; //!< number of the queue here
+        uint32_t src;   //!< source, or flow
+        uint32_t dst;   //!< destination; 0 where the flow says it
+
+        bool operator==(const KeyOf&) const = default;
+    };
+
+    /// Hash of a key.
+    struct KeyHash
+    {
+        /**
+         * @brief Hash.
+         *
+         * @param key it.
+         * @return hash.
+         */
+        std::size_t operator()(const KeyOf& key) const
+        {
+            const uint64_t ends = static_cast<uint64_t>(key.src) << 32 | key.dst;
+            return (ends ^ static_cast<uint64_t>(key.queue) << 20) * UINT64_C(0x9e3779b97f4a7c15) >>
+                   16;
+        }
+    };
+
+    /// What a key was told.
+    struct Told
+    {
+        uint64_t episode{0}; //!< of the last message; 0: none yet
+        int64_t expires{0};  //!< end of its interval, counted from its sending (ps)
+        int64_t last{-1};    //!< when the last frame was suppressed; -1: none since a message (ps)
+        bool waiting{false}; //!< in the list of those whose last frame is awaited
+        Message message;     //!< of that frame
+        lossless::Frame to;  //!< addresses of that frame
+    };
+
+    /// A message on its way through this node.
+    struct Outgoing
+    {
+        Message message;      //!< it
+        lossless::Frame data; //!< addresses of the frame that caused it
+    };
+
+    void Congested(Queue& queue,
+                   uint32_t number,
+                   const lossless::Frame& frame,
+                   int64_t octets,
+                   uint64_t rate);
+    bool Passes(Queue& queue,
+                Told& told,
+                const lossless::Frame& frame,
+                const Message& message,
+                int64_t now);
+    void Send(Told& told,
+              uint64_t episode,
+              const Message& message,
+              const lossless::Frame& data,
+              int64_t octets,
+              int64_t now);
+    void Launch(const Message& message, const lossless::Frame& data);
+    void LeavePipeline();
+    void LookForLast();
+    Queue& QueueOf(const lossless::Port& egress, uint16_t queue);
+
+    // Attributes
+    uint32_t m_threshold;    //!< B
+    uint32_t m_classes;      //!< mask
+    uint32_t m_messageSize;  //!< B
+    uint32_t m_messageClass; //!< class of messages
+    Time m_latency;          //!< making a message
+    Time m_window;           //!< of the bandwidth; 0: the line's
+    double m_lowest;         //!< share of the line
+    Correction m_correction; //!< what is done about TTS + TFS
+    double m_reserveShare;   //!< of m_buffer
+    uint64_t m_buffer;       //!< B; 0: the node's
+    Time m_resolution;       //!< unit of the interval
+    Time m_longest;          //!< longest interval
+    Filter m_filter;         //!< which messages are sent
+    Key m_key;               //!< whose are the same
+    Time m_lastGap;          //!< silence that makes a frame the last
+    uint32_t m_hashBits;     //!< of a place in the filter
+    Time m_epoch;            //!< of the filter
+
+    // State
+    bool m_atHost{false};                                //!< at a destination NIC
+    int64_t m_reserve{0};                                //!< B
+    SfcProxy* m_proxy{nullptr};                          //!< of this switch, or null
+    std::vector<Queue> m_queues;                         //!< of all ports
+    std::vector<uint32_t> m_firstQueue;                  //!< number of a port's queue 0
+    std::unordered_map<KeyOf, Told, KeyHash> m_told;     //!< by key
+    TwoHashFilter m_twoHash;                             //!< TWO_HASH
+    std::deque<std::pair<int64_t, Told*>> m_awaited;     //!< whose last frame is awaited, by time
+    std::deque<Outgoing> m_pipeline;                     //!< messages being made
+    lossless::ReusableEvent<SfcCongestionPoint> m_leave; //!< one of them is made
+    lossless::ReusableEvent<SfcCongestionPoint> m_look;  //!< look at m_awaited
+
+    // Counters
+    uint64_t m_above{0};       //!< frames above the threshold
+    uint64_t m_sent{0};        //!< messages
+    uint64_t m_suppressed{0};  //!< by the filter
+    uint64_t m_empty{0};       //!< intervals of 0
+    uint64_t m_capped{0};      //!< intervals cut to the longest
+    uint64_t m_afterExpiry{0}; //!< frames above it after the interval of the last message
+    int64_t m_peakInterval{0}; //!< ps
+    int64_t m_peakQueue{0};    //!< B
+    TracedCallback<const Message&, uint32_t, int64_t> m_messageTrace; //!< Message
+};
+
+} // namespace sfc
+} // namespace ns3
+
+#endif /* SFC_CONGESTION_POINT_H */

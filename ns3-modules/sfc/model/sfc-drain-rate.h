@@ -1,0 +1,101 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef SFC_DRAIN_RATE_H
+#define SFC_DRAIN_RATE_H
+
+#include "ns3/lossless-rate.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace sfc
+{
+
+/**
+ * @ingroup sfc
+ * @brief The bandwidth that a queue really gets: of its link, what is left by pauses, rate limits
+ * and other classes.
+ *
+ * While the queue holds frames, the wire bytes that it sent are counted from the start of one frame
+ * to the start of another, at least a window later; so a queue that has the line to itself measures
+ * exactly the line's rate. Of the last full window and the one under way, once that is long enough,
+ * the lower counts: it sees a pause when it begins and its end a window later. A queue that was
+ * empty knows nothing yet and takes the line's rate.
+ */
+class DrainRate
+{
+  public:
+    /**
+     * @brief The queue was empty and has got a frame.
+     *
+     * @param now ps.
+     * @param line rate of the link (bit/s).
+     */
+    void Begin(int64_t now, uint64_t line)
+    {
+        m_since = now;
+        m_bytes = 0;
+        m_rate = line;
+    }
+
+    /**
+     * @brief A frame of the queue begins to go.
+     *
+     * @param wireBytes its bytes on the wire.
+     * @param now ps.
+     * @param line rate of the link (bit/s).
+     * @param window at least so long is measured (ps).
+     */
+    void NoteSent(int64_t wireBytes, int64_t now, uint64_t line, int64_t window)
+    {
+        if (m_bytes > 0 && now - m_since >= window)
+        {
+            m_rate = std::min(line, Rate(m_bytes, now - m_since));
+            m_since = now;
+            m_bytes = 0;
+        }
+        else if (m_bytes == 0)
+        {
+            m_since = now; // what it waited for its first turn is not measured
+        }
+        m_bytes += wireBytes;
+    }
+
+    /**
+     * @brief The bandwidth now.
+     *
+     * @param now ps.
+     * @param line rate of the link (bit/s).
+     * @param window as above (ps).
+     * @param floor lowest answer (bit/s).
+     * @return bit/s.
+     */
+    uint64_t Get(int64_t now, uint64_t line, int64_t window, uint64_t floor) const
+    {
+        uint64_t rate = m_rate;
+        if (now - m_since >= window)
+        {
+            rate = std::min(rate, Rate(m_bytes, now - m_since));
+        }
+        return std::clamp(rate, std::min(floor, line), line);
+    }
+
+  private:
+    static uint64_t Rate(int64_t bytes, int64_t time)
+    {
+        constexpr lossless::Uint128 UNIT = 8'000'000'000'000ULL;
+        return static_cast<uint64_t>(static_cast<lossless::Uint128>(bytes) * UNIT /
+                                     static_cast<uint64_t>(time));
+    }
+
+    int64_t m_since{0}; //!< start of the window under way (ps)
+    int64_t m_bytes{0}; //!< wire bytes of frames that began to go in it
+    uint64_t m_rate{0}; //!< of the last full window (bit/s)
+};
+
+} // namespace sfc
+} // namespace ns3
+
+#endif /* SFC_DRAIN_RATE_H */

@@ -1,0 +1,119 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef SFC_TWO_HASH_FILTER_H
+#define SFC_TWO_HASH_FILTER_H
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace sfc
+{
+
+/**
+ * @ingroup sfc
+ * @brief Remembers, in two arrays of bits, who has been told already.
+ *
+ * A key (source, destination, class) sets one bit in each array, by two independent hashes; it is
+ * known when both bits were set before. So no key is told twice in an epoch, but one that shares
+ * its bits with others may not be told at all. When an epoch ends everybody is forgotten.
+ */
+class TwoHashFilter
+{
+  public:
+    /**
+     * @brief Set it up.
+     *
+     * @param bits each array has 2^bits bits.
+     * @param epoch after which all is forgotten (ps).
+     */
+    void Configure(uint32_t bits, int64_t epoch)
+    {
+        m_mask = (UINT32_C(1) << bits) - 1;
+        m_epoch = epoch;
+        for (auto& bank : m_banks)
+        {
+            for (auto& array : bank)
+            {
+                array.assign(static_cast<std::size_t>(m_mask) + 1, false);
+            }
+        }
+    }
+
+    /**
+     * @brief Was a key seen in this epoch? From now on it was.
+     *
+     * @param src source.
+     * @param dst destination.
+     * @param cls class.
+     * @param now ps.
+     * @return true if so, or if others that were have the same bits.
+     */
+    bool TestAndSet(uint32_t src, uint32_t dst, uint8_t cls, int64_t now)
+    {
+        const int64_t epoch = now / m_epoch;
+        if (epoch != m_current)
+        {
+            // The bank that is not in use is empty: the switch clears it during the epoch before.
+            m_current = epoch;
+            for (auto& array : m_banks[m_active])
+            {
+                array.assign(array.size(), false);
+            }
+            m_active = 1 - m_active;
+        }
+        const auto places = Places(src, dst, cls);
+        bool known = true;
+        for (std::size_t i = 0; i < places.size(); ++i)
+        {
+            auto bit = m_banks[m_active][i][places[i]];
+            known = known && bit;
+            bit = true;
+        }
+        return known;
+    }
+
+    /**
+     * @brief The bits of a key.
+     *
+     * @param src source.
+     * @param dst destination.
+     * @param cls class.
+     * @return its place in each array.
+     */
+    std::array<uint32_t, 2> Places(uint32_t src, uint32_t dst, uint8_t cls) const
+    {
+        const uint64_t key = static_cast<uint64_t>(src) << 32 | dst;
+        return {static_cast<uint32_t>(Mix(key ^ static_cast<uint64_t>(cls) << 60)) & m_mask,
+                static_cast<uint32_t>(Mix(~key - cls) >> 32) & m_mask};
+    }
+
+  private:
+    /**
+     * @brief Spread the bits of a number (the finaliser of SplitMix64).
+     *
+     * @param x number.
+     * @return number.
+     */
+    static uint64_t Mix(uint64_t x)
+    {
+        x += UINT64_C(0x9e3779b97f4a7c15);
+        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+        return x ^ x >> 31;
+    }
+
+    std::array<std::array<std::vector<bool>, 2>, 2> m_banks; //!< bank, array, bit
+    std::size_t m_active{0};                                 //!< bank in use
+    int64_t m_current{0};                                    //!< number of the epoch
+    int64_t m_epoch{1};                                      //!< length (ps)
+    uint32_t m_mask{0};                                      //!< of a place
+};
+
+} // namespace sfc
+} // namespace ns3
+
+#endif /* SFC_TWO_HASH_FILTER_H */
