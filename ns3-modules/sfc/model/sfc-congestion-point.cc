@@ -213,9 +213,9 @@ SfcCongestionPoint::Check() const
     if (m_longest < m_resolution)
     {
         std::ostringstream problem;
-        problem << "SfcCongestionPoint: LongestInterval (" << m_longest.GetTimeStep()
-                << " ps) is less than Resolution (" << m_resolution.GetTimeStep()
-                << " ps): every interval would be 0\n";
+        problem << m_node->GetName() << ": SfcCongestionPoint: LongestInterval ("
+                << m_longest.GetTimeStep() << " ps) is less than Resolution ("
+                << m_resolution.GetTimeStep() << " ps): every interval would be 0\n";
         return problem.str();
     }
     return {};

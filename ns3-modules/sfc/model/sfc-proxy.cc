@@ -81,7 +81,8 @@ SfcProxy::Check() const
 {
     if (dynamic_cast<const rdma::Host*>(m_node))
     {
-        return "SfcProxy: it acts at a switch; name it in 'agents', not in 'host_agents'\n";
+        return m_node->GetName() +
+               ": SfcProxy: it acts at a switch; name it in 'agents', not in 'host_agents'\n";
     }
     std::ostringstream problems;
     for (const Edge& edge : m_edges)
@@ -93,7 +94,7 @@ SfcProxy::Check() const
         });
         if (pfc == chain.end())
         {
-            problems << "SfcProxy: the NIC of " << nic.GetNode().GetName()
+            problems << m_node->GetName() << ": SfcProxy: the NIC of " << nic.GetNode().GetName()
                      << " does not obey PFC; add \"pfc\" to 'flow_control'\n";
             continue;
         }
@@ -101,8 +102,9 @@ SfcProxy::Check() const
         (*pfc)->GetAttribute("Mode", mode);
         if (mode.Get() != "Timer")
         {
-            problems << "SfcProxy: with Pfc.Mode " << mode.Get() << " the NIC of "
-                     << nic.GetNode().GetName() << " would pause for ever; it must be Timer\n";
+            problems << m_node->GetName() << ": SfcProxy: with Pfc.Mode " << mode.Get()
+                     << " the NIC of " << nic.GetNode().GetName()
+                     << " would pause for ever; it must be Timer\n";
         }
     }
     return problems.str();

@@ -122,7 +122,12 @@ SfcReactionPoint::Start()
 std::string
 SfcReactionPoint::Check() const
 {
-    return m_host ? "" : "SfcReactionPoint: it acts at a host; name it in 'host_agents'\n";
+    if (m_host)
+    {
+        return {};
+    }
+    return m_node->GetName() +
+           ": SfcReactionPoint: it acts at a host; name it in 'host_agents', not in 'agents'\n";
 }
 
 bool
