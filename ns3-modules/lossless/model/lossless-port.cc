@@ -230,7 +230,10 @@ Port::Enqueue(Frame* frame)
         frame->order = m_joined++;
         m_queues[queue].Push(frame);
         m_nonempty |= 1ULL << queue;
-        RecordEgress(frame->cls);
+        if ((m_egressClasses >> frame->cls) & 1U)
+        {
+            RecordEgress(frame->cls);
+        }
         if (m_hooks & FlowControl::JOINED)
         {
             for (FlowControl* flowControl : m_joinedHooks)
@@ -420,7 +423,10 @@ Port::DropQueue(uint16_t queue, DropCause cause)
         ++dropped;
     }
     m_nonempty &= ~(1ULL << queue);
-    RecordEgress(frames.GetClass());
+    if ((m_egressClasses >> frames.GetClass()) & 1U)
+    {
+        RecordEgress(frames.GetClass());
+    }
     ReopenSource(queue);
     return dropped;
 }
@@ -678,7 +684,10 @@ Port::PopQueue(uint16_t queue, int64_t now)
 {
     EgressQueue& frames = m_queues[queue];
     Frame* frame = frames.Pop();
-    RecordEgress(frame->cls);
+    if ((m_egressClasses >> frame->cls) & 1U)
+    {
+        RecordEgress(frame->cls);
+    }
     if (frames.GetFrames() == 0)
     {
         m_nonempty &= ~(1ULL << queue);
@@ -1092,10 +1101,7 @@ Port::TraceEgress(Recorder* recorder, uint32_t classes)
 void
 Port::RecordEgress(uint8_t cls) const
 {
-    if ((m_egressClasses >> cls) & 1U)
-    {
-        m_egressRecorder->RecordEgress(*this, cls, GetEgressBytes(cls));
-    }
+    m_egressRecorder->RecordEgress(*this, cls, GetEgressBytes(cls));
 }
 
 void

@@ -576,6 +576,7 @@ class Port : public Object
     int64_t m_delay{0};                //!< ps
     ClassService m_classService;       //!< between classes (attribute)
     ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
+    uint32_t m_egressClasses{0};       //!< mask of those traced
     Departure m_departure{};           //!< the frame in transmission
     ReusableEvent<Port> m_transmitEnd; //!< transmission ends
     TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit

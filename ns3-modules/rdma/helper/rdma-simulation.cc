@@ -647,10 +647,10 @@ Simulation::Trace(const std::string& table,
             m_impl->TraceFlowRates(port, classMask);
             return;
         }
-        NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
-                        "there is no trace table '"
-                            << table
-                            << "'; there are queue, egress, rate, pause, drop, control and flow_rate");
+        NS_ABORT_MSG_IF(
+            !fabric.GetRecorder().Trace(table, &port, classMask, period),
+            "there is no trace table '"
+                << table << "'; there are queue, egress, rate, pause, drop, control and flow_rate");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),

@@ -42,8 +42,8 @@ Host::GetTypeId()
 
 Host::Host()
     : m_timer(this, &Host::Timer),
-      m_leaveInbound(this, &Host::LeaveInbound),
-      m_leaveOutbound(this, &Host::LeaveOutbound),
+      m_inbound(this),
+      m_outbound(this),
       m_served(this, &Host::Served)
 {
 }
@@ -279,14 +279,13 @@ Host::Inject(Frame* frame)
         m_ports.front()->Enqueue(frame);
         return;
     }
-    m_outbound.Push(frame);
-    m_leaveOutbound.Schedule(m_latency.GetTimeStep());
+    m_outbound.Send(m_latency.GetTimeStep(), frame);
 }
 
 void
-Host::LeaveOutbound()
+Host::LeaveOutbound(Frame* frame)
 {
-    m_ports.front()->Enqueue(m_outbound.Pop());
+    m_ports.front()->Enqueue(frame);
 }
 
 void
@@ -297,14 +296,7 @@ Host::Receive(Frame* frame, lossless::Port& /* ingress */)
         Accept(frame);
         return;
     }
-    m_inbound.Push(frame);
-    m_leaveInbound.Schedule(m_latency.GetTimeStep());
-}
-
-void
-Host::LeaveInbound()
-{
-    Accept(m_inbound.Pop());
+    m_inbound.Send(m_latency.GetTimeStep(), frame);
 }
 
 void
@@ -392,7 +384,7 @@ Host::Process(Frame* frame)
 uint64_t
 Host::CountHeld() const
 {
-    return m_received.GetFrames() + m_inbound.GetFrames() + m_outbound.GetFrames();
+    return m_received.GetFrames() + m_inbound.GetCount() + m_outbound.GetCount();
 }
 
 QueuePair*

@@ -139,8 +139,7 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     QueuePair* Unpark(uint16_t queue);
     void List(QueuePair* queuePair, int64_t now);
     void Timer();
-    void LeaveInbound();
-    void LeaveOutbound();
+    void LeaveOutbound(lossless::Frame* frame);
     void Accept(lossless::Frame* frame);
     void Process(lossless::Frame* frame);
     void ServeNext();
@@ -160,14 +159,14 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     int64_t m_timerAt{lossless::NEVER};                //!< earliest pending look (ps)
     lossless::ReusableEvent<Host> m_timer;             //!< look at them
     Time m_latency;                                    //!< attribute
-    lossless::FrameFifo m_inbound;                     //!< arrived, still in the NIC
-    lossless::ReusableEvent<Host> m_leaveInbound;      //!< one of them is through
-    lossless::FrameFifo m_outbound;                    //!< made here, still in the NIC
-    lossless::ReusableEvent<Host> m_leaveOutbound;     //!< one of them is through
-    uint64_t m_receiveRate{0};                         //!< bit/s; 0: line rate
-    lossless::FrameFifo m_received;                    //!< frames not yet taken
-    bool m_serving{false};                             //!< taking one
-    lossless::ReusableEvent<Host> m_served;            //!< it is taken
+    lossless::EventStream<Host, lossless::Frame, &Host::Accept>
+        m_inbound; //!< arrived, still in the NIC
+    lossless::EventStream<Host, lossless::Frame, &Host::LeaveOutbound>
+        m_outbound;                         //!< made here, still in the NIC
+    uint64_t m_receiveRate{0};              //!< bit/s; 0: line rate
+    lossless::FrameFifo m_received;         //!< frames not yet taken
+    bool m_serving{false};                  //!< taking one
+    lossless::ReusableEvent<Host> m_served; //!< it is taken
 };
 
 } // namespace rdma
