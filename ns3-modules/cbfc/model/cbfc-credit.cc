@@ -134,10 +134,16 @@ Credit::Check() const
 bool
 Credit::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
 {
-    // Every frame takes whole blocks; those of a part of the frames are taken in proportion.
-    const auto held = static_cast<int64_t>(m_held[queue % N_CLASSES]);
-    const int64_t blocks = rest.total > 0 ? (held * rest.bytes + rest.total - 1) / rest.total : 0;
-    return m_blocks - blocks < BlocksOf(head.bytes);
+    if (!((m_lossless >> queue % N_CLASSES) & 1U))
+    {
+        return false;
+    }
+    uint64_t blocks = BlocksOf(head.bytes); // every frame takes whole blocks
+    for (const Frame* frame : rest.frames)
+    {
+        blocks += BlocksOf(frame->bytes);
+    }
+    return blocks > m_blocks;
 }
 
 bool

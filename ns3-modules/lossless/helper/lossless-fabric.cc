@@ -62,7 +62,7 @@ Fabric::DoDispose()
     {
         node->Dispose();
     }
-    m_deadlock.reset();
+    m_oracle.reset();
     m_nodes.clear();
     FramePool::Clear();
     Object::DoDispose();
@@ -299,7 +299,7 @@ Fabric::Build()
         m_nodes[m_links[link].a]->GetPort(m_links[link].portA).SetUp(false);
         m_nodes[m_links[link].b]->GetPort(m_links[link].portB).SetUp(false);
     }
-    m_deadlock = std::make_unique<DeadlockTest>(m_nodes);
+    m_oracle = std::make_unique<DeadlockOracle>(m_nodes);
     if (m_deadlockPeriod > 0)
     {
         m_testDeadlock.Schedule(m_deadlockPeriod);
@@ -309,30 +309,45 @@ Fabric::Build()
 void
 Fabric::TestDeadlock()
 {
-    FindDeadlock();
-    if (m_deadlockAt < 0)
-    {
-        m_testDeadlock.Schedule(m_deadlockPeriod);
-    }
-    else if (m_stopOnDeadlock)
+    m_oracle->Look();
+    if (IsStoppedByDeadlock())
     {
         Simulator::Stop();
+        return;
     }
+    m_testDeadlock.Schedule(m_deadlockPeriod);
 }
 
 void
-Fabric::FindDeadlock()
+Fabric::TraceDeadlocks()
 {
-    if (m_deadlockAt < 0 && m_deadlock->Find())
-    {
-        m_deadlockAt = NowPs(); // and m_deadlock keeps what it found
-    }
+    m_traceDeadlocks = true;
+}
+
+const DeadlockOracle&
+Fabric::GetOracle() const
+{
+    return *m_oracle;
+}
+
+const DeadlockOracle::Episode*
+Fabric::FirstEpisode(DeadlockOracle::Kind kind) const
+{
+    const auto& episodes = m_oracle->GetEpisodes();
+    const auto found = std::find_if(episodes.begin(), episodes.end(), [kind](const auto& episode) {
+        return episode.kind == kind;
+    });
+    return found == episodes.end() ? nullptr : &*found;
 }
 
 bool
 Fabric::IsStoppedByDeadlock() const
 {
-    return m_stopOnDeadlock && m_deadlockAt >= 0;
+    const auto& episodes = m_oracle->GetEpisodes();
+    return m_stopOnDeadlock &&
+           std::any_of(episodes.begin(), episodes.end(), [](const auto& episode) {
+               return episode.kind == DeadlockOracle::Kind::CYCLIC && episode.seen >= 0;
+           });
 }
 
 std::string
@@ -343,23 +358,62 @@ Fabric::GetPortName(uint32_t node, uint16_t port) const
 }
 
 std::string
-Fabric::DescribeDeadlock() const
+Fabric::DescribeEpisode(const DeadlockOracle::Episode& episode) const
 {
-    if (m_deadlockAt < 0)
-    {
-        return {};
-    }
-    const auto cycle = m_deadlock->GetCycle();
     std::ostringstream text;
-    text << "deadlock, seen at " << m_deadlockAt << " ps in class "
-         << cycle.front().queue % N_CLASSES << ": ";
-    for (const DeadlockTest::Queue& queue : cycle)
+    const bool cyclic = episode.kind == DeadlockOracle::Kind::CYCLIC;
+    const auto cls = (cyclic ? episode.cycle : episode.stuck).front().queue % N_CLASSES;
+    text << (cyclic ? "deadlock" : "blocked by a host") << ", formed at " << episode.formed
+         << " ps in class " << cls;
+    if (episode.dissolved >= 0)
+    {
+        text << " and dissolved at " << episode.dissolved << " ps";
+    }
+    text << ": ";
+    for (const DeadlockTest::Queue& queue : episode.cycle)
     {
         text << GetPortName(queue.node, queue.port) << " waits for ";
     }
-    text << GetPortName(cycle.front().node, cycle.front().port) << "; "
-         << m_deadlock->GetStuck().size() - cycle.size() << " other queues are stuck\n";
+    if (cyclic)
+    {
+        text << GetPortName(episode.cycle.front().node, episode.cycle.front().port) << "; "
+             << episode.stuck.size() - std::min(episode.stuck.size(), episode.cycle.size())
+             << " other queues are stuck";
+    }
+    else
+    {
+        text << episode.stuck.size() << " queues wait for a host that pauses without an end";
+    }
+    if (!episode.chain.empty())
+    {
+        const DeadlockOracle::Pause& first = episode.chain.front();
+        text << "; first pause: " << GetPortName(first.node, first.port) << " at " << first.time
+             << " ps, "
+             << (first.reason == DeadlockOracle::Reason::HOST ? "a host"
+                 : first.egress == NO_PORT
+                     ? std::string("congested")
+                     : "for frames to " + GetPortName(first.node, first.egress))
+             << ", " << episode.chain.size() - 1 << " pauses before the last";
+    }
+    text << "\n";
     return text.str();
+}
+
+std::string
+Fabric::DescribeDeadlock() const
+{
+    constexpr std::size_t MOST_LINES = 20;
+    const auto& episodes = m_oracle->GetEpisodes();
+    std::string text;
+    for (std::size_t number = 0; number < std::min(episodes.size(), MOST_LINES); ++number)
+    {
+        text += DescribeEpisode(episodes[number]);
+    }
+    if (episodes.size() > MOST_LINES)
+    {
+        text += "and " + std::to_string(episodes.size() - MOST_LINES) + " times more\n";
+    }
+    return text;
 }
 
 FabricNode&
@@ -468,7 +522,11 @@ Fabric::Warn() const
 std::string
 Fabric::Finish()
 {
-    FindDeadlock();
+    m_oracle->Look();
+    if (m_traceDeadlocks)
+    {
+        FillDeadlockTables();
+    }
     std::ostringstream problems;
     uint64_t made = 0;
     uint64_t ended = 0;
@@ -511,6 +569,125 @@ Fabric::Finish()
 }
 
 void
+Fabric::ReportDeadlock(Summary& summary) const
+{
+    using Kind = DeadlockOracle::Kind;
+    const auto time = [](int64_t ps) { return static_cast<double>(ps); };
+    const auto count = [](std::size_t n) { return static_cast<double>(n); };
+    const DeadlockOracle::Episode none;
+    const DeadlockOracle::Episode* first = FirstEpisode(Kind::CYCLIC);
+    const DeadlockOracle::Episode& deadlock = first ? *first : none;
+    summary["deadlocked"] = first ? 1 : 0;
+    summary["deadlocked_at_end"] = m_oracle->IsActive(Kind::CYCLIC) ? 1 : 0;
+    summary["deadlock_formed_ps"] = time(deadlock.formed);
+    summary["deadlock_seen_ps"] = time(deadlock.seen);
+    summary["deadlock_dissolved_ps"] = time(deadlock.dissolved);
+    summary["deadlock_cycle_queues"] = count(deadlock.cycle.size());
+    summary["deadlock_stuck_queues"] = count(deadlock.stuck.size());
+    summary["deadlock_chain_pauses"] = count(deadlock.chain.size());
+    const bool hasChain = !deadlock.chain.empty();
+    const DeadlockOracle::Pause* trigger = hasChain ? &deadlock.chain.front() : nullptr;
+    summary["deadlock_trigger_ps"] = time(trigger ? trigger->time : -1);
+    summary["deadlock_trigger_node"] = trigger ? trigger->node : -1;
+    summary["deadlock_trigger_peer"] =
+        trigger ? m_nodes[trigger->node]->GetPort(trigger->port).GetPeerId() : -1.0;
+    summary["deadlock_trigger_is_host"] =
+        trigger && trigger->reason == DeadlockOracle::Reason::HOST ? 1 : 0;
+    // on the cycle: the trigger paused one of the queues that wait for each other
+    summary["deadlock_trigger_on_cycle"] =
+        trigger && std::any_of(deadlock.cycle.begin(),
+                               deadlock.cycle.end(),
+                               [&](const DeadlockTest::Queue& queue) {
+                                   const Port& peer =
+                                       m_nodes[queue.node]->GetPort(queue.port).GetPeer();
+                                   return peer.GetNodeId() == trigger->node &&
+                                          peer.GetIndex() == trigger->port;
+                               })
+            ? 1
+            : 0;
+    const DeadlockOracle::Episode* host = FirstEpisode(Kind::HOST);
+    summary["blocked_by_host"] = host ? 1 : 0;
+    summary["blocked_by_host_formed_ps"] = time(host ? host->formed : -1);
+    summary["blocked_by_host_queues"] = count(host ? host->stuck.size() : 0);
+    const auto& episodes = m_oracle->GetEpisodes();
+    summary["deadlock_episodes"] = count(static_cast<std::size_t>(
+        std::count_if(episodes.begin(), episodes.end(), [](const auto& episode) {
+            return episode.kind == Kind::CYCLIC;
+        })));
+    summary["deadlock_evaluations"] = count(m_oracle->CountEvaluations());
+}
+
+void
+Fabric::FillDeadlockTables()
+{
+    Table& table = *m_recorder.AddTable("deadlock");
+    auto* number = table.Add<uint32_t>("episode");
+    auto* kind = table.Add<uint8_t>("kind");
+    auto* formed = table.Add<int64_t>("formed_ps");
+    auto* seen = table.Add<int64_t>("seen_ps");
+    auto* dissolved = table.Add<int64_t>("dissolved_ps");
+    auto* cycle = table.Add<uint32_t>("cycle_queues");
+    auto* stuck = table.Add<uint32_t>("stuck_queues");
+    auto* pauses = table.Add<uint32_t>("chain_pauses");
+    Table& parts = *m_recorder.AddTable("deadlock_part");
+    auto* ofEpisode = parts.Add<uint32_t>("episode");
+    auto* part = parts.Add<uint8_t>("part");
+    auto* order = parts.Add<uint32_t>("order");
+    auto* node = parts.Add<uint32_t>("node");
+    auto* peer = parts.Add<uint32_t>("peer");
+    auto* cls = parts.Add<uint8_t>("class");
+    auto* time = parts.Add<int64_t>("time_ps");
+    auto* reason = parts.Add<uint8_t>("reason");
+    auto* egress = parts.Add<int64_t>("egress_peer");
+    const auto addPart = [&](uint8_t what,
+                             std::size_t at,
+                             uint32_t ofNode,
+                             uint16_t port,
+                             uint8_t ofClass,
+                             int64_t when) {
+        ofEpisode->push_back(static_cast<uint32_t>(number->size() - 1));
+        part->push_back(what);
+        order->push_back(static_cast<uint32_t>(at));
+        node->push_back(ofNode);
+        peer->push_back(m_nodes[ofNode]->GetPort(port).GetPeerId());
+        cls->push_back(ofClass);
+        time->push_back(when);
+        reason->push_back(0);
+        egress->push_back(-1);
+    };
+    for (const DeadlockOracle::Episode& episode : m_oracle->GetEpisodes())
+    {
+        number->push_back(static_cast<uint32_t>(number->size()));
+        kind->push_back(static_cast<uint8_t>(episode.kind));
+        formed->push_back(episode.formed);
+        seen->push_back(episode.seen);
+        dissolved->push_back(episode.dissolved);
+        cycle->push_back(static_cast<uint32_t>(episode.cycle.size()));
+        stuck->push_back(static_cast<uint32_t>(episode.stuck.size()));
+        pauses->push_back(static_cast<uint32_t>(episode.chain.size()));
+        for (std::size_t at = 0; at < episode.cycle.size(); ++at)
+        {
+            const DeadlockTest::Queue& queue = episode.cycle[at];
+            addPart(0, at, queue.node, queue.port, queue.queue % N_CLASSES, episode.since[at]);
+        }
+        for (std::size_t at = 0; at < episode.stuck.size(); ++at)
+        {
+            const DeadlockTest::Queue& queue = episode.stuck[at];
+            addPart(1, at, queue.node, queue.port, queue.queue % N_CLASSES, -1);
+        }
+        for (std::size_t at = 0; at < episode.chain.size(); ++at)
+        {
+            const DeadlockOracle::Pause& pause = episode.chain[at];
+            addPart(2, at, pause.node, pause.port, pause.cls, pause.time);
+            reason->back() = static_cast<uint8_t>(pause.reason);
+            egress->back() = pause.egress == NO_PORT
+                                 ? -1
+                                 : int64_t{m_nodes[pause.node]->GetPort(pause.egress).GetPeerId()};
+        }
+    }
+}
+
+void
 Fabric::Report(Summary& summary) const
 {
     double& peak = summary["peak_buffer_bytes"];
@@ -518,13 +695,7 @@ Fabric::Report(Summary& summary) const
     double& queue = summary["peak_queue_bytes"];
     double& sufficient = summary["sufficient_headroom_bytes"];
     double& published = summary["published_headroom_bytes"];
-    const bool deadlocked = m_deadlockAt >= 0;
-    summary["deadlocked"] = deadlocked ? 1 : 0;
-    summary["deadlock_seen_ps"] = static_cast<double>(m_deadlockAt);
-    summary["deadlock_cycle_queues"] =
-        static_cast<double>(deadlocked ? m_deadlock->GetCycle().size() : 0);
-    summary["deadlock_stuck_queues"] =
-        static_cast<double>(deadlocked ? m_deadlock->GetStuck().size() : 0);
+    ReportDeadlock(summary);
     for (const auto& node : m_nodes)
     {
         const FabricNode::Counters& counters = node->GetCounters();

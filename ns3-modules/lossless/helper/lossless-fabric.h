@@ -5,7 +5,7 @@
 #define LOSSLESS_FABRIC_H
 
 #include "ns3/data-rate.h"
-#include "ns3/lossless-deadlock.h"
+#include "ns3/lossless-deadlock-oracle.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-recorder.h"
@@ -78,12 +78,21 @@ class Fabric : public Object
     void SetAllowLoss(bool allow);
 
     /**
-     * @brief Look for a deadlock now and then, and at the end in any case.
+     * @brief See a deadlock now and then, and at the end in any case. Since when there is one is
+     * known whatever the period.
      *
      * @param period between two looks; 0: only at the end.
-     * @param stop true: stop the simulator when there is one.
+     * @param stop true: stop the simulator when one is seen.
      */
     void SetDeadlockTest(Time period, bool stop);
+    /// Make the tables "deadlock" and "deadlock_part" when the run ends.
+    void TraceDeadlocks();
+    /**
+     * @brief Who knows of deadlocks. Precondition: built.
+     *
+     * @return the oracle.
+     */
+    const DeadlockOracle& GetOracle() const;
 
     /**
      * @brief Make an object with the attributes set for its type.
@@ -202,15 +211,16 @@ class Fabric : public Object
      */
     std::string Warn() const;
     /**
-     * @brief Was a deadlock found, and is the simulator to stop for it?
+     * @brief Was a deadlock seen, and is the simulator to stop for it?
      *
      * @return true if both.
      */
     bool IsStoppedByDeadlock() const;
     /**
-     * @brief The deadlock that was found.
+     * @brief The deadlocks there were, and queues that waited for hosts without an end.
      *
-     * @return when, and which queues wait for each other; empty if none was found.
+     * @return a line each: when, which queues wait for each other, and how it came about; empty if
+     * there was none.
      */
     std::string DescribeDeadlock() const;
     /**
@@ -245,7 +255,10 @@ class Fabric : public Object
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
     void TestDeadlock();
-    void FindDeadlock();
+    const DeadlockOracle::Episode* FirstEpisode(DeadlockOracle::Kind kind) const;
+    std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
+    void FillDeadlockTables();
+    void ReportDeadlock(Summary& summary) const;
 
     std::map<std::string, ObjectFactory> m_factories; //!< by TypeId name
     std::vector<std::string> m_flowControls;          //!< chain of every port
@@ -257,11 +270,11 @@ class Fabric : public Object
     Routes m_routes;                                  //!< the ways
     Recorder m_recorder;                              //!< traces
     bool m_allowLoss{false};                          //!< lossless frames may be lost
-    std::unique_ptr<DeadlockTest> m_deadlock;         //!< made by Build
+    std::unique_ptr<DeadlockOracle> m_oracle;         //!< made by Build
     ReusableEvent<Fabric> m_testDeadlock;             //!< TestDeadlock
     int64_t m_deadlockPeriod{0};                      //!< between two looks (ps); 0: none
-    bool m_stopOnDeadlock{false};                     //!< stop when one is found
-    int64_t m_deadlockAt{-1};                         //!< when one was found (ps)
+    bool m_stopOnDeadlock{false};                     //!< stop when one is seen
+    bool m_traceDeadlocks{false};                     //!< make their tables
 };
 
 } // namespace lossless

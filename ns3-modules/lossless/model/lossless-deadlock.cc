@@ -13,6 +13,33 @@ namespace ns3
 namespace lossless
 {
 
+namespace
+{
+
+/**
+ * @brief Must a queue wait for another one of its port?
+ *
+ * @param flowControl of the port
+ * @param queue the queue
+ * @param head its first frame
+ * @param n how many queues the port has
+ * @return whether it must
+ */
+bool
+WaitsForAny(const FlowControl& flowControl, uint16_t queue, const Frame& head, std::size_t n)
+{
+    for (uint16_t other = 0; other < n; ++other)
+    {
+        if (other != queue && flowControl.WaitsFor(queue, head, other))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
 DeadlockTest::DeadlockTest(std::vector<Ptr<FabricNode>> nodes)
     : m_nodes(std::move(nodes))
 {
@@ -22,102 +49,106 @@ DeadlockTest::DeadlockTest(std::vector<Ptr<FabricNode>> nodes)
         m_firstPort.push_back(ports);
         ports += node->GetNPorts();
     }
-    m_rest.assign(ports * N_CLASSES, 0);
-    m_pool.assign(m_nodes.size(), 0);
+    m_places = ports * N_CLASSES;
+    m_slotAt.assign(m_places, 0);
+    m_by.resize(m_nodes.size());
 }
 
 std::size_t
-DeadlockTest::RestIndex(uint32_t node, uint16_t port, uint8_t cls) const
+DeadlockTest::PlaceOf(uint32_t node, uint16_t port, uint8_t cls) const
 {
     return (m_firstPort[node] + port) * N_CLASSES + cls;
 }
 
-bool
-DeadlockTest::IsHeld(const Queue& queue, int64_t rest, int64_t pool) const
+std::size_t
+DeadlockTest::CountPlaces() const
 {
-    const Port& port = m_nodes[queue.node]->GetPort(queue.port);
-    const Port& peer = port.GetPeer();
-    const uint8_t cls = queue.queue % N_CLASSES;
-    const SharedBuffer& buffer = peer.GetNode().GetBuffer();
-    const SharedBuffer::Usage& usage = buffer.GetUsage(peer.GetIndex(), cls);
-    const FlowControl::Rest left{rest,
-                                 usage.Total(),
-                                 buffer.StaysOff(buffer.Shrink(usage, rest), pool)};
-    const Frame& head = *port.GetQueues()[queue.queue].Head();
-    const auto& chain = peer.GetFlowControls();
-    return std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
-        return flowControl->WouldHold(queue.queue, head, left);
-    });
+    return m_places;
+}
+
+std::size_t
+DeadlockTest::SlotOf(uint32_t node, uint16_t port, uint8_t cls)
+{
+    const std::size_t place = PlaceOf(node, port, cls);
+    if (m_slotAt[place] == 0)
+    {
+        Slot slot;
+        slot.place = place;
+        slot.node = node;
+        slot.port = port;
+        slot.cls = cls;
+        m_by[node].push_back(m_slots.size());
+        m_slots.push_back(std::move(slot));
+        m_slotAt[place] = m_slots.size();
+    }
+    return m_slotAt[place] - 1;
 }
 
 void
-DeadlockTest::CollectHeld()
+DeadlockTest::Forget()
 {
-    m_candidates.clear();
-    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    for (const Slot& slot : m_slots)
     {
-        for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
+        m_slotAt[slot.place] = 0;
+        m_by[slot.node].clear();
+    }
+    m_slots.clear();
+    m_candidates.clear();
+}
+
+void
+DeadlockTest::Collect(const Side& side)
+{
+    const Port& port = m_nodes[side.node]->GetPort(side.port);
+    if (!port.IsUp())
+    {
+        return;
+    }
+    const auto& queues = port.GetQueues();
+    for (uint16_t number = side.cls; number < queues.size(); number += N_CLASSES)
+    {
+        if (queues[number].GetFrames() == 0)
         {
-            const Port& port = m_nodes[node]->GetPort(index);
-            if (!port.IsUp())
-            {
-                continue;
-            }
-            for (uint16_t number = 0; number < port.GetQueues().size(); ++number)
-            {
-                const Queue queue{node, index, number};
-                if (port.GetQueues()[number].GetFrames() == 0 || !port.IsHeldForGood(number))
-                {
-                    continue;
-                }
-                const Port& peer = port.GetPeer();
-                const uint8_t cls = number % N_CLASSES;
-                const SharedBuffer& buffer = peer.GetNode().GetBuffer();
-                const int64_t held = buffer.GetUsage(peer.GetIndex(), cls).Total();
-                if (IsHeld(queue, held, buffer.GetSharedUsed()))
-                {
-                    const std::size_t ingress = RestIndex(peer.GetNodeId(), peer.GetIndex(), cls);
-                    m_candidates.push_back({queue, ingress, 0, 0});
-                }
-            }
+            continue;
         }
+        const bool byPeer = port.IsHeldForGood(number);
+        const Frame& head = *queues[number].Head();
+        const auto& chain = port.GetFlowControls();
+        if (!byPeer && std::none_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
+                return flowControl->GetHooks() & FlowControl::ORDER &&
+                       WaitsForAny(*flowControl, number, head, queues.size());
+            }))
+        {
+            continue;
+        }
+        const Port& peer = port.GetPeer();
+        Candidate candidate;
+        candidate.queue = Queue{side.node, side.port, number};
+        candidate.byPeer = byPeer;
+        candidate.waits = SlotOf(peer.GetNodeId(), peer.GetIndex(), side.cls);
+        m_candidates.push_back(candidate);
     }
 }
 
 void
-DeadlockTest::CountFeeds()
+DeadlockTest::CollectFeeds()
 {
-    m_feeds.clear();
-    std::fill(m_rest.begin(), m_rest.end(), 0);
-    for (Candidate& candidate : m_candidates)
+    for (std::size_t holder = 0; holder < m_candidates.size(); ++holder)
     {
-        const Queue& queue = candidate.queue;
-        const uint8_t cls = queue.queue % N_CLASSES;
-        candidate.firstFeed = m_feeds.size();
+        const Queue queue = m_candidates[holder].queue;
+        const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
         m_nodes[queue.node]
             ->GetPort(queue.port)
             .GetQueues()[queue.queue]
             .ForEach([&](const Frame& frame) {
-                if (!frame.charged)
+                if (frame.charged)
                 {
-                    return;
+                    Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, cls)];
+                    slot.bytes += frame.bytes;
+                    slot.frames.push_back(&frame);
+                    slot.holders.push_back(holder);
                 }
-                const std::size_t ingress = RestIndex(queue.node, frame.ingress, cls);
-                const auto feed =
-                    std::find_if(m_feeds.begin() + static_cast<std::ptrdiff_t>(candidate.firstFeed),
-                                 m_feeds.end(),
-                                 [&](const Feed& known) { return known.ingress == ingress; });
-                if (feed == m_feeds.end())
-                {
-                    m_feeds.push_back({ingress, frame.bytes});
-                }
-                else
-                {
-                    feed->bytes += frame.bytes;
-                }
-                m_rest[ingress] += frame.bytes;
             });
-        candidate.endFeed = m_feeds.size();
     }
 }
 
@@ -126,73 +157,214 @@ DeadlockTest::PoolOf(uint32_t node) const
 {
     const SharedBuffer& buffer = m_nodes[node]->GetBuffer();
     int64_t pool = 0;
-    for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
+    for (const std::size_t number : m_by[node])
     {
-        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-        {
-            const int64_t rest = m_rest[RestIndex(node, port, cls)];
-            pool += rest == 0 ? 0 : buffer.Shrink(buffer.GetUsage(port, cls), rest).shared;
-        }
+        const Slot& slot = m_slots[number];
+        pool += slot.bytes == 0
+                    ? 0
+                    : buffer.Shrink(buffer.GetUsage(slot.port, slot.cls), slot.bytes).shared;
     }
     return pool;
 }
 
 bool
-DeadlockTest::Reduce()
+DeadlockTest::WaitsBehind(const Candidate& candidate) const
 {
-    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
+    const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
+    const auto& chain = port.GetFlowControls();
+    return std::any_of(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
+        return other.stuck && other.queue.node == candidate.queue.node &&
+               other.queue.port == candidate.queue.port &&
+               other.queue.queue != candidate.queue.queue &&
+               std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
+                   return flowControl->WaitsFor(candidate.queue.queue, head, other.queue.queue);
+               });
+    });
+}
+
+bool
+DeadlockTest::HoldsWith(const Candidate& candidate,
+                        bool off,
+                        int64_t bytes,
+                        const std::vector<const Frame*>& frames) const
+{
+    const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
+    const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
+    const FlowControl::Rest rest{bytes, off, frames};
+    const auto& chain = port.GetPeer().GetFlowControls();
+    return std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
+        return flowControl->WouldHold(candidate.queue.queue, head, rest);
+    });
+}
+
+bool
+DeadlockTest::IsHeldByPeer(const Candidate& candidate, bool roots) const
+{
+    if (!candidate.byPeer)
     {
-        m_pool[node] = PoolOf(node);
+        return false;
     }
-    const auto goes = [this](const Candidate& candidate) {
-        const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
-        const uint32_t peer = port.GetPeerId();
-        if (IsHeld(candidate.queue, m_rest[candidate.ingress], m_pool[peer]))
+    const Slot& slot = m_slots[candidate.waits];
+    const FabricNode& node = *m_nodes[slot.node];
+    const SharedBuffer& buffer = node.GetBuffer();
+    const SharedBuffer::Usage& usage = buffer.GetUsage(slot.port, slot.cls);
+    const bool off =
+        (roots && node.IsSilencingForGood(slot.cls)) ||
+        (usage.off && buffer.StaysOff(buffer.Shrink(usage, slot.bytes), PoolOf(slot.node)));
+    return HoldsWith(candidate, off, slot.bytes, slot.frames);
+}
+
+void
+DeadlockTest::Reduce(bool roots)
+{
+    for (bool changed = true; changed;)
+    {
+        changed = false;
+        for (std::size_t number = 0; number < m_candidates.size(); ++number)
         {
-            return false;
+            Candidate& candidate = m_candidates[number];
+            if (!candidate.stuck || IsHeldByPeer(candidate, roots) || WaitsBehind(candidate))
+            {
+                continue;
+            }
+            candidate.stuck = false;
+            changed = true;
+            for (const std::size_t other : m_by[candidate.queue.node])
+            {
+                Slot& slot = m_slots[other];
+                std::size_t kept = 0;
+                for (std::size_t at = 0; at < slot.frames.size(); ++at)
+                {
+                    if (slot.holders[at] == number)
+                    {
+                        slot.bytes -= slot.frames[at]->bytes;
+                        continue;
+                    }
+                    slot.frames[kept] = slot.frames[at];
+                    slot.holders[kept++] = slot.holders[at];
+                }
+                slot.frames.resize(kept);
+                slot.holders.resize(kept);
+            }
         }
-        for (std::size_t feed = candidate.firstFeed; feed < candidate.endFeed; ++feed)
-        {
-            m_rest[m_feeds[feed].ingress] -= m_feeds[feed].bytes;
-        }
-        return true;
-    };
-    // erase_if looks at every candidate once, in order; those before one that goes are looked at
-    // again in the next round
-    return std::erase_if(m_candidates, goes) > 0;
+    }
 }
 
 bool
 DeadlockTest::Find()
 {
-    CollectHeld();
-    if (!m_candidates.empty())
+    std::vector<Side> sides;
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
     {
-        CountFeeds();
+        for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
+        {
+            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            {
+                sides.push_back(Side{node, port, cls});
+            }
+        }
     }
-    while (!m_candidates.empty() && Reduce())
-    {
-    }
-    return !m_candidates.empty();
+    return Find(sides);
 }
 
-std::vector<DeadlockTest::Queue>
-DeadlockTest::GetStuck() const
+bool
+DeadlockTest::Find(const std::vector<Side>& sides)
 {
-    std::vector<Queue> stuck;
+    Forget();
+    m_stuck.clear();
+    m_cyclic = 0;
+    for (const Side& side : sides)
+    {
+        Collect(side);
+    }
+    if (m_candidates.empty())
+    {
+        return false;
+    }
+    CollectFeeds();
+    Reduce(true);
+    std::vector<bool> all;
     for (const Candidate& candidate : m_candidates)
     {
-        stuck.push_back(candidate.queue);
+        all.push_back(candidate.stuck);
     }
-    return stuck;
+    Reduce(false);
+    for (const bool cyclic : {true, false})
+    {
+        for (std::size_t number = 0; number < m_candidates.size(); ++number)
+        {
+            if (all[number] && m_candidates[number].stuck == cyclic)
+            {
+                m_stuck.push_back(m_candidates[number].queue);
+            }
+        }
+        m_cyclic = cyclic ? m_stuck.size() : m_cyclic;
+    }
+    return !m_stuck.empty();
+}
+
+const std::vector<DeadlockTest::Queue>&
+DeadlockTest::GetStuck() const
+{
+    return m_stuck;
+}
+
+std::size_t
+DeadlockTest::CountCyclic() const
+{
+    return m_cyclic;
+}
+
+std::size_t
+DeadlockTest::NextOf(std::size_t number) const
+{
+    const Candidate& held = m_candidates[number];
+    if (!IsHeldByPeer(held, false))
+    {
+        const auto before =
+            std::find_if(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
+                return other.stuck && other.queue.node == held.queue.node &&
+                       other.queue.port == held.queue.port && &other != &held;
+            });
+        return static_cast<std::size_t>(before - m_candidates.begin());
+    }
+    // Of the queues that hold what it waits for: one that would do alone, else the fullest.
+    const Slot& slot = m_slots[held.waits];
+    std::size_t best = m_candidates.size();
+    int64_t most = -1;
+    for (std::size_t at = 0; at < slot.holders.size();)
+    {
+        const std::size_t holder = slot.holders[at];
+        std::vector<const Frame*> frames;
+        int64_t bytes = 0;
+        for (; at < slot.holders.size() && slot.holders[at] == holder; ++at)
+        {
+            frames.push_back(slot.frames[at]);
+            bytes += slot.frames[at]->bytes;
+        }
+        if (HoldsWith(held, false, bytes, frames))
+        {
+            return holder;
+        }
+        best = bytes > most ? holder : best;
+        most = std::max(most, bytes);
+    }
+    return best;
 }
 
 std::vector<DeadlockTest::Queue>
 DeadlockTest::GetCycle() const
 {
-    std::vector<const Candidate*> way;
-    const Candidate* next = m_candidates.empty() ? nullptr : &m_candidates.front();
-    while (next)
+    // The slots hold what is in the queues of the cyclic part: each knows who holds what it waits
+    // for.
+    std::vector<std::size_t> way;
+    std::size_t next = 0;
+    while (next < m_candidates.size() && !m_candidates[next].stuck)
+    {
+        ++next;
+    }
+    while (next < m_candidates.size())
     {
         const auto seen = std::find(way.begin(), way.end(), next);
         if (seen != way.end())
@@ -201,20 +373,12 @@ DeadlockTest::GetCycle() const
             break;
         }
         way.push_back(next);
-        // a stuck queue of the next node that holds frames from this one: it is among those that
-        // keep this one waiting
-        const auto found =
-            std::find_if(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
-                return std::any_of(m_feeds.begin() + static_cast<std::ptrdiff_t>(other.firstFeed),
-                                   m_feeds.begin() + static_cast<std::ptrdiff_t>(other.endFeed),
-                                   [&](const Feed& feed) { return feed.ingress == next->ingress; });
-            });
-        next = found == m_candidates.end() ? nullptr : &*found;
+        next = NextOf(next);
     }
     std::vector<Queue> cycle;
-    for (const Candidate* candidate : way)
+    for (const std::size_t number : way)
     {
-        cycle.push_back(candidate->queue);
+        cycle.push_back(m_candidates[number].queue);
     }
     return cycle;
 }

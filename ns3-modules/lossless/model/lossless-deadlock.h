@@ -6,6 +6,7 @@
 
 #include "ns3/ptr.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace lossless
 {
 
 class FabricNode;
+struct Frame;
 
 /**
  * @ingroup lossless
@@ -25,15 +27,16 @@ class FabricNode;
  * now; take out one whose peer would let it go if, of the peer's ingress, only the frames in the
  * remaining queues were there; repeat until none is left to take out. What can move is taken to
  * vanish, and a queue whose release is under way is not held back: so a queue reported as stuck is
- * stuck for certain. Frames still on a link, and pauses not yet obeyed, are seen when they have
- * arrived.
+ * stuck for certain, until a frame is dropped, a link fails or somebody ignores a pause. Frames
+ * still on a link, and pauses not yet obeyed, are seen when they have arrived.
  *
- * A set that is not empty contains a cycle: each queue waits for frames in other stuck queues of
- * the next switch. Queues that only wait for a host that pauses without an end are not stuck in
- * this sense.
+ * What is stuck is of two kinds. *Cyclic*: it would be so even if every host took what comes. That
+ * part contains a cycle: each queue waits for frames in other stuck queues of the next switch.
+ * *Host-rooted*: it waits, directly or through others, for a host that pauses without an end
+ * (FabricNode::IsSilencingForGood).
  *
- * Nothing is kept from one call to the next: the cost of a call is a look at every queue and, where
- * some are held back, a walk over the frames in them.
+ * Nothing is kept from one call to the next: the cost of a call is a look at the queues named and a
+ * walk over the frames in those that are held back. DeadlockOracle knows when a call is worth it.
  */
 class DeadlockTest
 {
@@ -54,6 +57,14 @@ class DeadlockTest
         bool operator==(const Queue& other) const = default;
     };
 
+    /// The queues of a class at an egress port.
+    struct Side
+    {
+        uint32_t node; //!< node it is in
+        uint16_t port; //!< egress port
+        uint8_t cls;   //!< class
+    };
+
     /**
      * @brief Watch a network. Precondition: its nodes are built.
      *
@@ -62,56 +73,101 @@ class DeadlockTest
     explicit DeadlockTest(std::vector<Ptr<FabricNode>> nodes);
 
     /**
-     * @brief Look for stuck queues now.
+     * @brief Look for stuck queues now, everywhere.
      *
      * @return whether there is any.
      */
     bool Find();
+    /**
+     * @brief Look for stuck queues now.
+     *
+     * @param sides where the queues are that are held back; no other can be stuck.
+     * @return whether there is any.
+     */
+    bool Find(const std::vector<Side>& sides);
 
     /**
      * @brief The queues that the last Find found.
      *
-     * @return them, by node, port and queue.
+     * @return them, those of the cyclic part first, each part by node, port and queue if Find
+     * looked everywhere, else in the order of the sides.
      */
-    std::vector<Queue> GetStuck() const;
+    const std::vector<Queue>& GetStuck() const;
+    /**
+     * @brief How many of them are stuck whatever hosts do.
+     *
+     * @return count: the first of GetStuck.
+     */
+    std::size_t CountCyclic() const;
 
     /**
      * @brief A cycle among them: each holds frames that came from the one before it.
      *
-     * @return its queues in the order of the frames' way; empty if nothing is stuck.
+     * @return its queues in the order of the frames' way; empty if nothing is stuck but by hosts.
      */
     std::vector<Queue> GetCycle() const;
 
-  private:
-    /// Bytes of a candidate that came in by one port.
-    struct Feed
-    {
-        std::size_t ingress; //!< index into m_rest
-        int64_t bytes;       //!< in the candidate
-    };
+    /**
+     * @brief The place of an ingress or egress in a list of all, by port and class.
+     *
+     * @param node node.
+     * @param port its port.
+     * @param cls class.
+     * @return number below CountPlaces.
+     */
+    std::size_t PlaceOf(uint32_t node, uint16_t port, uint8_t cls) const;
+    /**
+     * @brief How many places there are.
+     *
+     * @return 8 a port.
+     */
+    std::size_t CountPlaces() const;
 
+  private:
     /// A queue that may be stuck.
     struct Candidate
     {
-        Queue queue;           //!< which
-        std::size_t ingress;   //!< its peer's ingress, as an index into m_rest
-        std::size_t firstFeed; //!< its part of m_feeds
-        std::size_t endFeed;   //!< end of it
+        Queue queue;       //!< which
+        std::size_t waits; //!< slot of its peer's ingress
+        bool byPeer;       //!< its peer holds it back; else perhaps another queue of the port
+        bool stuck{true};  //!< not yet taken out
     };
 
-    std::size_t RestIndex(uint32_t node, uint16_t port, uint8_t cls) const;
-    bool IsHeld(const Queue& queue, int64_t rest, int64_t pool) const;
-    void CollectHeld();
-    void CountFeeds();
-    bool Reduce();
-    int64_t PoolOf(uint32_t node) const;
+    /// An ingress that candidates hold frames of, or wait for.
+    struct Slot
+    {
+        std::size_t place;                //!< of the ingress
+        uint32_t node;                    //!< its node
+        uint16_t port;                    //!< its port
+        uint8_t cls;                      //!< its class
+        int64_t bytes{0};                 //!< of frames
+        std::vector<const Frame*> frames; //!< those in queues that are left
+        std::vector<std::size_t> holders; //!< by frame: the candidate that it is in
+    };
 
-    std::vector<Ptr<FabricNode>> m_nodes; //!< the network
-    std::vector<std::size_t> m_firstPort; //!< by node: how many ports the nodes before it have
-    std::vector<Candidate> m_candidates;  //!< not yet taken out
-    std::vector<Feed> m_feeds;            //!< of all candidates
-    std::vector<int64_t> m_rest;          //!< by (port, class): bytes that candidates hold
-    std::vector<int64_t> m_pool;          //!< by node: shared bytes that candidates hold
+    std::size_t SlotOf(uint32_t node, uint16_t port, uint8_t cls);
+    void Collect(const Side& side);
+    void CollectFeeds();
+    bool HoldsWith(const Candidate& candidate,
+                   bool off,
+                   int64_t bytes,
+                   const std::vector<const Frame*>& frames) const;
+    bool IsHeldByPeer(const Candidate& candidate, bool roots) const;
+    bool WaitsBehind(const Candidate& candidate) const;
+    std::size_t NextOf(std::size_t number) const;
+    int64_t PoolOf(uint32_t node) const;
+    void Reduce(bool roots);
+    void Forget();
+
+    std::vector<Ptr<FabricNode>> m_nodes;       //!< the network
+    std::vector<std::size_t> m_firstPort;       //!< by node: ports the nodes before it have
+    std::size_t m_places{0};                    //!< CountPlaces
+    std::vector<Candidate> m_candidates;        //!< of the last Find
+    std::vector<Slot> m_slots;                  //!< of the last Find
+    std::vector<std::size_t> m_slotAt;          //!< by place: slot + 1, or 0
+    std::vector<Queue> m_stuck;                 //!< what was found
+    std::size_t m_cyclic{0};                    //!< CountCyclic
+    std::vector<std::vector<std::size_t>> m_by; //!< by node: slots of it
 };
 
 } // namespace lossless

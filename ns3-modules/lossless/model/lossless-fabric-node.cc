@@ -3,6 +3,7 @@
  */
 #include "lossless-fabric-node.h"
 
+#include "lossless-deadlock-oracle.h"
 #include "lossless-headroom.h"
 
 namespace ns3
@@ -163,6 +164,12 @@ FabricNode::GetLargestFrame() const
     return 0;
 }
 
+bool
+FabricNode::IsSilencingForGood(uint8_t /* cls */) const
+{
+    return false;
+}
+
 uint64_t
 FabricNode::CountHeld() const
 {
@@ -172,6 +179,15 @@ FabricNode::CountHeld() const
 void
 FabricNode::NotifyLink(Port& /* port */, bool /* up */)
 {
+}
+
+void
+FabricNode::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const
+{
+    if (m_oracle)
+    {
+        m_oracle->NotePressure(ingress, egress, cls);
+    }
 }
 
 bool
@@ -186,6 +202,7 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         Drop(frame, buffer.IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
         if (verdict == REFUSED_OFF)
         {
+            NotePressure(ingress, egress, cls);
             ingress.NotifyPressure(cls, true);
         }
         return false;
@@ -196,6 +213,7 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         ingress.NotifyReceived(*frame, buffer.GetUsage(ingress.GetIndex(), cls).Total());
         if (verdict == TURNED_OFF)
         {
+            NotePressure(ingress, egress, cls);
             ingress.NotifyPressure(cls, true);
         }
     }
@@ -223,6 +241,10 @@ FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flo
 void
 FabricNode::Drop(Frame* frame, DropCause cause)
 {
+    if (m_oracle && (cause == DropCause::SCHEME || cause == DropCause::LINK_DOWN))
+    {
+        m_oracle->NoteChange(); // nothing else takes a frame out of a queue that stands still
+    }
     if (frame->kind != FrameKind::MAC)
     {
         ++m_counters.dropped;

@@ -21,6 +21,7 @@ namespace ns3
 namespace lossless
 {
 
+class DeadlockOracle;
 class Routes;
 
 /**
@@ -122,6 +123,34 @@ class FabricNode : public Object
      */
     void SetFabric(Recorder* recorder, const Routes* routes);
 
+    /**
+     * @brief Who watches for deadlocks.
+     *
+     * @param oracle it, or nullptr.
+     */
+    void SetOracle(DeadlockOracle* oracle)
+    {
+        m_oracle = oracle;
+    }
+
+    /**
+     * @brief Who watches for deadlocks.
+     *
+     * @return it, or nullptr.
+     */
+    DeadlockOracle* GetOracle() const
+    {
+        return m_oracle;
+    }
+
+    /**
+     * @brief Does this node keep its peers from sending, whatever it holds, and will it not stop?
+     *
+     * @param cls class.
+     * @return true for a host that pauses without an end.
+     */
+    virtual bool IsSilencingForGood(uint8_t cls) const;
+
     /// All links are there: configure the buffer, start flow controls and agents.
     void Start();
     /**
@@ -173,6 +202,15 @@ class FabricNode : public Object
      * @return false when it was dropped.
      */
     bool Charge(Frame* frame, Port& ingress, uint16_t egress);
+
+    /**
+     * @brief Tell the oracle why a class of the peer is about to be paused.
+     *
+     * @param ingress the port that pauses its peer.
+     * @param egress where the frame that did it goes; NO_PORT: it is the fault of this node.
+     * @param cls class.
+     */
+    void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const;
 
     /**
      * @brief Release a frame's bytes, tell the flow controls, and let queues resume that now may.
@@ -304,6 +342,7 @@ class FabricNode : public Object
     std::vector<SwitchAgent*> m_receiveAgents;                               //!< those with RECEIVE
     Recorder* m_recorder{nullptr};                                           //!< where traces go
     const Routes* m_routes{nullptr};                                         //!< the ways
+    DeadlockOracle* m_oracle{nullptr};                                       //!< or null
     Counters m_counters;                                                     //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 };

@@ -49,6 +49,12 @@ FlowControl::WouldRelease(uint16_t /* queue */,
     return true;
 }
 
+bool
+FlowControl::WaitsFor(uint16_t /* queue */, const Frame& /* head */, uint16_t /* other */) const
+{
+    return false;
+}
+
 std::string
 FlowControl::Warn() const
 {

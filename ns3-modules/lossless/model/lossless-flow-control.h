@@ -10,6 +10,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -48,6 +49,7 @@ class FlowControl : public Object
         GATE = 8,     ///< GetEarliest
         SENT = 16,    ///< NotifySent
         JOINED = 32,  ///< NotifyJoined
+        ORDER = 64,   ///< WaitsFor; GetEarliest says NEVER only for the sake of order
     };
 
     /**
@@ -92,8 +94,8 @@ class FlowControl : public Object
     struct Rest
     {
         int64_t bytes; //!< what is left
-        int64_t total; //!< what is there now
-        bool off;      //!< whether the shared buffer would still have it OFF
+        bool off;      //!< whether the shared buffer, or a host's fault, would still have it OFF
+        const std::vector<const Frame*>& frames; //!< that are left, flow by flow in their order
     };
 
     /**
@@ -116,6 +118,17 @@ class FlowControl : public Object
      * @return true if the frame could go then.
      */
     virtual bool WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control) const;
+    /**
+     * @brief Must a queue of this port wait for what another one of it holds, though nobody pauses
+     * it? For DeadlockTest; the default never must. A scheme that says so (ORDER) pauses queues
+     * with Port::Block.
+     *
+     * @param queue egress queue of this port.
+     * @param head first frame in it.
+     * @param other egress queue of this port that holds frames.
+     * @return true if the frame cannot go as long as the other queue stands still.
+     */
+    virtual bool WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const;
 
     /**
      * @brief Bytes have entered the ingress accounting of this port.

@@ -3,6 +3,7 @@
  */
 #include "lossless-port.h"
 
+#include "lossless-deadlock-oracle.h"
 #include "lossless-fabric-node.h"
 #include "lossless-rate.h"
 #include "lossless-recorder.h"
@@ -245,6 +246,10 @@ Port::Enqueue(Frame* frame)
         {
             m_node->TellQueue(*this, queue, *frame, true);
         }
+        if ((m_held >> frame->cls) & 1U)
+        {
+            m_node->GetOracle()->NoteJoined(*this, *frame);
+        }
     }
     if (!m_busy)
     {
@@ -315,6 +320,7 @@ Port::SendState(Frame* frame, bool first)
         state.extraLength = 0; // what agents appended was about the former words
         m_node->TellDecorate(*this, state);
         FramePool::Give(frame);
+        NoteFirmer(); // a release that was under way may be no more
         return false;
     }
     Launch(frame, first ? Way::FIRST : Way::LAST);
@@ -355,6 +361,7 @@ Port::Block(uint16_t queue)
 {
     ++m_blockCount[queue];
     m_blocked |= 1ULL << queue;
+    UpdateHeld(queue % N_CLASSES);
 }
 
 void
@@ -365,7 +372,31 @@ Port::Unblock(uint16_t queue)
     if (--m_blockCount[queue] == 0)
     {
         m_blocked &= ~(1ULL << queue);
+        UpdateHeld(queue % N_CLASSES);
         Kick();
+    }
+}
+
+void
+Port::UpdateHeld(uint8_t cls)
+{
+    DeadlockOracle* oracle = m_node->GetOracle();
+    if (!oracle)
+    {
+        return;
+    }
+    // A scheme that gates frame by frame says with NotePaused that it may have to.
+    constexpr uint64_t EVERY_EIGHTH = 0x0101010101010101ULL;
+    const uint32_t bit = 1U << cls;
+    if (m_blocked & (EVERY_EIGHTH << cls) || (!m_gateHooks.empty() && m_pausedSince[cls] >= 0))
+    {
+        m_held |= bit;
+        oracle->NoteHeld(*this, cls);
+    }
+    else if (m_held & bit)
+    {
+        m_held &= ~bit;
+        oracle->NoteFree(*this, cls);
     }
 }
 
@@ -374,22 +405,31 @@ Port::SetIgnorePause(uint16_t queue, bool ignore)
 {
     const uint64_t bit = 1ULL << queue;
     m_ignore = ignore ? m_ignore | bit : m_ignore & ~bit;
+    if (m_node->GetOracle())
+    {
+        m_node->GetOracle()->NoteChange();
+    }
     Kick();
 }
 
 bool
 Port::IsHeldForGood(uint16_t queue) const
 {
+    const Frame& head = *m_queues[queue].Head();
+    const int64_t now = NowPs();
     if ((m_ignore >> queue) & 1U ||
-        (!((m_blocked >> queue) & 1U) && Earliest(queue, NowPs()) != NEVER))
+        (!((m_blocked >> queue) & 1U) &&
+         std::none_of(m_gateHooks.begin(), m_gateHooks.end(), [&](const FlowControl* control) {
+             return !(control->GetHooks() & FlowControl::ORDER) &&
+                    control->GetEarliest(queue, head, now) == NEVER;
+         })))
     {
         return false;
     }
-    const Frame& head = *m_queues[queue].Head();
     bool released = false;
     const auto look = [&](const Frame& frame) {
         released = released ||
-                   (frame.kind == FrameKind::MAC &&
+                   (frame.kind == FrameKind::MAC && !frame.lost &&
                     std::any_of(m_flowControls.begin(),
                                 m_flowControls.end(),
                                 [&](const auto& flowControl) {
@@ -463,6 +503,10 @@ Port::SetUp(bool up)
     for (const auto& flowControl : m_flowControls)
     {
         flowControl->NotifyLink(up);
+    }
+    if (m_node->GetOracle())
+    {
+        m_node->GetOracle()->NoteChange();
     }
     Kick();
 }
@@ -704,6 +748,10 @@ Port::PopQueue(uint16_t queue, int64_t now)
     {
         m_node->TellQueue(*this, queue, *frame, false);
     }
+    if ((m_held >> frame->cls) & 1U)
+    {
+        m_node->GetOracle()->NoteLeft(*this, frame->cls);
+    }
     return frame;
 }
 
@@ -846,8 +894,18 @@ Port::NotePaused(uint8_t cls, bool on)
         }
         m_pausedSince[cls] = -1;
     }
+    UpdateHeld(cls);
     m_pausedTrace(*this, cls, on);
     m_node->TellPause(*this, cls, on, false);
+}
+
+void
+Port::NoteFirmer()
+{
+    if (m_node->GetOracle())
+    {
+        m_node->GetOracle()->NoteChange();
+    }
 }
 
 void

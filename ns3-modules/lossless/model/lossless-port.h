@@ -239,6 +239,10 @@ class Port : public Object
      */
     void NotePaused(uint8_t cls, bool on);
 
+    /// What a flow control of this port answers to WouldHold or WaitsFor may have become yes,
+    /// though no frame joined a queue that is held back.
+    void NoteFirmer();
+
     /**
      * @brief Does a flow control of this port count the bytes that come and go?
      *
@@ -298,6 +302,17 @@ class Port : public Object
      * @return the port.
      */
     Port& GetPeer() const;
+
+    /**
+     * @brief Does a flow control of this port pause its peer when the shared buffer asks for it?
+     *
+     * @return true if one does.
+     */
+    bool HasPressureHooks() const
+    {
+        return !m_pressureHooks.empty();
+    }
+
     /**
      * @brief Is a queue held back until further notice, and is no such notice under way?
      *
@@ -525,6 +540,7 @@ class Port : public Object
     void Wake();
     void ReleaseDeparture();
     void Obey(Frame* frame);
+    void UpdateHeld(uint8_t cls);
     void Refill();
     void ReopenSource(uint16_t queue);
     void RecordEgress(uint8_t cls) const;
@@ -567,6 +583,7 @@ class Port : public Object
     uint32_t m_overhead;               //!< wire bytes beside a frame (attribute)
     uint64_t m_nonempty{0};            //!< bit q: queue q holds frames
     uint64_t m_blocked{0};             //!< bit q: queue q is held back
+    uint32_t m_held{0};                //!< bit c: the oracle watches the held class c
     uint64_t m_ignore{0};              //!< bit q: queue q goes whatever holds it back
     uint64_t m_joined{0};              //!< frames that have joined egress queues
     FrameFifo m_macQueue;              //!< MAC control frames

@@ -1,27 +1,17 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "lossless-test-node.h"
+#include "lossless-deadlock-test.h"
 
-#include "ns3/lossless-deadlock.h"
 #include "ns3/lossless-dependency.h"
-#include "ns3/lossless-fabric.h"
-#include "ns3/simulator.h"
-#include "ns3/test.h"
 
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <random>
 #include <set>
-#include <string>
-#include <tuple>
-#include <vector>
 
 /**
  * @file
  * @ingroup lossless-tests
- * Deadlocks: what DeadlockTest says against what the simulation then does.
+ * Deadlocks: what DeadlockTest says against what the simulation then does, and when DeadlockOracle
+ * says that they formed against DeadlockTest asked after every event.
  */
 
 namespace ns3
@@ -33,141 +23,17 @@ namespace tests
 
 /**
  * @ingroup lossless-tests
- * @brief A host that queues all it is told to send, and takes everything.
+ * @brief What is found stuck, against what the simulation leaves in the queues.
  */
-class DeadlockHost : public TestNode
-{
-  public:
-    /**
-     * @brief Queue frames back to back.
-     *
-     * @param dst destination
-     * @param n how many
-     */
-    void Send(uint32_t dst, uint32_t n)
-    {
-        for (uint32_t i = 0; i < n; ++i)
-        {
-            Frame* frame = FramePool::Take();
-            frame->src = m_id;
-            frame->dst = dst;
-            frame->cls = CLASS;
-            frame->bytes = FRAME;
-            frame->hash = m_id * 7919 + dst;
-            Inject(frame);
-        }
-    }
-
-    static constexpr uint16_t FRAME = 1500; //!< bytes of every frame
-    static constexpr uint8_t CLASS = 3;     //!< of every frame
-};
-
-/// A queue as a key.
-using QueueKey = std::tuple<uint32_t, uint16_t, uint16_t>;
-
-/**
- * @ingroup lossless-tests
- * @brief Random networks of switches with a ring among them, and random flows.
- *
- * Pauses are ON/OFF, so that a simulation ends by itself when nothing can move any more. What is
- * left in the queues then is deadlocked by definition, and everything else was not.
- */
-class RandomDeadlockTest : public TestCase
+class RandomDeadlockTest : public RandomNetworkTest
 {
   public:
     RandomDeadlockTest()
-        : TestCase("the queues that are found stuck are those that never send again")
+        : RandomNetworkTest("the queues that are found stuck are those that never send again")
     {
     }
 
   private:
-    /**
-     * @brief Make a network and its flows.
-     *
-     * @param random source of randomness
-     */
-    void Make(std::mt19937& random)
-    {
-        const auto upTo = [&random](uint32_t n) { return random() % (n + 1); };
-        m_fabric = CreateObject<Fabric>();
-        m_fabric->AddFlowControl("ns3::lossless::Pfc");
-        m_fabric->SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
-        m_fabric->SetAttribute("ns3::lossless::Port",
-                               "QueueService",
-                               upTo(1) ? "Fifo" : "RoundRobin");
-        const std::string buffer = "ns3::lossless::SharedBuffer";
-        const bool isStatic = upTo(1) != 0;
-        m_fabric->SetAttribute(buffer, "Threshold", isStatic ? "Static" : "Dynamic");
-        m_fabric->SetAttribute(buffer, "Size", isStatic ? "10000000" : "600000");
-        m_fabric->SetAttribute(buffer, "Xoff", std::to_string(6000 + 1500 * upTo(6)));
-        m_fabric->SetAttribute(buffer, "Xon", "4500");
-        m_fabric->SetAttribute(buffer, "Alpha", upTo(1) ? "0.125" : "0.0625");
-        const uint32_t switches = 3 + upTo(4);
-        std::vector<std::pair<uint32_t, uint32_t>> links;
-        for (uint32_t i = 0; i < switches; ++i)
-        {
-            m_fabric->AddSwitch(std::string("s").append(std::to_string(i)));
-            links.emplace_back(i, (i + 1) % switches);
-        }
-        for (uint32_t chord = upTo(1); chord > 0 && switches > 3; --chord)
-        {
-            const uint32_t a = random() % switches;
-            links.emplace_back(a, (a + 2) % switches);
-        }
-        m_hosts.clear();
-        for (uint32_t i = 0; i < switches + upTo(3); ++i)
-        {
-            m_hosts.push_back(CreateObject<DeadlockHost>());
-            const uint32_t host =
-                m_fabric->AddHost(std::string("h").append(std::to_string(i)), m_hosts.back());
-            links.emplace_back(host, i % switches);
-        }
-        for (const auto& [a, b] : links)
-        {
-            m_fabric->AddLink(a, b, DataRate("10Gbps"), NanoSeconds(100 + upTo(2000)));
-        }
-        m_fabric->Build();
-        const auto hosts = static_cast<uint32_t>(m_hosts.size());
-        const uint32_t stride = 1 + upTo(2);
-        for (uint32_t i = 0; i < hosts; ++i)
-        {
-            const uint32_t to = upTo(9) < 8 ? (i + stride) % switches : random() % hosts;
-            if (to != i)
-            {
-                Simulator::Schedule(NanoSeconds(upTo(20'000)),
-                                    &DeadlockHost::Send,
-                                    PeekPointer(m_hosts[i]),
-                                    m_hosts[to]->GetId(),
-                                    100 + upTo(400));
-            }
-        }
-    }
-
-    /**
-     * @brief Every queue that holds frames, with its first.
-     *
-     * @return frames by queue
-     */
-    std::map<QueueKey, const Frame*> Filled() const
-    {
-        std::map<QueueKey, const Frame*> filled;
-        for (uint32_t node = 0; node < m_fabric->GetNNodes(); ++node)
-        {
-            for (uint16_t index = 0; index < m_fabric->GetNode(node).GetNPorts(); ++index)
-            {
-                const auto& queues = m_fabric->GetNode(node).GetPort(index).GetQueues();
-                for (uint16_t number = 0; number < queues.size(); ++number)
-                {
-                    if (queues[number].GetFrames() > 0)
-                    {
-                        filled.emplace(QueueKey{node, index, number}, queues[number].Head());
-                    }
-                }
-            }
-        }
-        return filled;
-    }
-
     /// Look, and note which frames are stuck at the heads of their queues.
     void Look()
     {
@@ -210,13 +76,8 @@ class RandomDeadlockTest : public TestCase
         uint32_t early = 0;
         for (int round = 0; round < ROUNDS; ++round)
         {
-            Make(random);
-            std::vector<Ptr<FabricNode>> nodes;
-            for (uint32_t node = 0; node < m_fabric->GetNNodes(); ++node)
-            {
-                nodes.emplace_back(&m_fabric->GetNode(node));
-            }
-            m_test = std::make_unique<DeadlockTest>(nodes);
+            Make(random, SetUpPfc, 500);
+            m_test = std::make_unique<DeadlockTest>(Nodes());
             m_looks.clear();
             for (int look = 1; look <= 20; ++look)
             {
@@ -246,7 +107,6 @@ class RandomDeadlockTest : public TestCase
                                   left.empty(),
                                   "the fabric says so too");
             m_test.reset();
-            nodes.clear();
             Simulator::Destroy();
             m_fabric->Dispose();
             if (IsStatusFailure())
@@ -261,10 +121,79 @@ class RandomDeadlockTest : public TestCase
 
     static constexpr int ROUNDS = 150; //!< networks
 
-    Ptr<Fabric> m_fabric;                                  //!< the network
-    std::vector<Ptr<DeadlockHost>> m_hosts;                //!< its hosts
     std::unique_ptr<DeadlockTest> m_test;                  //!< what is tested
     std::vector<std::map<QueueKey, const Frame*>> m_looks; //!< what it found, look by look
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Deadlocks that are broken, by drops or by pauses that are ignored, again and again until
+ * the network has drained.
+ */
+class DissolutionTest : public RandomNetworkTest
+{
+  public:
+    DissolutionTest()
+        : RandomNetworkTest("a deadlock dissolves when it is broken, and may form again")
+    {
+    }
+
+  private:
+    /// Break the deadlock in the first queue of its cycle.
+    void Break()
+    {
+        const DeadlockTest::Queue queue = m_fabric->GetOracle().GetEpisodes().back().cycle.front();
+        Port& port = m_fabric->GetNode(queue.node).GetPort(queue.port);
+        m_brokenAt = NowPs();
+        if (m_byDrop)
+        {
+            port.DropQueue(queue.queue, DropCause::SCHEME);
+            return;
+        }
+        port.SetIgnorePause(queue.queue, true);
+        Simulator::Schedule(MicroSeconds(30), &Port::SetIgnorePause, &port, queue.queue, false);
+    }
+
+    void DoRun() override
+    {
+        std::mt19937 random(5);
+        std::size_t most = 0;
+        for (int round = 0; round < ROUNDS; ++round)
+        {
+            m_byDrop = round % 2 == 0;
+            Make(random, SetUpPfc, 300);
+            m_fabric->SetAllowLoss(true);
+            Simulator::Run();
+            const DeadlockOracle& oracle = m_fabric->GetOracle();
+            const auto& episodes = oracle.GetEpisodes();
+            while (oracle.IsActive(DeadlockOracle::Kind::CYCLIC) && !IsStatusFailure())
+            {
+                const std::size_t before = episodes.size();
+                NS_TEST_ASSERT_MSG_EQ(Filled().empty(), false, "something is left");
+                Simulator::Schedule(MicroSeconds(1), &DissolutionTest::Break, this);
+                Simulator::Run();
+                NS_TEST_ASSERT_MSG_EQ(episodes[before - 1].dissolved,
+                                      m_brokenAt,
+                                      "broken when something was done, round " << round);
+            }
+            NS_TEST_ASSERT_MSG_EQ(Filled().empty(), true, "all has gone, round " << round);
+            most = std::max(most, episodes.size());
+            NS_TEST_ASSERT_MSG_EQ(m_fabric->Finish(), "", "frames are conserved");
+            NS_TEST_ASSERT_MSG_EQ(oracle.CountMissed(), 0, "nothing was hidden");
+            Simulator::Destroy();
+            m_fabric->Dispose();
+            if (IsStatusFailure())
+            {
+                return;
+            }
+        }
+        NS_TEST_ASSERT_MSG_GT(most, 1, "some form again");
+    }
+
+    static constexpr int ROUNDS = 60; //!< networks
+
+    bool m_byDrop{true};   //!< else a pause is ignored
+    int64_t m_brokenAt{0}; //!< ps
 };
 
 /**
@@ -374,6 +303,10 @@ class DeadlockTestSuite : public TestSuite
     {
         AddTestCase(new DependencyTest, TestCase::Duration::QUICK);
         AddTestCase(new RandomDeadlockTest, TestCase::Duration::QUICK);
+        AddTestCase(new DissolutionTest, TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("PFC", SetUpPfc, 200), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("PFC, many", SetUpPfc, 5000),
+                    TestCase::Duration::TAKES_FOREVER);
     }
 };
 

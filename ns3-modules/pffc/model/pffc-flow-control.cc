@@ -159,7 +159,7 @@ Pffc::Pffc()
 uint32_t
 Pffc::GetHooks() const
 {
-    return BYTES | SELECT | JOINED | GATE | SENT;
+    return BYTES | SELECT | JOINED | GATE | SENT | ORDER;
 }
 
 uint16_t
@@ -221,6 +221,56 @@ Pffc::Check() const
     return problems.str();
 }
 
+bool
+Pffc::WouldHold(uint16_t queue, const Frame& /* head */, const Rest& rest) const
+{
+    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
+    const uint32_t number = queue / N_CLASSES;
+    if (number == 0 || number > m_nPeqs || !((m_paused[cls] >> number) & 1U))
+    {
+        return false;
+    }
+    // The PEQ is paused. It is resumed when none of its flows is above and PBU is low.
+    const Peq& peq = PeqOf(cls, number);
+    int64_t pbu = 0;
+    bool above = false;
+    for (const uint32_t flow : peq.flows)
+    {
+        int64_t bytes = 0;
+        for (const Frame* frame : rest.frames)
+        {
+            bytes += frame->flow == flow ? frame->bytes : 0;
+        }
+        pbu += bytes;
+        above = above || (m_node->flows.Find(UsageKey(cls, flow))->above && bytes >= m_fbuXon);
+    }
+    pbu = m_pbuScope == PbuScope::PER_PEQ ? pbu : rest.bytes;
+    return above || (m_pbuXon > 0 && pbu >= m_pbuXon);
+}
+
+bool
+Pffc::WouldRelease(uint16_t queue, const Frame& /* head */, const ControlFrame& control) const
+{
+    Message message;
+    const uint32_t peq = queue / N_CLASSES;
+    return peq > 0 && Read(control, message) && message.opcode == STATE_OPCODE &&
+           message.cls == queue % N_CLASSES && !((message.paused >> peq) & 1U);
+}
+
+bool
+Pffc::WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const
+{
+    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
+    const uint32_t peq = queue / N_CLASSES;
+    if (peq == 0 || other % N_CLASSES != cls)
+    {
+        return false;
+    }
+    const Lane& lane = LaneOf(cls, peq);
+    return (lane.behind >> other / N_CLASSES) & 1U &&
+           m_port->GetQueues()[other].GetOldest() < std::min(lane.mark, head.order);
+}
+
 int64_t
 Pffc::GetFlowHeadroom() const
 {
@@ -241,6 +291,12 @@ Pffc::UsageKey(uint8_t cls, uint32_t flow) const
 
 Pffc::Peq&
 Pffc::PeqOf(uint8_t cls, uint32_t peq)
+{
+    return m_peqs[cls * m_nPeqs + peq - 1];
+}
+
+const Pffc::Peq&
+Pffc::PeqOf(uint8_t cls, uint32_t peq) const
 {
     return m_peqs[cls * m_nPeqs + peq - 1];
 }
@@ -291,6 +347,7 @@ Pffc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
     {
         usage.above = true;
         ++peq.above;
+        m_port->NoteFirmer();
     }
     PauseIfDue(cls, usage.peq);
     if (isNew)
@@ -677,7 +734,8 @@ Pffc::ReceiveControl(const ControlFrame& control)
     }
     if (message.nFlows > 0)
     {
-        m_port->Reopen(); // they join other queues now
+        m_port->NoteFirmer(); // a PEQ may have to wait for another now
+        m_port->Reopen();     // they join other queues now
         m_port->Kick();
     }
     StartExpiry();

@@ -79,6 +79,11 @@ class Pffc : public lossless::FlowControl
     uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
+    bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
+    bool WouldRelease(uint16_t queue,
+                      const lossless::Frame& head,
+                      const lossless::ControlFrame& control) const override;
+    bool WaitsFor(uint16_t queue, const lossless::Frame& head, uint16_t other) const override;
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
     void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
     uint16_t GetExtraQueues() const override;
@@ -170,6 +175,7 @@ class Pffc : public lossless::FlowControl
 
     uint64_t UsageKey(uint8_t cls, uint32_t flow) const;
     Peq& PeqOf(uint8_t cls, uint32_t peq);
+    const Peq& PeqOf(uint8_t cls, uint32_t peq) const;
     const Lane& LaneOf(uint8_t cls, uint32_t peq) const;
     Lane& LaneOf(uint8_t cls, uint32_t peq);
     static uint16_t QueueNumber(uint8_t cls, uint32_t peq);

@@ -538,13 +538,15 @@ Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t sto
                         &Host::SetPauseStorm,
                         &node,
                         cls,
-                        true);
+                        true,
+                        stop < 0);
     if (stop >= 0)
     {
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(stop)),
                             &Host::SetPauseStorm,
                             &node,
                             cls,
+                            false,
                             false);
     }
 }
@@ -641,16 +643,21 @@ Simulation::Trace(const std::string& table,
                   int64_t period)
 {
     auto& fabric = *m_impl->fabric;
+    if (table == "deadlock")
+    {
+        fabric.TraceDeadlocks();
+        return;
+    }
     const auto trace = [&](lossless::Port& port) {
         if (table == "flow_rate")
         {
             m_impl->TraceFlowRates(port, classMask);
             return;
         }
-        NS_ABORT_MSG_IF(
-            !fabric.GetRecorder().Trace(table, &port, classMask, period),
-            "there is no trace table '"
-                << table << "'; there are queue, egress, rate, pause, drop, control and flow_rate");
+        NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
+                        "there is no trace table '" << table
+                                                    << "'; there are queue, egress, rate, pause, "
+                                                       "drop, control, flow_rate and deadlock");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),

@@ -205,8 +205,9 @@ class Simulation
     /**
      * @brief Trace something.
      * @param table "queue" (ingress bytes), "egress" (bytes that wait to go), "rate" (bytes in and
-     * out an interval), "pause", "drop", "control" (MAC control frames on the wire), or "flow_rate"
-     * (the rate that a flow whose source the node is may use, at each change).
+     * out an interval), "pause", "drop", "control" (MAC control frames on the wire), "flow_rate"
+     * (the rate that a flow whose source the node is may use, at each change), or
+     * "deadlock" (of the whole network, with "deadlock_part").
      * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
      * leads to; -1: all.
      * @param classMask bit c set: class c.

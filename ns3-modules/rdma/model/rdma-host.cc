@@ -83,9 +83,20 @@ Host::SetReceiveRate(uint64_t rate)
 }
 
 void
-Host::SetPauseStorm(uint8_t cls, bool on)
+Host::SetPauseStorm(uint8_t cls, bool on, bool endless)
 {
+    if (on)
+    {
+        m_silencing |= endless ? 1U << cls : 0U;
+        NotePressure(*m_ports.front(), lossless::NO_PORT, cls);
+    }
     m_ports.front()->NotifyPressure(cls, on);
+}
+
+bool
+Host::IsSilencingForGood(uint8_t cls) const
+{
+    return (m_silencing >> cls) & 1U;
 }
 
 int64_t

@@ -73,8 +73,10 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
      *
      * @param cls class.
      * @param on begin, else end.
+     * @param endless it will not end.
      */
-    void SetPauseStorm(uint8_t cls, bool on);
+    void SetPauseStorm(uint8_t cls, bool on, bool endless);
+    bool IsSilencingForGood(uint8_t cls) const override;
 
     /**
      * @brief A queue pair may have become able to send.
@@ -163,6 +165,7 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
         m_inbound; //!< arrived, still in the NIC
     lossless::EventStream<Host, lossless::Frame, &Host::LeaveOutbound>
         m_outbound;                         //!< made here, still in the NIC
+    uint32_t m_silencing{0};                //!< bit c: pauses class c without an end
     uint64_t m_receiveRate{0};              //!< bit/s; 0: line rate
     lossless::FrameFifo m_received;         //!< frames not yet taken
     bool m_serving{false};                  //!< taking one

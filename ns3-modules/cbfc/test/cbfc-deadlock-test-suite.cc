@@ -1,0 +1,58 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "../../lossless/test/lossless-deadlock-test.h"
+
+/**
+ * @file
+ * @ingroup cbfc-tests
+ * Deadlocks of networks with credits: when the oracle says that they formed.
+ */
+
+namespace ns3
+{
+namespace cbfc
+{
+namespace tests
+{
+
+/**
+ * @brief Small promises, said again every few microseconds.
+ *
+ * @param fabric the network
+ * @param upTo draws a number
+ */
+static void
+SetUpCredit(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
+{
+    const std::string credit = "ns3::cbfc::Credit";
+    fabric.AddFlowControl(credit);
+    fabric.SetAttribute("ns3::lossless::SharedBuffer", "Size", "100000000");
+    fabric.SetAttribute("ns3::lossless::SharedBuffer", "Alpha", "8");
+    fabric.SetAttribute(credit, "Buffer", std::to_string(9000 + 1500 * upTo(6)));
+    fabric.SetAttribute(credit, "Period", std::to_string(5 + upTo(10)) + "us");
+    fabric.SetAttribute(credit, "OnChange", upTo(1) ? "true" : "false");
+}
+
+/**
+ * @ingroup cbfc-tests
+ * @brief Tests of the oracle with Credit.
+ */
+class DeadlockTestSuite : public TestSuite
+{
+  public:
+    DeadlockTestSuite()
+        : TestSuite("cbfc-deadlock", Type::UNIT)
+    {
+        using lossless::tests::FormationTest;
+        AddTestCase(new FormationTest("CBFC", SetUpCredit, 100), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("CBFC, many", SetUpCredit, 2000),
+                    TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace cbfc
+} // namespace ns3

@@ -1,0 +1,495 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-deadlock-oracle.h"
+
+#include "lossless-fabric-node.h"
+#include "lossless-port.h"
+#include "lossless-switch.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace lossless
+{
+
+DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
+    : m_nodes(nodes),
+      m_test(nodes),
+      m_states(m_test.CountPlaces()),
+      m_pressure(m_test.CountPlaces(), NONE),
+      m_review(this, &DeadlockOracle::Review)
+{
+    for (const auto& node : m_nodes)
+    {
+        node->SetOracle(this);
+    }
+}
+
+DeadlockOracle::~DeadlockOracle()
+{
+    for (const auto& node : m_nodes)
+    {
+        node->SetOracle(nullptr);
+    }
+}
+
+const Port&
+DeadlockOracle::PortOf(const DeadlockTest::Side& side) const
+{
+    return m_nodes[side.node]->GetPort(side.port);
+}
+
+DeadlockOracle::SideState&
+DeadlockOracle::StateOf(uint32_t node, uint16_t port, uint8_t cls)
+{
+    return m_states[m_test.PlaceOf(node, port, cls)];
+}
+
+bool
+DeadlockOracle::HasFrames(const DeadlockTest::Side& side) const
+{
+    const auto& queues = PortOf(side).GetQueues();
+    for (std::size_t queue = side.cls; queue < queues.size(); queue += N_CLASSES)
+    {
+        if (queues[queue].GetFrames() > 0)
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- Who waits for whom
+
+bool
+DeadlockOracle::MayFeed(const DeadlockTest::Side& side, uint16_t ingress)
+{
+    SideState& state = StateOf(side.node, side.port, side.cls);
+    if (!state.known)
+    {
+        // Counted when first asked for; NoteJoined keeps it up to date. What leaves is not taken
+        // out: too large a set only costs a look more.
+        state.known = true;
+        state.feeds = 0;
+        const auto& queues = PortOf(side).GetQueues();
+        for (std::size_t queue = side.cls; queue < queues.size(); queue += N_CLASSES)
+        {
+            queues[queue].ForEach([&state](const Frame& frame) {
+                state.feeds |= frame.ingress == NO_PORT ? 0 : 1ULL << frame.ingress % 64;
+            });
+        }
+    }
+    return (state.feeds >> ingress % 64) & 1U;
+}
+
+void
+DeadlockOracle::Search(const DeadlockTest::Side& side)
+{
+    // the held classes of the next node that hold frames of this one
+    const Port& peer = PortOf(side).GetPeer();
+    const uint32_t node = peer.GetNodeId();
+    for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
+    {
+        SideState& state = StateOf(node, port, side.cls);
+        const DeadlockTest::Side next{node, port, side.cls};
+        if (state.held && state.visit != m_visit && MayFeed(next, peer.GetIndex()))
+        {
+            state.visit = m_visit;
+            m_toDo.push_back(next);
+        }
+    }
+}
+
+bool
+DeadlockOracle::ClosesCircle(const DeadlockTest::Side& from)
+{
+    // From here on along what is held, and back: `from` is visited only when it is met again.
+    ++m_visit;
+    m_toDo.assign(1, from);
+    const SideState& start = StateOf(from.node, from.port, from.cls);
+    while (!m_toDo.empty() && start.visit != m_visit)
+    {
+        const DeadlockTest::Side side = m_toDo.back();
+        m_toDo.pop_back();
+        Search(side);
+    }
+    return start.visit == m_visit;
+}
+
+bool
+DeadlockOracle::HasCircle()
+{
+    return std::any_of(m_sides.begin(), m_sides.end(), [this](const DeadlockTest::Side& side) {
+        return ClosesCircle(side);
+    });
+}
+
+// ---- What happens
+
+void
+DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
+{
+    const DeadlockTest::Side side{port.GetNodeId(), port.GetIndex(), cls};
+    SideState& state = StateOf(side.node, side.port, cls);
+    if (!state.held)
+    {
+        state.held = true;
+        state.known = false;
+        state.at = m_sides.size();
+        m_sides.push_back(side);
+        const Port& peer = port.GetPeer();
+        const uint32_t node = peer.GetNodeId();
+        const uint32_t pressure = m_pressure[m_test.PlaceOf(node, peer.GetIndex(), cls)];
+        state.pause =
+            peer.HasPressureHooks() && pressure != NONE
+                ? pressure
+                : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
+        Use(state.pause);
+    }
+    state.asked = HasFrames(side);
+    if (!state.asked)
+    {
+        return; // the frame that joins asks again
+    }
+    if (!m_circle && ClosesCircle(side))
+    {
+        m_circle = true;
+    }
+    const bool root = m_open[1] == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
+    if (root || (m_circle && m_open[0] == 0))
+    {
+        Touch();
+    }
+}
+
+void
+DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
+{
+    SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
+    if (!state.held)
+    {
+        return;
+    }
+    if (state.stuck)
+    {
+        Touch();
+    }
+    state.held = false;
+    Drop(state.pause);
+    state.pause = NONE;
+    const DeadlockTest::Side last = m_sides.back();
+    m_sides[state.at] = last;
+    StateOf(last.node, last.port, last.cls).at = state.at;
+    m_sides.pop_back();
+    if (m_circle && m_open[0] == 0)
+    {
+        m_circle = HasCircle();
+    }
+}
+
+void
+DeadlockOracle::NoteJoined(const Port& port, const Frame& frame)
+{
+    const uint8_t cls = frame.cls;
+    SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
+    const DeadlockTest::Side side{port.GetNodeId(), port.GetIndex(), cls};
+    bool search = !state.asked;
+    state.asked = true;
+    if (state.known && frame.ingress != NO_PORT)
+    {
+        const uint64_t bit = 1ULL << frame.ingress % 64;
+        search |= !(state.feeds & bit);
+        state.feeds |= bit;
+    }
+    if (search && !m_circle && ClosesCircle(side))
+    {
+        m_circle = true;
+    }
+    const bool root =
+        search && m_open[1] == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
+    if (root || (m_circle && m_open[0] == 0))
+    {
+        Touch();
+    }
+}
+
+void
+DeadlockOracle::NoteLeft(const Port& port, uint8_t cls)
+{
+    if ((m_circle && m_open[0] == 0) || StateOf(port.GetNodeId(), port.GetIndex(), cls).stuck)
+    {
+        Touch();
+    }
+}
+
+void
+DeadlockOracle::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls)
+{
+    uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
+    const uint32_t pause = MakePause(ingress.GetNodeId(), ingress.GetIndex(), egress, cls);
+    Use(pause);
+    Drop(last);
+    last = pause;
+    if (egress == NO_PORT && StateOf(ingress.GetPeerId(), ingress.GetPeer().GetIndex(), cls).held)
+    {
+        Touch(); // held back already, now perhaps for good
+    }
+}
+
+void
+DeadlockOracle::NoteChange()
+{
+    if (m_circle || m_open[0] || m_open[1])
+    {
+        Touch();
+    }
+}
+
+void
+DeadlockOracle::Touch()
+{
+    // Decided when the present event is over: until then a message may be half obeyed.
+    if (!m_reviewing)
+    {
+        m_reviewing = true;
+        m_review.Schedule(0);
+    }
+}
+
+void
+DeadlockOracle::Review()
+{
+    m_reviewing = false;
+    Update();
+}
+
+// ---- Episodes
+
+void
+DeadlockOracle::Update()
+{
+    ++m_evaluations;
+    m_test.Find(m_sides);
+    const std::size_t cyclic = m_test.CountCyclic();
+    const std::array<bool, 2> found{cyclic > 0, m_test.GetStuck().size() > cyclic};
+    for (const Kind kind : {Kind::CYCLIC, Kind::HOST})
+    {
+        std::size_t& open = m_open[static_cast<std::size_t>(kind)];
+        if (open > 0 && !found[static_cast<std::size_t>(kind)])
+        {
+            m_episodes[open - 1].dissolved = NowPs();
+            open = 0;
+        }
+        else if (open == 0 && found[static_cast<std::size_t>(kind)])
+        {
+            Form(kind);
+        }
+    }
+    MarkStuck();
+    m_circle = m_open[0] > 0 || (m_circle && HasCircle());
+}
+
+void
+DeadlockOracle::Form(Kind kind)
+{
+    Episode episode;
+    episode.kind = kind;
+    episode.formed = NowPs();
+    const auto& stuck = m_test.GetStuck();
+    if (kind == Kind::CYCLIC)
+    {
+        episode.cycle = m_test.GetCycle();
+        episode.chain = ChainOf(episode.cycle);
+        for (const DeadlockTest::Queue& queue : episode.cycle)
+        {
+            episode.since.push_back(SinceOf(queue));
+        }
+    }
+    else
+    {
+        episode.chain = ChainOf(
+            {stuck.begin() + static_cast<std::ptrdiff_t>(m_test.CountCyclic()), stuck.end()});
+    }
+    m_episodes.push_back(std::move(episode));
+    m_open[static_cast<std::size_t>(kind)] = m_episodes.size();
+}
+
+void
+DeadlockOracle::MarkStuck()
+{
+    for (const DeadlockTest::Side& side : m_sides)
+    {
+        StateOf(side.node, side.port, side.cls).stuck = false;
+    }
+    const auto& stuck = m_test.GetStuck();
+    for (const DeadlockTest::Queue& queue : stuck)
+    {
+        StateOf(queue.node, queue.port, queue.queue % N_CLASSES).stuck = true;
+    }
+    const auto middle = stuck.begin() + static_cast<std::ptrdiff_t>(m_test.CountCyclic());
+    if (m_open[0])
+    {
+        m_episodes[m_open[0] - 1].stuck.assign(stuck.begin(), middle);
+    }
+    if (m_open[1])
+    {
+        m_episodes[m_open[1] - 1].stuck.assign(middle, stuck.end());
+    }
+}
+
+void
+DeadlockOracle::Look()
+{
+    if (m_sides.empty() && !m_open[0] && !m_open[1])
+    {
+        return;
+    }
+    const std::size_t before = m_episodes.size();
+    const bool expected = m_reviewing;
+    Update();
+    m_missed += expected ? 0 : m_episodes.size() - before;
+    for (const std::size_t open : m_open)
+    {
+        if (open > 0 && m_episodes[open - 1].seen < 0)
+        {
+            m_episodes[open - 1].seen = NowPs();
+        }
+    }
+}
+
+bool
+DeadlockOracle::IsActive(Kind kind) const
+{
+    return m_open[static_cast<std::size_t>(kind)] > 0;
+}
+
+bool
+DeadlockOracle::IsStuck(uint32_t node, uint16_t port, uint8_t cls) const
+{
+    const SideState& state = m_states[m_test.PlaceOf(node, port, cls)];
+    return state.held && state.stuck;
+}
+
+const std::vector<DeadlockOracle::Episode>&
+DeadlockOracle::GetEpisodes() const
+{
+    return m_episodes;
+}
+
+uint64_t
+DeadlockOracle::CountEvaluations() const
+{
+    return m_evaluations;
+}
+
+uint64_t
+DeadlockOracle::CountMissed() const
+{
+    return m_missed;
+}
+
+// ---- Causes
+
+uint16_t
+DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
+{
+    uint16_t best = NO_PORT;
+    std::pair<bool, int64_t> most{false, 0};
+    for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
+    {
+        const Port& port = m_nodes[node]->GetPort(index);
+        int64_t bytes = 0;
+        for (std::size_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
+        {
+            port.GetQueues()[queue].ForEach(
+                [&](const Frame& frame) { bytes += frame.ingress == ingress ? frame.bytes : 0; });
+        }
+        const std::pair<bool, int64_t> here{StateOf(node, index, cls).held, bytes};
+        if (bytes > 0 && here > most)
+        {
+            most = here;
+            best = index;
+        }
+    }
+    return best;
+}
+
+uint32_t
+DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls)
+{
+    uint32_t parent = NONE;
+    Reason reason = Reason::HOST;
+    if (dynamic_cast<const Switch*>(PeekPointer(m_nodes[node])))
+    {
+        parent = egress == NO_PORT ? NONE : StateOf(node, egress, cls).pause;
+        reason = parent == NONE ? Reason::CONGESTED : Reason::EARLIER;
+    }
+    uint32_t made = static_cast<uint32_t>(m_pauses.size());
+    if (m_freePauses.empty())
+    {
+        m_pauses.emplace_back();
+    }
+    else
+    {
+        made = m_freePauses.back();
+        m_freePauses.pop_back();
+    }
+    m_pauses[made] = Link{Pause{NowPs(), node, port, egress, cls, reason}, parent, 0};
+    Use(parent);
+    return made;
+}
+
+void
+DeadlockOracle::Use(uint32_t pause)
+{
+    if (pause != NONE)
+    {
+        ++m_pauses[pause].users;
+    }
+}
+
+void
+DeadlockOracle::Drop(uint32_t pause)
+{
+    while (pause != NONE && --m_pauses[pause].users == 0)
+    {
+        m_freePauses.push_back(pause);
+        pause = m_pauses[pause].parent;
+    }
+}
+
+int64_t
+DeadlockOracle::SinceOf(const DeadlockTest::Queue& queue) const
+{
+    const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
+    const uint32_t pause = m_states[m_test.PlaceOf(queue.node, queue.port, cls)].pause;
+    return pause == NONE ? -1 : m_pauses[pause].pause.time;
+}
+
+std::vector<DeadlockOracle::Pause>
+DeadlockOracle::ChainOf(const std::vector<DeadlockTest::Queue>& queues)
+{
+    uint32_t last = NONE;
+    for (const DeadlockTest::Queue& queue : queues)
+    {
+        const uint32_t pause =
+            StateOf(queue.node, queue.port, static_cast<uint8_t>(queue.queue % N_CLASSES)).pause;
+        if (pause != NONE &&
+            (last == NONE || m_pauses[pause].pause.time > m_pauses[last].pause.time))
+        {
+            last = pause;
+        }
+    }
+    std::vector<Pause> chain;
+    for (; last != NONE; last = m_pauses[last].parent)
+    {
+        chain.push_back(m_pauses[last].pause);
+    }
+    std::reverse(chain.begin(), chain.end());
+    return chain;
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,244 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_DEADLOCK_ORACLE_H
+#define LOSSLESS_DEADLOCK_ORACLE_H
+
+#include "lossless-deadlock.h"
+#include "lossless-event.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+
+class Port;
+
+/**
+ * @ingroup lossless
+ * @brief Knows at every moment whether queues of the network can never send again, since when, and
+ * why: the truth that detectors are compared with. It acts on nothing.
+ *
+ * What is stuck is what DeadlockTest finds. That set can only become non-empty when a class of an
+ * egress port begins to be held back, when a frame joins one that is held back, or when a release
+ * that was under way is revoked; and only when the held classes, each waiting for those of the next
+ * switch that hold its frames, wait in a circle or for a host that pauses without an end. The
+ * oracle is told of those events, searches from the class concerned along the held ones only, and
+ * lets DeadlockTest decide when a circle closes and as long as there is one. So the time of
+ * formation is that of the event that made the deadlock certain, and a frame costs nothing but the
+ * look at one bit when it joins or leaves a queue.
+ *
+ * An *episode* begins when something is stuck of a kind (cyclic or host-rooted) of which nothing
+ * was, and ends when nothing is any more: frames of it were dropped, a link failed, or a pause was
+ * ignored.
+ *
+ * *The causal chain* goes back in time from the pause that closed the circle: a port pauses its
+ * peer because of frames for one egress (that of the frame that was too much); if that egress was
+ * held back then, its pause is the cause; else, or at a host, the chain begins there: that pause is
+ * the initial trigger. Schemes without pauses (credits) are held to pause when the peer runs out,
+ * because of the egress that holds most of what came from it, before all one that is held back.
+ */
+class DeadlockOracle
+{
+  public:
+    /// What is stuck.
+    enum class Kind : uint8_t
+    {
+        CYCLIC, ///< queues that wait for each other
+        HOST,   ///< queues that wait for a host that pauses without an end
+    };
+
+    /// Why a port paused its peer though nothing it sends to was held back.
+    enum class Reason : uint8_t
+    {
+        EARLIER,   ///< the egress was held back: another pause came before
+        CONGESTED, ///< more came for the egress than it sends
+        HOST,      ///< it is a host
+    };
+
+    /// A pause of a causal chain.
+    struct Pause
+    {
+        int64_t time;    //!< when it was due: its queue was full (ps)
+        uint32_t node;   //!< who paused
+        uint16_t port;   //!< its port towards whom it paused
+        uint16_t egress; //!< port that the frame which was too much was to leave by, or NO_PORT
+        uint8_t cls;     //!< class
+        Reason reason;   //!< why
+    };
+
+    /// A time in which something was stuck.
+    struct Episode
+    {
+        Kind kind{Kind::CYCLIC};                //!< of what was stuck
+        int64_t formed{-1};                     //!< ps
+        int64_t dissolved{-1};                  //!< ps; -1: not
+        int64_t seen{-1};                       //!< first look at it (ps); -1: none yet
+        std::vector<DeadlockTest::Queue> cycle; //!< at its formation; none if host-rooted
+        std::vector<int64_t> since;             //!< when the pause of each of them was due (ps)
+        std::vector<DeadlockTest::Queue> stuck; //!< all, when it was last looked at
+        std::vector<Pause> chain;               //!< from the initial trigger on
+    };
+
+    /**
+     * @brief Watch a network. Precondition: its nodes are built.
+     *
+     * @param nodes all of its nodes, by number; they are told of this oracle.
+     */
+    explicit DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes);
+    ~DeadlockOracle();
+    DeadlockOracle(const DeadlockOracle&) = delete;
+    DeadlockOracle& operator=(const DeadlockOracle&) = delete;
+
+    /**
+     * @brief A class of an egress port is held back, or another queue of it is.
+     *
+     * @param port the port.
+     * @param cls class.
+     */
+    void NoteHeld(const Port& port, uint8_t cls);
+    /**
+     * @brief No queue of a class of an egress port is held back any more.
+     *
+     * @param port the port.
+     * @param cls class.
+     */
+    void NoteFree(const Port& port, uint8_t cls);
+    /**
+     * @brief A frame has joined a queue of a held class.
+     *
+     * @param port egress port.
+     * @param frame it.
+     */
+    void NoteJoined(const Port& port, const Frame& frame);
+    /**
+     * @brief A frame has left a queue of a held class.
+     *
+     * @param port egress port.
+     * @param cls class.
+     */
+    void NoteLeft(const Port& port, uint8_t cls);
+    /**
+     * @brief A port is about to pause its peer.
+     *
+     * @param ingress the port.
+     * @param egress where the frame that did it goes; NO_PORT: it is the fault of its node.
+     * @param cls class.
+     */
+    void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls);
+    /// Something else happened that may free or hold queues: a drop, a link, a revoked release.
+    void NoteChange();
+
+    /**
+     * @brief Look now, as somebody does now and then: what is stuck has been seen.
+     *
+     * It also finds what a scheme that does not say when it holds queues back would hide from the
+     * events.
+     */
+    void Look();
+
+    /**
+     * @brief Is something stuck now, as far as events tell?
+     *
+     * @param kind of that kind.
+     * @return true if so.
+     */
+    bool IsActive(Kind kind) const;
+    /**
+     * @brief Is a class of an egress port stuck? Those that are stuck behind others are known since
+     * the last look only.
+     *
+     * @param node node.
+     * @param port egress port.
+     * @param cls class.
+     * @return true if so.
+     */
+    bool IsStuck(uint32_t node, uint16_t port, uint8_t cls) const;
+    /**
+     * @brief What was stuck when.
+     *
+     * @return episodes in the order of their formation.
+     */
+    const std::vector<Episode>& GetEpisodes() const;
+    /**
+     * @brief How often DeadlockTest was asked.
+     *
+     * @return count.
+     */
+    uint64_t CountEvaluations() const;
+    /**
+     * @brief Episodes that only a look found.
+     *
+     * @return count; above 0 the scheme hides when it holds queues back.
+     */
+    uint64_t CountMissed() const;
+
+  private:
+    static constexpr uint32_t NONE = UINT32_MAX; //!< no pause
+
+    /// A class of an egress port.
+    struct SideState
+    {
+        uint64_t feeds{0};    //!< bit i mod 64: it may hold frames that came in by port i
+        std::size_t at{0};    //!< its place in m_sides
+        uint32_t pause{NONE}; //!< that holds it back
+        uint32_t visit{0};    //!< last search that came by
+        bool held{false};     //!< held back
+        bool known{false};    //!< feeds are counted
+        bool asked{false};    //!< whether it closes a circle
+        bool stuck{false};    //!< in a stuck queue when last looked at
+    };
+
+    /// A pause and what led to it, kept as long as somebody refers to it.
+    struct Link
+    {
+        Pause pause;     //!< it
+        uint32_t parent; //!< the one before, or NONE
+        uint32_t users;  //!< references to it
+    };
+
+    const Port& PortOf(const DeadlockTest::Side& side) const;
+    SideState& StateOf(uint32_t node, uint16_t port, uint8_t cls);
+    bool HasFrames(const DeadlockTest::Side& side) const;
+    bool MayFeed(const DeadlockTest::Side& side, uint16_t ingress);
+    bool ClosesCircle(const DeadlockTest::Side& from);
+    bool HasCircle();
+    void Search(const DeadlockTest::Side& side);
+    void Touch();
+    void Review();
+    void Update();
+    void Form(Kind kind);
+    void MarkStuck();
+    int64_t SinceOf(const DeadlockTest::Queue& queue) const;
+    std::vector<Pause> ChainOf(const std::vector<DeadlockTest::Queue>& queues);
+    uint16_t FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
+    uint32_t MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls);
+    void Use(uint32_t pause);
+    void Drop(uint32_t pause);
+
+    std::vector<Ptr<FabricNode>> m_nodes;    //!< the network
+    DeadlockTest m_test;                     //!< decides
+    std::vector<SideState> m_states;         //!< by place
+    std::vector<uint32_t> m_pressure;        //!< by place of the ingress: its last pause
+    std::vector<DeadlockTest::Side> m_sides; //!< those that are held back
+    std::vector<DeadlockTest::Side> m_toDo;  //!< of a search
+    std::vector<Link> m_pauses;              //!< pool
+    std::vector<uint32_t> m_freePauses;      //!< free places in it
+    uint32_t m_visit{0};                     //!< number of the last search
+    bool m_circle{false};                    //!< held classes wait in a circle
+    bool m_reviewing{false};                 //!< Review is scheduled
+    std::array<std::size_t, 2> m_open{};     //!< by kind: open episode + 1, or 0
+    std::vector<Episode> m_episodes;         //!< in the order of their formation
+    uint64_t m_evaluations{0};               //!< CountEvaluations
+    uint64_t m_missed{0};                    //!< CountMissed
+    ReusableEvent<DeadlockOracle> m_review;  //!< Review
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_DEADLOCK_ORACLE_H */
