@@ -190,3 +190,29 @@ def _integrate(
 
 def _mean(values: npt.NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else math.nan
+
+
+def sfc_buffer(threshold: float, senders: int, rate: float, loop: float) -> float:
+    """Return the buffer [B] that source flow control needs to lose nothing.
+
+    threshold + (N - 1) C (TTS + TFS): from the queue's passing its threshold [B] until the last
+    of N greedy senders at the rate C [bit/s] is heard no more, the queue grows for loop = TTS +
+    TFS [s]. Slides of Bottorff (2022), with facts of the model: frames and messages under way add
+    a frame a sender.
+    """
+    return threshold + (senders - 1) * rate / _BITS * loop
+
+
+def sfc_utilisation(
+    threshold: float, senders: int, rate: float, loop: float, reserve: float = 0.0
+) -> float:
+    """Return the share of its line that a queue uses under source flow control, in the long run.
+
+    N greedy senders, each at the line's rate C [bit/s]. A cycle: the queue fills from empty to its
+    threshold [B], grows for loop = TTS + TFS [s] to its peak, drains, and stays empty for as much
+    of the loop as the reserve [B] does not cover. TTD is the time to drain the peak.
+    """
+    fill = threshold * _BITS / (rate * (senders - 1))
+    peak = sfc_buffer(threshold, senders, rate, loop)
+    idle = max(0.0, loop - reserve * _BITS / rate)
+    return 1 - idle / (fill + loop + peak * _BITS / rate + idle)

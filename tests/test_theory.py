@@ -103,3 +103,48 @@ def test_a_queue_that_never_pauses_has_no_period() -> None:
     """Without a pause there is nothing to average."""
     fluid = theory.pfc_fluid(10 * GBPS, 10 * GBPS, 25e-6, 80_000, 77_000, 1e-4)
     assert math.isnan(fluid.period())
+
+
+@pytest.mark.parametrize(
+    ("senders", "gbps", "threshold", "loop", "reserve"),
+    [
+        (2, 18.75, 91e3, 14.5e-6, 0.0),
+        (2, 18.75, 91e3, 14.5e-6, 12.5e3),
+        (2, 18.75, 91e3, 14.5e-6, 40e3),
+        (8, 25.0, 50e3, 5e-6, 0.0),
+        (4, 100.0, 500e3, 9e-6, 50e3),
+    ],
+)
+def test_source_flow_control_against_time_steps(
+    senders: int, gbps: float, threshold: float, loop: float, reserve: float
+) -> None:
+    """What is silent, by every arrival above the threshold, in steps of 10 ns."""
+    step, rate = 10e-9, gbps * 1e9 / 8
+    queue, peak, busy, steps = 0.0, 0.0, 0, 400_000
+    silence: list[tuple[float, float]] = []
+    now_silent_until, heard = 0.0, 0
+    for number in range(steps):
+        time = number * step
+        while heard < len(silence) and silence[heard][0] <= time:
+            now_silent_until = max(now_silent_until, silence[heard][1])
+            heard += 1
+        if time >= now_silent_until:
+            queue += senders * rate * step
+            if queue > threshold:
+                silence.append((time + loop, time + loop + (queue - reserve) / rate))
+        sent = min(queue, rate * step)
+        queue -= sent
+        busy += sent > 0
+        peak = max(peak, queue)
+    assert peak == pytest.approx(theory.sfc_buffer(threshold, senders, rate * 8, loop), rel=0.02)
+    found = theory.sfc_utilisation(threshold, senders, rate * 8, loop, reserve)
+    assert busy / steps == pytest.approx(found, abs=0.01)
+
+
+def test_the_slides_arithmetic_of_source_flow_control() -> None:
+    """34 KB in transit at 18.75 Gb/s are 14.5 us; of 125 KB they are 27 %, the slides' 25 %."""
+    loop = 34e3 * 8 / 18.75e9
+    assert loop == pytest.approx(14.5e-6, rel=0.01)
+    assert loop / (125e3 * 8 / 18.75e9) == pytest.approx(0.27, abs=0.005)
+    assert theory.sfc_buffer(91e3, 2, 18.75e9, loop) == pytest.approx(125e3)
+    assert theory.sfc_utilisation(91e3, 2, 18.75e9, loop) == pytest.approx(0.88, abs=0.005)

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from pyorch.metrics.base import Metric, RunTables, metric
 from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
-from pyorch.metrics.series_kinds import FirstCrossing, series_need
+from pyorch.metrics.series_kinds import Direction, FirstCrossing, read_series, series_need
 
 Statistic = Literal["min", "mean", "max"]
 
@@ -82,6 +82,43 @@ class Lead(Metric):
             return None
         then = self.then.metric().value(run)
         return math.inf if then is None else then - first
+
+
+@metric
+class BytesBetween(Metric):
+    """Wire bytes of a port between the crossing `first` and the crossing `then`.
+
+    Infinite when only `first` happens, None when `first` never does; 0 when `then` comes before.
+    """
+
+    kind: Literal["bytes_between"] = "bytes_between"
+    port: Port
+    direction: Direction = "rx"
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    first: Crossing
+    then: Crossing
+
+    @override
+    def unit(self) -> str:
+        return "B"
+
+    @override
+    def needs(self) -> list[Need]:
+        ends = (self.first, self.then)
+        crossings = [series_need(e.table, e.column, e.port, e.class_number) for e in ends]
+        return [*crossings, series_need("rate", self.direction, self.port, self.class_number)]
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        first = self.first.metric().value(run)
+        series = read_series(run, "rate", self.direction, self.port, self.class_number)
+        if first is None or series is None:
+            return None
+        then = self.then.metric().value(run)
+        if then is None:
+            return math.inf
+        _, rates, lengths = series.clip(int(first), int(then))
+        return float((rates * lengths).sum() / 8e12)
 
 
 @metric

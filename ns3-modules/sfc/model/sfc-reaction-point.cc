@@ -151,6 +151,7 @@ SfcReactionPoint::NotifyTransit(Frame* frame, lossless::Port& /* ingress */)
     const int64_t age = now - message.stamp;
     ++m_received;
     m_transit += age;
+    m_intervals += message.interval;
     m_late += age > message.interval;
     const Waiting waiting{message, queuePair, Remaining(message, now)};
     if (waiting.pause == 0)
@@ -214,6 +215,8 @@ SfcReactionPoint::Report(lossless::Summary& summary) const
     summary["sfc_unknown_source_messages"] += static_cast<double>(m_unknownSource);
     summary["sfc_unknown_flow_messages"] += static_cast<double>(m_unknownFlow);
     summary["sfc_transit_ps"] += static_cast<double>(m_transit);
+    summary["sfc_round_trips_ps"] += 2 * static_cast<double>(m_transit);
+    summary["sfc_intervals_ps"] += static_cast<double>(m_intervals);
     summary["sfc_hold_time_ps"] += static_cast<double>(m_held);
     double& reaction = summary["sfc_longest_reaction_ps"];
     reaction = std::max(reaction, static_cast<double>(m_reaction));

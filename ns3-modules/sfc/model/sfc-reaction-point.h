@@ -143,6 +143,7 @@ class SfcReactionPoint : public lossless::SwitchAgent
     uint64_t m_unknownSource{0}; //!< for another host
     uint64_t m_unknownFlow{0};   //!< of no flow that sends from here
     int64_t m_transit{0};        //!< from the congested queue to here, summed (ps)
+    int64_t m_intervals{0};      //!< in them, summed (ps)
     int64_t m_reaction{0};       //!< longest time from the congested queue to the effect (ps)
     int64_t m_held{0};           //!< classes or flows held back, summed (ps)
     TracedCallback<const Message&, uint32_t, int64_t, int64_t> m_pauseTrace; //!< Pause
