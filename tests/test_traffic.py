@@ -145,6 +145,22 @@ def test_incast_repeats_with_sources_drawn_anew() -> None:
     assert late.max() <= 10**6
 
 
+def test_incasts_to_several_hosts_come_together() -> None:
+    """Each round every destination gets its own draw, or all of `src`, at the same time."""
+    entry = {"kind": "incast", "dst": ["h1", "h4"], "size": "64KB", "repeat": 2}
+    entry |= {"interval": "100us"}
+    flows = make(entry | {"degree": 3})
+    assert flows.dst.tolist() == [1, 1, 1, 4, 4, 4] * 2
+    assert flows.starts.tolist() == [0] * 6 + [10**8] * 6
+    for part, dst in zip(flows.src.reshape(4, 3).tolist(), (1, 4, 1, 4), strict=True):
+        assert len(set(part)) == 3
+        assert dst not in part
+    flows = make(entry | {"src": ["h0", "h5"]})
+    assert pairs(flows) == [(0, 1), (5, 1), (0, 4), (5, 4)] * 2
+    flows = make(entry | {"src": "all"})
+    assert set(pairs(flows)) == {(src, dst) for src in (0, 2, 3, 5) for dst in (1, 4)}
+
+
 def test_permutations_send_and_receive_once() -> None:
     """A shift is the rotation of the benchmarks; a random one has no host that sends to itself."""
     assert pairs(make({"kind": "permutation", "size": "1MB", "shift": 2})) == [

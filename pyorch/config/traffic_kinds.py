@@ -270,11 +270,11 @@ def _message(row: dict[str, str]) -> Message:
 class Incast(TrafficTable):
     """Several sources send `size` to one host at once; `repeat` times, `interval` apart.
 
-    The sources are `src`, or `degree` hosts drawn anew each time. Each start is late by up to
-    `jitter`.
+    The sources are `src`, or `degree` hosts drawn anew each time and for each of several `dst`.
+    Each start is late by up to `jitter`.
     """
 
-    dst: str
+    dst: Names
     src: Names | None = None
     degree: int | None = Field(default=None, ge=1)
     size: Size
@@ -289,20 +289,21 @@ class Incast(TrafficTable):
             return None
         if self.repeat > 1 and self.interval is None:
             check.add("interval", "missing", None, "a repeated incast needs its 'interval'")
-        if not check.host("dst", self.dst):
+        dst = check.hosts("dst", self.dst)
+        if dst is None:
             return None
         others = len(check.scene.network.hosts) - 1
         if self.degree is not None and self.degree > others:
             check.add("degree", f"{self.degree} sources of {others} other hosts", f"1 to {others}")
         if self.src is None:
-            return canonical(self)
+            return canonical(self, dst=dst)
         src = check.hosts("src", self.src)
         if src is None:
             return None
         if self.src == ["all"]:
-            src = [name for name in src if name != self.dst]
-        _check_pairs(check, [(name, self.dst) for name in src])
-        return canonical(self, src=src)
+            src = [name for name in src if name not in dst]
+        _check_pairs(check, [(name, target) for target in dst for name in src])
+        return canonical(self, src=src, dst=dst)
 
     @override
     def last_start(self) -> int:
@@ -310,23 +311,27 @@ class Incast(TrafficTable):
 
     @override
     def pairs(self) -> list[tuple[str, str]] | None:
-        return None if self.src is None else [(name, self.dst) for name in self.src] * self.repeat
+        if self.src is None:
+            return None
+        return [(name, target) for target in self.dst for name in self.src] * self.repeat
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        target = network.numbers[self.dst]
-        others = network.hosts[network.hosts != target]
-        rounds = []
-        for _ in range(self.repeat):
+        targets = node_numbers(self.dst, network)
+        bursts = []
+        for target in np.tile(targets, self.repeat):
+            others = network.hosts[network.hosts != target]
             if self.src is None:
-                rounds.append(np.sort(random.choice(others, size=self.degree or 0, replace=False)))
+                bursts.append(np.sort(random.choice(others, size=self.degree or 0, replace=False)))
             else:
-                rounds.append(node_numbers(self.src, network))
-        src = np.concatenate(rounds).astype(np.uint32)
+                bursts.append(node_numbers(self.src, network))
+        src = np.concatenate(bursts).astype(np.uint32)
+        degree = len(bursts[0])
+        dst = np.repeat(np.tile(targets, self.repeat), degree).astype(np.uint32)
         begins = self.start + np.arange(self.repeat, dtype=np.int64) * (self.interval or 0)
         late = random.integers(0, self.jitter, size=len(src), endpoint=True)
-        starts = np.repeat(begins, [len(part) for part in rounds]) + late
-        return Block(src, np.full(len(src), target, dtype=np.uint32), self.size, starts)
+        starts = np.repeat(begins, degree * len(targets)) + late
+        return Block(src, dst, self.size, starts)
 
 
 @traffic("permutation")
