@@ -81,8 +81,8 @@ def reaction(data: ReportData, figure: Custom) -> Drawn:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("Time from the queue's passing its threshold (µs)")
     canvas.legend(loc="outside lower center", ncols=4)
-    notes = [
+    note = (
         "Chips only: without wires, and half of the spine's three chips, as the slides add up. The"
         " slides' 10 µs is an upper bound, their 100 µs a lower one."
-    ]
-    return Drawn(canvas, table, notes)
+    )
+    return Drawn(canvas, table, [note])
