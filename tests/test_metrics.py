@@ -26,7 +26,7 @@ US = 10**6
 NODES = ["s0", "h0", "h1"]
 ALL = [
     {"table": name, "ports": [], "classes": [], "period_ps": US if name == "rate" else 0}
-    for name in ("queue", "rate", "pause", "drop", "control", "flow_rate")
+    for name in ("queue", "egress", "rate", "pause", "drop", "control", "flow_rate")
 ]
 
 
@@ -412,6 +412,7 @@ PORT_KINDS = sorted(kind for kind, model in MODELS.items() if "port" in model.mo
 def test_missing_data_is_none(kind: str) -> None:
     """Untraced tables, untraced ports and ports that do not exist give None."""
     more: dict[str, Any] = {"level": "1B", "tolerance": 0.1, "class_number": 3, "window": "1us"}
+    more |= {key: {"port": "s0:h0", "level": "1B"} for key in ("first", "then")}
     more = {key: value for key, value in more.items() if key in MODELS[kind].model_fields}
     assert one(make_run(), kind, port="s0:h0", **more) is None
     assert one(make_run(queue=STEP), kind, port="s0:h9", **more) is None
@@ -436,6 +437,29 @@ def test_needs_are_matched_with_traces() -> None:
     assert not is_traced(rate, [{"table": "rate"}])
     assert is_traced(rate, [{"table": "rate", "period": "5us"}])
     assert is_traced(rate, [{"table": "rate", "period_ps": 5}])
+
+
+def test_bytes_between_two_crossings() -> None:
+    """16 B a ps up to 40 ps, then 8: from 20 to 60 ps 480 B; the egress queue is read as any."""
+    rates = [(time, 2, 0, 3, 160 if time <= 40 else 80, 0) for time in range(10, 101, 10)]
+    traces = [{**entry, "period_ps": 10} if entry["table"] == "rate" else entry for entry in ALL]
+    run = make_run(
+        traces=traces,
+        egress=queue((20, 100), (60, 0)),
+        rate=columns("time_ps node peer class rx_bytes tx_bytes", rates),
+    )
+    assert one(run, "max", table="egress", port="s0:h0") == 100
+    rises = {"table": "egress", "port": "s0:h0", "level": "100B"}
+    falls = {**rises, "level": "0B", "direction": "down", "from": "30ps"}
+    never = {**rises, "level": "101B"}
+
+    def between(first: dict[str, Any], then: dict[str, Any]) -> float | None:
+        return one(run, "bytes_between", port="h1:s0", first=first, then=then)
+
+    assert between(rises, falls) == pytest.approx(20 * 16 + 20 * 8)
+    assert between(falls, rises) == 0
+    assert between(rises, never) == math.inf
+    assert between(never, rises) is None
 
 
 @pytest.mark.parametrize(

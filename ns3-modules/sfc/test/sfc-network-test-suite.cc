@@ -148,7 +148,9 @@ class RatesTest : public TestCase
         net.Star(3, rate, DELAY);
         net.Flow(1, 0, 0);
         net.Flow(2, 0, 0, 777'000);
+        net.m_egress = {3, 0};
         NS_TEST_ASSERT_MSG_EQ(net.Run(400'000'000), "", "nothing lost");
+        CheckTrace(net.sim);
 
         const auto above = FindAbove(3, 0, 3, THRESHOLD, rate);
         const auto& made = Witness::g_log.made;
@@ -188,6 +190,29 @@ class RatesTest : public TestCase
                                         TransmissionTime(128 + OVERHEAD, rate) + DELAY,
                                         "takes its time");
         }
+    }
+
+    /**
+     * @brief The table "egress" tells what the witness saw.
+     *
+     * @param sim the run
+     */
+    void CheckTrace(const rdma::Simulation& sim)
+    {
+        std::vector<int64_t> expected{0};
+        for (const Log::Moved& moved : Witness::g_log.moved)
+        {
+            if (moved.node == 3 && moved.port == 0)
+            {
+                expected.push_back(expected.back() +
+                                   (moved.joined ? moved.data.bytes : -moved.data.bytes));
+            }
+        }
+        NS_TEST_ASSERT_MSG_EQ(sim.GetTableName(1), "egress", "the table is there");
+        NS_TEST_ASSERT_MSG_EQ(sim.GetColumnName(1, 4), "bytes", "and its column");
+        NS_TEST_ASSERT_MSG_EQ(sim.GetNRows(1), expected.size(), "a row for every change");
+        const auto* bytes = reinterpret_cast<const int64_t*>(sim.GetColumnData(1, 4));
+        NS_TEST_ASSERT_MSG_EQ(std::equal(expected.begin(), expected.end(), bytes), true, "bytes");
     }
 
   public:
@@ -1042,6 +1067,32 @@ class CombinedTest : public TestCase
                                         static_cast<double>(bound),
                                         "round " << round);
         }
+        // Marks, pauses of SFC and pauses of PFC on the same queues; plain NICs as well.
+        for (const bool plain : {false, true})
+        {
+            Network net(plain);
+            net.sim.AddAgent("ns3::rdma::EcnMarking");
+            net.sim.SetCongestionControl("ns3::rdma::Dcqcn");
+            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.SetPoint("Threshold", "40000");
+            net.sim.SetAttribute("ns3::rdma::EcnMarking", "Kmin", "20000");
+            net.sim.SetAttribute("ns3::rdma::EcnMarking", "Kmax", "20000");
+            net.sim.SetAttribute("ns3::rdma::EcnMarking", "Pmax", "1");
+            net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
+            net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "6000");
+            net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Xon", "4500");
+            net.Star(9, 25'000'000'000, 500'000);
+            for (uint32_t host = 1; host < 9; ++host)
+            {
+                net.Flow(host, 0, 1'000'000);
+            }
+            NS_TEST_ASSERT_MSG_EQ(net.Run(50'000'000'000), "", "nothing lost");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("flows_unfinished"), 0, "all finish");
+            NS_TEST_ASSERT_MSG_GT(net.Number("sfc_messages_received"), 0, "SFC acted");
+            NS_TEST_ASSERT_MSG_GT(net.Number("pauses_sent"), 0, "PFC acted");
+            NS_TEST_ASSERT_MSG_GT(net.Number("rate_cuts"), 0, "DCQCN acted");
+        }
+
         Network wrong;
         wrong.SetPoint("LongestInterval", "1ns");
         wrong.SetPoint("Resolution", "1us");

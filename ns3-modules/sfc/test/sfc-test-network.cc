@@ -190,6 +190,11 @@ Network::Run(int64_t until)
     {
         return problems;
     }
+    if (!m_egress.empty())
+    {
+        const int64_t peer = m_egress[1];
+        sim.Trace("egress", m_egress.data(), &peer, 1, 1U << 3, 0);
+    }
     sim.Run(until);
     problems = sim.Finish();
     for (const auto& [name, value] : sim.GetSummary())

@@ -175,7 +175,8 @@ class Network
      */
     double Number(const std::string& name);
 
-    rdma::Simulation sim; //!< the run
+    rdma::Simulation sim;             //!< the run
+    std::vector<uint32_t> m_egress{}; //!< node and neighbour of a port whose egress is traced
 
   private:
     std::map<std::string, double> m_summary; //!< after Run
