@@ -551,7 +551,8 @@ Fabric::Finish()
             for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
             {
                 if (counters.byCause[cause] > 0 &&
-                    static_cast<DropCause>(cause) != DropCause::LOSSY)
+                    static_cast<DropCause>(cause) != DropCause::LOSSY &&
+                    static_cast<DropCause>(cause) != DropCause::SCHEME)
                 {
                     problems << separator << CAUSE_NAMES[cause] << ": " << counters.byCause[cause];
                     separator = ", ";
@@ -700,6 +701,7 @@ Fabric::Report(Summary& summary) const
     {
         const FabricNode::Counters& counters = node->GetCounters();
         summary["dropped_frames"] += static_cast<double>(counters.dropped);
+        summary["dropped_scheme_bytes"] += static_cast<double>(counters.onPurposeBytes);
         summary["dropped_lossless_frames"] += static_cast<double>(counters.droppedLossless);
         for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
         {

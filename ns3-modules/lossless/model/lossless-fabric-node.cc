@@ -5,6 +5,7 @@
 
 #include "lossless-deadlock-oracle.h"
 #include "lossless-headroom.h"
+#include "lossless-routes.h"
 
 namespace ns3
 {
@@ -123,6 +124,11 @@ FabricNode::AddAgent(Ptr<SwitchAgent> agent)
     {
         m_receiveAgents.push_back(raw);
     }
+    if (hooks & SwitchAgent::ADMIT)
+    {
+        m_admitAgents.push_back(raw);
+    }
+    m_wantsFeeds = m_wantsFeeds || (hooks & SwitchAgent::FEEDS);
 }
 
 const std::vector<Ptr<SwitchAgent>>&
@@ -148,6 +154,10 @@ FabricNode::Start()
         headroom.push_back(SufficientHeadroom(*port));
     }
     m_buffer->Configure(headroom);
+    if (m_wantsFeeds)
+    {
+        m_feeds = std::make_unique<FeedMap>(GetNPorts());
+    }
     for (const auto& port : m_ports)
     {
         port->Start();
@@ -202,6 +212,10 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         Drop(frame, buffer.IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
         if (verdict == REFUSED_OFF)
         {
+            if (m_feeds)
+            {
+                m_feeds->NoteCause(ingress.GetIndex(), cls, egress);
+            }
             NotePressure(ingress, egress, cls);
             ingress.NotifyPressure(cls, true);
         }
@@ -210,6 +224,14 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
     frame->charged = true;
     if (buffer.IsLossless(cls))
     {
+        if (m_feeds)
+        {
+            m_feeds->Add(ingress.GetIndex(), egress, cls, frame->bytes);
+            if (verdict == TURNED_OFF)
+            {
+                m_feeds->NoteCause(ingress.GetIndex(), cls, egress);
+            }
+        }
         ingress.NotifyReceived(*frame, buffer.GetUsage(ingress.GetIndex(), cls).Total());
         if (verdict == TURNED_OFF)
         {
@@ -229,6 +251,10 @@ FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flo
     {
         return;
     }
+    if (m_feeds)
+    {
+        m_feeds->Remove(ingress, egress, cls, bytes);
+    }
     PeekPointer(m_ports[ingress])
         ->NotifyReleased(cls, flow, bytes, buffer.GetUsage(ingress, cls).Total());
     uint16_t port = 0;
@@ -236,6 +262,76 @@ FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flo
     {
         m_ports[port]->NotifyPressure(cls, false);
     }
+}
+
+void
+FabricNode::Discard(Frame* frame, DropCause cause)
+{
+    if (frame->charged)
+    {
+        frame->charged = false;
+        Release(frame->ingress, frame->egress, frame->cls, frame->flow, frame->bytes);
+    }
+    Drop(frame, cause);
+}
+
+void
+FabricNode::Redirect(Frame* frame, uint16_t egress)
+{
+    if (frame->charged && m_feeds)
+    {
+        m_feeds->Remove(frame->ingress, frame->egress, frame->cls, frame->bytes);
+        m_feeds->Add(frame->ingress, egress, frame->cls, frame->bytes);
+    }
+    frame->egress = egress;
+    frame->pinned = false;
+    m_ports[egress]->Enqueue(frame);
+}
+
+void
+FabricNode::Reclass(Frame* frame, uint8_t cls)
+{
+    if (frame->charged)
+    {
+        frame->charged = false;
+        Release(frame->ingress, frame->egress, frame->cls, frame->flow, frame->bytes);
+        using enum SharedBuffer::Verdict;
+        const auto verdict = m_buffer->Admit(frame->ingress, frame->egress, cls, frame->bytes);
+        if (verdict == REFUSED || verdict == REFUSED_OFF)
+        {
+            Drop(frame, DropCause::SCHEME);
+            return;
+        }
+        frame->charged = true;
+    }
+    frame->cls = cls;
+    m_ports[frame->egress]->Enqueue(frame);
+}
+
+bool
+FabricNode::OfferArrival(Frame* frame, Port& ingress)
+{
+    for (SwitchAgent* agent : m_admitAgents)
+    {
+        if (!agent->NotifyArrival(*frame, ingress))
+        {
+            Drop(frame, DropCause::SCHEME);
+            return false;
+        }
+    }
+    return true;
+}
+
+const FeedMap*
+FabricNode::GetFeeds() const
+{
+    return m_feeds.get();
+}
+
+const Routes&
+FabricNode::GetRoutes() const
+{
+    return *m_routes;
 }
 
 void
@@ -249,7 +345,9 @@ FabricNode::Drop(Frame* frame, DropCause cause)
     {
         ++m_counters.dropped;
         ++m_counters.byCause[static_cast<std::size_t>(cause)];
-        m_counters.droppedLossless += frame->cls < N_CLASSES && m_buffer->IsLossless(frame->cls);
+        m_counters.droppedLossless += cause != DropCause::SCHEME && frame->cls < N_CLASSES &&
+                                      m_buffer->IsLossless(frame->cls);
+        m_counters.onPurposeBytes += cause == DropCause::SCHEME ? frame->bytes : 0;
         m_dropTrace(m_name, *frame, cause);
         if (m_recorder && m_recorder->TracesDrops())
         {

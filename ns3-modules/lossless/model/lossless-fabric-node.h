@@ -4,6 +4,7 @@
 #ifndef LOSSLESS_FABRIC_NODE_H
 #define LOSSLESS_FABRIC_NODE_H
 
+#include "lossless-feed-map.h"
 #include "lossless-port.h"
 #include "lossless-recorder.h"
 #include "lossless-shared-buffer.h"
@@ -13,6 +14,7 @@
 #include "ns3/traced-callback.h"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,7 +40,9 @@ class FabricNode : public Object
         uint64_t made{0};                              //!< frames made here
         uint64_t taken{0};                             //!< frames that ended here
         uint64_t dropped{0};                           //!< frames dropped here
-        uint64_t droppedLossless{0};                   //!< of them, frames of lossless classes
+        uint64_t droppedLossless{0};                   //!< of them, frames of lossless classes that
+                                                       //!< no scheme dropped on purpose
+        uint64_t onPurposeBytes{0};                    //!< of them, bytes that a scheme dropped
         std::array<uint64_t, N_DROP_CAUSES> byCause{}; //!< dropped, by cause
     };
 
@@ -223,6 +227,30 @@ class FabricNode : public Object
     void Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes);
 
     /**
+     * @brief Drop a frame that was taken out of an egress queue, and release its bytes.
+     *
+     * @param frame it.
+     * @param cause why.
+     */
+    void Discard(Frame* frame, DropCause cause);
+    /**
+     * @brief Let a frame that was taken out of an egress queue leave by another port. It does not
+     * follow the path of its flow any more.
+     *
+     * @param frame it; of a lossless class.
+     * @param egress index of the port.
+     */
+    void Redirect(Frame* frame, uint16_t egress);
+    /**
+     * @brief Let a frame that was taken out of an egress queue go on in another class; it is
+     * dropped, as an intended loss, if the buffer of that class does not take it.
+     *
+     * @param frame it.
+     * @param cls class, not a lossless one.
+     */
+    void Reclass(Frame* frame, uint8_t cls);
+
+    /**
      * @brief Count a drop and free the frame, whose bytes are not, or no longer, charged.
      *
      * @param frame it.
@@ -235,6 +263,27 @@ class FabricNode : public Object
      * @param frame it.
      */
     void Take(Frame* frame);
+
+    /**
+     * @brief Ask the agents whether an arrived frame may stay; count and drop it otherwise.
+     *
+     * @param frame it, with its egress.
+     * @param ingress port.
+     * @return false when it was dropped.
+     */
+    bool OfferArrival(Frame* frame, Port& ingress);
+    /**
+     * @brief Which ingress feeds which egress.
+     *
+     * @return the map, or nullptr where no agent asked for it.
+     */
+    const FeedMap* GetFeeds() const;
+    /**
+     * @brief The ways through the fabric.
+     *
+     * @return routes.
+     */
+    const Routes& GetRoutes() const;
 
     /**
      * @brief Is anybody interested in queues?
@@ -340,6 +389,9 @@ class FabricNode : public Object
     std::vector<SwitchAgent*> m_transitAgents;                               //!< those with TRANSIT
     std::vector<SwitchAgent*> m_controlAgents;                               //!< those with CONTROL
     std::vector<SwitchAgent*> m_receiveAgents;                               //!< those with RECEIVE
+    std::vector<SwitchAgent*> m_admitAgents;                                 //!< those with ADMIT
+    bool m_wantsFeeds{false};                                                //!< one has FEEDS
+    std::unique_ptr<FeedMap> m_feeds;                                        //!< or null
     Recorder* m_recorder{nullptr};                                           //!< where traces go
     const Routes* m_routes{nullptr};                                         //!< the ways
     DeadlockOracle* m_oracle{nullptr};                                       //!< or null

@@ -454,12 +454,8 @@ Port::DropQueue(uint16_t queue, DropCause cause)
     while (frames.Head())
     {
         Frame* frame = frames.Pop();
-        if (frame->charged)
-        {
-            frame->charged = false;
-            m_node->Release(frame->ingress, m_index, frame->cls, frame->flow, frame->bytes);
-        }
-        m_node->Drop(frame, cause);
+        frame->egress = m_index; // a host's frames do not know it
+        m_node->Discard(frame, cause);
         ++dropped;
     }
     m_nonempty &= ~(1ULL << queue);
@@ -469,6 +465,34 @@ Port::DropQueue(uint16_t queue, DropCause cause)
     }
     ReopenSource(queue);
     return dropped;
+}
+
+std::vector<Frame*>
+Port::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choose)
+{
+    std::vector<Frame*> taken;
+    std::vector<Frame*> kept;
+    EgressQueue& frames = m_queues[queue];
+    while (frames.Head())
+    {
+        Frame* frame = frames.Pop();
+        (choose(*frame) ? taken : kept).push_back(frame);
+    }
+    for (Frame* frame : kept)
+    {
+        frames.Push(frame);
+    }
+    if (kept.empty())
+    {
+        m_nonempty &= ~(1ULL << queue);
+        ReopenSource(queue);
+    }
+    RecordEgress(frames.GetClass());
+    if (m_node->GetOracle())
+    {
+        m_node->GetOracle()->NoteChange();
+    }
+    return taken;
 }
 
 void

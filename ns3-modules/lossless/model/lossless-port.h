@@ -13,6 +13,7 @@
 #include "ns3/traced-callback.h"
 
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace ns3
@@ -207,6 +208,16 @@ class Port : public Object
      * @return how many.
      */
     uint32_t DropQueue(uint16_t queue, DropCause cause);
+    /**
+     * @brief Take frames out of a queue; the others keep their order.
+     *
+     * Their bytes stay charged: give each to FabricNode::Discard, Redirect or Reclass.
+     *
+     * @param queue egress queue.
+     * @param choose says of each frame, in the order in which they would go, whether to take it.
+     * @return them in that order.
+     */
+    std::vector<Frame*> TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choose);
     /**
      * @brief The link goes down or comes up, at this end.
      *

@@ -119,6 +119,28 @@ struct Recorder::ControlColumns
     std::vector<int64_t>* bytes;    //!< wire bytes
 };
 
+struct Recorder::DetectionColumns
+{
+    explicit DetectionColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          cls(table.Add<uint8_t>("class")),
+          way(table.Add<uint8_t>("way")),
+          begun(table.Add<int64_t>("begun_ps")),
+          looped(table.Add<int64_t>("looped_ps"))
+    {
+    }
+
+    std::vector<int64_t>* time;   //!< ps
+    std::vector<uint32_t>* node;  //!< number
+    std::vector<uint32_t>* peer;  //!< number
+    std::vector<uint8_t>* cls;    //!< class
+    std::vector<uint8_t>* way;    //!< of the agent
+    std::vector<int64_t>* begun;  //!< ps
+    std::vector<int64_t>* looped; //!< ps
+};
+
 Recorder::Recorder() = default;
 Recorder::~Recorder() = default;
 
@@ -225,6 +247,14 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
         port->TraceControl(this, classes);
         return true;
     }
+    if (table == "detection")
+    {
+        if (!m_detection)
+        {
+            m_detection = std::make_unique<DetectionColumns>(*AddTable(table));
+        }
+        return true;
+    }
     return false;
 }
 
@@ -283,6 +313,22 @@ Recorder::RecordDrop(uint32_t node, uint32_t peer, const Frame& frame, DropCause
     m_drop->cause->push_back(static_cast<uint8_t>(cause));
     m_drop->flow->push_back(frame.flow);
     m_drop->bytes->push_back(frame.bytes);
+}
+
+void
+Recorder::RecordDetection(const Port& port, const Detection& detection)
+{
+    if (!m_detection)
+    {
+        return;
+    }
+    m_detection->time->push_back(NowPs());
+    m_detection->node->push_back(port.GetNodeId());
+    m_detection->peer->push_back(port.GetPeerId());
+    m_detection->cls->push_back(detection.cls);
+    m_detection->way->push_back(detection.way);
+    m_detection->begun->push_back(detection.begun);
+    m_detection->looped->push_back(detection.looped);
 }
 
 bool

@@ -204,7 +204,7 @@ class Recorder
 
     /**
      * @brief Trace a table on a port.
-     * @param table "queue", "egress", "rate", "pause", "drop" or "control".
+     * @param table "queue", "egress", "rate", "pause", "drop", "control" or "detection".
      * @param port the port.
      * @param classes bit c set: class c.
      * @param period ps between samples; 0: on every change.
@@ -276,6 +276,23 @@ class Recorder
      * @param cause why.
      */
     void RecordDrop(uint32_t node, uint32_t peer, const Frame& frame, DropCause cause);
+
+    /// Somebody takes an egress queue for deadlocked.
+    struct Detection
+    {
+        uint8_t cls;    //!< class
+        uint8_t way;    //!< how it was found; each agent says what its numbers mean
+        int64_t begun;  //!< when the finding began (ps)
+        int64_t looped; //!< when a cycle was suspected (ps)
+    };
+
+    /**
+     * @brief A detector speaks; nothing happens if the table "detection" was not asked for.
+     *
+     * @param port egress that it takes for deadlocked.
+     * @param detection what it says.
+     */
+    void RecordDetection(const Port& port, const Detection& detection);
     /**
      * @brief Are drops traced?
      *
@@ -284,11 +301,12 @@ class Recorder
     bool TracesDrops() const;
 
   private:
-    struct QueueColumns;   //!< columns of "queue" and of "egress"
-    struct RateColumns;    //!< columns of "rate"
-    struct PauseColumns;   //!< columns of "pause"
-    struct DropColumns;    //!< columns of "drop"
-    struct ControlColumns; //!< columns of "control"
+    struct QueueColumns;     //!< columns of "queue" and of "egress"
+    struct RateColumns;      //!< columns of "rate"
+    struct PauseColumns;     //!< columns of "pause"
+    struct DropColumns;      //!< columns of "drop"
+    struct ControlColumns;   //!< columns of "control"
+    struct DetectionColumns; //!< columns of "detection"
 
     /// One (table, port) that is sampled.
     class Sampler
@@ -333,6 +351,7 @@ class Recorder
     std::unique_ptr<PauseColumns> m_pause;            //!< or null
     std::unique_ptr<DropColumns> m_drop;              //!< or null
     std::unique_ptr<ControlColumns> m_control;        //!< or null
+    std::unique_ptr<DetectionColumns> m_detection;    //!< or null
     std::vector<std::unique_ptr<Sampler>> m_samplers; //!< those that sample
 };
 

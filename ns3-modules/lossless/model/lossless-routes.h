@@ -98,6 +98,16 @@ class Routes
     uint16_t Next(uint32_t node, const Frame& frame) const;
 
     /**
+     * @brief The ports by which a switch can send a frame to its destination without the frame
+     * coming back: its loop-free alternates.
+     *
+     * @param node the switch.
+     * @param frame the frame; a path it is pinned to does not count.
+     * @return ports over links that are up, in order.
+     */
+    std::vector<uint16_t> FindDetours(uint32_t node, Frame frame) const;
+
+    /**
      * @brief The links a frame would take.
      * @param src source host.
      * @param frame a frame with dst, hash, flow and pinned set.

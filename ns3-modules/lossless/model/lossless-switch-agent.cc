@@ -35,6 +35,12 @@ SwitchAgent::Check() const
     return {};
 }
 
+bool
+SwitchAgent::NotifyArrival(Frame& /* frame */, Port& /* ingress */)
+{
+    return true;
+}
+
 void
 SwitchAgent::NotifyEnqueue(Port& /* egress */, uint16_t /* queue */, Frame& /* frame */)
 {

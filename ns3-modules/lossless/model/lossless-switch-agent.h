@@ -25,8 +25,8 @@ class Port;
  * messages in transit.
  *
  * Any number a node, switch or host. Act through the node and its ports: FabricNode::Inject,
- * Port::SendControl, Port::DropQueue, Port::SetIgnorePause. GetHooks() says which functions a class
- * overrides; the others are never called.
+ * Port::SendControl, Port::DropQueue, Port::TakeFrames, Port::SetIgnorePause. GetHooks() says which
+ * functions a class overrides; the others are never called.
  */
 class SwitchAgent : public Object
 {
@@ -39,6 +39,8 @@ class SwitchAgent : public Object
         TRANSIT = 4,  ///< NotifyTransit
         CONTROL = 8,  ///< Decorate, NotifyControl
         RECEIVE = 16, ///< NotifyReceive
+        ADMIT = 32,   ///< NotifyArrival
+        FEEDS = 64,   ///< none, but the node keeps a FeedMap
     };
 
     /**
@@ -63,6 +65,15 @@ class SwitchAgent : public Object
     void SetNode(FabricNode* node);
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
+    /**
+     * @brief A frame of one of the classes 0..7 has arrived at a switch and knows its egress; it is
+     * not charged yet.
+     *
+     * @param frame it; its class may be changed.
+     * @param ingress port.
+     * @return false: it is to be dropped, as an intended loss.
+     */
+    virtual bool NotifyArrival(Frame& frame, Port& ingress);
 
     /**
      * @brief What makes this configuration impossible on this node.

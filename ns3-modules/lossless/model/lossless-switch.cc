@@ -60,7 +60,12 @@ Switch::Receive(Frame* frame, Port& ingress)
         Drop(frame, DropCause::TTL);
         return;
     }
-    if (!Route(frame) || (frame->cls < N_CLASSES && !Charge(frame, ingress, frame->egress)))
+    if (!Route(frame))
+    {
+        return;
+    }
+    if (frame->cls < N_CLASSES && ((!m_admitAgents.empty() && !OfferArrival(frame, ingress)) ||
+                                   !Charge(frame, ingress, frame->egress)))
     {
         return;
     }

@@ -655,9 +655,10 @@ Simulation::Trace(const std::string& table,
             return;
         }
         NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
-                        "there is no trace table '" << table
-                                                    << "'; there are queue, egress, rate, pause, "
-                                                       "drop, control, flow_rate and deadlock");
+                        "there is no trace table '"
+                            << table
+                            << "'; there are queue, egress, rate, pause, drop, control, detection, "
+                               "flow_rate and deadlock");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),

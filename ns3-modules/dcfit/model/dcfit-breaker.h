@@ -1,0 +1,89 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef DCFIT_BREAKER_H
+#define DCFIT_BREAKER_H
+
+#include "ns3/lossless-switch-agent.h"
+
+namespace ns3
+{
+namespace dcfit
+{
+
+/**
+ * @ingroup dcfit
+ * @brief An agent that can break a deadlock at an egress of its switch.
+ *
+ * It takes frames of one ingress, the loop's, out of one egress queue: dropped as an intended loss,
+ * sent by another port, or moved to a lossy class.
+ */
+class Breaker : public lossless::SwitchAgent
+{
+  public:
+    /// What is done to the frames.
+    enum class Cure
+    {
+        NONE,    ///< nothing
+        DROP,    ///< dropped
+        REROUTE, ///< sent by a loop-free alternate that is not paused; dropped where there is none
+        LOSSY,   ///< moved to LossyClass
+    };
+
+    /// Which frames first.
+    enum class Order
+    {
+        OLDEST, ///< those at the head of the queue
+        NEWEST, ///< those at its end
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    std::string Check() const override;
+    void Report(lossless::Summary& summary) const override;
+
+  protected:
+    /**
+     * @brief Does it do anything?
+     *
+     * @return true if there is a cure.
+     */
+    bool Cures() const;
+    /**
+     * @brief Break a loop that leads from an ingress to an egress.
+     *
+     * @param egress port that is held back.
+     * @param ingress port whose upstream waits.
+     * @param cls class.
+     */
+    void Break(lossless::Port& egress, lossless::Port& ingress, uint8_t cls);
+    /**
+     * @brief The class that frames are moved to.
+     *
+     * @return class.
+     */
+    uint8_t GetLossyClass() const;
+
+  private:
+    void Treat(lossless::Frame* frame);
+
+    Cure m_cure;            //!< attribute
+    double m_share;         //!< attribute
+    uint32_t m_bytes;       //!< attribute
+    Order m_order;          //!< attribute
+    uint8_t m_lossy;        //!< attribute
+    uint64_t m_broken{0};   //!< loops
+    uint64_t m_dropped{0};  //!< frames
+    uint64_t m_rerouted{0}; //!< frames
+    uint64_t m_moved{0};    //!< frames to the lossy class
+};
+
+} // namespace dcfit
+} // namespace ns3
+
+#endif /* DCFIT_BREAKER_H */

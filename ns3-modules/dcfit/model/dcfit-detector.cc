@@ -1,0 +1,894 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "dcfit-detector.h"
+
+#include "ns3/boolean.h"
+#include "ns3/enum.h"
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace dcfit
+{
+
+using lossless::ControlFrame;
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::N_CLASSES;
+using lossless::NO_PORT;
+using lossless::NowPs;
+using lossless::PFC_OPCODE;
+using lossless::Port;
+using lossless::Summary;
+
+NS_OBJECT_ENSURE_REGISTERED(Dcfit);
+
+namespace
+{
+
+constexpr uint32_t MAX_PORTS = 1U << PORT_BITS;
+constexpr uint32_t MAX_SWITCHES = 1U << SWITCH_BITS;
+/// Bits of a counter of the exact map: 2^16 cells of a packet buffer.
+constexpr uint64_t COUNTER_BITS = 16;
+constexpr int64_t PS_PER_S = 1'000'000'000'000;
+
+} // namespace
+
+TypeId
+Dcfit::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::dcfit::Dcfit")
+            .SetParent<Breaker>()
+            .SetGroupName("dcfit")
+            .AddConstructor<Dcfit>()
+            .AddAttribute("SequenceBits",
+                          "Bits of the sequence number; the paper says only that there is one.",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&Dcfit::m_sequenceBits),
+                          MakeUintegerChecker<uint32_t>(1, SEQUENCE_BITS))
+            .AddAttribute("Clearing",
+                          "How a bit of the traffic map is cleared: Counters (when the last byte "
+                          "from that ingress has gone) or Row (with all of its row, when the "
+                          "egress runs empty; needs no counters).",
+                          EnumValue(Clearing::COUNTERS),
+                          MakeEnumAccessor<Clearing>(&Dcfit::m_clearing),
+                          MakeEnumChecker(Clearing::COUNTERS, "Counters", Clearing::ROW, "Row"))
+            .AddAttribute("Cause",
+                          "Which egress is held to be behind a pause: Arriving (that of the frame "
+                          "that made it necessary) or Largest (that which most bytes of the "
+                          "ingress are for).",
+                          EnumValue(Cause::ARRIVING),
+                          MakeEnumAccessor<Cause>(&Dcfit::m_cause),
+                          MakeEnumChecker(Cause::ARRIVING, "Arriving", Cause::LARGEST, "Largest"))
+            .AddAttribute("Conflict",
+                          "Which of several initiators' messages a port remembers: Highest (by "
+                          "rank, then number) or Newest.",
+                          EnumValue(Conflict::HIGHEST),
+                          MakeEnumAccessor<Conflict>(&Dcfit::m_conflict),
+                          MakeEnumChecker(Conflict::HIGHEST, "Highest", Conflict::NEWEST, "Newest"))
+            .AddAttribute("Evidence",
+                          "What a consistency round asks of an ingress that waits for a paused "
+                          "egress: Map (that it feeds it and pauses its upstream, as in the paper) "
+                          "or Bytes (also that it would go on pausing if all had gone but what "
+                          "waits for paused egresses with the same message; needs the counters).",
+                          EnumValue(Evidence::BYTES),
+                          MakeEnumAccessor<Evidence>(&Dcfit::m_evidence),
+                          MakeEnumChecker(Evidence::MAP, "Map", Evidence::BYTES, "Bytes"))
+            .AddAttribute("Rounds",
+                          "Consistency rounds before a deadlock is declared; one in the paper.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&Dcfit::m_rounds),
+                          MakeUintegerChecker<uint32_t>(1, 3))
+            .AddAttribute("Retry",
+                          "An ingress that pauses its upstream for one to two of these, and waits "
+                          "for a paused egress, begins a process of its own, again and again; 0: "
+                          "never, as in the paper.",
+                          TimeValue(MicroSeconds(200)),
+                          MakeTimeAccessor(&Dcfit::m_retry),
+                          MakeTimeChecker(Seconds(0)))
+            .AddAttribute("HandleTrigger",
+                          "When a deadlock is declared, tell the initial trigger, so that it "
+                          "limits the heaviest flow or treats its server.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcfit::m_handle),
+                          MakeBooleanChecker())
+            .AddAttribute("ServerCure",
+                          "What is done about a server whose pauses are the initial trigger: "
+                          "Ignore (its pauses) or Lossy (its frames go in LossyClass).",
+                          EnumValue(ServerCure::IGNORE),
+                          MakeEnumAccessor<ServerCure>(&Dcfit::m_serverCure),
+                          MakeEnumChecker(ServerCure::IGNORE, "Ignore", ServerCure::LOSSY, "Lossy"))
+            .AddAttribute("HeavyHitters",
+                          "Flows counted an egress, to find the heaviest.",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&Dcfit::m_heavyEntries),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("LimitRate",
+                          "Rate to which a heavy flow is limited where it is the initial trigger; "
+                          "what is above it is dropped, an intended loss.",
+                          DataRateValue(DataRate("1Gbps")),
+                          MakeDataRateAccessor(&Dcfit::m_limitRate),
+                          MakeDataRateChecker())
+            .AddAttribute("LimitBurst",
+                          "Bytes a limited flow may send at once. [B]",
+                          UintegerValue(10'000),
+                          MakeUintegerAccessor(&Dcfit::m_limitBurst),
+                          MakeUintegerChecker<uint32_t>(1, 1'000'000));
+    return tid;
+}
+
+Dcfit::Dcfit()
+    : m_look(this, &Dcfit::Look)
+{
+}
+
+uint32_t
+Dcfit::GetHooks() const
+{
+    return PAUSE | CONTROL | FEEDS | (m_handle ? ADMIT : 0U);
+}
+
+void
+Dcfit::Start()
+{
+    const uint16_t ports = m_node->GetNPorts();
+    m_state.assign(static_cast<std::size_t>(N_CLASSES) * ports, PortState{});
+    for (PortState& state : m_state)
+    {
+        state.info.node = MAX_SWITCHES - 1; // of no switch
+    }
+    // What a link-layer discovery tells: does the neighbour speak DCFIT?
+    m_speaks.resize(ports);
+    for (uint16_t port = 0; port < ports; ++port)
+    {
+        const auto& agents = m_node->GetPort(port).GetPeer().GetNode().GetAgents();
+        m_speaks[port] = std::any_of(agents.begin(), agents.end(), [](const auto& agent) {
+            return dynamic_cast<const Dcfit*>(PeekPointer(agent)) != nullptr;
+        });
+    }
+    if (m_handle)
+    {
+        m_heavy.assign(ports, HeavyHitters(m_heavyEntries));
+        m_treated.assign(ports, 0);
+    }
+}
+
+std::string
+Dcfit::Check() const
+{
+    std::ostringstream problems;
+    problems << Breaker::Check();
+    if (m_node->GetNPorts() > MAX_PORTS)
+    {
+        problems << m_node->GetName() << ": DCFIT's messages number " << MAX_PORTS
+                 << " ports, but the switch has " << m_node->GetNPorts() << "\n";
+    }
+    if (m_node->GetId() >= MAX_SWITCHES - 1)
+    {
+        problems << m_node->GetName() << ": DCFIT's messages number " << MAX_SWITCHES - 1
+                 << " nodes, but this is node " << m_node->GetId() << "\n";
+    }
+    if (m_handle && m_serverCure == ServerCure::LOSSY &&
+        m_node->GetBuffer().IsLossless(GetLossyClass()))
+    {
+        problems << m_node->GetName() << ": ServerCure is Lossy, but LossyClass "
+                 << +GetLossyClass() << " is lossless\n";
+    }
+    return problems.str();
+}
+
+bool
+Dcfit::Speaks(uint16_t port) const
+{
+    return m_speaks[port];
+}
+
+bool
+Dcfit::Feeds(uint16_t egress, uint16_t ingress, uint8_t cls) const
+{
+    const lossless::FeedMap& feeds = *m_node->GetFeeds();
+    return m_clearing == Clearing::COUNTERS ? feeds.GetBytes(egress, ingress, cls) > 0
+                                            : feeds.HasFed(egress, ingress, cls);
+}
+
+bool
+Dcfit::IsMiddle(uint16_t port, uint8_t cls, const Message& message)
+{
+    for (uint16_t other = 0; other < m_node->GetNPorts(); ++other)
+    {
+        const PortState& state = At(other, cls);
+        if (other != port && state.known && state.info.HasInitiatorOf(message))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+Dcfit::WaitsForPaused(uint16_t ingress, uint8_t cls)
+{
+    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
+    {
+        if (At(egress, cls).paused && Feeds(egress, ingress, cls))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+Dcfit::StaysOff(uint16_t ingress, uint8_t cls, const Message& message)
+{
+    if (m_evidence == Evidence::MAP)
+    {
+        return true;
+    }
+    const lossless::FeedMap& feeds = *m_node->GetFeeds();
+    const lossless::SharedBuffer& buffer = m_node->GetBuffer();
+    int64_t pool = 0;
+    lossless::SharedBuffer::Usage left;
+    for (uint8_t other = 0; other < N_CLASSES; ++other)
+    {
+        for (uint16_t port = 0; buffer.IsLossless(other) && port < m_node->GetNPorts(); ++port)
+        {
+            int64_t rest = 0;
+            for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
+            {
+                const PortState& state = At(egress, other);
+                const bool waits = state.known && state.info.HasEpisodeOf(message);
+                rest += waits ? feeds.GetBytes(egress, port, other) : 0;
+            }
+            const auto usage = buffer.Shrink(buffer.GetUsage(port, other), rest);
+            pool += usage.shared;
+            if (port == ingress && other == cls)
+            {
+                left = usage;
+            }
+        }
+    }
+    return buffer.StaysOff(left, pool);
+}
+
+uint16_t
+Dcfit::FindInfo(uint16_t ingress, uint8_t cls)
+{
+    if (m_conflict == Conflict::NEWEST)
+    {
+        const uint16_t cause = At(ingress, cls).cause;
+        return At(cause, cls).known ? cause : NO_PORT;
+    }
+    uint16_t best = NO_PORT;
+    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
+    {
+        const PortState& state = At(egress, cls);
+        if (state.known && Feeds(egress, ingress, cls) &&
+            (best == NO_PORT || state.info.Precedes(At(best, cls).info)))
+        {
+            best = egress;
+        }
+    }
+    return best;
+}
+
+bool
+Dcfit::FindTag(uint16_t ingress, uint8_t cls, Message& message)
+{
+    const PortState& state = At(ingress, cls);
+    if (state.own)
+    {
+        message = Message{static_cast<uint16_t>(m_node->GetId()),
+                          static_cast<uint8_t>(ingress),
+                          state.sequence,
+                          state.rank,
+                          0};
+        return true;
+    }
+    const uint16_t egress = FindInfo(ingress, cls);
+    if (egress != NO_PORT)
+    {
+        message = At(egress, cls).info;
+    }
+    return egress != NO_PORT;
+}
+
+uint8_t
+Dcfit::RankAbove(uint16_t ingress, uint8_t cls)
+{
+    const uint16_t egress = m_conflict == Conflict::HIGHEST ? FindInfo(ingress, cls) : NO_PORT;
+    return egress == NO_PORT
+               ? 0
+               : static_cast<uint8_t>(std::min<int>(MAX_RANK, At(egress, cls).info.rank + 1));
+}
+
+void
+Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
+{
+    PortState& state = At(ingress, cls);
+    state.sequence = static_cast<uint16_t>((state.sequence + 1U) & ((1U << m_sequenceBits) - 1));
+    state.rank = rank;
+    state.own = true;
+    state.trigger = trigger;
+    state.way = way;
+    state.begun = NowPs();
+    state.looped = -1;
+    ++m_begun;
+}
+
+void
+Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
+{
+    const uint16_t ingress = port.GetIndex();
+    PortState& state = At(ingress, cls);
+    state.pausing = on;
+    state.own = false;
+    state.trigger = false;
+    state.aged = false;
+    state.declared = false;
+    if (!on)
+    {
+        return;
+    }
+    const lossless::FeedMap& feeds = *m_node->GetFeeds();
+    const uint16_t cause =
+        m_cause == Cause::ARRIVING ? feeds.GetCause(ingress, cls) : feeds.FindLargest(ingress, cls);
+    state.cause = static_cast<uint8_t>(cause == NO_PORT ? ingress : cause);
+    if (!m_retry.IsZero() && !m_lookPending)
+    {
+        m_lookPending = true;
+        m_look.Schedule(m_retry.GetTimeStep());
+    }
+    const bool trigger = !At(state.cause, cls).paused;
+    if (trigger || !Speaks(ingress))
+    {
+        if (Speaks(ingress))
+        {
+            Begin(ingress, cls, ON_LOOP, true, RankAbove(ingress, cls));
+        }
+        state.trigger = trigger;
+        return;
+    }
+    const uint16_t from = FindInfo(ingress, cls);
+    if (from == NO_PORT)
+    {
+        Begin(ingress, cls, AGAIN, false, 0);
+    }
+    else if (IsMiddle(from, cls, At(from, cls).info))
+    {
+        const uint8_t rank = RankAbove(ingress, cls);
+        Begin(ingress, cls, OFF_LOOP, false, rank);
+    }
+}
+
+void
+Dcfit::NotifyPaused(Port& port, uint8_t cls, bool on)
+{
+    PortState& state = At(port.GetIndex(), cls);
+    if (on)
+    {
+        state.known = state.known && state.paused; // a pause that no PFC frame brought
+        state.paused = true;
+        return;
+    }
+    state.paused = false;
+    state.known = false;
+    state.resumed = true;
+}
+
+void
+Dcfit::Decorate(Port& port, ControlFrame& control)
+{
+    if (control.opcode != PFC_OPCODE || !Speaks(port.GetIndex()))
+    {
+        return;
+    }
+    Block block(Kind::CHECK);
+    uint64_t added = 0;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        Message message;
+        if ((control.classes >> cls) & 1U && control.value[cls] > 0 &&
+            FindTag(port.GetIndex(), cls, message) && block.Add(cls, message))
+        {
+            ++added;
+        }
+    }
+    if (block.AppendTo(control))
+    {
+        m_tags += added;
+    }
+}
+
+void
+Dcfit::NotifyControl(Port& port, const ControlFrame& control)
+{
+    const uint16_t index = port.GetIndex();
+    Block block;
+    const bool has = block.ReadFrom(control);
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!((control.classes >> cls) & 1U))
+        {
+            continue;
+        }
+        Message message;
+        const bool tagged = has && block.Get(cls, message);
+        if (control.opcode == PFC_OPCODE)
+        {
+            if (control.value[cls] > 0)
+            {
+                ReceivePause(index, cls, tagged, message);
+            }
+        }
+        else if (control.opcode == DCFIT_OPCODE && tagged)
+        {
+            switch (block.GetKind())
+            {
+            case Kind::CHECK:
+                ReceiveCheck(index, cls, message, false);
+                break;
+            case Kind::CONSISTENCY:
+                ReceiveConsistency(index, cls, message);
+                break;
+            case Kind::NOTICE:
+            case Kind::FOUND:
+                ReceiveNotice(index, cls, block.GetKind(), message);
+                break;
+            }
+        }
+    }
+}
+
+void
+Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& message)
+{
+    PortState& state = At(port, cls);
+    const bool fresh = !state.paused;
+    state.paused = true;
+    if (tagged)
+    {
+        ReceiveCheck(port, cls, message, fresh);
+        return;
+    }
+    if (!fresh)
+    {
+        return;
+    }
+    state.known = false;
+    state.resumed = false;
+    if (!Speaks(port))
+    {
+        // A server: it is the initial trigger, and its port of this switch gives it its name.
+        state.sequence =
+            static_cast<uint16_t>((state.sequence + 1U) & ((1U << m_sequenceBits) - 1));
+        ReceiveCheck(port,
+                     cls,
+                     Message{static_cast<uint16_t>(m_node->GetId()),
+                             static_cast<uint8_t>(port),
+                             state.sequence,
+                             0,
+                             0},
+                     true);
+    }
+}
+
+bool
+Dcfit::Remember(uint16_t port, uint8_t cls, const Message& message, bool fresh)
+{
+    PortState& state = At(port, cls);
+    const bool same = state.info.HasEpisodeOf(message);
+    if (!fresh && state.known &&
+        (same || (m_conflict == Conflict::HIGHEST && !state.info.HasInitiatorOf(message) &&
+                  state.info.Precedes(message))))
+    {
+        return false;
+    }
+    if (!same)
+    {
+        // A new episode. In one and the same, a port that has resumed stays so, whether or not it
+        // was paused again (Lemma 3.2, case 3).
+        state.resumed = false;
+        state.checked = 0;
+    }
+    state.info = message;
+    state.known = true;
+    return true;
+}
+
+void
+Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fresh)
+{
+    if (!At(port, cls).paused)
+    {
+        return; // a resume overtook it
+    }
+    if (message.node == m_node->GetId() && Speaks(message.port))
+    {
+        PortState& own = At(message.port, cls);
+        if (!own.own || !own.pausing || own.sequence != message.sequence ||
+            own.rank != message.rank)
+        {
+            if (fresh)
+            {
+                At(port, cls).known = false;
+            }
+            return; // not the latest
+        }
+        if (Remember(port, cls, message, fresh) && Feeds(port, message.port, cls))
+        {
+            ++m_suspected;
+            own.looped = NowPs();
+            SendAlone(Kind::CONSISTENCY, message.port, cls, message);
+        }
+        return;
+    }
+    if (!Remember(port, cls, message, fresh))
+    {
+        return;
+    }
+    if (!IsMiddle(port, cls, message))
+    {
+        ForwardFrom(Kind::CHECK, port, cls, message);
+        return;
+    }
+    for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
+    {
+        PortState& state = At(ingress, cls);
+        if (ingress == port || !state.pausing || !Speaks(ingress) || !Feeds(port, ingress, cls) ||
+            (state.own && (state.rank > message.rank || state.way == OFF_LOOP)))
+        {
+            continue; // among others: a process is not begun anew by each pause of the trigger
+        }
+        const auto rank = m_conflict == Conflict::HIGHEST
+                              ? static_cast<uint8_t>(std::min<int>(MAX_RANK, message.rank + 1))
+                              : static_cast<uint8_t>(0);
+        Begin(ingress, cls, OFF_LOOP, false, rank);
+        Message own;
+        FindTag(ingress, cls, own);
+        SendAlone(Kind::CHECK, ingress, cls, own);
+    }
+}
+
+void
+Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
+{
+    PortState& state = At(port, cls);
+    if (!state.paused || state.resumed || !state.known || !state.info.HasEpisodeOf(message))
+    {
+        ++m_refuted;
+        return;
+    }
+    if (message.round < state.checked)
+    {
+        return; // it came by another way before
+    }
+    state.checked = static_cast<uint8_t>(message.round + 1);
+    if (message.node != m_node->GetId() || !Speaks(message.port))
+    {
+        ForwardFrom(Kind::CONSISTENCY, port, cls, message);
+        return;
+    }
+    const PortState& own = At(message.port, cls);
+    if (!own.own || !own.pausing || own.declared || own.sequence != message.sequence ||
+        own.rank != message.rank || !Feeds(port, message.port, cls))
+    {
+        return;
+    }
+    if (!StaysOff(message.port, cls, message))
+    {
+        ++m_refuted;
+        return;
+    }
+    if (message.round + 1U < m_rounds)
+    {
+        Message next = message;
+        ++next.round;
+        SendAlone(Kind::CONSISTENCY, message.port, cls, next);
+        return;
+    }
+    Declare(port, message.port, cls);
+}
+
+void
+Dcfit::ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message)
+{
+    for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
+    {
+        if (ingress == port || !At(ingress, cls).pausing || !Feeds(port, ingress, cls))
+        {
+            continue;
+        }
+        if (kind == Kind::CONSISTENCY && !StaysOff(ingress, cls, message))
+        {
+            ++m_refuted;
+            continue;
+        }
+        SendAlone(kind, ingress, cls, message);
+    }
+}
+
+void
+Dcfit::SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message)
+{
+    if (!Speaks(port))
+    {
+        return;
+    }
+    Frame* frame = FramePool::TakeControl();
+    frame->control->opcode = DCFIT_OPCODE;
+    frame->control->classes = static_cast<uint16_t>(1U << cls);
+    frame->control->value.fill(0);
+    Block block(kind);
+    block.Add(cls, message);
+    block.AppendTo(*frame->control);
+    Port& way = m_node->GetPort(port);
+    ++m_alone;
+    m_messageBytes += way.GetControlFrameSize() + way.GetOverhead();
+    way.SendControl(frame);
+}
+
+void
+Dcfit::Look()
+{
+    bool any = false;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
+        {
+            PortState& state = At(ingress, cls);
+            if (!state.pausing || !Speaks(ingress) || (state.declared && !Cures()))
+            {
+                continue;
+            }
+            any = true;
+            if (state.aged && WaitsForPaused(ingress, cls))
+            {
+                state.declared = false;
+                Begin(ingress, cls, AGAIN, state.trigger, RankAbove(ingress, cls));
+                Message message;
+                FindTag(ingress, cls, message);
+                SendAlone(Kind::CHECK, ingress, cls, message);
+            }
+            state.aged = true;
+        }
+    }
+    m_lookPending = any;
+    if (any)
+    {
+        m_look.Schedule(m_retry.GetTimeStep());
+    }
+}
+
+void
+Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
+{
+    PortState& own = At(ingress, cls);
+    own.declared = true;
+    ++m_detections[own.way];
+    if (m_firstAt < 0)
+    {
+        m_firstAt = NowPs();
+        m_firstBegun = own.begun;
+        m_firstLooped = own.looped;
+    }
+    m_node->GetRecorder()->RecordDetection(m_node->GetPort(port),
+                                           {cls, own.way, own.begun, own.looped});
+    if (!m_handle)
+    {
+        Break(m_node->GetPort(port), m_node->GetPort(ingress), cls);
+        return;
+    }
+    // First the notice goes around: a loop that is broken cannot be followed any more.
+    Message notice;
+    FindTag(ingress, cls, notice);
+    notice.round = MAX_ROUND;
+    const bool found = TellSuspects(ingress, cls, notice);
+    SendAlone(found ? Kind::FOUND : Kind::NOTICE, port, cls, notice);
+}
+
+uint16_t
+Dcfit::FindLoop(uint16_t ingress, uint8_t cls, const Message& message)
+{
+    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
+    {
+        const PortState& state = At(egress, cls);
+        if (state.known && state.info.HasEpisodeOf(message) && Feeds(egress, ingress, cls))
+        {
+            return egress;
+        }
+    }
+    return NO_PORT;
+}
+
+bool
+Dcfit::TellSuspects(uint16_t ingress, uint8_t cls, const Message& message)
+{
+    bool found = false;
+    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
+    {
+        const PortState& state = At(egress, cls);
+        const bool paused = state.paused || state.resumed; // now, or before
+        const bool onLoop = state.known && state.info.HasEpisodeOf(message);
+        if (egress == ingress || !paused || onLoop)
+        {
+            continue;
+        }
+        found = true;
+        if (!Speaks(egress))
+        {
+            TreatServer(egress, cls);
+        }
+        else if (message.round > 0)
+        {
+            SendAlone(Kind::NOTICE, egress, cls, message);
+        }
+    }
+    return found;
+}
+
+void
+Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
+{
+    if (!m_handle)
+    {
+        return;
+    }
+    const uint16_t loop = FindLoop(ingress, cls, message);
+    if (message.node == m_node->GetId() && Speaks(message.port))
+    {
+        if (message.port == ingress && At(ingress, cls).declared && loop != NO_PORT)
+        {
+            if (kind == Kind::NOTICE)
+            {
+                TreatFlows(loop); // nobody off the loop: the trigger is here
+            }
+            Break(m_node->GetPort(loop), m_node->GetPort(ingress), cls);
+        }
+        return;
+    }
+    if (message.round == 0)
+    {
+        return;
+    }
+    --message.round;
+    const bool found = TellSuspects(ingress, cls, message);
+    if (loop != NO_PORT)
+    {
+        SendAlone(found ? Kind::FOUND : kind, loop, cls, message);
+    }
+    else if (!found)
+    {
+        TreatFlows(At(ingress, cls).cause); // the end of the way: what is congested here
+    }
+}
+
+void
+Dcfit::TreatServer(uint16_t port, uint8_t cls)
+{
+    const auto bit = static_cast<uint8_t>(1U << cls);
+    if (m_treated[port] & bit)
+    {
+        return;
+    }
+    m_treated[port] |= bit;
+    ++m_handled;
+    Port& egress = m_node->GetPort(port);
+    for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
+    {
+        if (m_serverCure == ServerCure::IGNORE)
+        {
+            egress.SetIgnorePause(queue, true);
+            continue;
+        }
+        for (Frame* frame : egress.TakeFrames(queue, [](const Frame&) { return true; }))
+        {
+            m_node->Reclass(frame, GetLossyClass());
+        }
+    }
+}
+
+void
+Dcfit::TreatFlows(uint16_t port)
+{
+    const HeavyHitters::Entry* heaviest = m_heavy[port].FindHeaviest();
+    if (!heaviest || std::any_of(m_limits.begin(), m_limits.end(), [&](const Limit& limit) {
+            return limit.flow == heaviest->flow;
+        }))
+    {
+        return;
+    }
+    ++m_handled;
+    m_limits.push_back({heaviest->flow, 0, NowPs()});
+}
+
+bool
+Dcfit::NotifyArrival(Frame& frame, Port& /* ingress */)
+{
+    if (!m_node->GetBuffer().IsLossless(frame.cls))
+    {
+        return true;
+    }
+    m_heavy[frame.egress].Add(frame.flow, frame.bytes);
+    if (m_serverCure == ServerCure::LOSSY && (m_treated[frame.egress] >> frame.cls) & 1U)
+    {
+        frame.cls = GetLossyClass();
+    }
+    for (Limit& limit : m_limits)
+    {
+        if (limit.flow != frame.flow)
+        {
+            continue;
+        }
+        // A token bucket in bytes x 1e12 / 8, so that nothing is rounded.
+        const auto rate = static_cast<lossless::Int128>(m_limitRate.GetBitRate());
+        const auto full = static_cast<lossless::Int128>(m_limitBurst) * 8 * PS_PER_S;
+        const auto now = NowPs();
+        const auto tokens = std::min(full, limit.tokens + rate * (now - limit.updated));
+        const auto cost = static_cast<lossless::Int128>(frame.bytes) * 8 * PS_PER_S;
+        limit.updated = now;
+        const bool passes = tokens >= cost;
+        limit.tokens = static_cast<int64_t>(passes ? tokens - cost : tokens);
+        return passes;
+    }
+    return true;
+}
+
+uint64_t
+Dcfit::GetStateBits(uint32_t ports) const
+{
+    const uint64_t rank = m_conflict == Conflict::HIGHEST ? 2 * RANK_BITS : 0;
+    const uint64_t egress = SWITCH_BITS + PORT_BITS + m_sequenceBits + 3 + 2;
+    const uint64_t ingress = 1 + PORT_BITS + m_sequenceBits + 1 + 2 + 1 + 1;
+    return static_cast<uint64_t>(ports) * ports + ports * (egress + ingress + rank);
+}
+
+uint64_t
+Dcfit::GetCounterBits(uint32_t ports) const
+{
+    return m_clearing == Clearing::COUNTERS ? COUNTER_BITS * ports * ports : 0;
+}
+
+void
+Dcfit::Report(Summary& summary) const
+{
+    Breaker::Report(summary);
+    uint64_t all = 0;
+    for (const uint64_t detections : m_detections)
+    {
+        all += detections;
+    }
+    summary["dcfit_detections"] += static_cast<double>(all);
+    summary["dcfit_detections_on_loop"] += static_cast<double>(m_detections[ON_LOOP]);
+    summary["dcfit_detections_off_loop"] += static_cast<double>(m_detections[OFF_LOOP]);
+    summary["dcfit_detections_again"] += static_cast<double>(m_detections[AGAIN]);
+    summary["dcfit_processes"] += static_cast<double>(m_begun);
+    summary["dcfit_loops_suspected"] += static_cast<double>(m_suspected);
+    summary["dcfit_checks_refuted"] += static_cast<double>(m_refuted);
+    summary["dcfit_messages_sent"] += static_cast<double>(m_alone);
+    summary["dcfit_tags_sent"] += static_cast<double>(m_tags);
+    summary["dcfit_message_bytes"] += static_cast<double>(m_messageBytes);
+    summary["dcfit_triggers_handled"] += static_cast<double>(m_handled);
+    const uint32_t ports = m_node->GetNPorts();
+    double& state = summary["dcfit_state_bits"];
+    state = std::max(state, static_cast<double>(GetStateBits(ports)));
+    double& counters = summary["dcfit_counter_bits"];
+    counters = std::max(counters, static_cast<double>(GetCounterBits(ports)));
+    const auto found = summary.find("dcfit_first_detection_ps");
+    if (m_firstAt >= 0 &&
+        (found == summary.end() || static_cast<double>(m_firstAt) < found->second))
+    {
+        summary["dcfit_first_detection_ps"] = static_cast<double>(m_firstAt);
+        summary["dcfit_first_begun_ps"] = static_cast<double>(m_firstBegun);
+        summary["dcfit_first_looped_ps"] = static_cast<double>(m_firstLooped);
+    }
+}
+
+} // namespace dcfit
+} // namespace ns3

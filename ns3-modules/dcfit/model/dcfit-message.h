@@ -1,0 +1,197 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef DCFIT_MESSAGE_H
+#define DCFIT_MESSAGE_H
+
+#include "ns3/lossless-frame.h"
+
+#include <array>
+#include <cstdint>
+
+/**
+ * @defgroup dcfit Deadlock detection
+ *
+ * DCFIT (Wu and Ng, arXiv 2009.13446), what it is compared with (a watchdog, a central controller),
+ * and what breaks a deadlock.
+ */
+
+namespace ns3
+{
+namespace dcfit
+{
+
+/// MAC control opcode of a message that travels alone.
+inline constexpr uint16_t DCFIT_OPCODE = 0x0fd0;
+/// First byte of what is appended to a MAC control frame.
+inline constexpr uint8_t BLOCK_TYPE = 0xdc;
+/// Bits of a switch's number: 10,000 switches (section 5).
+inline constexpr uint32_t SWITCH_BITS = 14;
+/// Bits of a port's number: 64 ports (section 5).
+inline constexpr uint32_t PORT_BITS = 6;
+/// Bits that a message has for a sequence number; Dcfit uses as many of them as it is told to.
+inline constexpr uint32_t SEQUENCE_BITS = 12;
+/// Bits of the rank.
+inline constexpr uint32_t RANK_BITS = 4;
+/// Bits of the round, or of the hops that a notice may still take.
+inline constexpr uint32_t ROUND_BITS = 4;
+/// Largest rank.
+inline constexpr uint8_t MAX_RANK = (1U << RANK_BITS) - 1;
+/// Largest round.
+inline constexpr uint8_t MAX_ROUND = (1U << ROUND_BITS) - 1;
+/// Bytes of a message.
+inline constexpr std::size_t MESSAGE_BYTES = 5;
+/// Messages that fit into a MAC control frame beside type, length, kind and classes.
+inline constexpr std::size_t MAX_MESSAGES = 4;
+
+/// What a message is for.
+enum class Kind : uint8_t
+{
+    CHECK = 1,       ///< follows the pauses upstream: is there a loop? (section 3.2)
+    CONSISTENCY = 2, ///< has every port on the loop been paused all the time?
+    NOTICE = 3,      ///< a deadlock: downstream around the loop, and off it to who pauses it
+    FOUND = 4,       ///< the same, and a switch before has found somebody off the loop
+};
+
+/**
+ * @ingroup dcfit
+ * @brief Who wants to know: generic initiator {switch, port} and the sequence number of its
+ * episode.
+ *
+ * 40 bits on the wire, most significant first: switch 14, port 6, sequence 12, rank 4, round 4.
+ */
+struct Message
+{
+    uint16_t node{0};     //!< switch
+    uint8_t port{0};      //!< its port, an ingress that it pauses
+    uint16_t sequence{0}; //!< of its episode
+    uint8_t rank{0};      //!< 1 more than that of the messages its initiator had seen; 0: none
+    uint8_t round{0};     //!< CONSISTENCY: rounds before this one. NOTICE, FOUND: hops left
+
+    /**
+     * @brief Compare.
+     *
+     * @param other another.
+     * @return whether they are the same.
+     */
+    bool operator==(const Message& other) const = default;
+
+    /**
+     * @brief Does another come from the same generic initiator?
+     *
+     * @param other another.
+     * @return true if so.
+     */
+    bool HasInitiatorOf(const Message& other) const
+    {
+        return node == other.node && port == other.port;
+    }
+
+    /**
+     * @brief Is it of the same episode of the same initiator?
+     *
+     * @param other another.
+     * @return true if so.
+     */
+    bool HasEpisodeOf(const Message& other) const
+    {
+        return HasInitiatorOf(other) && sequence == other.sequence && rank == other.rank;
+    }
+
+    /**
+     * @brief Does it go before another where a port remembers only one? A total order over
+     * initiators, which every switch applies alike, so that of several one gets round.
+     *
+     * @param other another.
+     * @return true if so.
+     */
+    bool Precedes(const Message& other) const
+    {
+        return rank != other.rank ? rank > other.rank
+                                  : (node != other.node ? node > other.node : port > other.port);
+    }
+};
+
+/// A message as bytes.
+using MessageBytes = std::array<uint8_t, MESSAGE_BYTES>;
+
+/**
+ * @ingroup dcfit
+ * @brief Spell a message.
+ *
+ * @param message each field below the limit of its bits.
+ * @return five bytes.
+ */
+MessageBytes Spell(const Message& message);
+/**
+ * @ingroup dcfit
+ * @brief Read a message.
+ *
+ * @param bytes what Spell made.
+ * @return the message.
+ */
+Message Read(const MessageBytes& bytes);
+
+/**
+ * @ingroup dcfit
+ * @brief What is appended to a MAC control frame: type 0xdc, length, kind, class-enable byte, and a
+ * message for each class in it, from class 0 on.
+ */
+class Block
+{
+  public:
+    /**
+     * @brief Start empty.
+     *
+     * @param kind of all its messages.
+     */
+    explicit Block(Kind kind = Kind::CHECK);
+
+    /**
+     * @brief Add the message of a class. Classes are added in rising order.
+     *
+     * @param cls class.
+     * @param message the message.
+     * @return false if there is no room: MAX_MESSAGES fit.
+     */
+    bool Add(uint8_t cls, const Message& message);
+    /**
+     * @brief The message of a class.
+     *
+     * @param cls class.
+     * @param message where to put it.
+     * @return false if there is none.
+     */
+    bool Get(uint8_t cls, Message& message) const;
+    /**
+     * @brief Of which kind its messages are.
+     *
+     * @return kind.
+     */
+    Kind GetKind() const;
+    /**
+     * @brief Append it to a frame, behind what others appended; nothing if it is empty.
+     *
+     * @param control the frame.
+     * @return false if there is no room.
+     */
+    bool AppendTo(lossless::ControlFrame& control) const;
+    /**
+     * @brief Find one in a frame; blocks of other types (type, length, bytes) are passed over.
+     *
+     * @param control the frame.
+     * @return false if there is none.
+     */
+    bool ReadFrom(const lossless::ControlFrame& control);
+
+  private:
+    Kind m_kind;                                    //!< of all messages
+    uint8_t m_classes{0};                           //!< bit c: there is one of class c
+    uint8_t m_count{0};                             //!< messages
+    std::array<MessageBytes, MAX_MESSAGES> m_bytes; //!< messages by rising class
+};
+
+} // namespace dcfit
+} // namespace ns3
+
+#endif /* DCFIT_MESSAGE_H */
