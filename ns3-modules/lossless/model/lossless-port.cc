@@ -231,10 +231,7 @@ Port::Enqueue(Frame* frame)
         frame->order = m_joined++;
         m_queues[queue].Push(frame);
         m_nonempty |= 1ULL << queue;
-        if ((m_egressClasses >> frame->cls) & 1U)
-        {
-            RecordEgress(frame->cls);
-        }
+        RecordEgress(frame->cls);
         if (m_hooks & FlowControl::JOINED)
         {
             for (FlowControl* flowControl : m_joinedHooks)
@@ -459,10 +456,7 @@ Port::DropQueue(uint16_t queue, DropCause cause)
         ++dropped;
     }
     m_nonempty &= ~(1ULL << queue);
-    if ((m_egressClasses >> frames.GetClass()) & 1U)
-    {
-        RecordEgress(frames.GetClass());
-    }
+    RecordEgress(frames.GetClass());
     ReopenSource(queue);
     return dropped;
 }
@@ -752,10 +746,7 @@ Port::PopQueue(uint16_t queue, int64_t now)
 {
     EgressQueue& frames = m_queues[queue];
     Frame* frame = frames.Pop();
-    if ((m_egressClasses >> frame->cls) & 1U)
-    {
-        RecordEgress(frame->cls);
-    }
+    RecordEgress(frame->cls);
     if (frames.GetFrames() == 0)
     {
         m_nonempty &= ~(1ULL << queue);
@@ -1181,7 +1172,7 @@ Port::TraceEgress(Recorder* recorder, uint32_t classes)
 }
 
 void
-Port::RecordEgress(uint8_t cls) const
+Port::WriteEgress(uint8_t cls) const
 {
     m_egressRecorder->RecordEgress(*this, cls, GetEgressBytes(cls));
 }

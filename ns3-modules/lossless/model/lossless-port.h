@@ -554,7 +554,16 @@ class Port : public Object
     void UpdateHeld(uint8_t cls);
     void Refill();
     void ReopenSource(uint16_t queue);
-    void RecordEgress(uint8_t cls) const;
+    void WriteEgress(uint8_t cls) const;
+
+    void RecordEgress(uint8_t cls) const
+    {
+        if ((m_egressClasses >> cls) & 1U)
+        {
+            WriteEgress(cls);
+        }
+    }
+
     Frame* SelectData();
     /**
      * @brief From when the head of a queue may go.
