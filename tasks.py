@@ -294,14 +294,17 @@ def run_tests(context: Context, quick: bool = False, k: str = "") -> None:
     help={
         "repeats": "runs of each workload; default 3",
         "keep": "make the result benchmarks/baseline.json, with which later ones are compared",
+        "scaling": "how time and memory grow with hosts, messages, buffer and simulated time",
     },
     auto_shortflags=False,
 )
-def bench(context: Context, repeats: str = "", keep: bool = False) -> None:
+def bench(
+    context: Context, repeats: str = "", keep: bool = False, scaling: bool = False
+) -> None:
     """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
     from pyorch import bench
 
-    _finish(bench.bench(repeats, keep))
+    _finish(bench.scaling() if scaling else bench.bench(repeats, keep))
 
 
 @task(help={"fix": "mend what can be mended without thinking"}, auto_shortflags=False)

@@ -77,6 +77,7 @@ class Simulated:
     run_cpu_s: float
     setup_cpu_s: float
     peak_rss_mib: float
+    simulated_us: float
 
     @property
     def hops_per_s(self) -> float:
@@ -93,6 +94,7 @@ def run_permutation(build: BuildInfo, workload: Workload, *more: str) -> Simulat
         run_cpu_s=found["run_cpu_s"],
         setup_cpu_s=found["setup_cpu_s"],
         peak_rss_mib=found["peak_rss_mib"],
+        simulated_us=found["simulated_us"],
     )
 
 

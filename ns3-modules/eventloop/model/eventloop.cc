@@ -382,6 +382,25 @@ EventLoop::Execute(const Entry& entry)
     }
 }
 
+inline void
+EventLoop::Foresee() const
+{
+    // The order of what comes is known: fetch its memory while something else happens. First what
+    // happens, later what that will touch, whose address is then there.
+    constexpr std::size_t FAR = 6;
+    constexpr std::size_t NEAR = 3;
+    const std::size_t size = m_run.size();
+    if (size >= FAR && m_run[size - FAR].what & OCCURRENCE)
+    {
+        __builtin_prefetch(reinterpret_cast<const void*>(m_run[size - FAR].what - OCCURRENCE), 1);
+    }
+    if (size >= NEAR && m_run[size - NEAR].what & OCCURRENCE)
+    {
+        const uintptr_t what = m_run[size - NEAR].what - OCCURRENCE;
+        __builtin_prefetch(reinterpret_cast<const Occurrence*>(what)->GetSubject(), 1);
+    }
+}
+
 void
 EventLoop::Run()
 {
@@ -400,6 +419,7 @@ EventLoop::Run()
         {
             const Entry next = m_run.back();
             m_run.pop_back();
+            Foresee();
             Execute(next);
         }
         else

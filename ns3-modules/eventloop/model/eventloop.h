@@ -57,8 +57,30 @@ class Occurrence
         m_function(this);
     }
 
+    /**
+     * @brief Memory that it will touch, to be fetched before its time.
+     *
+     * @return address, or nullptr.
+     */
+    const void* GetSubject() const
+    {
+        return m_subject;
+    }
+
+  protected:
+    /**
+     * @brief Say what it will touch; only speed depends on it.
+     *
+     * @param subject address, or nullptr.
+     */
+    void SetSubject(const void* subject)
+    {
+        m_subject = subject;
+    }
+
   private:
-    Function m_function; //!< what to do
+    Function m_function;            //!< what to do
+    const void* m_subject{nullptr}; //!< memory that it will touch
 };
 
 /**
@@ -245,6 +267,7 @@ class EventLoop : public SimulatorImpl
     void SortRun();
     void FetchFar();
     void AdaptWidth();
+    void Foresee() const;
     void Execute(const Entry& entry);
     bool Extract(const EventId& id);
     Key MakeKey(uint32_t context);

@@ -148,6 +148,7 @@ class EventStream : private eventloop::Occurrence
         place.key = loop->TakeKey();
         if (m_count++ == 0)
         {
+            SetSubject(item);
             loop->Push(place.time, place.key, this);
         }
     }
@@ -196,6 +197,7 @@ class EventStream : private eventloop::Occurrence
         if (m_count > 1)
         {
             const Place& next = m_ring[(m_first + 1) & (m_size - 1)];
+            SetSubject(next.item);
             eventloop::EventLoop::Peek()->Push(next.time, next.key, this);
         }
         Arrive();

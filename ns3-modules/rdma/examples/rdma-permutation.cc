@@ -116,10 +116,14 @@ main(int argc, char* argv[])
     uint64_t rate = 100'000'000'000;
     int64_t delay = 1'000'000;
     std::string flowControl = "ns3::lossless::Pfc";
+    uint32_t messages = 1;
+    uint64_t buffer = 16'777'216;
     std::string trace;
     ns3::CommandLine command(__FILE__);
     command.AddValue("k", "ports a switch, even", k);
     command.AddValue("size", "payload of each message [B]", size);
+    command.AddValue("messages", "of each host, all at once, each on a queue pair", messages);
+    command.AddValue("buffer", "of each switch [B]", buffer);
     command.AddValue("rate", "of every link [bit/s]", rate);
     command.AddValue("delay", "of every link, one way [ps]", delay);
     command.AddValue("flowControl", "TypeId on every port; empty: none", flowControl);
@@ -134,7 +138,7 @@ main(int argc, char* argv[])
     Simulation simulation(1);
     // Sizes as in the other simulators that are compared: 1000 B of payload are 1048 B on the wire.
     simulation.SetAttribute("ns3::lossless::Port", "Overhead", "0");
-    simulation.SetAttribute("ns3::lossless::SharedBuffer", "Size", "16777216");
+    simulation.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(buffer));
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "LossyPool", "0");
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "LosslessClasses", "8");
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "Headroom", "37500");
@@ -158,18 +162,19 @@ main(int argc, char* argv[])
     const std::vector<int64_t> delays(links, delay);
     simulation.AddLinks(tree.a.data(), tree.b.data(), rates.data(), delays.data(), links);
 
-    std::vector<uint32_t> src(tree.hosts);
-    std::vector<uint32_t> dst(tree.hosts);
-    for (uint32_t host = 0; host < tree.hosts; ++host)
+    const uint32_t flows = tree.hosts * messages;
+    std::vector<uint32_t> src(flows);
+    std::vector<uint32_t> dst(flows);
+    for (uint32_t flow = 0; flow < flows; ++flow)
     {
-        src[host] = host;
-        dst[host] = (host + tree.hosts / 2) % tree.hosts;
+        src[flow] = flow % tree.hosts;
+        dst[flow] = (src[flow] + tree.hosts / 2) % tree.hosts;
     }
-    const std::vector<uint64_t> sizes(tree.hosts, size);
-    const std::vector<int64_t> starts(tree.hosts, 0);
-    const std::vector<int64_t> stops(tree.hosts, -1);
-    const std::vector<uint8_t> classes(tree.hosts, 3);
-    const std::vector<uint64_t> none(tree.hosts, 0);
+    const std::vector<uint64_t> sizes(flows, size);
+    const std::vector<int64_t> starts(flows, 0);
+    const std::vector<int64_t> stops(flows, -1);
+    const std::vector<uint8_t> classes(flows, 3);
+    const std::vector<uint64_t> none(flows, 0);
     simulation.AddFlows(src.data(),
                         dst.data(),
                         sizes.data(),
@@ -178,7 +183,7 @@ main(int argc, char* argv[])
                         classes.data(),
                         none.data(),
                         none.data(),
-                        tree.hosts);
+                        flows);
     for (std::size_t at = 0; at < trace.size();)
     {
         const std::size_t comma = std::min(trace.find(',', at), trace.size());

@@ -132,6 +132,10 @@ QueuePair::Connect(uint32_t flow,
     m_pinned = pinned;
     m_packets = demand.bytes == 0 ? static_cast<uint64_t>(NEVER)
                                   : (demand.bytes + m_payloadSize - 1) / m_payloadSize;
+    if (m_retransmit == Retransmit::SELECTIVE)
+    {
+        m_books = std::make_unique<Books>();
+    }
     m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
     m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
 }
@@ -192,7 +196,7 @@ QueuePair::HoldUntil(int64_t until)
 bool
 QueuePair::CanSend(int64_t now) const
 {
-    if (!m_missing.empty())
+    if (m_books && !m_books->missing.empty())
     {
         return true;
     }
@@ -284,11 +288,11 @@ Frame*
 QueuePair::MakeNext(int64_t now)
 {
     uint64_t psn;
-    if (!m_missing.empty())
+    if (m_books && !m_books->missing.empty())
     {
-        psn = m_missing.front();
-        m_missing.pop_front();
-        m_state[psn - m_first] = REPEATED;
+        psn = m_books->missing.front();
+        m_books->missing.pop_front();
+        m_books->state[psn - m_first] = REPEATED;
     }
     else
     {
@@ -298,9 +302,9 @@ QueuePair::MakeNext(int64_t now)
     if (!repeat)
     {
         m_highest = psn + 1;
-        if (m_retransmit == Retransmit::SELECTIVE)
+        if (m_books)
         {
-            m_state.push_back(IN_FLIGHT);
+            m_books->state.push_back(IN_FLIGHT);
         }
     }
     Frame* frame = FramePool::Take();
@@ -365,7 +369,7 @@ QueuePair::Timeout()
     m_timer.Schedule(limit);
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        for (PacketState& state : m_state)
+        for (PacketState& state : m_books->state)
         {
             state = state == REPEATED ? IN_FLIGHT : state;
         }
@@ -389,10 +393,10 @@ QueuePair::MarkMissing(uint64_t from, uint64_t to)
 {
     for (uint64_t psn = std::max(from, m_first); psn < std::min(to, m_highest); ++psn)
     {
-        if (m_state[psn - m_first] == IN_FLIGHT)
+        if (m_books->state[psn - m_first] == IN_FLIGHT)
         {
-            m_state[psn - m_first] = MISSING;
-            m_missing.push_back(psn);
+            m_books->state[psn - m_first] = MISSING;
+            m_books->missing.push_back(psn);
         }
     }
 }
@@ -407,9 +411,9 @@ QueuePair::Advance(uint64_t acknowledged)
     m_progress = NowPs();
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        m_state.erase(m_state.begin(),
-                      m_state.begin() + static_cast<std::ptrdiff_t>(acknowledged - m_first));
-        std::erase_if(m_missing, [acknowledged](uint64_t psn) { return psn < acknowledged; });
+        m_books->state.erase(m_books->state.begin(),
+                      m_books->state.begin() + static_cast<std::ptrdiff_t>(acknowledged - m_first));
+        std::erase_if(m_books->missing, [acknowledged](uint64_t psn) { return psn < acknowledged; });
     }
     m_first = acknowledged;
     m_next = std::max(m_next, m_first);
@@ -444,9 +448,9 @@ QueuePair::ReceiveAnswer(const Frame& frame)
         else if (m_retransmit == Retransmit::SELECTIVE)
         {
             const uint64_t got = frame.word[1];
-            if (got >= m_first && got < m_highest && m_state[got - m_first] == IN_FLIGHT)
+            if (got >= m_first && got < m_highest && m_books->state[got - m_first] == IN_FLIGHT)
             {
-                m_state[got - m_first] = ACKED;
+                m_books->state[got - m_first] = ACKED;
             }
             MarkMissing(expected, got);
         }
@@ -498,11 +502,11 @@ QueuePair::ReceiveData(const Frame& frame)
         if (m_retransmit == Retransmit::SELECTIVE)
         {
             const std::size_t at = psn - m_expected;
-            if (m_kept.size() <= at)
+            if (m_books->kept.size() <= at)
             {
-                m_kept.resize(at + 1, false);
+                m_books->kept.resize(at + 1, false);
             }
-            m_kept[at] = true;
+            m_books->kept[at] = true;
             Answer(FrameKind::NACK, frame);
         }
         else if (!m_gapKnown)
@@ -522,11 +526,11 @@ QueuePair::ReceiveData(const Frame& frame)
     {
         m_outcome.delivered += GetPayload(m_expected);
         ++m_expected;
-        if (!m_kept.empty())
+        if (m_books && !m_books->kept.empty())
         {
-            m_kept.pop_front();
+            m_books->kept.pop_front();
         }
-    } while (!m_kept.empty() && m_kept.front());
+    } while (m_books && !m_books->kept.empty() && m_books->kept.front());
     m_dst->NoteDelivery();
     if (m_expected == m_packets)
     {

@@ -12,6 +12,7 @@
 #include "ns3/traced-callback.h"
 
 #include <deque>
+#include <memory>
 
 namespace ns3
 {
@@ -258,6 +259,14 @@ class QueuePair : public Object
         REPEATED,  ///< repeated once since the last time-out
     };
 
+    /// Books of Selective, for both ends; other queue pairs do not have them.
+    struct Books
+    {
+        std::deque<PacketState> state; //!< of packets m_first .. m_highest - 1
+        std::deque<uint64_t> missing;  //!< packets to repeat
+        std::deque<bool> kept;         //!< packets m_expected .. received out of order
+    };
+
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     void Advance(uint64_t acknowledged);
     void GoBack(uint64_t psn);
@@ -289,6 +298,7 @@ class QueuePair : public Object
     uint32_t m_hash{0};               //!< of the 5-tuple
     uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
     bool m_pinned{false};             //!< follows a pinned path
+    std::unique_ptr<Books> m_books;   //!< Selective, or null
 
     // Sender
     bool m_started{false};                      //!< begun
@@ -299,8 +309,6 @@ class QueuePair : public Object
     int64_t m_holdUntil{0};                     //!< send nothing before (ps)
     bool m_paced{false};                        //!< a rate below the line's is in force
     bool m_watching{false};                     //!< an occurrence of m_timer is scheduled
-    std::deque<PacketState> m_state;            //!< of packets m_first .. m_highest - 1 (Selective)
-    std::deque<uint64_t> m_missing;             //!< packets to repeat (Selective)
     lossless::RateLimiter m_limiter;            //!< spaces packets
     lossless::ReusableEvent<QueuePair> m_timer; //!< looks for silence
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
@@ -310,7 +318,6 @@ class QueuePair : public Object
     uint64_t m_seen{0};       //!< behind the last packet received, repeats not counted
     uint32_t m_unanswered{0}; //!< packets since the last ACK
     bool m_gapKnown{false};   //!< the NACK of this gap is sent
-    std::deque<bool> m_kept;  //!< packets m_expected .. received out of order (Selective)
 };
 
 } // namespace rdma

@@ -1,0 +1,136 @@
+"""`invoke bench --scaling`: how cost grows with hosts, messages, buffer size and simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyorch.bench import programs
+from pyorch.bench.programs import Workload
+from pyorch.cli import OK, command
+from pyorch.files import storage_error
+from pyorch.paths import default_paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pyorch.build import BuildInfo
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: what grows, how large it is, and the options of the program."""
+
+    grows: str
+    value: float
+    k: int
+    size: int
+    more: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a case took."""
+
+    grows: str
+    value: float
+    data_hops: int
+    run_cpu_s: float
+    setup_cpu_s: float
+    peak_rss_mib: float
+    simulated_us: float
+
+
+HOSTS, MESSAGES, BUFFER, TIME = "hosts", "messages", "buffer [MB]", "packets a message"
+
+
+def cases() -> list[Case]:
+    """Return every run: one thing grows, the others stay."""
+    return [
+        *(Case(HOSTS, k**3 // 4, k, 20_000) for k in (4, 8, 12, 16, 24, 32)),
+        *(Case(MESSAGES, 16 * n, 4, 1000, (f"--messages={n}",)) for n in _DECADES),
+        *(Case(BUFFER, mb, 4, 1_000_000, (f"--buffer={mb}000000",)) for mb in (4, 16, 64, 256)),
+        *(Case(TIME, packets, 4, 1000 * packets) for packets in (100, 1000, 10_000, 100_000)),
+    ]
+
+
+_DECADES = (1, 10, 100, 1000, 10_000, 62_500)
+
+
+@command
+def scaling() -> int:
+    """Run all cases, print, and write benchmarks/results/scaling.csv and .png."""
+    from pyorch.build import ensure_built
+
+    build = ensure_built(tests=True)
+    folder = default_paths().benchmarks / "results"
+    print(
+        f"{'':<20}{'value':>12}{'hops':>12}{'us CPU a hop':>14}{'set-up s':>10}{'peak MiB':>10}",
+        flush=True,
+    )
+    costs = []
+    for case in cases():
+        cost = cost_of(build, case)
+        print(
+            f"{cost.grows:<20}{cost.value:>12.0f}{cost.data_hops:>12}"
+            f"{1e6 * cost.run_cpu_s / cost.data_hops:>14.2f}{cost.setup_cpu_s:>10.2f}"
+            f"{cost.peak_rss_mib:>10.0f}",
+            flush=True,
+        )
+        costs.append(cost)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        table = table_of(costs)
+        table.to_csv(folder / "scaling.csv", index=False)
+        draw(table, folder / "scaling.png")
+    except OSError as error:
+        raise storage_error(error, folder) from error
+    print(f"written: {folder / 'scaling.csv'}, {folder / 'scaling.png'}")
+    return OK
+
+
+def cost_of(build: BuildInfo, case: Case) -> Cost:
+    """Run one case. Raises UserError when the program fails."""
+    workload = Workload(case.grows, case.k, case.size)
+    found = programs.run_permutation(build, workload, *case.more)
+    return Cost(
+        grows=case.grows,
+        value=case.value,
+        data_hops=found.data_hops,
+        run_cpu_s=found.run_cpu_s,
+        setup_cpu_s=found.setup_cpu_s,
+        peak_rss_mib=found.peak_rss_mib,
+        simulated_us=found.simulated_us,
+    )
+
+
+def table_of(costs: Sequence[Cost]) -> pd.DataFrame:
+    """Return a row a run, with microseconds of CPU time a data packet-hop."""
+    import pandas as pd
+
+    table = pd.DataFrame([asdict(cost) for cost in costs])
+    return table.assign(us_per_hop=1e6 * table["run_cpu_s"] / table["data_hops"])
+
+
+def draw(table: pd.DataFrame, file: Path) -> None:
+    """Draw CPU time a hop and memory against everything that grows. Raises OSError."""
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    sns.set_theme(style="whitegrid", context="paper")
+    shown = list(dict.fromkeys(table["grows"]))
+    figure, axes = plt.subplots(2, len(shown), figsize=(2.2 * len(shown), 3.6), sharex="col")
+    for column, grows in enumerate(shown):
+        rows = table[table["grows"] == grows]
+        for axis, name in zip(axes[:, column], ("us_per_hop", "peak_rss_mib"), strict=True):
+            sns.lineplot(rows, x="value", y=name, marker="o", ax=axis)
+            axis.set(xscale="log", xlabel=grows, ylabel="")
+        axes[0, column].set_ylim(bottom=0)
+        axes[1, column].set(yscale="log")
+    axes[0, 0].set_ylabel("CPU time per\ndata packet-hop [us]")
+    axes[1, 0].set_ylabel("peak memory [MiB]")
+    figure.tight_layout()
+    figure.savefig(file, dpi=200)
+    plt.close(figure)
