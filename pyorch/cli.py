@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import shlex
 import sys
@@ -32,6 +33,8 @@ OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_EXPERIMENT = "gfc/two-to-one"
 SHOWN_RUNS = 40
 SHOWN_FAILURES = 10
+SHOWN_CYCLES = 10
+MOST_SCENES = 200
 SHOWN_WARNINGS = 4
 
 P = ParamSpec("P")
@@ -138,9 +141,43 @@ def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
         if text:
             print(f"{label + ':':<10}{text}")
     _print_runs(plan)
+    _print_cycles(plan.specs)
     print("\nthe first run, resolved:")
     print(json.dumps(plan.specs[0].data, indent=2, sort_keys=True))
     return OK
+
+
+def _print_cycles(specs: Sequence[RunSpec]) -> None:
+    """Say which runs have flows with a cyclic buffer dependency, and print the cycles."""
+    from pyorch.config import topology
+    from pyorch.dependency import describe_cycle, flow_cycle
+    from pyorch.engine.base import title
+
+    keys = ("topology", "traffic", "routes", "run", "seed")
+    switch = "ns3::lossless::Switch"
+    found: dict[str, str] = {}
+    runs: dict[str, list[RunSpec]] = {}
+    looked = 0
+    for spec in specs:
+        scene = {key: spec.data[key] for key in keys}
+        scene |= {"switch": spec.data["attributes"].get(switch), "nodes": spec.data["nodes"]}
+        key = json.dumps(scene, sort_keys=True)
+        if key not in found and len(found) >= MOST_SCENES:
+            continue
+        if key not in found:
+            cycle = flow_cycle(spec.data)
+            found[key] = describe_cycle(cycle, topology.build(spec.data["topology"]).names)
+        runs.setdefault(found[key], []).append(spec)
+        looked += 1
+    print("\nbuffer dependencies of the flows:")
+    for text, same in itertools.islice(runs.items(), SHOWN_CYCLES):
+        which = "all runs" if len(same) == len(specs) else title(same[0])
+        more = f" and {len(same) - 1} more" if 1 < len(same) < len(specs) else ""
+        print(f"  {which}{more}: {text}")
+    if len(runs) > SHOWN_CYCLES:
+        print(f"  ... and {len(runs) - SHOWN_CYCLES} more cycles")
+    if looked < len(specs):
+        print(f"  ({runs_text(len(specs) - looked)} not looked at)")
 
 
 def _print_runs(plan: Plan) -> None:

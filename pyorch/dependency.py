@@ -7,13 +7,18 @@ sufficient (Dally and Seitz 1987; GFC, SIGCOMM 2019, section 2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
+from pyorch import units
+from pyorch.config import topology, traffic
 from pyorch.config.topology import SWITCH, Topology
 
 Egress = tuple[int, int]
@@ -24,6 +29,7 @@ Turn = tuple[int, int, int]
 
 Matrix = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
+NO_NODE = -1
 MOST_SUMS = 20_000_000
 """How many sums of distances are made at a time: 40 MB."""
 
@@ -158,3 +164,180 @@ def draw_paths_around_cycle(
             ]
             drawn.append([ends[0], *nodes, ends[1]])
     return drawn
+
+
+# ---------------------------------------------------------------------------------------------
+# The flows of a run
+
+
+Verdict = Literal["none", "possible", "certain"]
+"""Whether flows have a cyclic dependency; possible: it depends on what ECMP chooses."""
+
+
+@dataclass(frozen=True)
+class FlowCycle:
+    """What the paths of a run's flows make of its buffers.
+
+    since_ps: from when on [ps], with the routes that hold then. cycle: egresses in order.
+    """
+
+    verdict: Verdict
+    since_ps: int = 0
+    cycle: tuple[Egress, ...] = ()
+
+
+@dataclass
+class _Ways:
+    """The ways from switch to switch at one time; what every switch knows may differ.
+
+    failed: by switch, the links that it knows to be down. diverted: (switch, host) -> next node.
+    """
+
+    network: Topology
+    failed: Mapping[int, frozenset[int]]
+    diverted: Mapping[tuple[int, int], int]
+    _paths: dict[frozenset[int], ShortestPaths] = field(default_factory=dict)
+
+    def next_hops(self, switch: int, host: int) -> list[int]:
+        """Where a switch may send what goes to a host: other switches, or nothing."""
+        diverted = self.diverted.get((switch, host))
+        if diverted is not None:
+            return [diverted] if self.network.kinds[diverted] == SWITCH else []
+        failed = self.failed[switch]
+        if failed not in self._paths:
+            self._paths[failed] = ShortestPaths.of(self.network, failed)
+        paths = self._paths[failed]
+        here = int(np.searchsorted(paths.switches, switch))
+        there = int(np.searchsorted(paths.switches, self.network.racks[host]))
+        if here == there:
+            return []
+        nearer = paths.adjacency[here] & (
+            paths.distance[:, there] == paths.distance[here, there] - 1
+        )
+        return [int(node) for node in paths.switches[nearer]]
+
+
+def flow_cycle(data: Mapping[str, Any]) -> FlowCycle:
+    """Say whether the flows of a run (`RunSpec.data`) have a cyclic buffer dependency.
+
+    Looked at are the routes at the start and after every change of a route or a link, as each
+    switch learns of it; the first cycle found is told, a certain one before a possible one. It is
+    certain when every path that makes it up has no choice. Raises UserError when the data are not
+    canonical.
+    """
+    network = topology.build(data["topology"])
+    flows = traffic.flows(data["traffic"], network, data["seed"], data["run"]["duration_ps"])
+    pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
+    free = np.ones(len(flows), dtype=bool)
+    free[list(flows.paths)] = False
+    diverted = {network.numbers[route["dst"]] for route in data["routes"]}
+    racks = network.racks
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
+    for src, dst in set(zip(flows.src[free].tolist(), flows.dst[free].tolist(), strict=True)):
+        # without routes of their own all hosts of a switch are reached in the same way
+        key = (int(racks[src]), dst if dst in diverted else -1 - int(racks[dst]))
+        pairs[key] = min(pairs.get(key, (src, dst)), (src, dst))
+    best = FlowCycle("none")
+    for since, ways in _phases(data, network):
+        certain, possible = _dependencies(network, sorted(pairs.values()), pinned, ways)
+        cycle = find_cycle(certain)
+        if cycle:
+            return FlowCycle("certain", since, tuple(cycle))
+        cycle = find_cycle(possible) if best.verdict == "none" else []
+        best = FlowCycle("possible", since, tuple(cycle)) if cycle else best
+    return best
+
+
+def _dependencies(
+    network: Topology,
+    pairs: Sequence[tuple[int, int]],
+    pinned: Iterable[Sequence[int]],
+    ways: _Ways,
+) -> tuple[nx.DiGraph[Egress], nx.DiGraph[Egress]]:
+    """Return the dependencies that there are for certain, and all that there may be."""
+    certain: nx.DiGraph[Egress] = nx.DiGraph()
+    possible: nx.DiGraph[Egress] = nx.DiGraph()
+    for path in pinned:
+        turns = itertools.pairwise(itertools.pairwise(path[1:-1]))  # between switches
+        for before, after in turns:
+            certain.add_edge(before, after)
+            possible.add_edge(before, after)
+    for src, dst in pairs:
+        sure = True
+        waiting: list[Egress] = [(NO_NODE, int(network.racks[src]))]
+        seen: set[Egress] = set()
+        while waiting:
+            came, node = waiting.pop()
+            hops = ways.next_hops(node, dst)
+            sure = sure and len(hops) == 1
+            for nearer in hops:
+                if came != NO_NODE:
+                    possible.add_edge((came, node), (node, nearer))
+                    if sure:
+                        certain.add_edge((came, node), (node, nearer))
+                if (node, nearer) not in seen:
+                    seen.add((node, nearer))
+                    waiting.append((node, nearer))
+    return certain, possible
+
+
+def _phases(data: Mapping[str, Any], network: Topology) -> list[tuple[int, _Ways]]:
+    """Return the ways at the start and after each change, with the time [ps] of each."""
+    delays = _route_delays(data, network)
+    switches = np.flatnonzero(network.kinds == SWITCH).tolist()
+    links: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for link, down, up in network.failures:
+        links[link] += [(down, False)] + ([(up, True)] if up >= 0 else [])
+    changes = {when for events in links.values() for when, _ in events}
+    times = {0} | {when + delays[node] if when else 0 for when in changes for node in switches}
+    for route in data["routes"]:
+        times |= {route["at_ps"]} | ({route["until_ps"]} if route["until_ps"] >= 0 else set())
+    end = data["run"]["duration_ps"] + data["run"]["drain_ps"]
+    shared: dict[frozenset[int], ShortestPaths] = {}
+    phases = []
+    for time in sorted(when for when in times if when <= end):
+        failed = {node: _failed(links, time, delays[node]) for node in switches}
+        diverted = {
+            (network.numbers[route["switch"]], network.numbers[route["dst"]]): network.numbers[
+                route["next"]
+            ]
+            for route in sorted(data["routes"], key=lambda route: route["at_ps"])
+            if route["at_ps"] <= time and (route["until_ps"] < 0 or time < route["until_ps"])
+        }
+        phases.append((time, _Ways(network, failed, diverted, shared)))
+    return phases
+
+
+def _failed(
+    links: Mapping[int, Sequence[tuple[int, bool]]], time: int, delay: int
+) -> frozenset[int]:
+    """Return the links that a switch knows to be down; those down from the start it knows then."""
+    known = {
+        link: [up for when, up in sorted(events) if when == 0 or when + delay <= time]
+        for link, events in links.items()
+    }
+    return frozenset(link for link, states in known.items() if states and not states[-1])
+
+
+def _route_delays(data: Mapping[str, Any], network: Topology) -> dict[int, int]:
+    """Return by switch how long it takes to learn of a link [ps]."""
+    kind, key = "ns3::lossless::Switch", "RouteDelay"
+    common = data["attributes"].get(kind, {}).get(key, "0ps")
+    delays = dict.fromkeys(np.flatnonzero(network.kinds == SWITCH).tolist(), common)
+    for entry in data["nodes"]:
+        value = entry["attributes"].get(kind, {}).get(key)
+        if value is not None:
+            delays |= {network.numbers[name]: value for name in entry["nodes"]}
+    return {node: units.parse_time(value) for node, value in delays.items()}
+
+
+def describe_cycle(found: FlowCycle, names: Sequence[str]) -> str:
+    """Return a verdict in words: "no cyclic buffer dependency", or the cycle."""
+    if found.verdict == "none":
+        return "no cyclic buffer dependency"
+    ports = [f"{names[node]}:{names[peer]}" for node, peer in found.cycle]
+    way = " -> ".join([*ports, ports[0]])
+    since = f" from {units.format_time(found.since_ps)} on" if found.since_ps else ""
+    if found.verdict == "certain":
+        return f"cyclic buffer dependency{since}: {way}"
+    return f"cyclic buffer dependency{since} if ECMP chooses so: {way}"

@@ -42,6 +42,7 @@ _TINY: dict[str, Any] = {
     "agents": [],
     "host_agents": [],
     "nodes": [],
+    "routes": [],
     "congestion_control": "",
     "topology": {
         "kind": "star",

@@ -140,6 +140,7 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
     network = topologies.build(data["topology"])
     _add_topology(simulation, network)
     _set_nodes(simulation, network, data["nodes"])
+    _divert_routes(simulation, network, data["routes"])
     duration = data["run"]["duration_ps"]
     _add_flows(simulation, traffic.flows(data["traffic"], network, data["seed"], duration))
     for fault in data["faults"]:
@@ -162,6 +163,14 @@ def _set_nodes(simulation: Any, network: Topology, entries: Sequence[Mapping[str
             for type_id, attributes in entry["attributes"].items():
                 for name, value in attributes.items():
                     simulation.SetNodeAttribute(network.numbers[node], type_id, name, value)
+
+
+def _divert_routes(
+    simulation: Any, network: Topology, entries: Sequence[Mapping[str, Any]]
+) -> None:
+    for entry in entries:
+        ends = [network.numbers[entry[key]] for key in ("switch", "dst", "next")]
+        simulation.DivertRoute(*ends, entry["at_ps"], entry["until_ps"])
 
 
 def _add_flows(simulation: Any, flows: Flows) -> None:

@@ -149,18 +149,18 @@ dst = "h2"
         (
             "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, "
             "question, source, run, "
-            "topology, flow_control, agents, host_agents, congestion_control, node, "
+            "topology, flow_control, agents, host_agents, congestion_control, node, route, "
             "traffic, fault, "
-            "variants, sweep, trace, "
+            "scenarios, variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
             "never-seen-before, dcqcn\n    hint: did you mean 'title'?"
         ),
         (
             "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, "
             "question, source, run, "
-            "topology, flow_control, agents, host_agents, congestion_control, node, "
+            "topology, flow_control, agents, host_agents, congestion_control, node, route, "
             "traffic, fault, "
-            "variants, sweep, trace, "
+            "scenarios, variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
             "never-seen-before, dcqcn\n    hint: did you mean 'buffer'?"
         ),
@@ -367,7 +367,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[[trace]]\ntable = "qeue"',
             (
                 "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
-                "    allowed: queue, egress, rate, pause, drop, control, flow_rate\n"
+                "    allowed: queue, egress, rate, pause, drop, control, flow_rate, deadlock\n"
                 "    hint: did you mean 'queue'?"
             ),
         ),
@@ -635,3 +635,42 @@ def test_the_guide_names_every_key() -> None:
     }
     names = keys | set(topology.KINDS) | set(traffic.KINDS) | set(experiment.FAULTS)
     assert [name for name in sorted(names) if f"`{name}`" not in guide] == []
+
+
+def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
+    """[scenarios.NAME] changes the file, then the variant does; it is a parameter by its name."""
+    text = MINIMAL + '[scenarios.small]\nrun.duration = "2ms"\n[scenarios.long]\n'
+    text += 'run.duration = "9ms"\n[variants.A]\n[variants.B]\n"run.duration" = "5ms"\n'
+    points = load(tmp_path, text).points
+    assert [(dict(p.params), p.data["run"]["duration_ps"] // 10**9) for p in points] == [
+        ({"variant": "A", "scenario": "small"}, 2),
+        ({"variant": "A", "scenario": "long"}, 9),
+        ({"variant": "B", "scenario": "small"}, 5),
+        ({"variant": "B", "scenario": "long"}, 5),
+    ]
+    one = load(tmp_path, text, "scenario=long").points
+    assert [point.params["scenario"] for point in one] == ["long", "long"]
+    changed = load(tmp_path, text, "scenarios.long.run.duration=7ms").points
+    assert changed[1].data["run"]["duration_ps"] == 7 * 10**9
+    assert "unknown scenario 'lonk'" in complaints(tmp_path, text, "scenario=lonk")[0]
+    bad = MINIMAL + '[scenarios.x]\nrun.duration = "1"\n'
+    assert complaints(tmp_path, bad)[0].startswith("experiments/x.toml: scenarios.x: run.duration")
+
+
+def test_routes_are_one_for_each_host(tmp_path: Path) -> None:
+    """[[route]] names a switch, hosts and a neighbour; times are in ps."""
+    text = MINIMAL + '[[route]]\nswitch = "s0"\ndst = "h0..h1"\nnext = "h2"\nat = "1us"\n'
+    assert load(tmp_path, text).points[0].data["routes"] == [
+        {"switch": "s0", "dst": host, "next": "h2", "at_ps": 10**6, "until_ps": -1}
+        for host in ("h0", "h1")
+    ]
+    for wrong, told in (
+        ('next = "h9"', "there is no node 'h9'"),
+        ('next = "h2"\nuntil = "1us"', "not after 'at'"),
+        ('next = "h2"\ndst = "hx"', "there is no host 'hx'"),
+    ):
+        changed = text.replace('next = "h2"', wrong)
+        changed = changed.replace('dst = "h0..h1"\n', "", wrong.count("dst"))
+        assert told in complaints(tmp_path, changed)[0]
+    host = text.replace('switch = "s0"', 'switch = "h0"')
+    assert "h0 is a host" in complaints(tmp_path, host)[0]

@@ -15,9 +15,12 @@ import pyorch.config  # noqa: F401  (registers the kinds)
 from pyorch.config import topology, traffic
 from pyorch.config.topology import Topology
 from pyorch.dependency import (
+    FlowCycle,
     ShortestPaths,
+    describe_cycle,
     draw_paths_around_cycle,
     find_cycle,
+    flow_cycle,
     has_cycle,
     route_dependencies,
 )
@@ -130,3 +133,115 @@ def test_flows_around_a_ring(switches: int, hops: int) -> None:
     for host, path in flows.paths.items():
         around = [first + (host // 2 + step) % switches for step in range(hops + 1)]
         assert path.tolist() == [host, *around, 2 * ((host // 2 + hops) % switches)]
+
+
+def run_data(form: dict[str, Any], entries: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """What flow_cycle looks at."""
+    plain = {"class": 3, "start_ps": 0, "window_bytes": 0}
+    return {
+        "topology": form,
+        "traffic": [plain | entry for entry in entries],
+        "seed": 1,
+        "run": {"duration_ps": 10**9, "drain_ps": 0},
+        "attributes": {},
+        "nodes": [],
+        "routes": [],
+    } | more
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 6), st.integers(1, 15))
+def test_cycles_of_flows_are_those_of_an_enumeration_of_their_paths(
+    seed: int, count: int, shift: int
+) -> None:
+    """A possible cycle is one of all paths of all flows; a certain one of turns all of them make.
+
+    Flows with a single path make all their turns for certain.
+    """
+    form = topology.draw_failed_links(TREE | {"random_failed_links": count}, seed)
+    entry = {"kind": "permutation", "size_bytes": 1000, "hosts": ["all"], "shift": shift}
+    network = topology.build(form)
+    names = [network.names[host] for host in network.hosts.tolist()]
+    entry = {"kind": "permutation", "size_bytes": 1000, "hosts": names, "shift": shift}
+    found = flow_cycle(run_data(form, [entry]))
+    graph = graph_of(network)
+    every: nx.DiGraph[Any] = nx.DiGraph()
+    common: nx.DiGraph[Any] = nx.DiGraph()
+    single: nx.DiGraph[Any] = nx.DiGraph()
+    for src in network.hosts.tolist():
+        ends = (int(network.racks[src]), int(network.racks[(src + shift) % len(names)]))
+        turns = [turns_of(path) for path in nx.all_shortest_paths(graph, *ends)]
+        every.add_edges_from(set.union(*turns))
+        common.add_edges_from(set.intersection(*turns))
+        single.add_edges_from(turns[0] if len(turns) == 1 else [])
+    cyclic = [not nx.is_directed_acyclic_graph(each) for each in (every, common, single)]
+    assert (found.verdict != "none") == cyclic[0]
+    assert found.verdict != "certain" or cyclic[1]
+    assert found.verdict == "certain" or not cyclic[2]
+    closed = [*found.cycle, *found.cycle[:1]]
+    assert all(every.has_edge(*pair) for pair in itertools.pairwise(closed))
+
+
+PAIR: dict[str, Any] = LINK | {
+    "kind": "line",
+    "switches": 2,
+    "hosts_per_switch": 2,
+    "trunk_rate_bps": 10**10,
+    "trunk_delay_ps": 10**6,
+}
+LOOP = {"switch": "s1", "dst": "h2", "next": "s0", "at_ps": 5_000_000, "until_ps": 9_000_000}
+TO_H2 = {"kind": "greedy", "src": ["h0"], "dst": ["h2"]}
+
+
+def test_a_route_that_leads_back_is_a_cycle_from_then_on() -> None:
+    """Two switches that send the traffic of one host to each other."""
+    assert flow_cycle(run_data(PAIR, [TO_H2])) == FlowCycle("none")
+    found = flow_cycle(run_data(PAIR, [TO_H2], routes=[LOOP]))
+    assert found == FlowCycle("certain", 5_000_000, ((4, 5), (5, 4)))
+    names = topology.build(PAIR).names
+    assert describe_cycle(found, names) == (
+        "cyclic buffer dependency from 5us on: s0:s1 -> s1:s0 -> s0:s1"
+    )
+    late = LOOP | {"at_ps": 2 * 10**9, "until_ps": -1}
+    assert flow_cycle(run_data(PAIR, [TO_H2], routes=[late])).verdict == "none", "after the end"
+    other = LOOP | {"dst": "h3"}
+    assert flow_cycle(run_data(PAIR, [TO_H2], routes=[other])).verdict == "none", "of another host"
+
+
+def test_switches_that_learn_of_a_failure_at_different_times_loop() -> None:
+    """A square: s1 knows at once that its way to s3 is gone, s0 still sends through it.
+
+    s0 reaches s3 over s1 or s2. The flow from h1 goes by s1 -> s3; when that link fails s1 sends
+    it back to s0, which may choose s1 again until it learns.
+    """
+    links = [["h0", "s0"], ["h1", "s1"], ["h3", "s3"]]
+    links += [["s0", "s1"], ["s1", "s3"], ["s0", "s2"], ["s2", "s3"]]
+    square = LINK | {
+        "kind": "explicit",
+        "hosts": ["h0", "h1", "h3"],
+        "switches": ["s0", "s1", "s2", "s3"],
+        "links": [{"between": pair, "rate_bps": 10**10, "delay_ps": 10**6} for pair in links],
+        "failures": [{"link": ["s1", "s3"], "down_ps": 10**6, "up_ps": -1}],
+    }
+    flow = {"kind": "greedy", "src": ["h1"], "dst": ["h3"]}
+    assert flow_cycle(run_data(square, [flow])).verdict == "none"
+    switch = "ns3::lossless::Switch"
+    slow = {"nodes": ["s0"], "attributes": {switch: {"RouteDelay": "50000000ps"}}}
+    found = flow_cycle(run_data(square, [flow], nodes=[slow]))
+    assert (found.verdict, found.since_ps) == ("possible", 10**6)
+    number = topology.build(square).numbers
+    assert set(found.cycle) == {(number["s0"], number["s1"]), (number["s1"], number["s0"])}
+    every = {switch: {"RouteDelay": "50000000ps"}}
+    assert flow_cycle(run_data(square, [flow], attributes=every)).verdict == "none", "all at once"
+
+
+def test_pinned_paths_close_a_cycle_for_certain() -> None:
+    """Three flows around a ring of three switches, by paths of their own."""
+    ring = PAIR | {"kind": "ring", "switches": 3, "hosts_per_switch": 1}
+    paths = [["h0", "s0", "s1", "s2", "h2"], ["h1", "s1", "s2", "s0", "h0"]]
+    paths.append(["h2", "s2", "s0", "s1", "h1"])
+    entries = [
+        {"kind": "greedy", "src": [path[0]], "dst": [path[-1]], "path": path} for path in paths
+    ]
+    assert flow_cycle(run_data(ring, entries)).verdict == "certain"
+    assert flow_cycle(run_data(ring, entries[:2])).verdict == "none"

@@ -87,6 +87,7 @@ def make_spec(seed: int, do: str) -> RunSpec:
         "agents": [],
         "host_agents": [],
         "nodes": [],
+        "routes": [],
         "congestion_control": "",
         "traffic": [],
         "faults": [],

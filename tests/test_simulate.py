@@ -152,6 +152,7 @@ def make_spec(**changes: Any) -> RunSpec:
             {"nodes": ["h1", "s0"], "attributes": {"ns3::lossless::Port": {"Overhead": "4"}}},
             {"nodes": ["s0"], "attributes": {"ns3::lossless::Switch": {"Latency": "5ps"}}},
         ],
+        "routes": [{"switch": "s0", "dst": "h1", "next": "h0", "at_ps": 7, "until_ps": -1}],
         "congestion_control": "ns3::c::Control",
         "traffic": [],
         "faults": [
@@ -209,6 +210,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("SetNodeAttribute", 1, "ns3::lossless::Port", "Overhead", "4"),
         ("SetNodeAttribute", 3, "ns3::lossless::Port", "Overhead", "4"),
         ("SetNodeAttribute", 3, "ns3::lossless::Switch", "Latency", "5ps"),
+        ("DivertRoute", 3, 1, 0, 7, -1),
         ("SetReceiveRate", 2, 5, 6),
         ("AddPauseStorm", 1, 3, 7, 8),
         ("Build",),

@@ -37,6 +37,7 @@ def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
         "agents": [],
         "host_agents": [],
         "nodes": [],
+        "routes": [],
         "congestion_control": "",
         "traffic": [],
         "faults": [],

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Settings of one experiment above which a plan is surely a mistake.
 MAX_POINTS = 100_000
+SCENARIO = "scenario"
+"""The key under which [scenarios.NAME] are swept."""
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -132,11 +134,12 @@ class _Loader:
     def load(self, file: FilePath) -> Experiment:
         settings = self._whole_overrides()
         texts = self._texts()
-        variants = self._variants()
-        sweep = self._sweep(settings)
+        variants = self._patches("variants") or {"": []}
+        scenarios = self._patches("scenarios")
+        sweep = self._sweep(settings, list(scenarios))
         fixed = [override for override in settings if not override.is_list]
         self._stop_if_many(len(variants) * _product(sweep))
-        points = self._points(variants, sweep, fixed)
+        points = self._points(scenarios, variants, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
         entries = resolve_entries(self.document, points, varied, self.findings)
@@ -167,17 +170,17 @@ class _Loader:
 
     def _put(self, document: dict[str, Any], path: Path, value: Any, where: str) -> dict[Path, str]:
         """Set a value; return where it was written, by its place."""
-        if path[0] == "variants" and len(path) > 2:
-            patch = document.get("variants", {}).get(path[1])
+        if path[0] in ("variants", "scenarios") and len(path) > 2:
+            patch = document.get(path[0], {}).get(path[1])
             if not isinstance(patch, dict):
-                known = list(document.get("variants", {}))
+                known = list(document.get(path[0], {}))
                 hint = suggest(path[1], known)
-                what = f"there is no variant {path[1]!r}"
+                what = f"there is no {path[0][:-1]} {path[1]!r}"
                 self.findings.problems.append(Problem(where, what, one_of(known), hint))
                 return {}
             name = ".".join(path[2:])
-            flat = self._flat(("variants", path[1]), patch)
-            document["variants"][path[1]] = flat | {name: value}
+            flat = self._flat(path[:2], patch)
+            document[path[0]][path[1]] = flat | {name: value}
             return {}
         try:
             return dict.fromkeys(put(document, path, value), where)
@@ -198,20 +201,20 @@ class _Loader:
             self.findings.add(("title",), "missing", None, 'add title = "..." at the top')
         return texts
 
-    def _variants(self) -> dict[str, list[tuple[Path, Any]]]:
-        """Return the patches by variant; one without a name when the file has none."""
-        table = self.document.get("variants", {})
+    def _patches(self, kind: str) -> dict[str, list[tuple[Path, Any]]]:
+        """Return the patches of [variants.NAME] or [scenarios.NAME] by name."""
+        table = self.document.get(kind, {})
         if not isinstance(table, dict):
-            self.findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
-            return {"": []}
+            self.findings.add((kind,), f"{table!r} is not a table", f"[{kind}.NAME]")
+            return {}
         patches = {}
         for name, patch in table.items():
-            path = ("variants", name)
+            path = (kind, name)
             if not isinstance(patch, dict):
-                self.findings.add(path, f"{patch!r} is not a table", f"[variants.{name}]")
+                self.findings.add(path, f"{patch!r} is not a table", f"[{kind}.{name}]")
                 continue
             patches[name] = self._patch(path, patch)
-        return patches or {"": []}
+        return patches
 
     def _patch(self, path: Path, patch: Mapping[str, Any]) -> list[tuple[Path, Any]]:
         try:
@@ -228,10 +231,13 @@ class _Loader:
         self.findings.add(path, what, "keys that describe a run")
         return False
 
-    def _sweep(self, overrides: list[Override]) -> dict[str, list[Any]]:
-        """Return the swept keys and their values: of the file, changed by the overrides."""
+    def _sweep(self, overrides: list[Override], scenarios: list[str]) -> dict[str, list[Any]]:
+        """Return the swept keys and their values: of the file, changed by the overrides.
+
+        The scenarios, if there are any, are swept first, under the key "scenario".
+        """
         table = self.document.get("sweep", {})
-        sweep: dict[str, list[Any]] = {}
+        sweep: dict[str, list[Any]] = {SCENARIO: scenarios} if scenarios else {}
         for key, values in self._flat(("sweep",), table).items():
             path = ("sweep", key)
             if not isinstance(values, list) or not values:
@@ -244,6 +250,9 @@ class _Loader:
                 sweep[key] = list(override.values)
         for key, values in sweep.items():
             self._check_values(key, values)
+        for name in sweep[SCENARIO] if scenarios else []:
+            if name not in scenarios:
+                self.findings.unknown((SCENARIO,), "scenario", str(name), scenarios)
         return sweep
 
     def _flat(self, path: Path, table: object) -> dict[str, Any]:
@@ -270,16 +279,22 @@ class _Loader:
 
     def _points(
         self,
+        scenarios: Mapping[str, list[tuple[Path, Any]]],
         variants: Mapping[str, list[tuple[Path, Any]]],
         sweep: Mapping[str, list[Any]],
         fixed: list[Override],
     ) -> tuple[Point, ...]:
-        """Resolve every setting: variants outermost, then the swept keys as in the file."""
+        """Resolve every setting: variants outermost, then scenarios, then the swept keys."""
         points = []
         for variant, patch in variants.items():
             for values in itertools.product(*sweep.values()):
                 swept = dict(zip(sweep, values, strict=True))
-                point = self._point(variant, patch, swept, fixed)
+                scenario = str(swept.get(SCENARIO, ""))
+                patches = {
+                    f"scenarios.{scenario}": scenarios.get(scenario, []),
+                    f"variants.{variant}": patch,
+                }
+                point = self._point(variant, patches, swept, fixed)
                 if point is not None:
                     points.append(point)
         return tuple(points)
@@ -287,17 +302,22 @@ class _Loader:
     def _point(
         self,
         variant: str,
-        patch: list[tuple[Path, Any]],
+        patches: Mapping[str, list[tuple[Path, Any]]],
         swept: Mapping[str, Any],
         fixed: list[Override],
     ) -> Point | None:
         document = copy.deepcopy(self.document)
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
-        changes = [(p, value, f"{label}: variants.{variant}: {dotted(p)}") for p, value in patch]
+        changes = [
+            (path, value, f"{label}: {name}: {dotted(path)}")
+            for name, patch in patches.items()
+            for path, value in patch
+        ]
         changes += [
             (tuple(key.split(".")), value, texts.get(key, f"{label}: sweep.{key}"))
             for key, value in swept.items()
+            if key != SCENARIO or not self.document.get("scenarios")
         ]
         changes += [(o.path, o.values[0], o.where) for o in fixed if ".".join(o.path) not in swept]
         origins = dict(self.findings.origins)

@@ -13,7 +13,10 @@ from pyorch.errors import Problem
 
 #: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
 WHOLE = frozenset(
-    {"title", "question", "source", "variants", "sweep", "metric", "figure", "expect"}
+    {
+        *("title", "question", "source", "scenarios", "variants", "sweep"),
+        *("metric", "figure", "expect"),
+    }
 )
 
 

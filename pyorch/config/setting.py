@@ -23,6 +23,7 @@ from pyorch.config.experiment import (
 from pyorch.config.findings import Findings
 from pyorch.config.nodes import resolve_nodes
 from pyorch.config.patch import WHOLE
+from pyorch.config.routes import resolve_routes
 from pyorch.errors import suggest
 from pyorch.units import (
     MAX_TIME,
@@ -38,8 +39,9 @@ from pyorch.units import (
 SCHEMA = 1
 #: Top-level keys that are no sections of C++ objects.
 KEYS = (
-    *("title", "question", "source", "run", "topology", *INTERFACES, "node", "traffic", "fault"),
-    *("variants", "sweep", "trace", "metric", "figure", "expect"),
+    *("title", "question", "source", "run", "topology", *INTERFACES, "node", "route"),
+    *("traffic", "fault"),
+    *("scenarios", "variants", "sweep", "trace", "metric", "figure", "expect"),
 )
 #: Those that every file has.
 NEEDED = ("run", "topology", "traffic")
@@ -175,7 +177,7 @@ class Resolver:
         network: topology.ResolvedTopology,
         findings: Findings,
     ) -> dict[str, Any]:
-        """Resolve [[node]], [[traffic]], [[fault]] and [[trace]]."""
+        """Resolve [[node]], [[route]], [[traffic]], [[fault]] and [[trace]]."""
         sizes = frames(self.types, attributes)
         duration = run.duration if run else MAX_TIME
         scene = traffic.Scene(
@@ -197,6 +199,7 @@ class Resolver:
         nodes = resolve_nodes(entries["node"], network.network, self.types, schemes, findings)
         return {
             "nodes": nodes,
+            "routes": resolve_routes(entries["route"], network.network, findings),
             "traffic": flows,
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
             "traces": resolve_traces(entries["trace"], network.network, findings),
@@ -206,7 +209,7 @@ class Resolver:
     def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:
         """Return the lists of tables, empty where something else stands."""
         lists: dict[str, list[Any]] = {}
-        for key in ("node", "traffic", "fault", "trace"):
+        for key in ("node", "route", "traffic", "fault", "trace"):
             value = document.get(key, [])
             if not isinstance(value, list):
                 findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")

@@ -221,13 +221,56 @@ Fabric::SetLink(uint32_t link, bool up)
 {
     const Link& ends = m_links[link];
     m_routes.SetLink(ends.a, ends.portA, up);
-    m_routes.Compute();
+    UpdateRoutes();
     Port& a = m_nodes[ends.a]->GetPort(ends.portA);
     Port& b = m_nodes[ends.b]->GetPort(ends.portB);
     a.SetUp(up);
     b.SetUp(up);
     m_nodes[ends.a]->NotifyLink(a, up);
     m_nodes[ends.b]->NotifyLink(b, up);
+}
+
+void
+Fabric::UpdateRoutes()
+{
+    Routes::Tables tables = m_routes.Find();
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        const auto* switchNode = dynamic_cast<const Switch*>(PeekPointer(m_nodes[node]));
+        const int64_t delay = switchNode ? switchNode->GetRouteDelay() : 0;
+        if (delay == 0)
+        {
+            m_routes.Adopt(node, std::move(tables[node]));
+            continue;
+        }
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
+                            &Routes::Adopt,
+                            &m_routes,
+                            node,
+                            tables[node]);
+    }
+}
+
+void
+Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until)
+{
+    NS_ABORT_MSG_IF(node >= m_nodes.size() || dst >= m_nodes.size() || !m_routes.IsSwitch(node) ||
+                        m_routes.IsSwitch(dst),
+                    "a route is of a switch and to a host, not of " << node << " to " << dst);
+    NS_ABORT_MSG_IF(!FindPort(node, neighbour),
+                    "no link leads from " << m_nodes[node]->GetName() << " to node " << neighbour);
+    if (at.IsZero())
+    {
+        m_routes.Divert(node, dst, neighbour);
+    }
+    else
+    {
+        Simulator::Schedule(at, &Routes::Divert, &m_routes, node, dst, neighbour);
+    }
+    if (!until.IsNegative())
+    {
+        Simulator::Schedule(until, &Routes::Restore, &m_routes, node, dst);
+    }
 }
 
 void

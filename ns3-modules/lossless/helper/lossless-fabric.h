@@ -153,6 +153,17 @@ class Fabric : public Object
                           const std::string& type,
                           const std::string& name,
                           const std::string& value);
+    /**
+     * @brief Let a switch send what goes to a host to a neighbour for some time, whatever the
+     * shortest paths are: a route that is wrong, or not yet right.
+     *
+     * @param node the switch.
+     * @param dst host.
+     * @param neighbour next node.
+     * @param at when; 0: from the start.
+     * @param until when it goes back to shortest paths; negative: never.
+     */
+    void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until);
     /// All is added: find the routes, configure buffers, start flow controls.
     void Build();
 
@@ -254,6 +265,7 @@ class Fabric : public Object
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
+    void UpdateRoutes();
     void TestDeadlock();
     const DeadlockOracle::Episode* FirstEpisode(DeadlockOracle::Kind kind) const;
     std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;

@@ -62,6 +62,14 @@ Routes::SetSalt(uint32_t node, uint32_t salt)
 void
 Routes::Compute()
 {
+    m_tables = Find();
+}
+
+Routes::Tables
+Routes::Find()
+{
+    // A group has the same number whatever links are down, so that tables of different times can
+    // stand side by side.
     const std::size_t n = m_edges.size();
     m_group.assign(n, NO_GROUP);
     m_lastPort.assign(n, NO_PORT);
@@ -69,7 +77,7 @@ Routes::Compute()
     std::vector<uint32_t> groupOf(n, NO_GROUP);
     for (uint32_t host = 0; host < n; ++host)
     {
-        if (m_isSwitch[host] || m_edges[host].empty() || !m_edges[host].front().up)
+        if (m_isSwitch[host] || m_edges[host].empty())
         {
             continue;
         }
@@ -79,16 +87,15 @@ Routes::Compute()
             groupOf[edge.peer] = static_cast<uint32_t>(m_lastSwitch.size());
             m_lastSwitch.push_back(edge.peer);
         }
-        m_group[host] = groupOf[edge.peer];
+        m_group[host] = edge.up ? groupOf[edge.peer] : NO_GROUP;
         m_lastPort[host] = edge.peerPort;
     }
-    m_offset.assign(n, {});
-    m_next.assign(n, {});
+    Tables tables(n);
     for (uint32_t node = 0; node < n; ++node)
     {
         if (m_isSwitch[node])
         {
-            m_offset[node].assign(m_lastSwitch.size() + 1, 0);
+            tables[node].offset.assign(m_lastSwitch.size() + 1, 0);
         }
     }
     std::vector<uint32_t> distance(n);
@@ -121,12 +128,48 @@ Routes::Compute()
                 if (edge.up && m_isSwitch[edge.peer] && distance[node] != FAR &&
                     distance[edge.peer] + 1 == distance[node])
                 {
-                    m_next[node].push_back(edge.port);
+                    tables[node].next.push_back(edge.port);
                 }
             }
-            m_offset[node][group + 1] = static_cast<uint32_t>(m_next[node].size());
+            tables[node].offset[group + 1] = static_cast<uint32_t>(tables[node].next.size());
         }
     }
+    return tables;
+}
+
+void
+Routes::Adopt(uint32_t node, Table table)
+{
+    m_tables[node] = std::move(table);
+}
+
+bool
+Routes::Divert(uint32_t node, uint32_t dst, uint32_t neighbour)
+{
+    const auto& edges = m_edges[node];
+    const auto edge = std::find_if(edges.begin(), edges.end(), [neighbour](const Edge& e) {
+        return e.peer == neighbour;
+    });
+    if (edge == edges.end())
+    {
+        return false;
+    }
+    m_diverted[uint64_t{node} << 32 | dst] = edge->port;
+    return true;
+}
+
+bool
+Routes::IsDiverted(uint32_t dst) const
+{
+    return std::any_of(m_diverted.begin(), m_diverted.end(), [dst](const auto& entry) {
+        return static_cast<uint32_t>(entry.first) == dst;
+    });
+}
+
+void
+Routes::Restore(uint32_t node, uint32_t dst)
+{
+    m_diverted.erase(uint64_t{node} << 32 | dst);
 }
 
 std::string
@@ -186,6 +229,14 @@ Routes::Next(uint32_t node, const Frame& frame) const
             pinned->second.dst == frame.dst ? pinned->second.forward : pinned->second.backward;
         return frame.hop < path.size() ? path[frame.hop] : NO_PORT;
     }
+    if (!m_diverted.empty())
+    {
+        const auto diverted = m_diverted.find(uint64_t{node} << 32 | frame.dst);
+        if (diverted != m_diverted.end())
+        {
+            return diverted->second;
+        }
+    }
     const uint32_t group = m_group[frame.dst];
     if (group == NO_GROUP)
     {
@@ -195,20 +246,20 @@ Routes::Next(uint32_t node, const Frame& frame) const
     {
         return m_lastPort[frame.dst];
     }
-    const auto& offset = m_offset[node];
-    const uint32_t first = offset[group];
-    const uint32_t count = offset[group + 1] - first;
+    const Table& table = m_tables[node];
+    const uint32_t first = table.offset[group];
+    const uint32_t count = table.offset[group + 1] - first;
     if (count == 0)
     {
         return NO_PORT;
     }
     if (count == 1)
     {
-        return m_next[node][first];
+        return table.next[first];
     }
     const auto hash =
         static_cast<uint32_t>(Mix(static_cast<uint64_t>(m_salt[node]) << 32 | frame.hash));
-    return m_next[node][first + (static_cast<uint64_t>(hash) * count >> 32)];
+    return table.next[first + (static_cast<uint64_t>(hash) * count >> 32)];
 }
 
 std::vector<uint16_t>

@@ -70,8 +70,56 @@ class Routes
      * @param salt any number.
      */
     void SetSalt(uint32_t node, uint32_t salt);
-    /// Find all shortest paths over the links that are up.
+    /// Find all shortest paths over the links that are up; every switch knows them at once.
     void Compute();
+
+    /// What a switch forwards by.
+    struct Table
+    {
+        std::vector<uint32_t> offset; //!< per group: its first next hop
+        std::vector<uint16_t> next;   //!< ports, group after group
+    };
+
+    /// What switches forward by, by node.
+    using Tables = std::vector<Table>;
+    /**
+     * @brief Find all shortest paths over the links that are up, without telling the switches. That
+     * a host is cut off is known at once.
+     *
+     * @return what they should forward by.
+     */
+    Tables Find();
+    /**
+     * @brief A switch learns of its ways.
+     *
+     * @param node the switch.
+     * @param table what it forwards by from now on.
+     */
+    void Adopt(uint32_t node, Table table);
+    /**
+     * @brief Let a switch send what goes to a host to a neighbour, whatever the shortest paths are.
+     * Flows on pinned paths keep theirs.
+     *
+     * @param node the switch.
+     * @param dst host.
+     * @param neighbour next node.
+     * @return false if no link joins the two.
+     */
+    bool Divert(uint32_t node, uint32_t dst, uint32_t neighbour);
+    /**
+     * @brief Does a switch send what goes to a host elsewhere than the shortest paths lead?
+     *
+     * @param dst host.
+     * @return true if one does.
+     */
+    bool IsDiverted(uint32_t dst) const;
+    /**
+     * @brief Undo Divert.
+     *
+     * @param node the switch.
+     * @param dst host.
+     */
+    void Restore(uint32_t node, uint32_t dst);
 
     /**
      * @brief Pin a flow to a path.
@@ -155,10 +203,9 @@ class Routes
         m_group; //!< per node: destinations with the same last switch share a group
     std::vector<uint32_t> m_lastSwitch; //!< per group
     std::vector<uint16_t> m_lastPort;   //!< per node: port of the last switch that leads to it
-    std::vector<std::vector<uint32_t>> m_offset; //!< per node, per group: first next hop
-    std::vector<std::vector<uint16_t>>
-        m_next; //!< per node: next hops of all groups, one after the other
-    std::unordered_map<uint32_t, Pinned> m_pinned; //!< per pinned flow
+    Tables m_tables;                    //!< per node: what it forwards by
+    std::unordered_map<uint64_t, uint16_t> m_diverted; //!< port by (switch, host)
+    std::unordered_map<uint32_t, Pinned> m_pinned;     //!< per pinned flow
 };
 
 } // namespace lossless

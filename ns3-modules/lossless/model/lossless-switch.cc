@@ -28,6 +28,14 @@ Switch::GetTypeId()
                 TimeValue(Seconds(0)),
                 MakeTimeAccessor(&Switch::m_latency),
                 MakeTimeChecker(Seconds(0)))
+            .AddAttribute(
+                "RouteDelay",
+                "Time from the failure or recovery of a link to this switch's new routes; "
+                "until then it forwards as before. Of switches that differ, some forward "
+                "in loops meanwhile.",
+                TimeValue(Seconds(0)),
+                MakeTimeAccessor(&Switch::m_routeDelay),
+                MakeTimeChecker(Seconds(0)))
             .AddAttribute("DecrementTtl",
                           "Count down the time to live and drop a frame when it runs out.",
                           BooleanValue(true),
@@ -45,6 +53,12 @@ int64_t
 Switch::GetPipelineLatency() const
 {
     return m_latency.GetTimeStep();
+}
+
+int64_t
+Switch::GetRouteDelay() const
+{
+    return m_routeDelay.GetTimeStep();
 }
 
 void

@@ -31,6 +31,12 @@ class Switch : public FabricNode
     Switch();
 
     int64_t GetPipelineLatency() const override;
+    /**
+     * @brief Time from a link's failure or recovery to this switch's new routes.
+     *
+     * @return ps.
+     */
+    int64_t GetRouteDelay() const;
     void Receive(Frame* frame, Port& ingress) override;
     void Inject(Frame* frame) override;
     uint64_t CountHeld() const override;
@@ -46,6 +52,7 @@ class Switch : public FabricNode
     void LeavePipeline(Frame* frame);
 
     Time m_latency;      //!< attribute
+    Time m_routeDelay;   //!< until it learns of a link
     bool m_decrementTtl; //!< attribute
     EventStream<Switch, Frame, &Switch::LeavePipeline>
         m_pipeline; //!< frames between arrival and egress queue

@@ -9,6 +9,7 @@
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -636,6 +637,91 @@ class AstrayTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Routes that change during a run: diverted ones, and switches that learn late of a link.
+ */
+class ChangeTest : public TestCase
+{
+  public:
+    ChangeTest()
+        : TestCase("a switch forwards by what it was told, and learns of a link after its delay")
+    {
+    }
+
+  private:
+    /**
+     * @brief Where a switch sends what goes to the host of s3.
+     *
+     * @param node the switch
+     * @return the neighbour
+     */
+    uint32_t Next(uint32_t node) const
+    {
+        Frame frame;
+        frame.dst = m_host;
+        const uint16_t port = m_fabric->GetRoutes().Next(node, frame);
+        return port == NO_PORT ? NO_NODE : m_fabric->GetNode(node).GetPort(port).GetPeerId();
+    }
+
+    /// Note where all go.
+    void Note()
+    {
+        m_noted[NowPs() / 1'000'000] = {Next(0), Next(1), Next(2)};
+    }
+
+    void DoRun() override
+    {
+        // a square s0 s1 s3 s2 with a host on each
+        m_fabric = CreateObject<Fabric>();
+        m_fabric->AddFlowControl("ns3::lossless::Pfc");
+        for (const char* name : {"s0", "s1", "s2", "s3"})
+        {
+            m_fabric->AddSwitch(name);
+        }
+        m_host = m_fabric->AddHost("h", CreateObject<TestNode>());
+        uint32_t toS3 = 0;
+        for (const auto& [a, b] :
+             {std::pair<uint32_t, uint32_t>{0, 1}, {0, 2}, {2, 3}, {m_host, 3}})
+        {
+            m_fabric->AddLink(a, b, DataRate("10Gbps"), MicroSeconds(1));
+        }
+        toS3 = m_fabric->AddLink(1, 3, DataRate("10Gbps"), MicroSeconds(1));
+        m_fabric->SetNodeAttribute(1, "ns3::lossless::Switch", "RouteDelay", "3us");
+        m_fabric->FailLink(toS3, MicroSeconds(10), MicroSeconds(20));
+        m_fabric->DivertRoute(2, m_host, 0, MicroSeconds(30), MicroSeconds(40));
+        m_fabric->DivertRoute(0, m_host, 1, MicroSeconds(5), MicroSeconds(8));
+        m_fabric->Build();
+        for (const int64_t time : {1, 6, 9, 11, 12, 14, 21, 22, 24, 31, 41})
+        {
+            Simulator::Schedule(MicroSeconds(time), &ChangeTest::Note, this);
+        }
+        Simulator::Run();
+        const auto check = [this](int64_t time, uint32_t s1, uint32_t s2, const char* what) {
+            NS_TEST_ASSERT_MSG_EQ(m_noted[time][1], s1, what << ", s1 at " << time << " us");
+            NS_TEST_ASSERT_MSG_EQ(m_noted[time][2], s2, what << ", s2 at " << time << " us");
+        };
+        check(1, 3, 3, "shortest");
+        NS_TEST_ASSERT_MSG_EQ(m_noted[6][0], 1, "diverted");
+        check(11, 3, 3, "s1 does not know yet that its link is down");
+        NS_TEST_ASSERT_MSG_EQ(m_noted[11][0], 2, "s0 does");
+        check(12, 3, 3, "nor now");
+        check(14, 0, 3, "now it does");
+        check(21, 0, 3, "nor that it is up again");
+        check(24, 3, 3, "now it does");
+        check(31, 3, 0, "s2 is diverted");
+        check(41, 3, 3, "and back");
+        Simulator::Destroy();
+        m_fabric->Dispose();
+    }
+
+    static constexpr uint32_t NO_NODE = UINT32_MAX; //!< nowhere
+
+    Ptr<Fabric> m_fabric;                               //!< the network
+    uint32_t m_host{0};                                 //!< the destination
+    std::map<int64_t, std::array<uint32_t, 3>> m_noted; //!< next node of s0, s1, s2 by time (us)
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of Routes.
  */
 class RoutesTestSuite : public TestSuite
@@ -648,6 +734,7 @@ class RoutesTestSuite : public TestSuite
         AddTestCase(new BalanceTest, TestCase::Duration::QUICK);
         AddTestCase(new PinTest, TestCase::Duration::QUICK);
         AddTestCase(new AstrayTest, TestCase::Duration::QUICK);
+        AddTestCase(new ChangeTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -150,6 +150,17 @@ class Simulation
     void FailLink(uint32_t link, int64_t down, int64_t up);
 
     /**
+     * @brief Let a switch send what goes to a host to a neighbour for some time.
+     *
+     * @param node the switch.
+     * @param dst host.
+     * @param neighbour next node.
+     * @param at ps (0: from the start).
+     * @param until ps; -1: never again by shortest paths.
+     */
+    void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, int64_t at, int64_t until);
+
+    /**
      * @brief Add flows: each is one message on a queue pair of its own.
      * @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy,
      * without end.

@@ -197,6 +197,59 @@ class PauseStormTest : public TestCase
 
 /**
  * @ingroup rdma-tests
+ * @brief A host that pauses for ever blocks what sends to it, which is no deadlock of the network.
+ */
+class HostRootedTest : public TestCase
+{
+  public:
+    HostRootedTest()
+        : TestCase("queues that wait for a host that pauses without an end are told from a cycle")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const int64_t stop : {int64_t{-1}, int64_t{1'000'000'000}})
+        {
+            Network net;
+            net.Set("Pfc", "Mode", stop < 0 ? "OnOff" : "Timer");
+            net.Set("SharedBuffer", "Threshold", "Static");
+            net.Set("SharedBuffer", "Xoff", 30'000);
+            net.Set("SharedBuffer", "Xon", 20'000);
+            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.Nodes(3, 2);
+            net.Link(0, 3, 10'000'000'000, 1'000'000);
+            net.Link(1, 4, 10'000'000'000, 1'000'000);
+            net.Link(2, 4, 10'000'000'000, 1'000'000);
+            net.Link(3, 4, 10'000'000'000, 1'000'000);
+            net.Flow(0, 1, 0, 0, 3);
+            constexpr int64_t START = 100'000'000;
+            net.sim.AddPauseStorm(1, 3, START, stop);
+            net.sim.SetDeadlockTest(100'000'000, true);
+            net.sim.Build();
+            net.sim.Run(2'000'000'000);
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing is lost");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("deadlocked"), 0, "no cycle");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("end_ps"), 2'000'000'000, "which would end the run");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("blocked_by_host"), (stop < 0 ? 1 : 0), "for ever");
+            if (stop < 0)
+            {
+                // the PAUSE waits for one ACK at most, travels, and holds what waits then
+                const double formed = net.Number("blocked_by_host_formed_ps");
+                NS_TEST_ASSERT_MSG_GT(formed, START + 1'000'000, "not before the PAUSE is there");
+                NS_TEST_ASSERT_MSG_LT(formed, START + 1'300'000, "and at once then");
+                NS_TEST_ASSERT_MSG_EQ(net.Number("blocked_by_host_queues"), 3, "from end to end");
+                NS_TEST_ASSERT_MSG_NE(net.sim.Notes().find("first pause: h1:s4"),
+                                      std::string::npos,
+                                      "the host is the trigger: " << net.sim.Notes());
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup rdma-tests
  * @brief A storm on a host that is slow as well: two reasons to pause, which must not be confused.
  */
 class StormOnSlowHostTest : public TestCase
@@ -717,6 +770,7 @@ class HostTestSuite : public TestSuite
     {
         AddTestCase(new SlowReceiverTest, TestCase::Duration::QUICK);
         AddTestCase(new PauseStormTest, TestCase::Duration::QUICK);
+        AddTestCase(new HostRootedTest, TestCase::Duration::QUICK);
         AddTestCase(new StormOnSlowHostTest, TestCase::Duration::QUICK);
         AddTestCase(new RandomTroubleTest, TestCase::Duration::QUICK);
         AddTestCase(new SeedTest, TestCase::Duration::QUICK);

@@ -1,0 +1,85 @@
+"""The outcome of every scenario under every scheme: deadlock, starvation, or what flows get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyorch.report.figures import Drawn
+
+if TYPE_CHECKING:
+    from pyorch.report.data import ReportData
+    from pyorch.report.figures.custom import CustomFigure
+
+STARVED = 0.01
+"""Share of the largest mean goodput of a scenario below which its slowest flow counts as starved."""
+
+BROKEN, DEADLOCK, STARVES, FLOWS = "#f2b134", "#c0392b", "#e8c9a0", "#cfe3d4"
+
+
+def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
+    """Draw a table of scenarios and schemes; colour is the outcome, the text says when or how much."""
+    runs = figure.rows_of(data)
+    schemes = list(dict.fromkeys(runs["variant"]))
+    scenarios = list(dict.fromkeys(runs["scenario"]))
+    canvas, panels = figure.canvas(rows=1, columns=1)
+    axes = panels[0][0]
+    best = runs.groupby("scenario")["mean_goodput"].max()
+    told = []
+    for _, run in runs.iterrows():
+        x, y = schemes.index(run["variant"]), scenarios.index(run["scenario"])
+        name, colour, text = _outcome(run, float(best[run["scenario"]]))
+        axes.add_patch(_cell(x, y, colour))
+        axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1)
+        told.append(name)
+    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    axes.set_ylim(len(scenarios) - 0.5, -0.5)
+    axes.set_xticks(range(len(schemes)), schemes)
+    axes.set_yticks(range(len(scenarios)), scenarios)
+    axes.tick_params(length=0, labelsize=7)
+    axes.xaxis.tick_top()
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    _legend(axes)
+    columns = ["scenario", "variant", "seed", "formed", "cycle", "least_goodput", "mean_goodput"]
+    return Drawn(canvas, runs[columns].assign(outcome=told), NOTES)
+
+
+NOTES = [
+    "Deadlock: when it formed, after the start of the traffic. Flows: goodput of the slowest flow over the whole run.",
+    "Starved: no deadlock, but the slowest flow gets less than 1 % of the mean of the scenario's best scheme.",
+    "In a routing loop nothing arrives, whatever the scheme: the frames expire.",
+]
+
+
+def _outcome(run: object, best: float) -> tuple[str, str, str]:
+    """Return the outcome of a run, its colour and its text."""
+    formed = run["formed"] / 1e6
+    if run["at_end"]:
+        return "deadlock", DEADLOCK, f"deadlock\nafter {formed:.0f} µs"
+    if run["deadlock"]:
+        return "broken", BROKEN, f"broken\nafter {formed:.0f} µs"
+    if str(run["scenario"]).startswith("loop"):
+        return "no deadlock", FLOWS, "frames\nexpire"
+    if run["least_goodput"] < STARVED * best:
+        return "starved", STARVES, "starved"
+    return "flows", FLOWS, f"{run['least_goodput'] / 1e9:.1f} Gb/s"
+
+
+def _cell(x: int, y: int, colour: str) -> object:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=colour, edgecolor="none")
+
+
+def _legend(axes: object) -> None:
+    from matplotlib.patches import Patch
+
+    names = {
+        DEADLOCK: "deadlock",
+        BROKEN: "deadlock, broken by the scheme",
+        STARVES: "starved",
+        FLOWS: "no deadlock",
+    }
+    handles = [Patch(facecolor=colour, label=name) for colour, name in names.items()]
+    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncol=4)

@@ -1,0 +1,64 @@
+"""[[route]]: what a switch forwards to a neighbour, against or beside the shortest paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyorch.config.fields import Duration, Names, Table, Time
+from pyorch.config.findings import Findings, Path
+from pyorch.config.topology import NEVER, SWITCH, Topology, check_link
+from pyorch.config.traffic import expand_hosts
+from pyorch.errors import suggest
+
+
+class RouteTable(Table):
+    """From `at` until `until` a switch sends what goes to hosts to a neighbour."""
+
+    switch: str
+    dst: Names
+    next: str
+    at: Time = 0
+    until: Duration | None = None
+    label: str | None = None
+
+
+def resolve_routes(
+    entries: Sequence[Any], network: Topology, findings: Findings
+) -> list[dict[str, Any]]:
+    """Validate [[route]] entries; return their canonical forms, one for each host."""
+    forms = []
+    for number, entry in enumerate(entries):
+        path: Path = ("route", str(number))
+        route = findings.validate(RouteTable, entry, path)
+        if route is None:
+            continue
+        before = len(findings.problems)
+        hosts = _hosts(route.dst, network, findings, (*path, "dst"))
+        _check_ends(route, network, findings, path)
+        if route.until is not None and route.until <= route.at:
+            findings.add((*path, "until"), "not after 'at'", "a time after 'at'")
+        if len(findings.problems) == before:
+            until = NEVER if route.until is None else route.until
+            ends = {"switch": route.switch, "next": route.next, "at_ps": route.at}
+            forms += [ends | {"dst": host, "until_ps": until} for host in hosts]
+    return forms
+
+
+def _hosts(names: Sequence[str], network: Topology, findings: Findings, path: Path) -> list[str]:
+    hosts: list[str] = []
+    for name in names:
+        found = [name] if network.is_host(name) else expand_hosts(name, network)
+        if not found:
+            hint = suggest(name, network.host_names)
+            findings.add(path, f"there is no host {name!r}", None, hint)
+        hosts += found or []
+    return list(dict.fromkeys(hosts))
+
+
+def _check_ends(route: RouteTable, network: Topology, findings: Findings, path: Path) -> None:
+    number = network.numbers.get(route.switch)
+    if number is not None and network.kinds[number] != SWITCH:
+        findings.add((*path, "switch"), f"{route.switch} is a host", "a switch")
+        return
+    check_link(network, [route.switch, route.next], findings, (*path, "next"))
