@@ -47,6 +47,12 @@ Dcfit::GetTypeId()
             .SetParent<Breaker>()
             .SetGroupName("dcfit")
             .AddConstructor<Dcfit>()
+            .AddAttribute("SwitchBits",
+                          "Bits of a switch's number that are kept: a network of 10,000 switches "
+                          "needs 14.",
+                          UintegerValue(SWITCH_BITS),
+                          MakeUintegerAccessor(&Dcfit::m_switchBits),
+                          MakeUintegerChecker<uint32_t>(1, SWITCH_BITS))
             .AddAttribute("SequenceBits",
                           "Bits of the sequence number; the paper says only that there is one.",
                           UintegerValue(8),
@@ -169,10 +175,12 @@ Dcfit::Check() const
         problems << m_node->GetName() << ": DCFIT's messages number " << MAX_PORTS
                  << " ports, but the switch has " << m_node->GetNPorts() << "\n";
     }
-    if (m_node->GetId() >= MAX_SWITCHES - 1)
+    const uint32_t nodes = (1U << m_switchBits) - 1;
+    if (m_node->GetId() >= nodes)
     {
-        problems << m_node->GetName() << ": DCFIT's messages number " << MAX_SWITCHES - 1
-                 << " nodes, but this is node " << m_node->GetId() << "\n";
+        problems << m_node->GetName() << ": with SwitchBits " << m_switchBits
+                 << " DCFIT can number " << nodes << " nodes, but this is node " << m_node->GetId()
+                 << "\n";
     }
     if (m_handle && m_serverCure == ServerCure::LOSSY &&
         m_node->GetBuffer().IsLossless(GetLossyClass()))
@@ -844,7 +852,7 @@ uint64_t
 Dcfit::GetStateBits(uint32_t ports) const
 {
     const uint64_t rank = m_conflict == Conflict::HIGHEST ? 2 * RANK_BITS : 0;
-    const uint64_t egress = SWITCH_BITS + PORT_BITS + m_sequenceBits + 3 + 2;
+    const uint64_t egress = m_switchBits + PORT_BITS + m_sequenceBits + 3 + 2;
     const uint64_t ingress = 1 + PORT_BITS + m_sequenceBits + 1 + 2 + 1 + 1;
     return static_cast<uint64_t>(ports) * ports + ports * (egress + ingress + rank);
 }

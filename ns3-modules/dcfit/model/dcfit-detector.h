@@ -170,6 +170,7 @@ class Dcfit : public Breaker
     void Look();
 
     // Attributes
+    uint32_t m_switchBits;   //!< kept of a switch's number
     uint32_t m_sequenceBits; //!< used of a message's
     Clearing m_clearing;     //!< of the traffic map
     Cause m_cause;           //!< of a pause

@@ -290,12 +290,12 @@ class HandlingTest : public TestCase
         net.Flow({3, 8, 5, 6, 7, 2}, 0, 0, -1, CAP);
         if (slow == 10'000'000'000)
         {
-            for (int64_t at = 50; at < 60'000; at += 50) // it takes a tenth of the time
+            for (int64_t at = 50; at < 40'000; at += 50) // it takes a tenth of the time
             {
                 net.sim.AddPauseStorm(4, 3, at * 1'000'000, (at + 45) * 1'000'000);
             }
         }
-        return net.Run(60'000'000'000);
+        return net.Run(40'000'000'000);
     }
 
     void DoRun() override
