@@ -4,7 +4,14 @@ Values are in base units: B, bit/s, ps or a pure number. Importing this package 
 numpy nor pandas.
 """
 
-from pyorch.metrics import control_kinds, derived_kinds, flow_kinds, pause_kinds, series_kinds
+from pyorch.metrics import (
+    control_kinds,
+    derived_kinds,
+    detection_kinds,
+    flow_kinds,
+    pause_kinds,
+    series_kinds,
+)
 from pyorch.metrics.base import (
     MODELS,
     Metric,
@@ -26,6 +33,7 @@ __all__ = [
     "compute",
     "control_kinds",
     "derived_kinds",
+    "detection_kinds",
     "flow_kinds",
     "is_traced",
     "metric",
