@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <sstream>
 
 namespace ns3
@@ -91,11 +92,13 @@ Routes::Find()
         m_lastPort[host] = edge.peerPort;
     }
     Tables tables(n);
+    std::vector<std::map<std::vector<uint16_t>, uint32_t>> known(n); // sets, and where they are
+    std::vector<uint16_t> set;
     for (uint32_t node = 0; node < n; ++node)
     {
         if (m_isSwitch[node])
         {
-            tables[node].offset.assign(m_lastSwitch.size() + 1, 0);
+            tables[node].start.assign(m_lastSwitch.size(), 0);
         }
     }
     std::vector<uint32_t> distance(n);
@@ -123,15 +126,24 @@ Routes::Find()
             {
                 continue;
             }
+            set.assign(1, 0);
             for (const Edge& edge : m_edges[node])
             {
                 if (edge.up && m_isSwitch[edge.peer] && distance[node] != FAR &&
                     distance[edge.peer] + 1 == distance[node])
                 {
-                    tables[node].next.push_back(edge.port);
+                    set.push_back(edge.port);
                 }
             }
-            tables[node].offset[group + 1] = static_cast<uint32_t>(tables[node].next.size());
+            set.front() = static_cast<uint16_t>(set.size() - 1);
+            Table& table = tables[node];
+            auto place = known[node].find(set);
+            if (place == known[node].end())
+            {
+                place = known[node].emplace(set, static_cast<uint32_t>(table.sets.size())).first;
+                table.sets.insert(table.sets.end(), set.begin(), set.end());
+            }
+            table.start[group] = place->second;
         }
     }
     return tables;
@@ -247,19 +259,15 @@ Routes::Next(uint32_t node, const Frame& frame) const
         return m_lastPort[frame.dst];
     }
     const Table& table = m_tables[node];
-    const uint32_t first = table.offset[group];
-    const uint32_t count = table.offset[group + 1] - first;
-    if (count == 0)
+    const uint16_t* set = &table.sets[table.start[group]];
+    const uint16_t count = set[0];
+    if (count <= 1)
     {
-        return NO_PORT;
-    }
-    if (count == 1)
-    {
-        return table.next[first];
+        return count ? set[1] : NO_PORT;
     }
     const auto hash =
         static_cast<uint32_t>(Mix(static_cast<uint64_t>(m_salt[node]) << 32 | frame.hash));
-    return table.next[first + (static_cast<uint64_t>(hash) * count >> 32)];
+    return set[1 + (static_cast<uint64_t>(hash) * count >> 32)];
 }
 
 std::vector<uint16_t>

@@ -76,8 +76,8 @@ class Routes
     /// What a switch forwards by.
     struct Table
     {
-        std::vector<uint32_t> offset; //!< per group: its first next hop
-        std::vector<uint16_t> next;   //!< ports, group after group
+        std::vector<uint32_t> start; //!< per group: where its set begins
+        std::vector<uint16_t> sets;  //!< a count, then so many ports; groups share what is the same
     };
 
     /// What switches forward by, by node.

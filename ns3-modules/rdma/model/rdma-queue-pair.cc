@@ -412,8 +412,10 @@ QueuePair::Advance(uint64_t acknowledged)
     if (m_retransmit == Retransmit::SELECTIVE)
     {
         m_books->state.erase(m_books->state.begin(),
-                      m_books->state.begin() + static_cast<std::ptrdiff_t>(acknowledged - m_first));
-        std::erase_if(m_books->missing, [acknowledged](uint64_t psn) { return psn < acknowledged; });
+                             m_books->state.begin() +
+                                 static_cast<std::ptrdiff_t>(acknowledged - m_first));
+        std::erase_if(m_books->missing,
+                      [acknowledged](uint64_t psn) { return psn < acknowledged; });
     }
     m_first = acknowledged;
     m_next = std::max(m_next, m_first);

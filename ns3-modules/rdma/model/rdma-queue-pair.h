@@ -301,16 +301,16 @@ class QueuePair : public Object
     std::unique_ptr<Books> m_books;   //!< Selective, or null
 
     // Sender
-    bool m_started{false};                      //!< begun
-    uint64_t m_first{0};                        //!< first packet not acknowledged
-    uint64_t m_next{0};                         //!< next packet to send
-    uint64_t m_highest{0};                      //!< first packet never sent
-    int64_t m_progress{0};                      //!< last sign of progress (ps)
-    int64_t m_holdUntil{0};                     //!< send nothing before (ps)
-    bool m_paced{false};                        //!< a rate below the line's is in force
-    bool m_watching{false};                     //!< an occurrence of m_timer is scheduled
-    lossless::RateLimiter m_limiter;            //!< spaces packets
-    lossless::ReusableEvent<QueuePair> m_timer; //!< looks for silence
+    bool m_started{false};                          //!< begun
+    uint64_t m_first{0};                            //!< first packet not acknowledged
+    uint64_t m_next{0};                             //!< next packet to send
+    uint64_t m_highest{0};                          //!< first packet never sent
+    int64_t m_progress{0};                          //!< last sign of progress (ps)
+    int64_t m_holdUntil{0};                         //!< send nothing before (ps)
+    bool m_paced{false};                            //!< a rate below the line's is in force
+    bool m_watching{false};                         //!< an occurrence of m_timer is scheduled
+    lossless::RateLimiter m_limiter;                //!< spaces packets
+    lossless::ReusableEvent<QueuePair> m_timer;     //!< looks for silence
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
 
     // Receiver
