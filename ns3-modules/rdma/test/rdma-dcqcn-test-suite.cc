@@ -846,6 +846,60 @@ class NetworkTest : public TestCase
         return net.Number("retransmitted_bytes");
     }
 
+    /**
+     * @brief Two greedy flows on one NIC, of which one is cut: wire bytes of its class and of the
+     * other's.
+     *
+     * @param window of the flow that is cut (B); 0: none
+     * @return bytes of the cut flow and of the other in 40 us, a while after the cut
+     */
+    std::array<int64_t, 2> OnTheWire(uint64_t window)
+    {
+        Network net;
+        net.sim.SetAttribute("ns3::rdma::tests::FedDcqcn", "Parameters", "Paper");
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.SetCongestionControl("ns3::rdma::tests::FedDcqcn");
+        net.Set("Port", "ClassService", "Dwrr");
+        net.Set("SharedBuffer", "LosslessClasses", 24);
+        net.Star(3, 40 * GBPS, US);
+        net.Flow(0, 1, 0, 0, 4); // starts first, so that the one fed is the other
+        net.Flow(0, 2, 0, 1, 3, 0, window);
+        net.sim.Build();
+        const uint32_t node = 0;
+        const int64_t peer = 3;
+        net.sim.Trace("rate", &node, &peer, 1, 0xff, 20 * US);
+        Fed::NotifyAt({10 * US, 15 * US});
+        net.sim.Run(61 * US);
+        NS_TEST_EXPECT_MSG_EQ(FedDcqcn::g_last->GetRate(), 10 * GBPS, "two halvings");
+        const auto times = net.Column("rate", "time_ps");
+        const auto classes = net.Column("rate", "class");
+        const auto bytes = net.Column("rate", "tx_bytes");
+        std::array<int64_t, 2> sent{};
+        for (std::size_t row = 0; row < times.size(); ++row)
+        {
+            if (times[row] > 20 * US && (classes[row] == 3 || classes[row] == 4))
+            {
+                sent[classes[row] - 3] += bytes[row];
+            }
+        }
+        return sent;
+    }
+
+    /// The rate is that of the wire; another flow of the NIC takes what is left; a window still
+    /// holds.
+    void Wire()
+    {
+        constexpr int64_t WIRE = 1068; // B of a full frame with preamble and gap
+        const auto rate = OnTheWire(0);
+        NS_TEST_EXPECT_MSG_EQ_TOL(rate[0], 50'000, WIRE, "10 Gb/s for 40 us");
+        NS_TEST_EXPECT_MSG_EQ_TOL(rate[1], 150'000, 2 * WIRE, "the rest of 40 Gb/s");
+        // Two packets a round trip of 4 links of 1 us, two frames that are stored and forwarded,
+        // and an answer: 4.4 us and what the other flow's frames before them take.
+        const auto window = OnTheWire(2000);
+        NS_TEST_EXPECT_MSG_LT(window[0], 2 * WIRE * 40 * 10 / 44 + 2 * WIRE, "the lower one holds");
+        NS_TEST_EXPECT_MSG_GT(window[0], 10 * WIRE, "and the flow goes on");
+    }
+
     /// The rows of a flow in "flow_rate" begin with the line's rate and end with 0 when it is done.
     void Trace()
     {
@@ -891,6 +945,7 @@ class NetworkTest : public TestCase
         NS_TEST_EXPECT_MSG_LT(with, without, "and DCQCN repeats less than line rate");
         NS_TEST_EXPECT_MSG_GT(Incast(false, "Selective", true), 0, "selective repeat too");
         Trace();
+        Wire();
     }
 };
 
