@@ -24,6 +24,10 @@ DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
     for (const auto& node : m_nodes)
     {
         node->SetOracle(this);
+        for (uint16_t port = 0; port < node->GetNPorts(); ++port)
+        {
+            m_pools = m_pools || node->GetPort(port).HasPressureHooks();
+        }
     }
 }
 
@@ -160,7 +164,7 @@ DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
     const bool root = m_open[1] == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
     if (root || (m_circle && m_open[0] == 0))
     {
-        Touch();
+        Touch(side);
     }
 }
 
@@ -174,7 +178,7 @@ DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
     }
     if (state.stuck)
     {
-        Touch();
+        TouchAll();
     }
     state.held = false;
     Drop(state.pause);
@@ -190,7 +194,7 @@ DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
 }
 
 void
-DeadlockOracle::NoteJoined(const Port& port, const Frame& frame)
+DeadlockOracle::NoteJoined(const Port& port, uint16_t queue, const Frame& frame)
 {
     const uint8_t cls = frame.cls;
     SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
@@ -209,18 +213,24 @@ DeadlockOracle::NoteJoined(const Port& port, const Frame& frame)
     }
     const bool root =
         search && m_open[1] == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
-    if (root || (m_circle && m_open[0] == 0))
+    if (root || (m_circle && m_open[0] == 0 && port.IsHeld(queue)))
     {
-        Touch();
+        Touch(side);
     }
 }
 
 void
-DeadlockOracle::NoteLeft(const Port& port, uint8_t cls)
+DeadlockOracle::NoteLeft(const Port& port, uint16_t queue)
 {
-    if ((m_circle && m_open[0] == 0) || StateOf(port.GetNodeId(), port.GetIndex(), cls).stuck)
+    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
+    const DeadlockTest::Side side{port.GetNodeId(), port.GetIndex(), cls};
+    if (StateOf(side.node, side.port, cls).stuck)
     {
-        Touch();
+        TouchAll();
+    }
+    else if (m_circle && m_open[0] == 0 && port.IsHeld(queue))
+    {
+        Touch(side); // its new head cannot go
     }
 }
 
@@ -234,7 +244,7 @@ DeadlockOracle::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls)
     last = pause;
     if (egress == NO_PORT && StateOf(ingress.GetPeerId(), ingress.GetPeer().GetIndex(), cls).held)
     {
-        Touch(); // held back already, now perhaps for good
+        TouchAll(); // held back already, now perhaps for good
     }
 }
 
@@ -243,14 +253,15 @@ DeadlockOracle::NoteChange()
 {
     if (m_circle || m_open[0] || m_open[1])
     {
-        Touch();
+        TouchAll();
     }
 }
 
 void
-DeadlockOracle::Touch()
+DeadlockOracle::Touch(const DeadlockTest::Side& side)
 {
     // Decided when the present event is over: until then a message may be half obeyed.
+    m_touched.push_back(side);
     if (!m_reviewing)
     {
         m_reviewing = true;
@@ -259,19 +270,67 @@ DeadlockOracle::Touch()
 }
 
 void
+DeadlockOracle::TouchAll()
+{
+    m_allTouched = true;
+    if (!m_reviewing)
+    {
+        m_reviewing = true;
+        m_review.Schedule(0);
+    }
+}
+
+void
+DeadlockOracle::FindAhead()
+{
+    // Where nothing was stuck, what is now stuck holds one of the classes concerned, and what that
+    // waits for; the rest of the network need not be looked at.
+    ++m_visit;
+    m_toDo.clear();
+    m_ahead.clear();
+    for (const DeadlockTest::Side& side : m_touched)
+    {
+        SideState& state = StateOf(side.node, side.port, side.cls);
+        if (state.held && state.visit != m_visit)
+        {
+            state.visit = m_visit;
+            m_toDo.push_back(side);
+        }
+    }
+    while (!m_toDo.empty())
+    {
+        const DeadlockTest::Side side = m_toDo.back();
+        m_toDo.pop_back();
+        m_ahead.push_back(side);
+        Search(side);
+    }
+}
+
+void
 DeadlockOracle::Review()
 {
     m_reviewing = false;
-    Update();
+    if (m_allTouched || m_pools || m_open[0] || m_open[1])
+    {
+        Update(m_sides);
+    }
+    else
+    {
+        FindAhead();
+        Update(m_ahead);
+    }
+    m_allTouched = false;
+    m_touched.clear();
 }
 
 // ---- Episodes
 
 void
-DeadlockOracle::Update()
+DeadlockOracle::Update(const std::vector<DeadlockTest::Side>& sides)
 {
     ++m_evaluations;
-    m_test.Find(m_sides);
+    m_test.Find(sides);
+    const auto before = m_open;
     const std::size_t cyclic = m_test.CountCyclic();
     const std::array<bool, 2> found{cyclic > 0, m_test.GetStuck().size() > cyclic};
     for (const Kind kind : {Kind::CYCLIC, Kind::HOST})
@@ -287,8 +346,15 @@ DeadlockOracle::Update()
             Form(kind);
         }
     }
-    MarkStuck();
-    m_circle = m_open[0] > 0 || (m_circle && HasCircle());
+    if (m_open[0] || m_open[1] || before != m_open)
+    {
+        MarkStuck();
+    }
+    m_circle = m_circle || m_open[0] > 0;
+    if (before != m_open)
+    {
+        m_circle = m_open[0] > 0 || HasCircle();
+    }
 }
 
 void
@@ -348,7 +414,7 @@ DeadlockOracle::Look()
     }
     const std::size_t before = m_episodes.size();
     const bool expected = m_reviewing;
-    Update();
+    Update(m_sides);
     m_missed += expected ? 0 : m_episodes.size() - before;
     for (const std::size_t open : m_open)
     {

@@ -112,16 +112,17 @@ class DeadlockOracle
      * @brief A frame has joined a queue of a held class.
      *
      * @param port egress port.
+     * @param queue its queue.
      * @param frame it.
      */
-    void NoteJoined(const Port& port, const Frame& frame);
+    void NoteJoined(const Port& port, uint16_t queue, const Frame& frame);
     /**
      * @brief A frame has left a queue of a held class.
      *
      * @param port egress port.
-     * @param cls class.
+     * @param queue its queue.
      */
-    void NoteLeft(const Port& port, uint8_t cls);
+    void NoteLeft(const Port& port, uint16_t queue);
     /**
      * @brief A port is about to pause its peer.
      *
@@ -208,9 +209,11 @@ class DeadlockOracle
     bool ClosesCircle(const DeadlockTest::Side& from);
     bool HasCircle();
     void Search(const DeadlockTest::Side& side);
-    void Touch();
+    void FindAhead();
+    void Touch(const DeadlockTest::Side& side);
+    void TouchAll();
     void Review();
-    void Update();
+    void Update(const std::vector<DeadlockTest::Side>& sides);
     void Form(Kind kind);
     void MarkStuck();
     int64_t SinceOf(const DeadlockTest::Queue& queue) const;
@@ -220,22 +223,26 @@ class DeadlockOracle
     void Use(uint32_t pause);
     void Drop(uint32_t pause);
 
-    std::vector<Ptr<FabricNode>> m_nodes;    //!< the network
-    DeadlockTest m_test;                     //!< decides
-    std::vector<SideState> m_states;         //!< by place
-    std::vector<uint32_t> m_pressure;        //!< by place of the ingress: its last pause
-    std::vector<DeadlockTest::Side> m_sides; //!< those that are held back
-    std::vector<DeadlockTest::Side> m_toDo;  //!< of a search
-    std::vector<Link> m_pauses;              //!< pool
-    std::vector<uint32_t> m_freePauses;      //!< free places in it
-    uint32_t m_visit{0};                     //!< number of the last search
-    bool m_circle{false};                    //!< held classes wait in a circle
-    bool m_reviewing{false};                 //!< Review is scheduled
-    std::array<std::size_t, 2> m_open{};     //!< by kind: open episode + 1, or 0
-    std::vector<Episode> m_episodes;         //!< in the order of their formation
-    uint64_t m_evaluations{0};               //!< CountEvaluations
-    uint64_t m_missed{0};                    //!< CountMissed
-    ReusableEvent<DeadlockOracle> m_review;  //!< Review
+    std::vector<Ptr<FabricNode>> m_nodes;      //!< the network
+    DeadlockTest m_test;                       //!< decides
+    std::vector<SideState> m_states;           //!< by place
+    std::vector<uint32_t> m_pressure;          //!< by place of the ingress: its last pause
+    std::vector<DeadlockTest::Side> m_sides;   //!< those that are held back
+    std::vector<DeadlockTest::Side> m_toDo;    //!< of a search
+    std::vector<DeadlockTest::Side> m_touched; //!< where something happened since the last review
+    std::vector<DeadlockTest::Side> m_ahead;   //!< what they may wait for
+    bool m_allTouched{false};                  //!< anywhere
+    bool m_pools{false};                       //!< what is OFF depends on all of a node's queues
+    std::vector<Link> m_pauses;                //!< pool
+    std::vector<uint32_t> m_freePauses;        //!< free places in it
+    uint32_t m_visit{0};                       //!< number of the last search
+    bool m_circle{false};                      //!< held classes wait in a circle
+    bool m_reviewing{false};                   //!< Review is scheduled
+    std::array<std::size_t, 2> m_open{};       //!< by kind: open episode + 1, or 0
+    std::vector<Episode> m_episodes;           //!< in the order of their formation
+    uint64_t m_evaluations{0};                 //!< CountEvaluations
+    uint64_t m_missed{0};                      //!< CountMissed
+    ReusableEvent<DeadlockOracle> m_review;    //!< Review
 };
 
 } // namespace lossless

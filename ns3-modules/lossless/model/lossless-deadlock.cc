@@ -13,33 +13,6 @@ namespace ns3
 namespace lossless
 {
 
-namespace
-{
-
-/**
- * @brief Must a queue wait for another one of its port?
- *
- * @param flowControl of the port
- * @param queue the queue
- * @param head its first frame
- * @param n how many queues the port has
- * @return whether it must
- */
-bool
-WaitsForAny(const FlowControl& flowControl, uint16_t queue, const Frame& head, std::size_t n)
-{
-    for (uint16_t other = 0; other < n; ++other)
-    {
-        if (other != queue && flowControl.WaitsFor(queue, head, other))
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
-} // namespace
-
 DeadlockTest::DeadlockTest(std::vector<Ptr<FabricNode>> nodes)
     : m_nodes(std::move(nodes))
 {
@@ -107,20 +80,11 @@ DeadlockTest::Collect(const Side& side)
     const auto& queues = port.GetQueues();
     for (uint16_t number = side.cls; number < queues.size(); number += N_CLASSES)
     {
-        if (queues[number].GetFrames() == 0)
+        if (!port.IsHeld(number))
         {
             continue;
         }
         const bool byPeer = port.IsHeldForGood(number);
-        const Frame& head = *queues[number].Head();
-        const auto& chain = port.GetFlowControls();
-        if (!byPeer && std::none_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
-                return flowControl->GetHooks() & FlowControl::ORDER &&
-                       WaitsForAny(*flowControl, number, head, queues.size());
-            }))
-        {
-            continue;
-        }
         const Port& peer = port.GetPeer();
         Candidate candidate;
         candidate.queue = Queue{side.node, side.port, number};

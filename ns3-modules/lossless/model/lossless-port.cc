@@ -245,7 +245,7 @@ Port::Enqueue(Frame* frame)
         }
         if ((m_held >> frame->cls) & 1U)
         {
-            m_node->GetOracle()->NoteJoined(*this, *frame);
+            m_node->GetOracle()->NoteJoined(*this, queue, *frame);
         }
     }
     if (!m_busy)
@@ -410,16 +410,49 @@ Port::SetIgnorePause(uint16_t queue, bool ignore)
 }
 
 bool
+Port::IsHeld(uint16_t queue) const
+{
+    const Frame* head = m_queues[queue].Head();
+    if (!head || (m_ignore >> queue) & 1U)
+    {
+        return false;
+    }
+    if ((m_blocked >> queue) & 1U)
+    {
+        return true;
+    }
+    const int64_t now = NowPs();
+    return std::any_of(m_gateHooks.begin(), m_gateHooks.end(), [&](const FlowControl* control) {
+        if (!(control->GetHooks() & FlowControl::ORDER))
+        {
+            return control->GetEarliest(queue, *head, now) == NEVER;
+        }
+        for (uint16_t other = queue % N_CLASSES; other < m_queues.size(); other += N_CLASSES)
+        {
+            if (other != queue && control->WaitsFor(queue, *head, other))
+            {
+                return true;
+            }
+        }
+        return false;
+    });
+}
+
+bool
 Port::IsHeldForGood(uint16_t queue) const
 {
+    // held by the peer: what only waits for another queue of the port is not
+    if (!IsHeld(queue))
+    {
+        return false;
+    }
     const Frame& head = *m_queues[queue].Head();
     const int64_t now = NowPs();
-    if ((m_ignore >> queue) & 1U ||
-        (!((m_blocked >> queue) & 1U) &&
-         std::none_of(m_gateHooks.begin(), m_gateHooks.end(), [&](const FlowControl* control) {
-             return !(control->GetHooks() & FlowControl::ORDER) &&
-                    control->GetEarliest(queue, head, now) == NEVER;
-         })))
+    if (!((m_blocked >> queue) & 1U) &&
+        std::none_of(m_gateHooks.begin(), m_gateHooks.end(), [&](const FlowControl* control) {
+            return !(control->GetHooks() & FlowControl::ORDER) &&
+                   control->GetEarliest(queue, head, now) == NEVER;
+        }))
     {
         return false;
     }
@@ -765,7 +798,7 @@ Port::PopQueue(uint16_t queue, int64_t now)
     }
     if ((m_held >> frame->cls) & 1U)
     {
-        m_node->GetOracle()->NoteLeft(*this, frame->cls);
+        m_node->GetOracle()->NoteLeft(*this, queue);
     }
     return frame;
 }

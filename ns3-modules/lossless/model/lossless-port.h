@@ -333,6 +333,14 @@ class Port : public Object
      */
     bool IsHeldForGood(uint16_t queue) const;
     /**
+     * @brief Does something hold a queue back, other than its turn or a time?
+     *
+     * @param queue its number.
+     * @return true if it is blocked, lacks what lets its head go, or waits for another queue of the
+     * port; false if it is empty.
+     */
+    bool IsHeld(uint16_t queue) const;
+    /**
      * @brief Its index in its node.
      *
      * @return index.
