@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import json
+import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,14 +19,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from pydantic import ValidationError
 
+import pyorch.config  # noqa: F401  (registers the kinds of topology)
+from pyorch.config import topology
 from pyorch.config.attributes import catalogue
 from pyorch.metrics import RunTables, compute
 from pyorch.report import write_report
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
+from pyorch.report.figures.network import layout
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import paper_style
 from tests.strategies import SCHEMA
@@ -139,6 +146,25 @@ def pause_table(variant: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def deadlock_tables() -> dict[str, pd.DataFrame]:
+    """A deadlock between s0 and h0, with numbers as the topology has them (h0, h1, h2, s0)."""
+    columns = ["episode", "part", "order", "node", "peer", "class", "time_ps"]
+    parts = [
+        (0, 0, 0, 3, 0, 3, 400 * US),
+        (0, 0, 1, 0, 3, 3, 450 * US),
+        (0, 1, 0, 3, 0, 3, -1),
+        (0, 1, 1, 0, 3, 3, -1),
+        (0, 1, 2, 1, 3, 3, -1),
+        (0, 2, 0, 0, 3, 3, 400 * US),
+        (0, 2, 1, 3, 0, 3, 450 * US),
+    ]
+    episodes = {"episode": [0], "kind": [0], "formed_ps": [500 * US], "dissolved_ps": [-1]}
+    return {
+        "deadlock": pd.DataFrame(episodes),
+        "deadlock_part": pd.DataFrame(parts, columns=columns),
+    }
+
+
 def flow_table(load: float, variant: str, rng: np.random.Generator) -> pd.DataFrame:
     """3,000 flows whose slowdown grows with load; a few of the last do not finish under PFC."""
     n = 3000
@@ -190,6 +216,7 @@ def add_run(store: FakeStore, spec: FakeSpec, fingerprint: str) -> None:
         "rate": rate_table(variant),
         "pause": pause_table(variant),
         "flow": flow_table(load, variant, rng),
+        **deadlock_tables(),
     }
     summary = {
         "end_ps": 2000 * US,
@@ -310,6 +337,13 @@ FIGURES: dict[str, dict[str, Any]] = {
         "kind": "slowdown",
         "columns": "load",
         "where": ONE_RESPONSE,
+    },
+    "deadlock_map": {
+        "name": "map",
+        "kind": "deadlock_map",
+        "title": "A deadlock",
+        "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
+        "frames": 3,
     },
     "pause_timeline": {
         "name": "pauses",
@@ -613,3 +647,48 @@ def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
         "bad: broken: KeyError: 'oops'",
         "none: figures.py has no function 'nothing'",
     )
+
+
+def test_a_deadlock_is_shown_in_motion(tmp_path: Path) -> None:
+    """The page holds an animated PNG, its last picture the deadlock."""
+    drawn = draw(FIGURES["deadlock_map"], sweep(1))
+    assert drawn.movie == draw(FIGURES["deadlock_map"], sweep(1)).movie
+    frames = Image.open(io.BytesIO(drawn.movie))
+    assert (frames.format, getattr(frames, "n_frames", 1)) == ("PNG", 4)
+    told = drawn.data.set_index(["node", "peer"])["what"]
+    assert told.loc[("s0", "h0")].tolist() == ["cycle", "chain 1"]
+    assert told.loc[("h0", "s0")].tolist() == ["cycle", "chain 2"]
+    texts = [text.get_text() for text in drawn.canvas.axes[0].texts]
+    assert "500.0 µs: deadlock" in texts
+    specs = sweep(1)
+    result = write_report(experiment([FIGURES["deadlock_map"]]), make_store(specs), specs, tmp_path)
+    assert tmp_path / "map.apng" in result.files
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert base64.b64encode(drawn.movie).decode() in page
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"kind": "fat_tree", "k": 4},
+        {"kind": "leaf_spine", "leaves": 4, "spines": 2, "hosts_per_leaf": 4},
+        {"kind": "ring", "switches": 5, "hosts_per_switch": 1},
+        {"kind": "line", "switches": 2, "hosts_per_switch": 2},
+    ],
+)
+def test_nodes_of_a_map_lie_apart(form: dict[str, Any]) -> None:
+    """No two nodes are drawn at one place, and tiers lie above each other."""
+    network = topology.build({"rate_bps": 10**10, "delay_ps": US, **form})
+    places = layout(network)
+    assert set(places) == set(range(len(network.names)))
+    gaps = [math.dist(a, b) for a, b in combinations(places.values(), 2)]
+    assert min(gaps) > 0.02
+    tiers = {"edge": 0, "leaf": 0, "agg": 1, "spine": 1, "core": 2}
+    heights: dict[int, set[float]] = {}
+    for node, name in enumerate(network.names):
+        tier = tiers.get(name.rstrip("0123456789"))
+        if tier is not None:
+            heights.setdefault(tier, set()).add(round(places[node][1], 6))
+    assert all(len(own) == 1 for own in heights.values())
+    order = [heights[tier].copy().pop() for tier in sorted(heights)]
+    assert order == sorted(order)

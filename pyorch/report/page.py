@@ -23,11 +23,13 @@ class DrawnFigure:
     width: str = "two"
     files: tuple[Path, ...] = ()
     error: str = ""
+    movie: Path | None = None
 
     @property
     def image(self) -> str:
-        """The PNG as a data URL."""
-        return "data:image/png;base64," + base64.b64encode(self.files[1].read_bytes()).decode()
+        """The moving picture if there is one, else the PNG, as a data URL."""
+        shown = self.movie or self.files[1]
+        return "data:image/png;base64," + base64.b64encode(shown.read_bytes()).decode()
 
 
 @dataclass(frozen=True)

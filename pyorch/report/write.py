@@ -121,7 +121,12 @@ def _save(model: FigureModel, drawn: Drawn, out_dir: Path) -> DrawnFigure:
     drawn.canvas.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
     drawn.data.to_csv(table, index=False, lineterminator="\n")
     caption = " ".join([model.caption, *drawn.notes]).strip()
-    return DrawnFigure(model.name, model.title, caption, model.width, (pdf, png, table))
+    files: tuple[Path, ...] = (pdf, png, table)
+    movie = out_dir / f"{model.name}.apng" if drawn.movie else None
+    if movie:
+        movie.write_bytes(drawn.movie)
+        files = (*files, movie)
+    return DrawnFigure(model.name, model.title, caption, model.width, files, movie=movie)
 
 
 def _write_expectations(results: Sequence[Result], out_dir: Path) -> list[Path]:

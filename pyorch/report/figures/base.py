@@ -28,11 +28,15 @@ class FigureError(Exception):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawn figure, the data behind it (written as CSV), and notes for its caption."""
+    """A drawn figure, the data behind it (written as CSV), and notes for its caption.
+
+    movie: an animated PNG that the page shows instead of the figure; empty for none.
+    """
 
     canvas: Canvas
     data: DataFrame
     notes: Sequence[str] = ()
+    movie: bytes = b""
 
 
 class FigureModel(Entry):
