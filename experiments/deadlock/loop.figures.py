@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pyorch.report.figures.custom import CustomFigure
 
 BANDWIDTH = 40e9
+NOTE = (
+    "A frame makes TTL - 1 hops between switches, so that it passes the fullest link "
+    "ceil((TTL - 1) / n) times; n B / TTL is that without the rounding."
+)
 SWITCHES = {"two": 2, "three": 3, "four": 4}
 
 
@@ -50,8 +54,4 @@ def threshold(data: ReportData, figure: CustomFigure) -> Drawn:
     axes.set_xlabel("Rate of the flow over n B / TTL")
     canvas.legend(loc="outside lower center", ncols=4)
     columns = ["n", "ttl", "rate", "share", "deadlock", "formed"]
-    notes = [
-        "A frame makes TTL - 1 hops between switches, so that it passes the fullest link "
-        "ceil((TTL - 1) / n) times; n B / TTL is that without the rounding.",
-    ]
-    return Drawn(canvas, runs[columns], notes)
+    return Drawn(canvas, runs[columns], [NOTE])

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from pyorch.report.figures.custom import CustomFigure
 
 STARVED = 0.01
-"""Share of the largest mean goodput of a scenario below which its slowest flow counts as starved."""
+"""Share of a scenario's largest mean goodput below which its slowest flow is starved."""
 
 BROKEN, DEADLOCK, STARVES, FLOWS = "#f2b134", "#c0392b", "#e8c9a0", "#cfe3d4"
 
 
 def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
-    """Draw a table of scenarios and schemes; colour is the outcome, the text says when or how much."""
+    """Draw a table of scenarios and schemes: the outcome, and when or how much."""
     runs = figure.rows_of(data)
     schemes = list(dict.fromkeys(runs["variant"]))
     scenarios = list(dict.fromkeys(runs["scenario"]))
@@ -45,11 +45,11 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
     return Drawn(canvas, runs[columns].assign(outcome=told), NOTES)
 
 
-NOTES = [
-    "Deadlock: when it formed, after the start of the traffic. Flows: goodput of the slowest flow over the whole run.",
-    "Starved: no deadlock, but the slowest flow gets less than 1 % of the mean of the scenario's best scheme.",
+NOTES = (
+    "Deadlock: when it formed, after the start of the traffic. Flows: goodput of the slowest flow.",
+    "Starved: no deadlock, but the slowest flow gets less than 1 % of the best scheme's mean.",
     "In a routing loop nothing arrives, whatever the scheme: the frames expire.",
-]
+)
 
 
 def _outcome(run: object, best: float) -> tuple[str, str, str]:

@@ -33,10 +33,19 @@ _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
 _MOST_SWITCHES = 60
 _MOST_NUMBERS = 12
 _FRAME_DPI = 100
+_BOX = {"boxstyle": "round,pad=0.2", "facecolor": _CHAIN, "edgecolor": "white", "linewidth": 0.4}
+_NUMBER: dict[str, Any] = {
+    "ha": "center",
+    "va": "center",
+    "fontsize": 5.5,
+    "color": "white",
+    "zorder": 7,
+    "fontweight": "bold",
+}
 NOTE = (
-    "The network at the moment the deadlock forms. Each link is drawn once a direction; arrows point "
-    "the way frames wanted to go, dotted links are down. Numbers: pauses of the causal chain in their "
-    "order; 1, with the star, is the initial trigger."
+    "The network at the moment the deadlock forms. Each link is drawn once a direction; arrows "
+    "point the way frames wanted to go, dotted links are down. Numbers: pauses of the causal chain "
+    "in their order; 1, with the star, is the initial trigger."
 )
 _HOLD_MS = 2500
 
@@ -354,28 +363,14 @@ class _Picture:
         for egress, numbers in seen.items():
             start, end = _beside_line(self.places[egress[0]], self.places[egress[1]])
             x, y = (start[0] + 3 * end[0]) / 4, (start[1] + 3 * end[1]) / 4
+            later = [number for number in numbers if number > 1]
             if 1 in numbers:
                 axes.plot(x, y, "*", color=_CHAIN, markersize=15, zorder=6, markeredgecolor="white")
-            text = ",".join(map(str, numbers if len(numbers) < 4 else [*numbers[:2], numbers[-1]]))
-            axes.text(
-                x,
-                y,
-                text,
-                ha="center",
-                va="center",
-                fontsize=5.5,
-                color="white",
-                zorder=7,
-                fontweight="bold",
-                bbox=None
-                if 1 in numbers
-                else {
-                    "boxstyle": "round,pad=0.2",
-                    "facecolor": _CHAIN,
-                    "edgecolor": "white",
-                    "linewidth": 0.4,
-                },
-            )
+                axes.text(x, y, "1", **_NUMBER)
+                x, y = (3 * start[0] + 2 * end[0]) / 5, (3 * start[1] + 2 * end[1]) / 5
+            if later:
+                few = later if len(later) < 4 else [*later[:2], later[-1]]
+                axes.text(x, y, ",".join(map(str, few)), bbox=_BOX, **_NUMBER)
 
     def table(self, time: float) -> DataFrame:
         """Return what the picture says: node, peer, state at a time; and the chain."""
