@@ -31,6 +31,7 @@ from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.network import layout
+from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import paper_style
 from tests.strategies import SCHEMA
@@ -165,6 +166,18 @@ def deadlock_tables() -> dict[str, pd.DataFrame]:
     }
 
 
+def pause_tree_table() -> pd.DataFrame:
+    """s0 -> h0 is congested: h1 and h2 are paused; and h2 pauses s0, which pauses h1."""
+    columns = ["start_ps", "end_ps", "node", "peer", "class", "cause_peer"]
+    rows = [
+        (100 * US, 150 * US, 2, 0, 3, 1, 0, 0, 1),
+        (100 * US, 120 * US, 3, 0, 3, 1, 0, 0, 1),
+        (300 * US, 400 * US, 0, 3, 3, -1, 0, 3, -1),
+        (310 * US, 400 * US, 2, 0, 3, 3, 1, 3, -1),
+    ]
+    return pd.DataFrame(rows, columns=[*columns, "depth", "root_node", "root_peer"])
+
+
 def flow_table(load: float, variant: str, rng: np.random.Generator) -> pd.DataFrame:
     """3,000 flows whose slowdown grows with load; a few of the last do not finish under PFC."""
     n = 3000
@@ -217,6 +230,7 @@ def add_run(store: FakeStore, spec: FakeSpec, fingerprint: str) -> None:
         "pause": pause_table(variant),
         "flow": flow_table(load, variant, rng),
         **deadlock_tables(),
+        "pause_tree": pause_tree_table(),
     }
     summary = {
         "end_ps": 2000 * US,
@@ -344,6 +358,12 @@ FIGURES: dict[str, dict[str, Any]] = {
         "title": "A deadlock",
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
         "frames": 3,
+    },
+    "pause_tree": {
+        "name": "tree",
+        "kind": "pause_tree",
+        "title": "Who paused whom",
+        "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
     },
     "pause_timeline": {
         "name": "pauses",
@@ -692,3 +712,28 @@ def test_nodes_of_a_map_lie_apart(form: dict[str, Any]) -> None:
     assert all(len(own) == 1 for own in heights.values())
     order = [heights[tier].copy().pop() for tier in sorted(heights)]
     assert order == sorted(order)
+
+
+def test_a_pause_tree_adds_up() -> None:
+    """Every congestion point costs what its victims were paused; causes stand above effects."""
+    lines = grow(pause_tree_table())
+    told = [(line.depth, line.egress, line.paused / US) for line in lines]
+    assert told == [
+        (0, (3, -1), 190),
+        (1, (0, 3), 100),
+        (2, (2, 0), 90),
+        (0, (0, 1), 70),
+        (1, (2, 0), 50),
+        (1, (3, 0), 20),
+    ]
+
+
+def test_a_pause_tree_of_a_circle_names_everybody_once() -> None:
+    """Three ports, each paused because of the next: a deadlock."""
+    circle = pd.DataFrame(
+        [(0, 10 + n, n, (n + 1) % 3, 3, (n + 2) % 3, 5, 0, 1) for n in range(3)],
+        columns=pause_tree_table().columns,
+    )
+    lines = grow(circle)
+    assert [line.egress for line in lines[1:]] == [(2, 0), (1, 2), (0, 1)]
+    assert lines[0].paused == sum(line.paused for line in lines[1:])

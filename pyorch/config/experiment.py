@@ -60,7 +60,8 @@ FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
 #: Tables that can be traced, and whether they are sampled: "maybe" or "never".
 TRACES = {
     **dict.fromkeys(("queue", "egress", "rate"), "maybe"),
-    **dict.fromkeys(("pause", "drop", "control", "detection", "flow_rate", "deadlock"), "never"),
+    **dict.fromkeys(("pause", "drop", "control", "detection"), "never"),
+    **dict.fromkeys(("flow_rate", "deadlock", "pause_tree"), "never"),
 }
 
 

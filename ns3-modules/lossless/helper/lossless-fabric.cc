@@ -367,6 +367,38 @@ Fabric::TraceDeadlocks()
     m_traceDeadlocks = true;
 }
 
+void
+Fabric::TracePauseTree()
+{
+    Table& table = *m_recorder.AddTable("pause_tree");
+    auto* start = table.Add<int64_t>("start_ps");
+    auto* end = table.Add<int64_t>("end_ps");
+    auto* node = table.Add<uint32_t>("node");
+    auto* peer = table.Add<uint32_t>("peer");
+    auto* cls = table.Add<uint8_t>("class");
+    auto* cause = table.Add<int64_t>("cause_peer");
+    auto* depth = table.Add<uint32_t>("depth");
+    auto* rootNode = table.Add<uint32_t>("root_node");
+    auto* rootPeer = table.Add<int64_t>("root_peer");
+    const auto peerOf = [this](const DeadlockOracle::Pause& pause) {
+        const bool toAPort = pause.egress < m_nodes[pause.node]->GetNPorts() &&
+                             pause.reason != DeadlockOracle::Reason::HOST;
+        return toAPort ? int64_t{m_nodes[pause.node]->GetPort(pause.egress).GetPeerId()}
+                       : int64_t{-1};
+    };
+    m_oracle->TraceHolds([=](const DeadlockOracle::Hold& hold) {
+        start->push_back(hold.start);
+        end->push_back(NowPs());
+        node->push_back(hold.side.node);
+        peer->push_back(hold.pause.node);
+        cls->push_back(hold.side.cls);
+        cause->push_back(peerOf(hold.pause));
+        depth->push_back(hold.depth);
+        rootNode->push_back(hold.root.node);
+        rootPeer->push_back(peerOf(hold.root));
+    });
+}
+
 const DeadlockOracle&
 Fabric::GetOracle() const
 {
@@ -566,6 +598,7 @@ std::string
 Fabric::Finish()
 {
     m_oracle->Look();
+    m_oracle->Finish();
     if (m_traceDeadlocks)
     {
         FillDeadlockTables();

@@ -87,6 +87,8 @@ class Fabric : public Object
     void SetDeadlockTest(Time period, bool stop);
     /// Make the tables "deadlock" and "deadlock_part" when the run ends.
     void TraceDeadlocks();
+    /// Make the table "pause_tree" from now on. Precondition: built.
+    void TracePauseTree();
     /**
      * @brief Who knows of deadlocks. Precondition: built.
      *

@@ -151,6 +151,7 @@ DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
                 ? pressure
                 : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
         Use(state.pause);
+        state.since = NowPs();
     }
     state.asked = HasFrames(side);
     if (!state.asked)
@@ -180,6 +181,7 @@ DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
     {
         TouchAll();
     }
+    TellHold(DeadlockTest::Side{port.GetNodeId(), port.GetIndex(), cls});
     state.held = false;
     Drop(state.pause);
     state.pause = NONE;
@@ -502,9 +504,38 @@ DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t
         made = m_freePauses.back();
         m_freePauses.pop_back();
     }
-    m_pauses[made] = Link{Pause{NowPs(), node, port, egress, cls, reason}, parent, 0};
+    const Pause pause{NowPs(), node, port, egress, cls, reason};
+    m_pauses[made] =
+        parent == NONE ? Link{pause, pause, 0, parent, 0}
+                       : Link{pause, m_pauses[parent].root, m_pauses[parent].depth + 1, parent, 0};
     Use(parent);
     return made;
+}
+
+void
+DeadlockOracle::TraceHolds(std::function<void(const Hold&)> tell)
+{
+    m_tellHold = std::move(tell);
+}
+
+void
+DeadlockOracle::TellHold(const DeadlockTest::Side& side) const
+{
+    const SideState& state = m_states[m_test.PlaceOf(side.node, side.port, side.cls)];
+    if (m_tellHold && state.pause != NONE)
+    {
+        const Link& link = m_pauses[state.pause];
+        m_tellHold(Hold{side, state.since, link.pause, link.root, link.depth});
+    }
+}
+
+void
+DeadlockOracle::Finish()
+{
+    for (const DeadlockTest::Side& side : m_sides)
+    {
+        TellHold(side);
+    }
 }
 
 void

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace ns3
@@ -69,6 +70,16 @@ class DeadlockOracle
         uint16_t egress; //!< port that the frame which was too much was to leave by, or NO_PORT
         uint8_t cls;     //!< class
         Reason reason;   //!< why
+    };
+
+    /// A time in which a class of an egress port was held back, and what for.
+    struct Hold
+    {
+        DeadlockTest::Side side; //!< which
+        int64_t start;           //!< ps
+        Pause pause;             //!< that held it back
+        Pause root;              //!< the first of the pauses that led to it
+        uint32_t depth;          //!< how many lie before it
     };
 
     /// A time in which something was stuck.
@@ -143,6 +154,15 @@ class DeadlockOracle
     void Look();
 
     /**
+     * @brief Tell of every hold that ends.
+     *
+     * @param tell called with it.
+     */
+    void TraceHolds(std::function<void(const Hold&)> tell);
+    /// The run is over: tell of the holds that have not ended.
+    void Finish();
+
+    /**
      * @brief Is something stuck now, as far as events tell?
      *
      * @param kind of that kind.
@@ -187,6 +207,7 @@ class DeadlockOracle
         uint64_t feeds{0};    //!< bit i mod 64: it may hold frames that came in by port i
         std::size_t at{0};    //!< its place in m_sides
         uint32_t pause{NONE}; //!< that holds it back
+        int64_t since{0};     //!< when that began (ps)
         uint32_t visit{0};    //!< last search that came by
         bool held{false};     //!< held back
         bool known{false};    //!< feeds are counted
@@ -198,6 +219,8 @@ class DeadlockOracle
     struct Link
     {
         Pause pause;     //!< it
+        Pause root;      //!< the first that led to it
+        uint32_t depth;  //!< how many lie before it
         uint32_t parent; //!< the one before, or NONE
         uint32_t users;  //!< references to it
     };
@@ -219,30 +242,32 @@ class DeadlockOracle
     int64_t SinceOf(const DeadlockTest::Queue& queue) const;
     std::vector<Pause> ChainOf(const std::vector<DeadlockTest::Queue>& queues);
     uint16_t FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
+    void TellHold(const DeadlockTest::Side& side) const;
     uint32_t MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls);
     void Use(uint32_t pause);
     void Drop(uint32_t pause);
 
-    std::vector<Ptr<FabricNode>> m_nodes;      //!< the network
-    DeadlockTest m_test;                       //!< decides
-    std::vector<SideState> m_states;           //!< by place
-    std::vector<uint32_t> m_pressure;          //!< by place of the ingress: its last pause
-    std::vector<DeadlockTest::Side> m_sides;   //!< those that are held back
-    std::vector<DeadlockTest::Side> m_toDo;    //!< of a search
-    std::vector<DeadlockTest::Side> m_touched; //!< where something happened since the last review
-    std::vector<DeadlockTest::Side> m_ahead;   //!< what they may wait for
-    bool m_allTouched{false};                  //!< anywhere
-    bool m_pools{false};                       //!< what is OFF depends on all of a node's queues
-    std::vector<Link> m_pauses;                //!< pool
-    std::vector<uint32_t> m_freePauses;        //!< free places in it
-    uint32_t m_visit{0};                       //!< number of the last search
-    bool m_circle{false};                      //!< held classes wait in a circle
-    bool m_reviewing{false};                   //!< Review is scheduled
-    std::array<std::size_t, 2> m_open{};       //!< by kind: open episode + 1, or 0
-    std::vector<Episode> m_episodes;           //!< in the order of their formation
-    uint64_t m_evaluations{0};                 //!< CountEvaluations
-    uint64_t m_missed{0};                      //!< CountMissed
-    ReusableEvent<DeadlockOracle> m_review;    //!< Review
+    std::vector<Ptr<FabricNode>> m_nodes;        //!< the network
+    DeadlockTest m_test;                         //!< decides
+    std::vector<SideState> m_states;             //!< by place
+    std::vector<uint32_t> m_pressure;            //!< by place of the ingress: its last pause
+    std::vector<DeadlockTest::Side> m_sides;     //!< those that are held back
+    std::vector<DeadlockTest::Side> m_toDo;      //!< of a search
+    std::vector<DeadlockTest::Side> m_touched;   //!< where something happened since the last review
+    std::vector<DeadlockTest::Side> m_ahead;     //!< what they may wait for
+    bool m_allTouched{false};                    //!< anywhere
+    bool m_pools{false};                         //!< what is OFF depends on all of a node's queues
+    std::vector<Link> m_pauses;                  //!< pool
+    std::vector<uint32_t> m_freePauses;          //!< free places in it
+    uint32_t m_visit{0};                         //!< number of the last search
+    bool m_circle{false};                        //!< held classes wait in a circle
+    bool m_reviewing{false};                     //!< Review is scheduled
+    std::array<std::size_t, 2> m_open{};         //!< by kind: open episode + 1, or 0
+    std::vector<Episode> m_episodes;             //!< in the order of their formation
+    uint64_t m_evaluations{0};                   //!< CountEvaluations
+    uint64_t m_missed{0};                        //!< CountMissed
+    std::function<void(const Hold&)> m_tellHold; //!< or empty
+    ReusableEvent<DeadlockOracle> m_review;      //!< Review
 };
 
 } // namespace lossless

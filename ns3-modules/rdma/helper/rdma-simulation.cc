@@ -655,6 +655,11 @@ Simulation::Trace(const std::string& table,
                   int64_t period)
 {
     auto& fabric = *m_impl->fabric;
+    if (table == "pause_tree")
+    {
+        fabric.TracePauseTree();
+        return;
+    }
     if (table == "deadlock")
     {
         fabric.TraceDeadlocks();
@@ -670,7 +675,7 @@ Simulation::Trace(const std::string& table,
                         "there is no trace table '"
                             << table
                             << "'; there are queue, egress, rate, pause, drop, control, detection, "
-                               "flow_rate and deadlock");
+                               "flow_rate, deadlock and pause_tree");
     };
     const auto traceNode = [&](uint32_t node) {
         NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),

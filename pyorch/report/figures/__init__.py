@@ -1,6 +1,6 @@
 """Figures: a kind is added with @figure in one place. Importing loads no plotting library."""
 
-from pyorch.report.figures import custom, flows, network, parameters, pauses, timeseries
+from pyorch.report.figures import custom, flows, network, parameters, pauses, pausetree, timeseries
 from pyorch.report.figures.base import MODELS, Drawn, FigureError, FigureModel, figure
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "network",
     "parameters",
     "pauses",
+    "pausetree",
     "timeseries",
 ]
