@@ -40,7 +40,7 @@ class Episode:
 
 
 def episodes(run: RunTables) -> list[Episode] | None:
-    """The cyclic deadlocks of a run in the order of their formation; None if they are not traced."""
+    """The cyclic deadlocks of a run as they formed; None if they are not traced."""
     import numpy as np
 
     table, parts = run.table("deadlock"), run.table("deadlock_part")
@@ -119,7 +119,7 @@ class FalseAlarms(DetectionMetric):
 
 @metric
 class MissedDeadlocks(DetectionMetric):
-    """Cyclic deadlocks that were there for `grace` or longer, and nobody said so while they were."""
+    """Cyclic deadlocks there for `grace` or longer, and nobody said so while they were."""
 
     kind: Literal["missed_deadlocks"] = "missed_deadlocks"
     grace: Time = 0
@@ -155,3 +155,28 @@ class DetectionTime(DetectionMetric):
         first = deadlocks[0]
         times = [time - first.formed for time, queue in detections if first.covers(time, queue)]
         return float(min(times)) if times else None
+
+
+@metric
+class DetectionLap(DetectionMetric):
+    """Time of the last round of messages of the first detection in the first deadlock [ps].
+
+    From the return of the check message to that of the (last) consistency message.
+    """
+
+    kind: Literal["detection_lap"] = "detection_lap"
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        table, deadlocks = run.table("detection"), episodes(run)
+        if table is None or not deadlocks:
+            return None
+        times, looped = np.asarray(table["time_ps"]), np.asarray(table["looped_ps"])
+        within = [deadlocks[0].holds(int(time)) for time in times]
+        return float((times - looped)[within][0]) if any(within) else None

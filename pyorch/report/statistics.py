@@ -62,3 +62,39 @@ def wilson(hits: float, n: int, z: float = 1.96) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return middle - half, middle + half
+
+
+def clopper_pearson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the exact two-sided interval of a share of `hits` in `n` (Clopper, Pearson 1934).
+
+    With no hits, or nothing but hits, all of the error is on the one side that is open, so that the
+    upper bound of 0 in n is 1 - 0.05^(1/n), about 3/n.
+    """
+    error = 1 - confidence
+    tail = error if hits in (0, n) else error / 2
+
+    def at_most(share: float, k: int) -> float:
+        """P(X <= k) of a binomial X."""
+        if share in (0.0, 1.0):
+            return float(share == 0.0 or k >= n)
+        logs = (
+            math.lgamma(n + 1)
+            - math.lgamma(i + 1)
+            - math.lgamma(n - i + 1)
+            + i * math.log(share)
+            + (n - i) * math.log1p(-share)
+            for i in range(k + 1)
+        )
+        return math.fsum(math.exp(value) for value in logs)
+
+    def share_at(k: int, level: float) -> float:
+        """The share at which P(X <= k) is `level`."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if at_most(middle, k) > level else (low, middle)
+        return (low + high) / 2
+
+    lower = 0.0 if hits == 0 else share_at(hits - 1, 1 - tail)
+    upper = 1.0 if hits == n else share_at(hits, tail)
+    return lower, upper

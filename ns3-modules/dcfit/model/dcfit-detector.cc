@@ -95,9 +95,17 @@ Dcfit::GetTypeId()
                           "An ingress that pauses its upstream for one to two of these, and waits "
                           "for a paused egress, begins a process of its own, again and again; 0: "
                           "never, as in the paper.",
-                          TimeValue(MicroSeconds(200)),
+                          TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcfit::m_retry),
                           MakeTimeChecker(Seconds(0)))
+            .AddAttribute("Drained",
+                          "An ingress that pauses its upstream begins a process of its own when an "
+                          "egress sends the last frame it has of it, if it also waits for a paused "
+                          "egress: that can make a deadlock certain without a pause. Not in the "
+                          "paper.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Dcfit::m_drained),
+                          MakeBooleanChecker())
             .AddAttribute("HandleTrigger",
                           "When a deadlock is declared, tell the initial trigger, so that it "
                           "limits the heaviest flow or treats its server.",
@@ -137,7 +145,7 @@ Dcfit::Dcfit()
 uint32_t
 Dcfit::GetHooks() const
 {
-    return PAUSE | CONTROL | FEEDS | (m_handle ? ADMIT : 0U);
+    return PAUSE | CONTROL | FEEDS | (m_drained ? QUEUE : 0U) | (m_handle ? ADMIT : 0U);
 }
 
 void
@@ -643,6 +651,31 @@ Dcfit::SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message)
 }
 
 void
+Dcfit::BeginAgain(uint16_t ingress, uint8_t cls)
+{
+    Begin(ingress, cls, AGAIN, At(ingress, cls).trigger, RankAbove(ingress, cls));
+    Message message;
+    FindTag(ingress, cls, message);
+    SendAlone(Kind::CHECK, ingress, cls, message);
+}
+
+void
+Dcfit::NotifyDequeue(Port& egress, uint16_t /* queue */, Frame& frame)
+{
+    if (!frame.charged || frame.ingress == NO_PORT || !At(frame.ingress, frame.cls).pausing)
+    {
+        return;
+    }
+    // The frame counts until its last bit has gone.
+    const uint32_t held = m_node->GetFeeds()->GetBytes(egress.GetIndex(), frame.ingress, frame.cls);
+    if (held == frame.bytes && Speaks(frame.ingress) && !At(frame.ingress, frame.cls).declared &&
+        WaitsForPaused(frame.ingress, frame.cls))
+    {
+        BeginAgain(frame.ingress, frame.cls);
+    }
+}
+
+void
 Dcfit::Look()
 {
     bool any = false;
@@ -659,10 +692,7 @@ Dcfit::Look()
             if (state.aged && WaitsForPaused(ingress, cls))
             {
                 state.declared = false;
-                Begin(ingress, cls, AGAIN, state.trigger, RankAbove(ingress, cls));
-                Message message;
-                FindTag(ingress, cls, message);
-                SendAlone(Kind::CHECK, ingress, cls, message);
+                BeginAgain(ingress, cls);
             }
             state.aged = true;
         }

@@ -86,6 +86,7 @@ class Dcfit : public Breaker
     void Start() override;
     std::string Check() const override;
     bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;
+    void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
     void NotifyPauseSent(lossless::Port& port, uint8_t cls, bool on) override;
     void NotifyPaused(lossless::Port& port, uint8_t cls, bool on) override;
     void Decorate(lossless::Port& port, lossless::ControlFrame& control) override;
@@ -168,6 +169,7 @@ class Dcfit : public Breaker
     void SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message);
     void ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message);
     void Look();
+    void BeginAgain(uint16_t ingress, uint8_t cls);
 
     // Attributes
     uint32_t m_switchBits;   //!< kept of a switch's number
@@ -178,6 +180,7 @@ class Dcfit : public Breaker
     Evidence m_evidence;     //!< of a consistency round
     uint32_t m_rounds;       //!< consistency rounds
     Time m_retry;            //!< until a pause is looked into again
+    bool m_drained;          //!< begin a process when an egress has drained
     bool m_handle;           //!< handle the initial trigger
     ServerCure m_serverCure; //!< what is done about servers
     uint32_t m_heavyEntries; //!< flows counted an egress

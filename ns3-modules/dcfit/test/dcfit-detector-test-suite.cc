@@ -481,7 +481,7 @@ class OnLoopTest : public TestCase
                     // a hop: what is being sent, the message, the way; two rounds, or a retry
                     const double hop = 1538 * 800.0 + 84 * 800.0 + 1e6;
                     const double limit =
-                        2 * n * hop + (net.Number("dcfit_detections_on_loop") > 0 ? 0 : 4e8);
+                        2 * n * hop + (net.Number("dcfit_detections_on_loop") > 0 ? 0 : 1e8);
                     NS_TEST_ASSERT_MSG_LT(found - formed, limit, "in two rounds");
                 }
             }
@@ -547,7 +547,7 @@ class OffLoopTest : public TestCase
                 if (bytes)
                 {
                     NS_TEST_ASSERT_MSG_GT(found, formed, "not before it is there");
-                    NS_TEST_ASSERT_MSG_LT(found, formed + 4.5e8, "two looks and two rounds later");
+                    NS_TEST_ASSERT_MSG_LT(found, formed + 2e8, "some looks and rounds later");
                     continue;
                 }
                 // What the paper asks of a loop holds whenever every hop is paused for a while.
@@ -557,7 +557,7 @@ class OffLoopTest : public TestCase
                 offLoop += net.Number("dcfit_detections_off_loop") > 0;
             }
         }
-        NS_TEST_ASSERT_MSG_EQ(offLoop, 3, "a middle switch finds the loop");
+        NS_TEST_ASSERT_MSG_GT(offLoop, 0, "a middle switch finds the loop");
     }
 };
 

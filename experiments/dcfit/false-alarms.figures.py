@@ -1,0 +1,90 @@
+"""The figures of the campaign: where detector and oracle disagree, and how long detection takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pyorch.report.figures import Drawn
+from pyorch.report.statistics import clopper_pearson
+from pyorch.report.style import COLOURS, HATCHES
+
+if TYPE_CHECKING:
+    from pyorch.report.data import ReportData
+    from pyorch.report.figures.custom import Custom
+
+LABELS = {"MapEvidence": "map as evidence", "Literal": "as written"}
+LINES = ("-", "--", ":")
+
+
+def disagreements(data: ReportData, figure: Custom) -> Drawn:
+    """Draw the shares of scenarios with false alarms and with missed deadlocks, with bounds."""
+    runs = figure.rows_of(data)
+    canvas, panels = figure.canvas(columns=2, sharey=False)
+    kinds = (("false_alarms", "False alarms"), ("missed", "Missed deadlocks"))
+    variants = list(dict.fromkeys(runs["variant"]))
+    rows = []
+    for number, (axes, (column, title)) in enumerate(zip(panels[0], kinds, strict=True)):
+        for place, variant in enumerate(variants):
+            mine = runs[runs["variant"] == variant]
+            # a deadlock can only be missed where there is one
+            of = mine if column == "false_alarms" else mine[mine["deadlock"] == 1]
+            hits = int((of[column] > 0).sum())
+            low, high = clopper_pearson(hits, len(of))
+            rows.append((column, variant, hits, len(of), low, high))
+            share = hits / len(of)
+            axes.bar(
+                place,
+                100 * share,
+                yerr=[[100 * (share - low)], [100 * (high - share)]],
+                width=0.6,
+                capsize=3,
+                color=COLOURS[number],
+                hatch=HATCHES[number],
+                edgecolor="white",
+            )
+            text = f"{hits} of {len(of)}\n≤ {100 * high:.2g} %"
+            axes.annotate(
+                text,
+                (place, 100 * high),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                fontsize=7,
+            )
+        axes.set_xticks(range(len(variants)), [LABELS.get(v, v) for v in variants])
+        axes.set_title(title)
+        axes.margins(y=0.35)
+        axes.set_ylim(bottom=0)
+    panels[0][0].set_ylabel("Scenarios (%)")
+    panels[0][1].set_ylabel("Scenarios with a deadlock (%)")
+    table = pd.DataFrame(rows, columns=["kind", "variant", "scenarios", "of", "low", "high"])
+    return Drawn(canvas, table, ["Bars: 95 % interval of Clopper and Pearson."])
+
+
+def delays(data: ReportData, figure: Custom) -> Drawn:
+    """Draw the distribution of the detection times of each variant."""
+    runs = figure.rows_of(data)
+    canvas, panels = figure.canvas()
+    axes = panels[0][0]
+    rows = []
+    for number, variant in enumerate(dict.fromkeys(runs["variant"])):
+        mine = runs[(runs["variant"] == variant) & (runs["deadlock"] == 1)]
+        times = np.sort(mine["delay"].dropna().to_numpy(dtype=float)) / 1e6
+        if not len(times):
+            continue
+        share = 100 * np.arange(1, len(times) + 1) / len(mine)
+        axes.plot(
+            times, share, LINES[number], color=COLOURS[number], label=LABELS.get(variant, variant)
+        )
+        rows += [(variant, time, part) for time, part in zip(times, share, strict=True)]
+    axes.set_xscale("log")
+    axes.set_xlabel("Time from formation to detection (us)")
+    axes.set_ylabel("Scenarios with a deadlock (%)")
+    axes.set_ylim(0, 102)
+    axes.legend(loc="lower right")
+    table = pd.DataFrame(rows, columns=["variant", "delay_us", "share_percent"])
+    return Drawn(canvas, table, ["What is missing at the top was not detected within the run."])
