@@ -298,9 +298,7 @@ def run_tests(context: Context, quick: bool = False, k: str = "") -> None:
     },
     auto_shortflags=False,
 )
-def bench(
-    context: Context, repeats: str = "", keep: bool = False, scaling: bool = False
-) -> None:
+def bench(context: Context, repeats: str = "", keep: bool = False, scaling: bool = False) -> None:
     """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
     from pyorch import bench
 

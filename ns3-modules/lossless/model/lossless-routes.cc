@@ -271,29 +271,9 @@ Routes::Next(uint32_t node, const Frame& frame) const
 }
 
 std::vector<uint16_t>
-Routes::FindDetours(uint32_t node, Frame frame) const
+Routes::FindDetours(uint32_t node, const Frame& header) const
 {
-    frame.pinned = false;
-    std::vector<uint16_t> detours;
-    for (const Edge& edge : m_edges[node])
-    {
-        uint32_t at = edge.up ? edge.peer : node;
-        for (std::size_t hops = 0; hops < m_edges.size() && at != frame.dst && at != node; ++hops)
-        {
-            const uint16_t port = m_isSwitch[at] ? Next(at, frame) : NO_PORT;
-            at = port == NO_PORT ? node : m_edges[at][port].peer;
-        }
-        if (at == frame.dst)
-        {
-            detours.push_back(edge.port);
-        }
-    }
-    return detours;
-}
-
-std::vector<uint16_t>
-Routes::FindDetours(uint32_t node, Frame frame) const
-{
+    Frame frame = header;
     frame.pinned = false;
     std::vector<uint16_t> detours;
     for (const Edge& edge : m_edges[node])
@@ -313,8 +293,9 @@ Routes::FindDetours(uint32_t node, Frame frame) const
 }
 
 std::vector<std::pair<uint32_t, uint16_t>>
-Routes::Trace(uint32_t src, Frame frame) const
+Routes::Trace(uint32_t src, const Frame& header) const
 {
+    Frame frame = header;
     std::vector<std::pair<uint32_t, uint16_t>> hops;
     if (m_edges[src].empty() || !m_edges[src].front().up)
     {

@@ -150,18 +150,18 @@ class Routes
      * coming back: its loop-free alternates.
      *
      * @param node the switch.
-     * @param frame the frame; a path it is pinned to does not count.
+     * @param header the frame; a path it is pinned to does not count.
      * @return ports over links that are up, in order.
      */
-    std::vector<uint16_t> FindDetours(uint32_t node, Frame frame) const;
+    std::vector<uint16_t> FindDetours(uint32_t node, const Frame& header) const;
 
     /**
      * @brief The links a frame would take.
      * @param src source host.
-     * @param frame a frame with dst, hash, flow and pinned set.
+     * @param header a frame with dst, hash, flow and pinned set.
      * @return (node, port) of each transmission, or empty when there is no way.
      */
-    std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, Frame frame) const;
+    std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, const Frame& header) const;
 
     /**
      * @brief Links of a node.
