@@ -93,8 +93,9 @@ Dcfit::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1, 3))
             .AddAttribute("Retry",
                           "An ingress that pauses its upstream for one to two of these, and waits "
-                          "for a paused egress, begins a process of its own, again and again; 0: "
-                          "never, as in the paper.",
+                          "for a paused egress, begins a process of its own, again and again, "
+                          "unless it has heard of another since the last look; 0: never, as in the "
+                          "paper.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcfit::m_retry),
                           MakeTimeChecker(Seconds(0)))
@@ -241,6 +242,20 @@ Dcfit::WaitsForPaused(uint16_t ingress, uint8_t cls)
 }
 
 bool
+Dcfit::HearsOthers(uint16_t ingress, uint8_t cls)
+{
+    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
+    {
+        const PortState& state = At(egress, cls);
+        if (state.known && state.fresh && Feeds(egress, ingress, cls))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
 Dcfit::StaysOff(uint16_t ingress, uint8_t cls, const Message& message)
 {
     if (m_evidence == Evidence::MAP)
@@ -316,12 +331,16 @@ Dcfit::FindTag(uint16_t ingress, uint8_t cls, Message& message)
 }
 
 uint8_t
+Dcfit::NextRank(const Message& message) const
+{
+    return m_conflict == Conflict::HIGHEST ? (message.rank + 1) & RANK_MASK : 0;
+}
+
+uint8_t
 Dcfit::RankAbove(uint16_t ingress, uint8_t cls)
 {
     const uint16_t egress = m_conflict == Conflict::HIGHEST ? FindInfo(ingress, cls) : NO_PORT;
-    return egress == NO_PORT
-               ? 0
-               : static_cast<uint8_t>(std::min<int>(MAX_RANK, At(egress, cls).info.rank + 1));
+    return egress == NO_PORT ? uint8_t{0} : NextRank(At(egress, cls).info);
 }
 
 void
@@ -512,6 +531,7 @@ Dcfit::Remember(uint16_t port, uint8_t cls, const Message& message, bool fresh)
         // was paused again (Lemma 3.2, case 3).
         state.resumed = false;
         state.checked = 0;
+        state.fresh = true;
     }
     state.info = message;
     state.known = true;
@@ -558,14 +578,11 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
     {
         PortState& state = At(ingress, cls);
         if (ingress == port || !state.pausing || !Speaks(ingress) || !Feeds(port, ingress, cls) ||
-            (state.own && (state.rank > message.rank || state.way == OFF_LOOP)))
+            (state.own && (Message::IsLater(state.rank, message.rank) || state.way == OFF_LOOP)))
         {
             continue; // among others: a process is not begun anew by each pause of the trigger
         }
-        const auto rank = m_conflict == Conflict::HIGHEST
-                              ? static_cast<uint8_t>(std::min<int>(MAX_RANK, message.rank + 1))
-                              : static_cast<uint8_t>(0);
-        Begin(ingress, cls, OFF_LOOP, false, rank);
+        Begin(ingress, cls, OFF_LOOP, false, NextRank(message));
         Message own;
         FindTag(ingress, cls, own);
         SendAlone(Kind::CHECK, ingress, cls, own);
@@ -689,13 +706,17 @@ Dcfit::Look()
                 continue;
             }
             any = true;
-            if (state.aged && WaitsForPaused(ingress, cls))
+            if (state.aged && WaitsForPaused(ingress, cls) && !HearsOthers(ingress, cls))
             {
                 state.declared = false;
                 BeginAgain(ingress, cls);
             }
             state.aged = true;
         }
+    }
+    for (PortState& state : m_state)
+    {
+        state.fresh = false;
     }
     m_lookPending = any;
     if (any)
@@ -882,7 +903,8 @@ uint64_t
 Dcfit::GetStateBits(uint32_t ports) const
 {
     const uint64_t rank = m_conflict == Conflict::HIGHEST ? 2 * RANK_BITS : 0;
-    const uint64_t egress = m_switchBits + PORT_BITS + m_sequenceBits + 3 + 2;
+    const uint64_t checked = m_rounds == 1 ? 1 : 2;
+    const uint64_t egress = m_switchBits + PORT_BITS + m_sequenceBits + 4 + checked;
     const uint64_t ingress = 1 + PORT_BITS + m_sequenceBits + 1 + 2 + 1 + 1;
     return static_cast<uint64_t>(ports) * ports + ports * (egress + ingress + rank);
 }

@@ -118,7 +118,8 @@ class Dcfit : public Breaker
         bool known{false};   //!< info is of the present pause: 1
         bool paused{false};  //!< by the peer: 1
         bool resumed{false}; //!< the RESUME tag r: 1
-        uint8_t checked{0};  //!< rounds that have passed for info: 2
+        bool fresh{false};   //!< info is new since the last look: 1
+        uint8_t checked{0};  //!< rounds that have passed for info: 1; 2 if there are more
         // As an ingress
         bool pausing{false};  //!< the peer: 1
         uint8_t cause{0};     //!< egress behind the pause: 6
@@ -151,6 +152,8 @@ class Dcfit : public Breaker
     bool Feeds(uint16_t egress, uint16_t ingress, uint8_t cls) const;
     bool IsMiddle(uint16_t port, uint8_t cls, const Message& message);
     bool WaitsForPaused(uint16_t ingress, uint8_t cls);
+    bool HearsOthers(uint16_t ingress, uint8_t cls);
+    uint8_t NextRank(const Message& message) const;
     bool StaysOff(uint16_t ingress, uint8_t cls, const Message& message);
     uint16_t FindInfo(uint16_t ingress, uint8_t cls);
     bool FindTag(uint16_t ingress, uint8_t cls, Message& message);

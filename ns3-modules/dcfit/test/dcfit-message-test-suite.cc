@@ -152,6 +152,55 @@ class PaddingTest : public TestCase
 
 /**
  * @ingroup dcfit-tests
+ * @brief Which of two messages a port remembers.
+ */
+class OrderTest : public TestCase
+{
+  public:
+    OrderTest()
+        : TestCase(
+              "of two initiators exactly one precedes, a later rank before an earlier one, and "
+              "which of some comes first differs from rank to rank")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937 random(4);
+        std::map<uint16_t, uint32_t> firsts;
+        for (int i = 0; i < 20'000; ++i)
+        {
+            const Message a{static_cast<uint16_t>(random() % 16384),
+                            static_cast<uint8_t>(random() % 64),
+                            0,
+                            static_cast<uint8_t>(random() % 16),
+                            0};
+            Message b = a;
+            b.node = static_cast<uint16_t>(random() % 16384);
+            b.port = static_cast<uint8_t>(random() % 64);
+            NS_TEST_ASSERT_MSG_EQ((a.Precedes(b) != b.Precedes(a)),
+                                  !a.HasInitiatorOf(b),
+                                  "a total order of initiators");
+            b.rank = static_cast<uint8_t>((a.rank + 1 + i % 7) % 16);
+            NS_TEST_ASSERT_MSG_EQ((b.Precedes(a) && !a.Precedes(b)), true, "a later rank");
+        }
+        for (uint8_t rank = 0; rank < 16; ++rank)
+        {
+            Message first{16, 0, 0, rank, 0};
+            for (uint16_t node = 16; node < 36; ++node) // a k = 4 fat-tree's switches
+            {
+                const Message other{node, static_cast<uint8_t>(node % 4), 0, rank, 0};
+                first = other.Precedes(first) ? other : first;
+            }
+            ++firsts[first.node];
+        }
+        NS_TEST_ASSERT_MSG_GT(firsts.size(), 5, "many are first once");
+    }
+};
+
+/**
+ * @ingroup dcfit-tests
  * @brief The promise of Space-Saving, against exact counts.
  */
 class HeavyHittersTest : public TestCase
@@ -218,6 +267,7 @@ class MessageTestSuite : public TestSuite
     {
         AddTestCase(new LayoutTest, Duration::QUICK);
         AddTestCase(new PaddingTest, Duration::QUICK);
+        AddTestCase(new OrderTest, Duration::QUICK);
         AddTestCase(new HeavyHittersTest, Duration::QUICK);
     }
 };
