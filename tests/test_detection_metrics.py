@@ -1,0 +1,128 @@
+"""Metrics of deadlock detectors, against brute force and cases made by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyorch.metrics import RunTables, compute
+from pyorch.metrics.detection_kinds import WAYS
+from pyorch.report.statistics import clopper_pearson
+
+Row = tuple[int, ...]
+
+
+def columns(names: str, rows: Sequence[Row]) -> dict[str, np.ndarray]:
+    """A table from rows of integers."""
+    data = np.array(rows, dtype=np.int64).reshape(len(rows), len(names.split()))
+    return {name: data[:, index] for index, name in enumerate(names.split())}
+
+
+def make_run(
+    detections: Sequence[Row], deadlocks: Sequence[Row], parts: Sequence[Row]
+) -> RunTables:
+    """A run of 1000 ps.
+
+    detections: time, node, peer, class, way, looped. deadlocks: episode, kind, formed, dissolved.
+    parts: episode, part, node, peer, class.
+    """
+    tables = {
+        "detection": columns("time_ps node peer class way looped_ps", detections),
+        "deadlock": columns("episode kind formed_ps dissolved_ps", deadlocks),
+        "deadlock_part": columns("episode part node peer class", parts),
+    }
+    return RunTables({"run": {"duration_ps": 1000}}, [], {"end_ps": 1000}, tables)
+
+
+def one(run: RunTables, kind: str, **keys: object) -> float | None:
+    """The value of one metric."""
+    return compute([{"name": "m", "kind": kind, **keys}], run)["m"]
+
+
+DEADLOCKS = [(0, 0, 100, 400), (1, 1, 150, -1), (2, 0, 600, -1)]
+PARTS = [(0, 0, 1, 2, 3), (0, 1, 4, 5, 3), (1, 1, 7, 8, 3), (2, 0, 1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("detection", "alarms"),
+    [
+        ((99, 1, 2, 3, 0, 0), 1),  # before it has formed
+        ((100, 1, 2, 3, 0, 0), 0),
+        ((400, 4, 5, 3, 0, 0), 0),  # stuck behind the cycle
+        ((401, 1, 2, 3, 0, 0), 1),  # after it was broken
+        ((200, 1, 2, 4, 0, 0), 1),  # another class
+        ((200, 2, 1, 3, 0, 0), 1),  # another queue
+        ((200, 7, 8, 3, 0, 0), 1),  # it waits for a host that pauses for ever
+        ((1000, 1, 2, 3, 0, 0), 0),  # the next one
+    ],
+)
+def test_a_detection_is_true_where_and_while_there_is_a_cyclic_deadlock(
+    detection: Row, alarms: int
+) -> None:
+    """A false alarm is one outside it in time or place."""
+    assert one(make_run([detection], DEADLOCKS, PARTS), "false_alarms") == alarms
+
+
+def test_a_deadlock_is_missed_when_nobody_says_so_while_it_is_there() -> None:
+    """And only when it was there for long enough."""
+    run = make_run([(650, 1, 2, 3, 2, 640)], DEADLOCKS, PARTS)
+    assert one(run, "missed_deadlocks") == 1
+    assert one(run, "missed_deadlocks", grace="301ps") == 0  # it was there for 300 ps
+    assert one(run, "missed_deadlocks", grace="300ps") == 1
+    assert one(run, "missed_deadlocks", ways=["on_loop"]) == 2
+    assert one(run, "detection_time") is None  # of the first, which nobody saw
+
+
+def test_times_are_those_of_the_first_deadlock() -> None:
+    """From its formation, and of the last round of messages."""
+    found = [(130, 1, 2, 3, 1, 121), (120, 4, 5, 3, 0, 112), (110, 9, 9, 3, 0, 100)]
+    run = make_run(found, DEADLOCKS, PARTS)
+    assert one(run, "detection_time") == 20
+    assert one(run, "detection_time", ways=["off_loop"]) == 30
+    assert one(run, "detection_lap") == 9
+    nothing = make_run([], [], [])
+    assert one(nothing, "detection_time") is None
+    assert one(nothing, "detection_lap") is None
+    assert one(nothing, "false_alarms") == 0
+    assert one(nothing, "missed_deadlocks") == 0
+
+
+def test_without_its_tables_a_metric_is_empty() -> None:
+    """Never a made-up number."""
+    run = RunTables({"run": {"duration_ps": 1000}}, [], {"end_ps": 1000}, {})
+    for kind in ("false_alarms", "missed_deadlocks", "detection_time", "detection_lap"):
+        assert one(run, kind) is None
+
+
+@given(st.integers(1, 60), st.data())
+def test_clopper_pearson_by_its_definition(n: int, data: st.DataObject) -> None:
+    """At its bounds what was seen, or more extreme, has the probability that is left."""
+    hits = data.draw(st.integers(0, n))
+    low, high = clopper_pearson(hits, n)
+    tail = 0.05 if hits in (0, n) else 0.025
+
+    def probability(share: float, counts: range) -> float:
+        return sum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in counts)
+
+    assert low <= hits / n <= high
+    if hits > 0:
+        assert probability(low, range(hits, n + 1)) == pytest.approx(tail, rel=1e-6)
+    if hits < n:
+        assert probability(high, range(hits + 1)) == pytest.approx(tail, rel=1e-6)
+
+
+def test_rule_of_three() -> None:
+    """No hits in n: the upper bound is about 3 / n."""
+    low, high = clopper_pearson(0, 2000)
+    assert low == 0
+    assert high == pytest.approx(3 / 2000, rel=0.01)
+
+
+def test_every_way_has_a_name() -> None:
+    """dcfit-detector.h, dcfit-watchdog.h and dcfit-controller.h number them."""
+    assert WAYS == ("on_loop", "off_loop", "again", "watchdog", "controller")
