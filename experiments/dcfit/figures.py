@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyorch.report.figures.custom import Custom
 
 MARKS = ("o", "s", "^", "D")
+LABELS = {"OnLoop": "DCFIT, trigger on the loop", "Literal": "as written"}
 
 
 def delays(data: ReportData, figure: Custom) -> Drawn:
@@ -24,11 +25,13 @@ def delays(data: ReportData, figure: Custom) -> Drawn:
     for number, variant in enumerate(variants):
         mine = runs[runs["variant"] == variant]
         style = {"color": COLOURS[number], "marker": MARKS[number], "linestyle": "none"}
-        left.plot(mine["seed"], mine["delay"] / 1e6, label=variant, **style)
+        left.plot(mine["seed"], mine["delay"] / 1e6, label=LABELS.get(variant, variant), **style)
         right.plot(mine["seed"], mine["delay"] / mine["lap"], **style)
         found = int(mine["delay"].notna().sum())
         early = int((mine["false_alarms"] > 0).sum())
-        notes.append(f"{variant}: {found} of {len(mine)} found, {early} with false alarms.")
+        notes.append(
+            f"{LABELS.get(variant, variant)}: {found} of {len(mine)} found, {early} with false alarms."
+        )
     left.set_ylabel("Detection time (us)")
     right.set_ylabel("Rounds of messages")
     for axes in (left, right):
