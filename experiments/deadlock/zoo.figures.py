@@ -41,7 +41,16 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
     for spine in axes.spines.values():
         spine.set_visible(False)
     _legend(axes)
-    columns = ["scenario", "variant", "seed", "formed", "cycle", "least_goodput", "mean_goodput"]
+    columns = [
+        "scenario",
+        "variant",
+        "seed",
+        "formed",
+        "cycle",
+        "episodes",
+        "least_goodput",
+        "mean_goodput",
+    ]
     return Drawn(canvas, runs[columns].assign(outcome=told), NOTES)
 
 
@@ -54,11 +63,12 @@ NOTES = (
 
 def _outcome(run: object, best: float) -> tuple[str, str, str]:
     """Return the outcome of a run, its colour and its text."""
-    formed = run["formed"] / 1e6
-    if run["at_end"]:
-        return "deadlock", DEADLOCK, f"deadlock\nafter {formed:.0f} µs"
+    formed, times = run["formed"] / 1e6, int(run["episodes"])
+    if run["deadlock"] and (times > 1 or not run["at_end"]):
+        again = "once" if times == 1 else f"{times} times"
+        return "broken", BROKEN, f"broken {again}\n{run['least_goodput'] / 1e9:.2f} Gb/s"
     if run["deadlock"]:
-        return "broken", BROKEN, f"broken\nafter {formed:.0f} µs"
+        return "deadlock", DEADLOCK, f"deadlock\nafter {formed:.0f} µs"
     if str(run["scenario"]).startswith("loop"):
         return "no deadlock", FLOWS, "frames\nexpire"
     if run["least_goodput"] < STARVED * best:
@@ -77,7 +87,7 @@ def _legend(axes: object) -> None:
 
     names = {
         DEADLOCK: "deadlock",
-        BROKEN: "deadlock, broken by the scheme",
+        BROKEN: "deadlocks, broken by the scheme",
         STARVES: "starved",
         FLOWS: "no deadlock",
     }

@@ -72,7 +72,7 @@ class PauseTree(FigureModel):
         axes.set_yticks(range(len(shown)), names)
         for label in axes.get_yticklabels():
             label.set_horizontalalignment("left")
-        axes.tick_params(axis="y", length=0, pad=105)
+        axes.tick_params(axis="y", length=0, pad=4.2 * max(map(len, names)))
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(label_axis("Paused time", scale.label))
