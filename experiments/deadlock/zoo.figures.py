@@ -29,7 +29,8 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
         x, y = schemes.index(run["variant"]), scenarios.index(run["scenario"])
         name, colour, text = _outcome(run, float(best[run["scenario"]]))
         axes.add_patch(_cell(x, y, colour))
-        axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1)
+        ink = "white" if colour == DEADLOCK else "0.1"
+        axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1, color=ink)
         told.append(name)
     axes.set_xlim(-0.5, len(schemes) - 0.5)
     axes.set_ylim(len(scenarios) - 0.5, -0.5)
@@ -65,7 +66,7 @@ def _outcome(run: object, best: float) -> tuple[str, str, str]:
     """Return the outcome of a run, its colour and its text."""
     formed, times = run["formed"] / 1e6, int(run["episodes"])
     if run["deadlock"] and (times > 1 or not run["at_end"]):
-        again = "once" if times == 1 else f"{times} times"
+        again = f"{times}×"
         return "broken", BROKEN, f"broken {again}\n{run['least_goodput'] / 1e9:.2f} Gb/s"
     if run["deadlock"]:
         return "deadlock", DEADLOCK, f"deadlock\nafter {formed:.0f} µs"
