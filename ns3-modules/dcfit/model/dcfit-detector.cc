@@ -577,7 +577,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
     for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
     {
         PortState& state = At(ingress, cls);
-        if (ingress == port || !state.pausing || !Speaks(ingress) || !Feeds(port, ingress, cls) ||
+        if (!state.pausing || !Speaks(ingress) || !Feeds(port, ingress, cls) ||
             (state.own && (Message::IsLater(state.rank, message.rank) || state.way == OFF_LOOP)))
         {
             continue; // among others: a process is not begun anew by each pause of the trigger
@@ -634,7 +634,7 @@ Dcfit::ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message
 {
     for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
     {
-        if (ingress == port || !At(ingress, cls).pausing || !Feeds(port, ingress, cls))
+        if (!At(ingress, cls).pausing || !Feeds(port, ingress, cls))
         {
             continue;
         }

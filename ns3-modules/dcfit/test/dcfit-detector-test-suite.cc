@@ -495,6 +495,56 @@ class OnLoopTest : public TestCase
 
 /**
  * @ingroup dcfit-tests
+ * @brief Two switches that send a destination's frames to each other: the loop leaves each switch
+ * by the port it came in by.
+ */
+class RoutingLoopTest : public TestCase
+{
+  public:
+    RoutingLoopTest()
+        : TestCase("the deadlock of a routing loop of two switches is found")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const uint64_t rate : {8'000'000'000ULL, 1'000'000'000ULL})
+        {
+            Network net;
+            net.Agent();
+            net.Set("rdma::QueuePair", "Ttl", "16");
+            net.Set("rdma::QueuePair", "Retransmit", "None");
+            net.sim.SetAllowLoss(true); // of frames whose time to live is over
+            net.Nodes(2, 2);
+            net.Link(0, 2);
+            net.Link(2, 3);
+            net.Link(1, 3);
+            net.sim.DivertRoute(3, 1, 2, 0, -1);
+            const uint32_t src = 0;
+            const uint32_t dst = 1;
+            const uint64_t endless = 0;
+            const int64_t start = 0;
+            const int64_t never = -1;
+            const uint8_t cls = 3;
+            net.sim.AddFlows(&src, &dst, &endless, &start, &never, &cls, &rate, &endless, 1);
+            NS_TEST_ASSERT_MSG_EQ(net.Run(8'000'000'000), "", "a proper run");
+            // It cannot carry more than 2 B / TTL = 1.25 Gb/s.
+            const bool deadlocked = rate > 1'250'000'000;
+            NS_TEST_ASSERT_MSG_EQ(net.Number("deadlocked"), deadlocked, "as HotNets'16 has it");
+            NS_TEST_ASSERT_MSG_EQ((net.Number("dcfit_detections") > 0), deadlocked, "found");
+            if (deadlocked)
+            {
+                NS_TEST_ASSERT_MSG_GT(net.Number("dcfit_first_detection_ps"),
+                                      net.Number("deadlock_formed_ps"),
+                                      "not before it is there");
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup dcfit-tests
  * @brief A ring of four switches that carries 90 % of its links, and beside it a switch that gets
  * more than its host takes: it pauses the ring, again and again, until that is deadlocked.
  */
@@ -722,6 +772,7 @@ class DetectorTestSuite : public TestSuite
         AddTestCase(new RulesTest, Duration::QUICK);
         AddTestCase(new MemoryTest, Duration::QUICK);
         AddTestCase(new OnLoopTest, Duration::QUICK);
+        AddTestCase(new RoutingLoopTest, Duration::QUICK);
         AddTestCase(new OffLoopTest, Duration::QUICK);
         AddTestCase(new SquareTest, Duration::QUICK);
         AddTestCase(new DiamondTest, Duration::QUICK);
