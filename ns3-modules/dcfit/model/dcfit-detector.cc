@@ -55,7 +55,7 @@ Dcfit::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1, SWITCH_BITS))
             .AddAttribute("SequenceBits",
                           "Bits of the sequence number; the paper says only that there is one.",
-                          UintegerValue(8),
+                          UintegerValue(7),
                           MakeUintegerAccessor(&Dcfit::m_sequenceBits),
                           MakeUintegerChecker<uint32_t>(1, SEQUENCE_BITS))
             .AddAttribute("Clearing",
@@ -247,7 +247,7 @@ Dcfit::HearsOthers(uint16_t ingress, uint8_t cls)
     for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
     {
         const PortState& state = At(egress, cls);
-        if (state.known && state.fresh && Feeds(egress, ingress, cls))
+        if (state.known && state.fresh > 0 && Feeds(egress, ingress, cls))
         {
             return true;
         }
@@ -333,7 +333,9 @@ Dcfit::FindTag(uint16_t ingress, uint8_t cls, Message& message)
 uint8_t
 Dcfit::NextRank(const Message& message) const
 {
-    return m_conflict == Conflict::HIGHEST ? (message.rank + 1) & RANK_MASK : 0;
+    return m_conflict == Conflict::HIGHEST && message.rank < MAX_RANK
+               ? static_cast<uint8_t>(message.rank + 1)
+               : message.rank;
 }
 
 uint8_t
@@ -352,6 +354,7 @@ Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
     state.own = true;
     state.trigger = trigger;
     state.way = way;
+    state.aged = false;
     state.begun = NowPs();
     state.looped = -1;
     ++m_begun;
@@ -520,8 +523,8 @@ Dcfit::Remember(uint16_t port, uint8_t cls, const Message& message, bool fresh)
     PortState& state = At(port, cls);
     const bool same = state.info.HasEpisodeOf(message);
     if (!fresh && state.known &&
-        (same || (m_conflict == Conflict::HIGHEST && !state.info.HasInitiatorOf(message) &&
-                  state.info.Precedes(message))))
+        (same || (m_conflict == Conflict::HIGHEST && state.fresh > 0 &&
+                  !state.info.HasInitiatorOf(message) && state.info.Precedes(message))))
     {
         return false;
     }
@@ -531,7 +534,7 @@ Dcfit::Remember(uint16_t port, uint8_t cls, const Message& message, bool fresh)
         // was paused again (Lemma 3.2, case 3).
         state.resumed = false;
         state.checked = 0;
-        state.fresh = true;
+        state.fresh = 2;
     }
     state.info = message;
     state.known = true;
@@ -578,7 +581,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
     {
         PortState& state = At(ingress, cls);
         if (!state.pausing || !Speaks(ingress) || !Feeds(port, ingress, cls) ||
-            (state.own && (Message::IsLater(state.rank, message.rank) || state.way == OFF_LOOP)))
+            (state.own && !state.aged && (state.rank > message.rank || state.way == OFF_LOOP)))
         {
             continue; // among others: a process is not begun anew by each pause of the trigger
         }
@@ -716,7 +719,7 @@ Dcfit::Look()
     }
     for (PortState& state : m_state)
     {
-        state.fresh = false;
+        state.fresh -= state.fresh > 0;
     }
     m_lookPending = any;
     if (any)
@@ -904,7 +907,7 @@ Dcfit::GetStateBits(uint32_t ports) const
 {
     const uint64_t rank = m_conflict == Conflict::HIGHEST ? 2 * RANK_BITS : 0;
     const uint64_t checked = m_rounds == 1 ? 1 : 2;
-    const uint64_t egress = m_switchBits + PORT_BITS + m_sequenceBits + 4 + checked;
+    const uint64_t egress = m_switchBits + PORT_BITS + m_sequenceBits + 5 + checked;
     const uint64_t ingress = 1 + PORT_BITS + m_sequenceBits + 1 + 2 + 1 + 1;
     return static_cast<uint64_t>(ports) * ports + ports * (egress + ingress + rank);
 }

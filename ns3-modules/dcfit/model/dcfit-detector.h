@@ -118,7 +118,7 @@ class Dcfit : public Breaker
         bool known{false};   //!< info is of the present pause: 1
         bool paused{false};  //!< by the peer: 1
         bool resumed{false}; //!< the RESUME tag r: 1
-        bool fresh{false};   //!< info is new since the last look: 1
+        uint8_t fresh{0};    //!< looks until info is old: 2
         uint8_t checked{0};  //!< rounds that have passed for info: 1; 2 if there are more
         // As an ingress
         bool pausing{false};  //!< the peer: 1
@@ -128,7 +128,7 @@ class Dcfit : public Breaker
         bool own{false};      //!< that process stands for the present pause: 1
         bool trigger{false};  //!< the egress was not paused: the initial trigger is here: 1
         Way way{ON_LOOP};     //!< why it was begun: 1 more, together with trigger
-        bool aged{false};     //!< the pause has outlasted a look: 1
+        bool aged{false};     //!< the pause, and a process begun here, has outlasted a look: 1
         bool declared{false}; //!< a deadlock was declared: 1
         // For results only
         int64_t begun{-1};  //!< when the process was begun (ps)

@@ -35,8 +35,8 @@ inline constexpr uint32_t SEQUENCE_BITS = 12;
 inline constexpr uint32_t RANK_BITS = 4;
 /// Bits of the round, or of the hops that a notice may still take.
 inline constexpr uint32_t ROUND_BITS = 4;
-/// Ranks go round.
-inline constexpr uint8_t RANK_MASK = (1U << RANK_BITS) - 1;
+/// Largest rank.
+inline constexpr uint8_t MAX_RANK = (1U << RANK_BITS) - 1;
 /// Largest round.
 inline constexpr uint8_t MAX_ROUND = (1U << ROUND_BITS) - 1;
 /// Bytes of a message.
@@ -99,43 +99,45 @@ struct Message
     }
 
     /**
-     * @brief Is a rank later than another? Ranks go round, so that half of them are.
-     *
-     * @param a rank.
-     * @param b rank.
-     * @return true if so.
-     */
-    static bool IsLater(uint8_t a, uint8_t b)
-    {
-        return a != b && static_cast<uint8_t>((a - b) & RANK_MASK) <= RANK_MASK / 2;
-    }
-
-    /**
      * @brief Does it go before another where a port remembers only one?
      *
-     * That with the later rank does. Among equals every switch applies the same order of
-     * initiators, so that of several one gets round; it is another order for each rank, so that it
-     * is not always the same one.
+     * That with the higher rank does. Among equals every switch applies the same total order, so
+     * that of several one gets round; the sequence numbers shuffle it, so that it is not always the
+     * same initiator's.
      *
      * @param other another.
      * @return true if so.
      */
     bool Precedes(const Message& other) const
     {
-        return rank != other.rank ? IsLater(rank, other.rank) : Key() > other.Key();
+        if (rank != other.rank)
+        {
+            return rank > other.rank;
+        }
+        return Key() != other.Key() ? Key() > other.Key() : Initiator() > other.Initiator();
     }
 
     /**
-     * @brief Its initiator's place in the order of its rank: all 20 bits of it, shuffled.
+     * @brief Its initiator as one number.
      *
-     * @return a number, another for each initiator.
+     * @return switch and port.
+     */
+    uint32_t Initiator() const
+    {
+        return static_cast<uint32_t>(node) << PORT_BITS | port;
+    }
+
+    /**
+     * @brief Its place among messages of its rank: initiator and sequence number, shuffled.
+     *
+     * @return 20 bits; of one sequence number another for each initiator.
      */
     uint32_t Key() const
     {
-        // Steps that can each be undone, so that no two initiators are equal.
+        // Steps that can each be undone.
         constexpr uint32_t BITS = SWITCH_BITS + PORT_BITS;
         constexpr uint32_t MASK = (1U << BITS) - 1;
-        uint32_t key = (static_cast<uint32_t>(node) << PORT_BITS | port) ^ (rank * 0x11111U);
+        uint32_t key = Initiator() ^ ((sequence * 0x11111U) & MASK);
         for (const uint32_t odd : {0x9e3b1U, 0x7f4a7U})
         {
             key = (key * odd) & MASK;

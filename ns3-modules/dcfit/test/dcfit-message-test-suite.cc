@@ -158,9 +158,8 @@ class OrderTest : public TestCase
 {
   public:
     OrderTest()
-        : TestCase(
-              "of two initiators exactly one precedes, a later rank before an earlier one, and "
-              "which of some comes first differs from rank to rank")
+        : TestCase("of two messages exactly one precedes, a higher rank before a lower one, and "
+                   "which of some initiators comes first differs with their sequence numbers")
     {
     }
 
@@ -171,26 +170,30 @@ class OrderTest : public TestCase
         std::map<uint16_t, uint32_t> firsts;
         for (int i = 0; i < 20'000; ++i)
         {
-            const Message a{static_cast<uint16_t>(random() % 16384),
-                            static_cast<uint8_t>(random() % 64),
-                            0,
-                            static_cast<uint8_t>(random() % 16),
-                            0};
-            Message b = a;
-            b.node = static_cast<uint16_t>(random() % 16384);
-            b.port = static_cast<uint8_t>(random() % 64);
+            const auto make = [&random] {
+                return Message{static_cast<uint16_t>(random() % 16384),
+                               static_cast<uint8_t>(random() % 64),
+                               static_cast<uint16_t>(random() % 128),
+                               static_cast<uint8_t>(random() % 3),
+                               0};
+            };
+            const Message a = make();
+            const Message b = make();
+            const Message c = make();
             NS_TEST_ASSERT_MSG_EQ((a.Precedes(b) != b.Precedes(a)),
-                                  !a.HasInitiatorOf(b),
-                                  "a total order of initiators");
-            b.rank = static_cast<uint8_t>((a.rank + 1 + i % 7) % 16);
-            NS_TEST_ASSERT_MSG_EQ((b.Precedes(a) && !a.Precedes(b)), true, "a later rank");
+                                  !(a.HasInitiatorOf(b) && a.HasEpisodeOf(b)),
+                                  "one of two");
+            NS_TEST_ASSERT_MSG_EQ((a.Precedes(b) && b.Precedes(c) && !a.Precedes(c)),
+                                  false,
+                                  "no circle");
+            NS_TEST_ASSERT_MSG_EQ((a.rank > b.rank && b.Precedes(a)), false, "the higher rank");
         }
-        for (uint8_t rank = 0; rank < 16; ++rank)
+        for (uint16_t sequence = 0; sequence < 20; ++sequence)
         {
-            Message first{16, 0, 0, rank, 0};
+            Message first{16, 0, sequence, 0, 0};
             for (uint16_t node = 16; node < 36; ++node) // a k = 4 fat-tree's switches
             {
-                const Message other{node, static_cast<uint8_t>(node % 4), 0, rank, 0};
+                const Message other{node, static_cast<uint8_t>(node % 4), sequence, 0, 0};
                 first = other.Precedes(first) ? other : first;
             }
             ++firsts[first.node];
