@@ -242,7 +242,9 @@ Pffc::WouldHold(uint16_t queue, const Frame& /* head */, const Rest& rest) const
             bytes += frame->flow == flow ? frame->bytes : 0;
         }
         pbu += bytes;
-        above = above || (m_node->flows.Find(UsageKey(cls, flow))->above && bytes >= m_fbuXon);
+        // a flow comes below Xon with a frame of its own that leaves: PBU may have put it above
+        const Usage& usage = *m_node->flows.Find(UsageKey(cls, flow));
+        above = above || (usage.above && (bytes >= m_fbuXon || bytes == usage.bytes));
     }
     pbu = m_pbuScope == PbuScope::PER_PEQ ? pbu : rest.bytes;
     return above || (m_pbuXon > 0 && pbu >= m_pbuXon);
