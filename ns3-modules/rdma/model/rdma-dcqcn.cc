@@ -305,11 +305,7 @@ Dcqcn::Resolve(uint64_t lineRate)
     m_values.notification = m_notification == Notification::SET ? set.notification : m_notification;
     m_values.clamp = m_clamp == Clamp::SET ? set.clamp : m_clamp;
     m_values.decreaseInterval = time(m_decreaseInterval, set.decreaseInterval);
-    if (m_values.cutOn == CutOn::TIMER && m_values.decreaseInterval == 0)
-    {
-        m_values.decreaseInterval = HPCC_PAPER_VALUES.decreaseInterval;
-    }
-    else if (m_values.cutOn == CutOn::CNP && m_decreaseInterval.IsZero())
+    if (m_values.cutOn == CutOn::CNP && m_decreaseInterval.IsZero())
     {
         m_values.decreaseInterval = 0; // a period of looks is no least time between cuts
     }
@@ -337,10 +333,19 @@ Dcqcn::Start(QueuePair* queuePair, uint64_t lineRate)
 std::string
 Dcqcn::Check() const
 {
-    return m_referenceRate.GetBitRate() > 0
-               ? ""
-               : "DCQCN: ReferenceRate is 0 bit/s; give the rate of the "
-                 "line at which the increases hold, such as 25Gbps\n";
+    std::string problems;
+    if (m_referenceRate.GetBitRate() == 0)
+    {
+        problems += "DCQCN: ReferenceRate is 0 bit/s; give the rate of the line at which the "
+                    "increases hold, such as 25Gbps\n";
+    }
+    if (m_cutOn == CutOn::TIMER && m_decreaseInterval.IsZero() &&
+        DcqcnValues::Of(m_set).decreaseInterval == 0)
+    {
+        problems += "DCQCN: CutOn Timer needs DecreaseInterval, the time between two looks, which "
+                    "Parameters Paper does not have; give it, such as 50us\n";
+    }
+    return problems;
 }
 
 std::string

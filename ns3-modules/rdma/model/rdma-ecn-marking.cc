@@ -172,6 +172,11 @@ EcnMarking::Check() const
                ": ECN marking: ReferenceRate is 0 bit/s; give the rate of the port at which the "
                "thresholds hold, such as 25Gbps\n";
     }
+    if (m_pmax < 0 && m_pmax != -1)
+    {
+        return m_node->GetName() + ": ECN marking: Pmax " + std::to_string(m_pmax) +
+               " is no probability; give one from 0 to 1, or -1 for that of the set\n";
+    }
     for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
     {
         const uint64_t rate = m_node->GetPort(index).GetRate();

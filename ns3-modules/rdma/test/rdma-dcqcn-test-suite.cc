@@ -715,6 +715,26 @@ class ParametersTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(scaled.additiveIncrease, 28'000'000, "scaled if told to");
         const auto fixed = Of(100 * GBPS, {{"Scale", "None"}});
         NS_TEST_EXPECT_MSG_EQ(fixed.hyperIncrease, 50'000'000, "not scaled if told not to");
+        // The paper cuts at CNPs: with a timer it has no period to look at.
+        for (const bool given : {false, true})
+        {
+            Network net;
+            net.sim.SetAttribute(DCQCN, "Parameters", "Paper");
+            net.sim.SetAttribute(DCQCN, "CutOn", "Timer");
+            if (given)
+            {
+                net.sim.SetAttribute(DCQCN, "DecreaseInterval", "50us");
+            }
+            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.SetCongestionControl(DCQCN);
+            net.Star(2, 40 * GBPS, US);
+            net.Flow(0, 1, 1000);
+            net.sim.Build();
+            NS_TEST_EXPECT_MSG_EQ(
+                (net.sim.Check().find("Timer needs DecreaseInterval") == std::string::npos),
+                given,
+                net.sim.Check());
+        }
     }
 };
 

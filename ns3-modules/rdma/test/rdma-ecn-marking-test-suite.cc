@@ -415,6 +415,21 @@ class ThresholdTest : public TestCase
         NS_TEST_EXPECT_MSG_NE(net.sim.Check().find("Kmin 500000 B is above Kmax 400000 B"),
                               std::string::npos,
                               net.sim.Check());
+        for (const auto& [pmax, refused] : std::map<std::string, bool>{{"-1", false},
+                                                                       {"-0.999", true},
+                                                                       {"-0.01", true},
+                                                                       {"0", false}})
+        {
+            Network odd;
+            odd.sim.SetAttribute("ns3::rdma::EcnMarking", "Pmax", pmax);
+            odd.sim.AddAgent("ns3::rdma::EcnMarking");
+            odd.sim.AddFlowControl("ns3::lossless::Pfc");
+            odd.Star(2, 25 * GBPS, US);
+            odd.sim.Build();
+            NS_TEST_EXPECT_MSG_EQ((odd.sim.Check().find("is no probability") != std::string::npos),
+                                  refused,
+                                  "Pmax " << pmax << ": " << odd.sim.Check());
+        }
     }
 };
 
