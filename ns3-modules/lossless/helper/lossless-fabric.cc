@@ -569,21 +569,27 @@ Fabric::Check() const
 std::string
 Fabric::Warn() const
 {
-    // The same words from many ports are one warning.
+    // The same words from many ports or nodes are one warning.
     std::vector<std::string> warnings;
+    const auto add = [&warnings](const std::string& warning) {
+        if (!warning.empty() &&
+            std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        {
+            warnings.push_back(warning);
+        }
+    };
     for (const auto& node : m_nodes)
     {
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             for (const auto& flowControl : node->GetPort(index).GetFlowControls())
             {
-                const std::string warning = flowControl->Warn();
-                if (!warning.empty() &&
-                    std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
-                {
-                    warnings.push_back(warning);
-                }
+                add(flowControl->Warn());
             }
+        }
+        for (const auto& agent : node->GetAgents())
+        {
+            add(agent->Warn());
         }
     }
     std::string all;

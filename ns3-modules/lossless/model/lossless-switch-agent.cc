@@ -35,6 +35,12 @@ SwitchAgent::Check() const
     return {};
 }
 
+std::string
+SwitchAgent::Warn() const
+{
+    return {};
+}
+
 bool
 SwitchAgent::NotifyArrival(Frame& /* frame */, Port& /* ingress */)
 {

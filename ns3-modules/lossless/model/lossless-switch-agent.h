@@ -81,6 +81,12 @@ class SwitchAgent : public Object
      * @return one problem a line; empty if none.
      */
     virtual std::string Check() const;
+    /**
+     * @brief What is possible on this node, but hardly wanted.
+     *
+     * @return one warning a line; empty if none.
+     */
+    virtual std::string Warn() const;
 
     /**
      * @brief A frame has joined an egress queue.

@@ -477,7 +477,13 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
     frame->cls = static_cast<uint8_t>(m_answerClass);
     frame->ttl = static_cast<uint8_t>(m_ttl);
     frame->bytes = static_cast<uint16_t>(m_ackSize);
+    // A CNP is of the packet that caused it, and takes nothing from the next ACK or NACK.
     frame->ecn = data.ecn;
+    if (kind != FrameKind::CNP)
+    {
+        frame->ecn |= m_unansweredEcn;
+        m_unansweredEcn = 0;
+    }
     frame->word[0] = m_expected;
     frame->word[1] = data.psn;
     m_dst->Inject(frame);
@@ -486,6 +492,7 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
 void
 QueuePair::ReceiveData(const Frame& frame)
 {
+    m_unansweredEcn |= frame.ecn; // congestion experienced has all bits set
     if (m_control && m_control->NotifyData(frame))
     {
         ++m_outcome.cnpsSent;

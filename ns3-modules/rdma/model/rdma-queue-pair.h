@@ -314,10 +314,11 @@ class QueuePair : public Object
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
 
     // Receiver
-    uint64_t m_expected{0};   //!< next packet in order
-    uint64_t m_seen{0};       //!< behind the last packet received, repeats not counted
-    uint32_t m_unanswered{0}; //!< packets since the last ACK
-    bool m_gapKnown{false};   //!< the NACK of this gap is sent
+    uint64_t m_expected{0};     //!< next packet in order
+    uint64_t m_seen{0};         //!< behind the last packet received, repeats not counted
+    uint32_t m_unanswered{0};   //!< packets since the last ACK
+    uint8_t m_unansweredEcn{0}; //!< Frame::ecn of packets since the last ACK or NACK, together
+    bool m_gapKnown{false};     //!< the NACK of this gap is sent
 };
 
 } // namespace rdma

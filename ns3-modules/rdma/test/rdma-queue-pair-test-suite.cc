@@ -612,6 +612,109 @@ class SharingTest : public TestCase
     }
 };
 
+/// Marks chosen data frames of every switch.
+class Marker : public lossless::SwitchAgent
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::Marker")
+                                .SetParent<lossless::SwitchAgent>()
+                                .SetGroupName("tests")
+                                .AddConstructor<Marker>();
+        return tid;
+    }
+
+    uint32_t GetHooks() const override
+    {
+        return QUEUE;
+    }
+
+    void NotifyDequeue(lossless::Port& /* egress */,
+                       uint16_t /* queue */,
+                       lossless::Frame& frame) override
+    {
+        if (frame.kind == lossless::FrameKind::DATA && g_marked.contains(frame.psn))
+        {
+            frame.ecn = 3;
+        }
+    }
+
+    static std::set<uint32_t> g_marked; //!< packets to mark
+};
+
+std::set<uint32_t> Marker::g_marked;
+
+NS_OBJECT_ENSURE_REGISTERED(Marker);
+
+/**
+ * @ingroup rdma-tests
+ * @brief An ACK tells of a mark on any of the packets it stands for, and no other does.
+ */
+class EcnEchoTest : public TestCase
+{
+  public:
+    EcnEchoTest()
+        : TestCase("with AckEvery 1 to 7 an ACK says that one of the packets since the last "
+                   "answer was marked, whichever it was")
+    {
+    }
+
+  private:
+    /**
+     * @brief A message of 40 packets.
+     *
+     * @param ackEvery packets an ACK
+     * @param marked packets that a switch marks
+     */
+    void RunOnce(uint32_t ackEvery, const std::set<uint32_t>& marked)
+    {
+        Marker::g_marked = marked;
+        Network net;
+        net.Set("QueuePair", "AckEvery", ackEvery);
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddAgent("ns3::rdma::tests::Marker");
+        Witness::Install(net);
+        net.Star(2, 100'000'000'000, 1'000'000);
+        net.Flow(0, 1, 40'000);
+        net.sim.Build();
+        net.sim.Run(1'000'000'000);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+        const auto& ecn = Witness::g_logs[0].ecn;
+        NS_TEST_ASSERT_MSG_EQ(ecn.size(), (40 + ackEvery - 1) / ackEvery, "an ACK for each group");
+        std::vector<uint8_t> expected(ecn.size(), 1);
+        for (const uint32_t psn : marked)
+        {
+            expected[psn / ackEvery] = 3;
+        }
+        for (std::size_t ack = 0; ack < ecn.size(); ++ack)
+        {
+            NS_TEST_ASSERT_MSG_EQ(+ecn[ack], +expected[ack], ackEvery << ": ACK " << ack);
+        }
+    }
+
+    void DoRun() override
+    {
+        RunOnce(4, {0});
+        RunOnce(4, {1, 7, 39});
+        std::mt19937_64 random(5);
+        for (int round = 0; round < 30; ++round)
+        {
+            std::set<uint32_t> marked;
+            for (uint64_t i = random() % 8; i > 0; --i)
+            {
+                marked.insert(static_cast<uint32_t>(random() % 40));
+            }
+            RunOnce(1 + random() % 7, marked);
+        }
+    }
+};
+
 /**
  * @ingroup rdma-tests
  * @brief Tests of QueuePair without loss.
@@ -628,6 +731,7 @@ class QueuePairTestSuite : public TestSuite
         AddTestCase(new OnOffTest, TestCase::Duration::QUICK);
         AddTestCase(new StopTest, TestCase::Duration::QUICK);
         AddTestCase(new SharingTest, TestCase::Duration::QUICK);
+        AddTestCase(new EcnEchoTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -65,6 +65,7 @@ Witness::NotifyAck(const Frame& frame)
 {
     Log& log = g_logs[frame.flow];
     log.acked.push_back(frame.word[0]);
+    log.ecn.push_back(frame.ecn);
     ++(frame.kind == FrameKind::NACK ? log.nacks : log.acks);
     log.wrongAnswers += frame.word[0] > log.expected;
 }

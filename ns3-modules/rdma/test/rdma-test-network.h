@@ -233,6 +233,7 @@ class Witness : public CongestionControl
         std::vector<std::pair<int64_t, uint32_t>> sent;     //!< when (ps) and which packet
         std::vector<std::pair<int64_t, uint32_t>> received; //!< when (ps) and which packet
         std::vector<uint64_t> acked; //!< packets in order, as each answer said, in turn
+        std::vector<uint8_t> ecn;    //!< Frame::ecn of each answer, in turn
         std::set<uint64_t> kept;     //!< received out of order and not yet delivered
         uint64_t expected{0};        //!< packets delivered in order
         int64_t lastDelivery{-1};    //!< when the last of them came (ps)

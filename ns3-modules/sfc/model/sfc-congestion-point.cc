@@ -93,8 +93,8 @@ SfcCongestionPoint::GetTypeId()
                           MakeDoubleAccessor(&SfcCongestionPoint::m_reserveShare),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("Buffer",
-                          "Buffer of a queue, of which Reserve is a share; 0: the whole buffer of "
-                          "the node. [B]",
+                          "Buffer of a queue, of which Reserve is a share; must be given with "
+                          "Correction Reserve. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_buffer),
                           MakeUintegerChecker<uint64_t>(0, 1'000'000'000'000))
@@ -182,15 +182,13 @@ void
 SfcCongestionPoint::Start()
 {
     m_atHost = dynamic_cast<const rdma::Host*>(m_node) != nullptr;
-    UintegerValue size(m_buffer);
-    if (m_buffer == 0)
-    {
-        m_node->GetBuffer().GetAttribute("Size", size);
-    }
     m_reserve = m_correction == Correction::RESERVE
-                    ? static_cast<int64_t>(m_reserveShare * static_cast<double>(size.Get()))
+                    ? static_cast<int64_t>(m_reserveShare * static_cast<double>(m_buffer))
                     : 0;
-    m_twoHash.Configure(m_hashBits, m_epoch.GetTimeStep());
+    if (m_filter == Filter::TWO_HASH)
+    {
+        m_twoHash.Configure(m_hashBits, m_epoch.GetTimeStep());
+    }
     for (const auto& agent : m_node->GetAgents())
     {
         if (auto* proxy = dynamic_cast<SfcProxy*>(PeekPointer(agent)))
@@ -210,15 +208,35 @@ SfcCongestionPoint::Start()
 std::string
 SfcCongestionPoint::Check() const
 {
+    std::ostringstream problems;
     if (m_longest < m_resolution)
     {
-        std::ostringstream problem;
-        problem << m_node->GetName() << ": SfcCongestionPoint: LongestInterval ("
-                << m_longest.GetTimeStep() << " ps) is less than Resolution ("
-                << m_resolution.GetTimeStep() << " ps): every interval would be 0\n";
-        return problem.str();
+        problems << m_node->GetName() << ": SfcCongestionPoint: LongestInterval ("
+                 << m_longest.GetTimeStep() << " ps) is less than Resolution ("
+                 << m_resolution.GetTimeStep() << " ps): every interval would be 0\n";
     }
-    return {};
+    if (m_correction == Correction::RESERVE && m_buffer == 0)
+    {
+        problems << m_node->GetName()
+                 << ": SfcCongestionPoint: with Correction Reserve give Buffer, of which Reserve ("
+                 << m_reserveShare << ") is a share, such as 125KB\n";
+    }
+    return problems.str();
+}
+
+std::string
+SfcCongestionPoint::Warn() const
+{
+    if (m_reserve == 0 || m_reserve < static_cast<int64_t>(m_threshold))
+    {
+        return {};
+    }
+    std::ostringstream warning;
+    warning << "SfcCongestionPoint: the reserve of " << m_reserve << " B (" << m_reserveShare
+            << " of a Buffer of " << m_buffer << " B) is not below the Threshold of " << m_threshold
+            << " B: a queue between the two pauses nobody; lower Reserve or Buffer, or raise "
+               "Threshold\n";
+    return warning.str();
 }
 
 SfcCongestionPoint::Queue&

@@ -70,6 +70,7 @@ class SfcCongestionPoint : public lossless::SwitchAgent
     uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
+    std::string Warn() const override;
     void NotifyEnqueue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
     void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
     void NotifyReceive(const lossless::Frame& frame, int64_t bytes, uint64_t rate) override;
@@ -172,7 +173,7 @@ class SfcCongestionPoint : public lossless::SwitchAgent
     double m_lowest;         //!< share of the line
     Correction m_correction; //!< what is done about TTS + TFS
     double m_reserveShare;   //!< of m_buffer
-    uint64_t m_buffer;       //!< B; 0: the node's
+    uint64_t m_buffer;       //!< B; 0: not given
     Time m_resolution;       //!< unit of the interval
     Time m_longest;          //!< longest interval
     Filter m_filter;         //!< which messages are sent

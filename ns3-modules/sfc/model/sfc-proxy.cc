@@ -125,11 +125,21 @@ bool
 SfcProxy::NotifyTransit(Frame* frame, Port& /* ingress */)
 {
     Message message;
-    if (!Read(*frame, message) || !Take(message, frame->dst))
+    const auto found = m_byHost.find(frame->dst);
+    if (found == m_byHost.end() || !Read(*frame, message))
     {
         return false;
     }
     FramePool::Give(frame);
+    ++m_taken;
+    const int64_t latency = m_node->GetPipelineLatency();
+    if (latency == 0)
+    {
+        Act(m_edges[found->second], message);
+        return true;
+    }
+    m_pipeline.push_back(Waiting{message, found->second});
+    m_leave.Schedule(latency);
     return true;
 }
 
@@ -142,14 +152,7 @@ SfcProxy::Take(const Message& message, uint32_t host)
         return false;
     }
     ++m_taken;
-    const int64_t latency = m_node->GetPipelineLatency();
-    if (latency == 0)
-    {
-        Act(m_edges[found->second], message);
-        return true;
-    }
-    m_pipeline.push_back(Waiting{message, found->second});
-    m_leave.Schedule(latency);
+    Act(m_edges[found->second], message); // it did not come in through this chip
     return true;
 }
 

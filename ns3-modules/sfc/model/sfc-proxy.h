@@ -58,7 +58,9 @@ class SfcProxy : public lossless::SwitchAgent
     void Report(lossless::Summary& summary) const override;
 
     /**
-     * @brief Take a message that a congestion point of the same switch has made.
+     * @brief Take a message that a congestion point of the same switch has made, and act at once.
+     *
+     * One that comes from elsewhere passes the switch's latency first, as every frame does.
      *
      * @param message it.
      * @param host whom it is for.

@@ -720,9 +720,9 @@ class ProxyTest : public TestCase
         {
             NS_TEST_ASSERT_MSG_EQ(net.Number("pauses_sent"), 0, "PFC itself had no reason");
         }
-        // A message for h3 is made in its own switch; the proxy has it a latency later, the NIC
-        // after at most a frame, the PFC frame and the wire. From then to the end of the interval,
-        // counted from the proxy, no frame of the class may begin.
+        // A message for h3 is made in its own switch; the proxy has it at once, the NIC after at
+        // most a frame, the PFC frame and the wire. From then to the end of the interval, counted
+        // from the proxy, no frame of the class may begin.
         const int64_t slack = TransmissionTime(1048 + OVERHEAD, rate) +
                               2 * TransmissionTime(64 + OVERHEAD, rate) + DELAY;
         std::vector<std::pair<int64_t, int64_t>> silences;
@@ -730,8 +730,8 @@ class ProxyTest : public TestCase
         {
             if (message.host == 3)
             {
-                const int64_t taken = message.time + LATENCY;
-                silences.emplace_back(taken + slack, taken + message.message.interval);
+                silences.emplace_back(message.time + slack,
+                                      message.time + message.message.interval);
             }
         }
         NS_TEST_ASSERT_MSG_GT(silences.size(), 10, "h3 was told");
@@ -772,10 +772,9 @@ class ProxyTest : public TestCase
                 const int64_t left = told.time - DELAY - TransmissionTime(64 + OVERHEAD, rate);
                 for (const Log::Said& message : log.made)
                 {
-                    const int64_t taken = message.time + LATENCY;
-                    if (message.host == 3 && taken <= left)
+                    if (message.host == 3 && message.time <= left)
                     {
-                        longest = std::max(longest, taken + message.message.interval);
+                        longest = std::max(longest, message.time + message.message.interval);
                     }
                 }
                 const int64_t quantum = TransmissionTime(64, rate);
@@ -1096,15 +1095,37 @@ class CombinedTest : public TestCase
         Network wrong;
         wrong.SetPoint("LongestInterval", "1ns");
         wrong.SetPoint("Resolution", "1us");
+        wrong.SetPoint("Correction", "Reserve");
         wrong.sim.AddAgent("ns3::sfc::SfcReactionPoint");
         wrong.sim.AddFlowControl("ns3::lossless::Pfc");
         wrong.sim.AddHostAgent("ns3::sfc::SfcProxy");
         wrong.Star(2, 10'000'000'000, 0);
         wrong.Flow(0, 1, 0);
         const std::string problems = wrong.Run(1000);
-        for (const std::string text : {"is less than Resolution", "'host_agents'", "'agents'"})
+        for (const std::string text :
+             {"is less than Resolution", "'host_agents'", "'agents'", "Reserve give Buffer"})
         {
             NS_TEST_ASSERT_MSG_NE(problems.find(text), std::string::npos, problems);
+        }
+
+        // A reserve may be above the threshold, but is said to be: 30 % of 125 KB, 37.5 KB.
+        for (const auto& [threshold, said] :
+             std::map<std::string, bool>{{"30000", true}, {"37500", true}, {"37501", false}})
+        {
+            Network high;
+            high.SetPoint("Threshold", threshold);
+            high.SetPoint("Correction", "Reserve");
+            high.SetPoint("Reserve", "0.3");
+            high.SetPoint("Buffer", "125000");
+            high.Star(2, 10'000'000'000, 0);
+            high.Flow(0, 1, 0);
+            NS_TEST_ASSERT_MSG_EQ(high.Run(1000), "", "allowed");
+            const std::string warnings = high.sim.Warnings();
+            NS_TEST_ASSERT_MSG_EQ(
+                (warnings.find("reserve of 37500 B (0.3 of a Buffer of 125000 B)") !=
+                 std::string::npos),
+                said,
+                threshold << ": " << warnings);
         }
     }
 };
