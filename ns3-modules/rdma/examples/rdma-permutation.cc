@@ -20,10 +20,10 @@
 #include "ns3/rdma-simulation.h"
 
 #include <ctime>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 using ns3::rdma::Simulation;
@@ -101,9 +101,16 @@ CpuSeconds()
 double
 PeakMib()
 {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024;
+    // Not getrusage: its maximum includes that of the process which started this one.
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+    {
+        if (line.rfind("VmHWM:", 0) == 0)
+        {
+            return std::stod(line.substr(6)) / 1024; // kB
+        }
+    }
+    return 0;
 }
 
 } // namespace
