@@ -56,6 +56,7 @@ def cases() -> list[Case]:
     ]
 
 
+_MEMORY_TICKS = (10, 30, 100, 300, 1000)
 _DECADES = (1, 10, 100, 1000, 10_000, 62_500)
 
 
@@ -118,17 +119,22 @@ def draw(table: pd.DataFrame, file: Path) -> None:
     """Draw CPU time a hop and memory against everything that grows. Raises OSError."""
     import matplotlib.pyplot as plt
     import seaborn as sns
+    from matplotlib.ticker import NullLocator, ScalarFormatter
 
     sns.set_theme(style="whitegrid", context="paper")
     shown = list(dict.fromkeys(table["grows"]))
-    figure, axes = plt.subplots(2, len(shown), figsize=(2.2 * len(shown), 3.6), sharex="col")
+    figure, axes = plt.subplots(
+        2, len(shown), figsize=(2.2 * len(shown), 3.6), sharex="col", sharey="row"
+    )
     for column, grows in enumerate(shown):
         rows = table[table["grows"] == grows]
         for axis, name in zip(axes[:, column], ("us_per_hop", "peak_rss_mib"), strict=True):
             sns.lineplot(rows, x="value", y=name, marker="o", ax=axis)
             axis.set(xscale="log", xlabel=grows, ylabel="")
-        axes[0, column].set_ylim(bottom=0)
-        axes[1, column].set(yscale="log")
+    axes[0, 0].set_ylim(bottom=0)
+    axes[1, 0].set(yscale="log", yticks=_MEMORY_TICKS)
+    axes[1, 0].yaxis.set_major_formatter(ScalarFormatter())
+    axes[1, 0].yaxis.set_minor_locator(NullLocator())
     axes[0, 0].set_ylabel("CPU time per\ndata packet-hop [us]")
     axes[1, 0].set_ylabel("peak memory [MiB]")
     figure.tight_layout()

@@ -7,6 +7,7 @@
 #include "ns3/global-value.h"
 #include "ns3/lossless-dependency.h"
 #include "ns3/lossless-fabric.h"
+#include "ns3/lossless-memory.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/rdma-host.h"
@@ -430,6 +431,8 @@ Simulation::AddLinks(const uint32_t* a,
                      const int64_t* delays,
                      uint32_t n)
 {
+    constexpr std::size_t BYTES_A_PORT = 8192; // with its share of the node and the frames
+    lossless::PreferLargePages(2 * BYTES_A_PORT * n);
     for (uint32_t i = 0; i < n; ++i)
     {
         m_impl->fabric->AddLink(a[i],
