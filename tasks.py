@@ -30,6 +30,8 @@ class NamedTask(Task[Any]):
     line gives it, and an option with a default when it does not.
     """
 
+    default_name = DEFAULT
+
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
         """Return the arguments, NAME with its default unless it stands on the command line."""
         arguments = super().get_arguments(ignore_unknown_help)
@@ -39,8 +41,14 @@ class NamedTask(Task[Any]):
         for argument in arguments:
             if argument.name == "name" and not has_name(sys.argv[1:], self.name, taking):
                 argument.positional = False
-                argument.default = DEFAULT
+                argument.default = self.default_name
         return arguments
+
+
+class OptionalName(NamedTask):
+    """A task that does without a NAME."""
+
+    default_name = ""
 
 
 def has_name(words: Sequence[str], task_name: str, taking: set[str]) -> bool:
@@ -231,12 +239,37 @@ def build(context: Context, sanitize: bool = False, debug: bool = False) -> None
     _finish(cli.build(sanitize, debug))
 
 
-@task
-def schemes(context: Context) -> None:
-    """List the flow control schemes, switch agents and congestion controls with their keys."""
-    from pyorch import cli
+@task(
+    klass=OptionalName,
+    positional=["name"],
+    help={
+        "name": "a scheme, topology or traffic kind; default all of them",
+        "json": "for programs",
+    },
+    auto_shortflags=False,
+)
+def schemes(context: Context, name: str, json: bool = False) -> None:
+    """Describe the schemes, topologies and kinds of traffic: keys, defaults, bounds, source."""
+    from pyorch import schemes as module
 
-    _finish(cli.schemes())
+    _finish(module.schemes(name, json))
+
+
+@task(
+    name="new-scheme",
+    positional=["name"],
+    help={
+        "name": "of the scheme and its module, such as early-pause",
+        "kind": "flow-control (default) or congestion-control",
+        "folder": "where to make it; default ns3-modules/",
+    },
+    auto_shortflags=False,
+)
+def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: str = "") -> None:
+    """Make a complete module for a scheme of your own: C++, tests, page, experiment."""
+    from pyorch import new_scheme as module
+
+    _finish(module.new_scheme(name, kind, folder))
 
 
 @task(

@@ -11,7 +11,6 @@ import itertools
 import json
 import shlex
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
@@ -23,7 +22,6 @@ from pyorch.paths import Paths, default_paths
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
     from pyorch.config import Experiment
-    from pyorch.config.attributes import Catalogue, TypeInfo
     from pyorch.engine import BatchResult
     from pyorch.plan import RunSpec
     from pyorch.store import Store
@@ -324,43 +322,9 @@ def build(sanitize: bool = False, debug: bool = False) -> int:
 
 
 @command
-def schemes() -> int:
-    """Print every scheme of the built modules with the keys of its section."""
-    from pyorch.build import ensure_built, load_schema
-    from pyorch.config.attributes import INTERFACES, catalogue
-
-    types = catalogue(load_schema(ensure_built()))
-    for key, interface in INTERFACES.items():
-        print(f"{key} ({interface})")
-        found = types.schemes(interface)
-        for name in sorted(found):
-            print("\n".join(scheme_lines(name, found[name], types)))
-        if not found:
-            print("    none")
-        print()
-    return OK
-
-
-@command
 def gfc_parameters(texts: Mapping[str, str]) -> int:
     """Print the parameters of GFC for a link, given as texts; see pyorch.gfc."""
     from pyorch.gfc import read_parameters, render
 
     print(render(read_parameters(texts)))
     return OK
-
-
-def scheme_lines(name: str, info: TypeInfo, types: Catalogue) -> list[str]:
-    """What to print about a scheme: its short name and TypeId, and every key with its default."""
-    from pyorch.config.attributes import describe
-
-    lines = [f"    {name} ({info.name})", *_wrap(getattr(info, "help", ""), 8)]
-    for key, attribute in types.attributes(info).items():
-        lines.append(f"        {key} = {attribute.default}")
-        lines += _wrap(f"{attribute.help.rstrip('.')}; {describe(attribute)}", 12)
-    return lines
-
-
-def _wrap(text: str, indent: int) -> list[str]:
-    space = " " * indent
-    return textwrap.wrap(text, 96, initial_indent=space, subsequent_indent=space)

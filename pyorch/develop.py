@@ -55,15 +55,15 @@ def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[boo
 
 
 def _run_suites(quick: bool, expression: str, skipped: list[str]) -> list[SuiteResult]:
-    from pyorch.build import ensure_built, run_cpp_tests
-    from pyorch.build.cpptests import list_suites
+    from pyorch.build import run_cpp_tests
+    from pyorch.build.cpptests import find_suites
 
     profiles = ["release"] if quick else ["release", "sanitize"]
     if quick:
         skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
     results: list[SuiteResult] = []
     for profile in profiles:
-        names = list_suites(ensure_built(profile, tests=True))
+        names = sorted(find_suites(profile))
         chosen = [name for name in names if expression.lower() in name.lower()]
         if len(chosen) < len(names):
             left_out = len(names) - len(chosen)

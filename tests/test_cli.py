@@ -138,7 +138,7 @@ def test_every_task_and_option_has_a_help_text() -> None:
     """`invoke TASK --help` says something about the task and about each of its options."""
     found = [value for value in vars(tasks).values() if isinstance(value, tasks.Task)]
     names = "list show experiment report build test bench lint clean schemes gfc-parameters"
-    names += " submit status cancel collect"
+    names += " submit status cancel collect new-scheme size"
     assert {task.name for task in found} == set(names.split())
     for task in found:
         assert (task.__doc__ or "").strip(), task.name
@@ -332,13 +332,16 @@ def test_ctrl_c_stops_within_two_seconds(
 
 @pytest.mark.cpp
 def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
-    """Every scheme is listed under its interface with the keys of its section."""
+    """Every scheme is listed with the keys of its section; one of them with all about it."""
     done = invoke("schemes")
     assert done.returncode == 0
-    keys = re.findall(r"^(\w+) \(ns3::\S+\)$", done.stdout, re.MULTILINE)
-    assert keys == ["flow_control", "agents", "host_agents", "congestion_control"]
     assert "    pfc (ns3::lossless::Pfc)" in done.stdout
-    assert re.search(r"^ +bm = \d+$", done.stdout, re.MULTILINE)
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    one = invoke("schemes", "conceptual-gfc")
+    assert re.search(r'^ +bm = "100KB"$', one.stdout, re.MULTILINE)
+    wrong = invoke("schemes", "conceptual-gcf")
+    assert wrong.returncode == 2
+    assert "did you mean 'conceptual-gfc'?" in wrong.stderr
 
 
 # The tasks of those who work on the project

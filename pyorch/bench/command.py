@@ -47,7 +47,7 @@ def bench(repeats: str = "", keep: bool = False) -> int:
 
     times = whole_number("--repeats", repeats) or REPEATS
     paths = default_paths()
-    build = ensure_built(tests=True)
+    build = ensure_built(tests=True, outside=False)
     if not programs.has_valgrind():
         print("instructions are not counted: there is no valgrind (Debian's package valgrind)")
     print(HEADER, flush=True)

@@ -65,7 +65,7 @@ def scaling() -> int:
     """Run all cases, print, and write benchmarks/results/scaling.csv and .png."""
     from pyorch.build import ensure_built
 
-    build = ensure_built(tests=True)
+    build = ensure_built(tests=True, outside=False)
     folder = default_paths().benchmarks / "results"
     print(
         f"{'':<20}{'value':>12}{'hops':>12}{'us CPU a hop':>14}{'set-up s':>10}{'peak MiB':>10}",

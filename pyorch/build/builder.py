@@ -1,6 +1,7 @@
 """Compile the C++ modules, and only when there is something to compile."""
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,17 @@ from pyorch.build.info import STAMP, BuildInfo
 from pyorch.build.profiles import flags_of
 from pyorch.build.sources import CMAKE_FOLDER, Module
 from pyorch.build.toolchain import Compiler, Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
-from pyorch.build.wheel import cmake_targets, parse_targets
+from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
 from pyorch.errors import UserError
 from pyorch.files import storage_error, write_atomically
 from pyorch.paths import Paths, project_root
 
 _IDENTITY = "identity.json"
 _LOCK = ".lock"
+#: What a build made, one module a line: name, file, libraries it links.
+_MODULES = "modules.txt"
+#: Longest list of module names in the name of a build folder.
+_LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,12 @@ class _Request:
     modules: Sequence[Module]
     tests: bool
     quiet: bool
+    base: BuildInfo | None = None
+
+    @property
+    def compiled(self) -> Sequence[Module]:
+        """The modules that this build compiles; those of its base are there already."""
+        return [module for module in self.modules if not self.base or module.outside]
 
     @property
     def target(self) -> str:
@@ -54,26 +65,48 @@ def ensure_built(
     tests: bool = False,
     root: Path | None = None,
     folder: Path | None = None,
+    outside: bool = True,
 ) -> BuildInfo:
     """Compile every module of ns3-modules/ that changed, and return what there is to load.
 
-    `tests` compiles the test program and the examples too; `root` is the project's folder if it is
-    not the one that this package lies in; `folder` takes the place of its build/. When nothing
-    changed, no other program than the compiler (for its version) is started. Several processes may call this at once: one compiles, the others
-    wait for it.
+    Modules of $PYORCH_MODULE_PATH are compiled against that build, into a folder of their own:
+    build/PROFILE is the same with and without them. `outside` False leaves them out.
+
+    `tests` compiles the test program and the examples too; where there are modules of
+    $PYORCH_MODULE_PATH, theirs only. `root` is the project's folder if it is not the one that this
+    package lies in; `folder` takes the place of its build/. When nothing changed, no other program
+    than the compiler (for its version) is started. Several processes may call this at once: one
+    compiles, the others wait for it.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
     not compile.
     """
     paths = Paths(root if root is not None else project_root())
-    request = _Request(
+    modules = sources.find_modules(paths.modules)
+    more = [module for module in modules if module.outside and outside]
+    own = _Request(
         profile=profile,
         flags=flags_of(profile),
         folder=(folder or paths.build_root) / profile,
-        modules=sources.find_modules(paths.modules),
-        tests=tests,
+        modules=[module for module in modules if not module.outside],
+        tests=tests and not more,
         quiet=quiet,
     )
+    info = _ensure(own)
+    if not more:
+        return info
+    with_more = own.folder.with_name(f"{profile}-with-{_joined([module.name for module in more])}")
+    return _ensure(replace(own, folder=with_more, modules=modules, tests=tests, base=info))
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return names as a part of a folder's name: themselves, or a digest when they are many."""
+    text = "-".join(names)
+    return text if len(text) <= _LONGEST else hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _ensure(request: _Request) -> BuildInfo:
+    """Return a build, made if need be. Raises UserError."""
     ns3 = find_ns3()
     info = _finished(request, ns3)
     if info is not None:
@@ -124,7 +157,8 @@ def _made_from(request: _Request, ns3: Ns3, compiler: str) -> dict[str, Any]:
         "ns3": [ns3.version, str(ns3.include)],
         "compiler": compiler,
         "libraries": sources.snapshot(sources.files_of_libraries(request.modules)),
-        "tests": sources.snapshot(sources.files_of_tests(request.modules)),
+        "tests": sources.snapshot(sources.files_of_tests(request.compiled)),
+        "base": request.base.fingerprint if request.base else None,
     }
 
 
@@ -145,7 +179,7 @@ def _compiler_text(compiler: Compiler) -> str:
 
 def _build(request: _Request, tools: Toolchain) -> BuildInfo:
     began = time.monotonic()
-    names = ", ".join(module.name for module in request.modules)
+    names = ", ".join(module.name for module in request.compiled)
     request.say(f"compiling {names} ({request.profile}, {tools.compiler})")
     made_from = _made_from(request, tools.ns3, _compiler_text(tools.compiler))
     if not request.tests:
@@ -198,9 +232,11 @@ def _start_afresh_if_moved(request: _Request, tools: Toolchain) -> None:
 def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
     targets = request.folder / "ns3-targets.cmake"
     text = cmake_targets(tools.ns3, parse_targets(tools.ns3.targets.read_text(encoding="utf-8")))
-    if not targets.is_file() or targets.read_text(encoding="utf-8") != text:
-        targets.write_text(text, encoding="utf-8")
-    folders = ";".join(str(module.folder) for module in request.modules)
+    _write_if_new(targets, text)
+    base = request.folder / "base-targets.cmake"
+    if request.base:
+        _write_if_new(base, base_targets(request.base, _read_modules(request.base.folder)))
+    folders = ";".join(str(module.folder) for module in request.compiled)
     settings = {
         "CMAKE_MAKE_PROGRAM": tools.ninja,
         "CMAKE_CXX_COMPILER": tools.compiler.path,
@@ -210,6 +246,7 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
         "PYORCH_MODULES": folders,
         "PYORCH_TARGETS": str(targets),
+        "PYORCH_BASE": str(base) if request.base else "",
         "PYORCH_PROFILE": request.profile,
     }
     options = [f"-D{name}={value}" for name, value in settings.items()]
@@ -226,21 +263,39 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
 
 
 def _info(request: _Request, tools: Toolchain, fingerprint: str) -> BuildInfo:
-    files, links = {}, {}
-    for line in (request.folder / "modules.txt").read_text(encoding="utf-8").splitlines():
-        name, file, *needs = line.split()
-        files[name], links[name] = file, needs
-    order = [name for name in TopologicalSorter(links).static_order() if name in files]
+    made = _read_modules(request.folder)
+    links = {name: needs for name, (_, needs) in made.items()}
+    order = [name for name in TopologicalSorter(links).static_order() if name in made]
+    base = request.base
     return BuildInfo(
         folder=request.folder,
-        libraries=[request.folder / "lib" / files[name] for name in order],
-        include_dirs=[request.folder / "include", tools.ns3.include],
-        modules=order,
+        libraries=[
+            *(base.libraries if base else []),
+            *(request.folder / "lib" / made[name][0] for name in order),
+        ],
+        include_dirs=[
+            request.folder / "include",
+            *(base.include_dirs if base else [tools.ns3.include]),
+        ],
+        modules=[*(base.modules if base else []), *order],
         fingerprint=fingerprint,
         ns3_libraries=tools.ns3.libraries,
         ns3_version=tools.ns3.version,
         profile=request.profile,
+        base=base.folder if base else None,
     )
+
+
+def _read_modules(folder: Path) -> dict[str, tuple[str, list[str]]]:
+    """Return what a build made: the library of each module, and the libraries that it links."""
+    lines = (folder / _MODULES).read_text(encoding="utf-8").splitlines()
+    return {name: (file, needs) for name, file, *needs in map(str.split, lines)}
+
+
+def _write_if_new(file: Path, text: str) -> None:
+    """Write a file unless it says so already: CMake goes by its time."""
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
 
 
 def _write_json(file: Path, content: object) -> None:

@@ -45,10 +45,24 @@ def run_cpp_tests(
     Each runs in a process of its own. Returns one result a suite, in the order of their names.
     Raises UserError when the build fails.
     """
-    info = ensure_built(profile, quiet, tests=True, root=root)
-    names = list_suites(info) if suites is None else suites
+    found = find_suites(profile, quiet, root=root)
+    names = sorted(found) if suites is None else [name for name in suites if name in found]
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(lambda name: run_suite(info, name), names))
+        return list(pool.map(lambda name: run_suite(found[name], name), names))
+
+
+def find_suites(
+    profile: str = "release", quiet: bool = False, *, root: Path | None = None
+) -> dict[str, BuildInfo]:
+    """Build the test programs, and return every suite with the build whose program has it.
+
+    The suites of modules of $PYORCH_MODULE_PATH are in a program of their own. Raises UserError
+    when a build fails.
+    """
+    builds = [ensure_built(profile, quiet, tests=True, root=root, outside=False)]
+    whole = ensure_built(profile, quiet, tests=True, root=root)
+    builds += [whole] if whole.base else []
+    return {name: info for info in builds for name in list_suites(info)}
 
 
 def list_suites(info: BuildInfo) -> list[str]:

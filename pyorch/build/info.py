@@ -16,7 +16,8 @@ class BuildInfo:
     `libraries` are the shared libraries of `modules`, both in load order (a module comes after
     those it links); `include_dirs` are the folders that hold `ns3/*.h`, those of the modules first;
     `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` is a SHA-256 in hex
-    over all that can change a result.
+    over all that can change a result; `base` is the folder of the project's own build when this
+    one adds modules of $PYORCH_MODULE_PATH to it.
     """
 
     folder: Path
@@ -27,6 +28,7 @@ class BuildInfo:
     ns3_libraries: Path = Path()
     ns3_version: str = ""
     profile: str = "release"
+    base: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as JSON values."""
@@ -39,6 +41,7 @@ class BuildInfo:
             "ns3_libraries": str(self.ns3_libraries),
             "ns3_version": self.ns3_version,
             "profile": self.profile,
+            "base": str(self.base) if self.base else None,
         }
 
     @classmethod
@@ -53,6 +56,7 @@ class BuildInfo:
             ns3_libraries=Path(content["ns3_libraries"]),
             ns3_version=content["ns3_version"],
             profile=content["profile"],
+            base=Path(content["base"]) if content.get("base") else None,
         )
 
 

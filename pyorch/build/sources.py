@@ -25,10 +25,24 @@ SOURCE_SUFFIXES = (".cc", ".h", ".cmake", ".txt")
 
 @dataclass(frozen=True)
 class Module:
-    """One C++ module: its name is that of its folder."""
+    """One C++ module: its name is that of its folder.
+
+    outside: it lives in a folder of $PYORCH_MODULE_PATH and not in the project.
+    """
 
     name: str
     folder: Path
+    outside: bool = False
+
+    @property
+    def experiments(self) -> Path:
+        """Where a module may bring experiment files of its own."""
+        return self.folder / "experiments"
+
+    @property
+    def comparison(self) -> Path:
+        """The file that says with which variants its schemes join comparisons."""
+        return self.folder / "comparison.toml"
 
     def files(self, folders: Sequence[str]) -> list[Path]:
         """Return the source files of some of its folders, sorted, and its own CMakeLists.txt."""
@@ -51,8 +65,7 @@ def find_modules(home: Path) -> list[Module]:
         problems.append(
             Problem(str(home), "it holds no C++ module", "folders with a CMakeLists.txt", None)
         )
-    for entry in filter(None, os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep)):
-        more = _modules_in(Path(entry).expanduser().absolute())
+    for entry, more in _modules_outside():
         if not more:
             problems.append(_empty_entry(entry))
         found += more
@@ -66,10 +79,21 @@ def find_modules(home: Path) -> list[Module]:
     return sorted(found, key=lambda module: module.name)
 
 
-def _modules_in(folder: Path) -> list[Module]:
-    if _is_module(folder):
-        return [Module(folder.name, folder)]
-    return [Module(place.name, place) for place in sorted(folder.glob("*/")) if _is_module(place)]
+def present_modules(home: Path) -> list[Module]:
+    """Find all modules as find_modules does, but without a word about what is wrong."""
+    outside = [module for _, found in _modules_outside() for module in found]
+    return sorted([*_modules_in(home), *outside], key=lambda module: module.name)
+
+
+def _modules_outside() -> list[tuple[str, list[Module]]]:
+    """Return the entries of $PYORCH_MODULE_PATH and the modules in each."""
+    entries = filter(None, os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep))
+    return [(entry, _modules_in(Path(entry).expanduser().absolute(), True)) for entry in entries]
+
+
+def _modules_in(folder: Path, outside: bool = False) -> list[Module]:
+    places = [folder] if _is_module(folder) else filter(_is_module, sorted(folder.glob("*/")))
+    return [Module(place.name, place, outside) for place in places]
 
 
 def _is_module(folder: Path) -> bool:

@@ -6,10 +6,11 @@ and which library needs which, and the targets are written anew.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.build.info import BuildInfo
 from pyorch.build.toolchain import Ns3
 
 _TARGET = re.compile(
@@ -75,3 +76,22 @@ def cmake_targets(ns3: Ns3, libraries: Mapping[str, WheelLibrary]) -> str:
 def library_file(ns3: Ns3, name: str) -> Path:
     """Return the path of one of the wheel's libraries."""
     return ns3.libraries / f"libns{ns3.release}-{name}.so"
+
+
+def base_targets(base: BuildInfo, modules: Mapping[str, tuple[str, Sequence[str]]]) -> str:
+    """Return CMake text: a target and a variable libNAME for every module of a finished build.
+
+    modules: the file of each one's library, and the libraries that it links.
+    """
+    lines = []
+    for name, (file, needs) in modules.items():
+        links = ";".join(need if need in modules else f"ns3::{need}" for need in needs)
+        lines += [
+            f"add_library({name} SHARED IMPORTED GLOBAL)",
+            f"set_target_properties({name} PROPERTIES",
+            f"  IMPORTED_LOCATION [[{base.folder / 'lib' / file}]]",
+            f"  INTERFACE_INCLUDE_DIRECTORIES [[{base.folder / 'include'}]]",
+            f"  INTERFACE_LINK_LIBRARIES [[{links}]])",
+            f"set(lib{name} {name})",
+        ]
+    return "\n".join(lines) + "\n"

@@ -227,10 +227,10 @@ def describe(attribute: AttributeInfo) -> str:
     bounds = _bounds(attribute)
     if bounds is None or kind not in names:
         return names.get(kind, "text in ns-3's spelling")
-    shown = [_show(bound, kind) for bound in bounds]
-    unbounded = ("", "")
-    low, high = shown if kind != "Time" or bounds[1] < 9e18 else unbounded
-    return f"{names[kind]}, {low} to {high}" if low else names[kind]
+    low, high = (_show(bound, kind) for bound in bounds)
+    if bounds[1] < _UNBOUNDED[kind == "Time"]:
+        return f"{names[kind]}, {low} to {high}"
+    return f"{names[kind]}, at least {low}" if bounds[0] != 0 else names[kind]
 
 
 def default_number(attribute: AttributeInfo) -> float:
@@ -304,6 +304,8 @@ _READERS = {
 }
 _WRITERS = {"Time": format_time, "DataRate": format_rate, "Size": format_bytes}
 _NUMBER = re.compile(r"\+?(-?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z/]*)")
+#: What a checker says when there is no upper bound, but for times and for them [ps], rounded.
+_UNBOUNDED = (2**63 - 1, 9e18)
 _SCALES = {"": 1, "fs": 0.001, "min": 60 * 10**12, "h": 3600 * 10**12} | TIMES | RATES
 
 

@@ -7,11 +7,13 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from pyorch.build.sources import present_modules
 from pyorch.config.attributes import TypeInfo, catalogue
+from pyorch.config.compare import COMPARE, added_variants
 from pyorch.config.entries import Entries, resolve_entries
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
@@ -49,7 +51,7 @@ def load_experiment(
     given, problems = parse_overrides(overrides)
     types = None if schema is None else catalogue(schema)
     resolver = Resolver(name, file.parent, paths.experiments / "workloads", types)
-    loader = _Loader(resolver, Findings(label, problems=problems), document, given)
+    loader = _Loader(resolver, Findings(label, problems=problems), document, given, paths)
     return loader.load(file)
 
 
@@ -59,16 +61,40 @@ def experiment_name(name_or_path: str, paths: Paths) -> str:
 
 
 def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
-    """Return (name, title) of every experiment file, by name; the title says if it is no TOML."""
-    paths = paths or _default_paths()
+    """Return (name, title) of every experiment file, by name; the title says if it is no TOML.
+
+    Those of experiments/ first, then those that modules bring.
+    """
     found = []
-    for file in sorted(paths.experiments.rglob("*.toml")):
+    for name, file in _files(paths or _default_paths()).items():
         try:
             title = str(read_toml(file, file.name).get("title", ""))
         except UserError as error:
             title = f"(cannot be read: {error.problems[0].what})"
-        found.append((_name(file, paths), title))
+        found.append((name, title))
     return found
+
+
+def _files(paths: Paths) -> dict[str, FilePath]:
+    """Return experiment files by name: below experiments/, and in the modules' own folders.
+
+    A file FILE.toml of a module is MODULE/FILE, unless experiments/ has one of that name.
+    """
+    own = {_below(file, paths.experiments): file for file in _tomls(paths.experiments)}
+    brought = {
+        f"{module.name}/{_below(file, module.experiments)}": file
+        for module in present_modules(paths.modules)
+        for file in _tomls(module.experiments)
+    }
+    return own | {name: file for name, file in brought.items() if name not in own}
+
+
+def _tomls(folder: FilePath) -> list[FilePath]:
+    return sorted(folder.rglob("*.toml"))
+
+
+def _below(file: FilePath, folder: FilePath) -> str:
+    return file.relative_to(folder).with_suffix("").as_posix()
 
 
 def read_toml(file: FilePath, label: str) -> dict[str, Any]:
@@ -96,8 +122,10 @@ def _default_paths() -> Paths:
 def _name(file: FilePath, paths: Paths) -> str:
     root = paths.experiments.resolve()
     resolved = file.resolve()
-    inside = resolved.is_relative_to(root)
-    return resolved.relative_to(root).with_suffix("").as_posix() if inside else file.stem
+    if resolved.is_relative_to(root):
+        return _below(resolved, root)
+    known = (name for name, known in _files(paths).items() if known.resolve() == resolved)
+    return next(known, file.stem)
 
 
 def _label(file: FilePath, paths: Paths) -> str:
@@ -112,7 +140,9 @@ def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:
     for file in (inside, FilePath(name_or_path)):
         if file.suffix == ".toml" and file.is_file():
             return file, _name(file, paths)
-    names = [_name(file, paths) for file in sorted(paths.experiments.rglob("*.toml"))]
+    names = _files(paths)
+    if name_or_path in names:
+        return names[name_or_path], name_or_path
     problem = Problem(
         name_or_path,
         "there is no such experiment",
@@ -130,11 +160,14 @@ class _Loader:
     findings: Findings
     document: dict[str, Any]
     overrides: list[Override]
+    paths: Paths
+    labels: dict[str, str] = field(default_factory=dict)
+    """Where the variants stand that other files add."""
 
     def load(self, file: FilePath) -> Experiment:
         settings = self._whole_overrides()
         texts = self._texts()
-        variants = self._patches("variants") or {"": []}
+        variants = self._variants() or {"": []}
         scenarios = self._patches("scenarios")
         sweep = self._sweep(settings, list(scenarios))
         fixed = [override for override in settings if not override.is_list]
@@ -200,6 +233,15 @@ class _Loader:
         if not texts["title"] and "title" not in self.document:
             self.findings.add(("title",), "missing", None, 'add title = "..." at the top')
         return texts
+
+    def _variants(self) -> dict[str, list[tuple[Path, Any]]]:
+        """Return the patches of the variants: of the file, and what modules add to comparisons."""
+        own = self._patches("variants")
+        key = self.document.get(COMPARE)
+        for added in added_variants(key, own, self.paths, self.findings):
+            self.labels[added.name] = added.file
+            own[added.name] = added.changes
+        return own
 
     def _patches(self, kind: str) -> dict[str, list[tuple[Path, Any]]]:
         """Return the patches of [variants.NAME] or [scenarios.NAME] by name."""
@@ -310,7 +352,7 @@ class _Loader:
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
         changes = [
-            (path, value, f"{label}: {name}: {dotted(path)}")
+            (path, value, f"{self.labels.get(variant, label)}: {name}: {dotted(path)}")
             for name, patch in patches.items()
             for path, value in patch
         ]

@@ -14,7 +14,7 @@ from pyorch.errors import Problem
 #: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
 WHOLE = frozenset(
     {
-        *("title", "question", "source", "scenarios", "variants", "sweep"),
+        *("title", "question", "source", "compare", "scenarios", "variants", "sweep"),
         *("metric", "figure", "expect"),
     }
 )

@@ -39,7 +39,7 @@ from pyorch.units import (
 SCHEMA = 1
 #: Top-level keys that are no sections of C++ objects.
 KEYS = (
-    *("title", "question", "source", "run", "topology", *INTERFACES, "node", "route"),
+    *("title", "question", "source", "compare", "run", "topology", *INTERFACES, "node", "route"),
     *("traffic", "fault"),
     *("scenarios", "variants", "sweep", "trace", "metric", "figure", "expect"),
 )

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -162,7 +162,12 @@ class Failure(Table):
 
 
 class TopologyTable(Table):
-    """The keys that every kind of topology has."""
+    """The keys that every kind of topology has.
+
+    source: the paper that a kind comes from, if any.
+    """
+
+    source: ClassVar[str] = ""
 
     kind: str
     rate: LinkRate

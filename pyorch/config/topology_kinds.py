@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 from typing_extensions import override
@@ -101,12 +101,17 @@ class Ring(_Chain):
 
 @topology("fat_tree")
 class FatTree(TopologyTable):
-    """A k-ary fat-tree of k^3/4 hosts (Al-Fares et al., SIGCOMM 2008).
+    """A k-ary fat-tree of k^3/4 hosts.
 
     Host i is on edge i // (k/2); within a pod every edge has a link to every aggregation switch;
     aggregation switch j of a pod has links to the cores j*(k/2) .. j*(k/2)+k/2-1. Edges and
     aggregation switches are numbered pod by pod.
     """
+
+    source: ClassVar[str] = (
+        "Al-Fares, Loukissas, Vahdat: A Scalable, Commodity Data Center Network Architecture. "
+        "SIGCOMM 2008."
+    )
 
     k: int = Field(ge=2, le=64)
     aggregation_rate: LinkRate | None = None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -146,7 +146,12 @@ def expand_hosts(name: str, network: Topology) -> list[str] | None:
 
 
 class TrafficTable(Table):
-    """The keys that every kind of traffic has."""
+    """The keys that every kind of traffic has.
+
+    source: the paper that a kind comes from, if any.
+    """
+
+    source: ClassVar[str] = ""
 
     kind: str
     label: str | None = None

@@ -477,7 +477,7 @@ class TinyHeadroomTest : public TestCase
         HeadroomRig ample(setting, 0);
         ample.Run(0);
         NS_TEST_ASSERT_MSG_EQ(ample.Drops(), 0, "eta' loses nothing");
-        NS_TEST_ASSERT_MSG_EQ(lost * setting.mtu,
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int64_t>(lost) * setting.mtu,
                               ample.Peak(),
                               "lost is what an ample headroom would have held");
     }

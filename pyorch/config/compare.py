@@ -1,0 +1,97 @@
+"""Comparisons that grow: a module may add its schemes as variants to studies that compare.
+
+A study says `compare = "flow_control"` or `"congestion_control"`; a module's comparison.toml has
+[variants.NAME], patches as in a study. Those that choose a scheme under that key join the study.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from pyorch.build.sources import present_modules
+from pyorch.config.findings import Findings, Path
+from pyorch.config.patch import PatchError, leaves, nest
+from pyorch.errors import Problem, suggest
+
+if TYPE_CHECKING:
+    from pyorch.paths import Paths
+
+#: The key of a study that says what it compares.
+COMPARE = "compare"
+#: What a study may compare.
+COMPARED = ("flow_control", "congestion_control")
+_SHAPE = '[variants.NAME] with flow_control = ["..."] or congestion_control = "..."'
+
+
+@dataclass(frozen=True)
+class Added:
+    """A variant that a module adds: its name, its file, and its changes as (path, value)."""
+
+    name: str
+    file: str
+    changes: list[tuple[Path, Any]]
+
+    @property
+    def chooses(self) -> str | None:
+        """Which of COMPARED it is about: an end-to-end scheme may choose what is below it, too."""
+        keys = {path[0] for path, _ in self.changes}
+        return next((key for key in reversed(COMPARED) if key in keys), None)
+
+
+def added_variants(
+    key: object, own: Collection[str], paths: Paths, findings: Findings
+) -> list[Added]:
+    """Return what modules add to a study that compares `key`; nothing where the key is missing.
+
+    own: names of the study's variants. Notes problems of the key and of the modules' files.
+    """
+    if key is None:
+        return []
+    if key not in COMPARED:
+        hint = suggest(str(key), COMPARED)
+        findings.add((COMPARE,), f"{key!r} is not allowed", ", ".join(COMPARED), hint)
+        return []
+    if not own:
+        hint = "add [variants.NAME] tables, or leave 'compare' out"
+        findings.add((COMPARE,), "there are no variants to compare", None, hint)
+        return []
+    found: dict[str, Added] = {}
+    for added in _read_all(paths, findings):
+        if added.chooses != key:
+            continue
+        if added.name in own or added.name in found:
+            what = f"another variant is called {added.name!r}"
+            findings.merge([Problem(f"{added.file}: variants", what, None, "rename this one")])
+            continue
+        found[added.name] = added
+    return list(found.values())
+
+
+def _read_all(paths: Paths, findings: Findings) -> Iterator[Added]:
+    for module in present_modules(paths.modules):
+        if module.comparison.is_file():
+            yield from _read(module.comparison, findings)
+
+
+def _read(file: FilePath, findings: Findings) -> Iterator[Added]:
+    label = str(file)
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:  # of which a TOMLDecodeError is one
+        findings.merge([Problem(label, f"cannot be read: {error}", _SHAPE)])
+        return
+    variants = content.pop("variants", {})
+    if content or not isinstance(variants, Mapping) or not variants:
+        findings.merge([Problem(label, "is no list of variants", _SHAPE)])
+        return
+    for name, patch in variants.items():
+        try:
+            changes = list(leaves(nest(patch if isinstance(patch, dict) else {})))
+        except PatchError as error:
+            findings.merge([Problem(f"{label}: variants.{name}", str(error))])
+            continue
+        yield Added(name, label, changes)

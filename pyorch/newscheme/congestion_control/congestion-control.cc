@@ -1,0 +1,94 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "@module@-congestion-control.h"
+
+#include "ns3/lossless-event.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace @namespace@
+{
+
+using lossless::Frame;
+using lossless::NowPs;
+
+NS_OBJECT_ENSURE_REGISTERED(@Class@);
+
+TypeId
+@Class@::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::@namespace@::@Class@")
+            .SetParent<rdma::CongestionControl>()
+            .SetGroupName("@module@")
+            .AddConstructor<@Class@>()
+            .AddAttribute("Target",
+                          "Longest round trip at which the rate still grows.",
+                          TimeValue(MicroSeconds(20)),
+                          MakeTimeAccessor(&@Class@::m_target),
+                          MakeTimeChecker(NanoSeconds(1), Seconds(1)))
+            .AddAttribute("Step",
+                          "By how much the rate grows after a short round trip; the least rate.",
+                          DataRateValue(DataRate("50Mbps")),
+                          MakeDataRateAccessor(&@Class@::m_step),
+                          MakeDataRateChecker());
+    return tid;
+}
+
+void
+@Class@::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+{
+    rdma::CongestionControl::Start(queuePair, lineRate);
+    m_line = lineRate;
+    m_rate = lineRate;
+}
+
+std::string
+@Class@::Check() const
+{
+    return m_step.GetBitRate() ? "" : "@Class@: with a Step of 0 a rate could never grow\n";
+}
+
+void
+@Class@::NotifySent(const Frame& frame)
+{
+    if (m_sent < 0 && !frame.repeat)
+    {
+        m_psn = frame.psn;
+        m_sent = NowPs();
+    }
+}
+
+void
+@Class@::NotifyAck(const Frame& frame)
+{
+    // word[0]: next packet in order, so that an acknowledgement that was lost does not matter.
+    if (m_sent < 0 || frame.word[0] <= m_psn)
+    {
+        return;
+    }
+    const int64_t roundTrip = NowPs() - m_sent;
+    const int64_t target = m_target.GetPicoSeconds();
+    m_sent = -1;
+    if (roundTrip <= target)
+    {
+        m_rate = std::min(m_line, m_rate + m_step.GetBitRate());
+        return;
+    }
+    ++m_decreases;
+    const double factor = static_cast<double>(target) / static_cast<double>(roundTrip);
+    const auto lower = static_cast<uint64_t>(static_cast<double>(m_rate) * std::max(0.5, factor));
+    m_rate = std::min(m_line, std::max(lower, m_step.GetBitRate()));
+}
+
+void
+@Class@::Report(lossless::Summary& summary) const
+{
+    summary["@name@_decreases"] += static_cast<double>(m_decreases);
+}
+
+} // namespace @namespace@
+} // namespace ns3

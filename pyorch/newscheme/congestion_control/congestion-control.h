@@ -1,0 +1,61 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef @GUARD@_CONGESTION_CONTROL_H
+#define @GUARD@_CONGESTION_CONTROL_H
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/rdma-congestion-control.h"
+
+/**
+ * @defgroup @module@ @title@
+ *
+ * An end-to-end congestion control.
+ */
+
+namespace ns3
+{
+namespace @namespace@
+{
+
+/**
+ * @ingroup @module@
+ * @brief Raises a queue pair's rate by steps while its round trips are short, and lowers it in
+ * proportion when they are long.
+ *
+ * One packet at a time is measured, from its going to its acknowledgement. At most Target: the rate
+ * grows by Step. Above: it shrinks by Target / round trip, by a half at most. No switch has to mark
+ * anything. A rate is never below Step.
+ */
+class @Class@ : public rdma::CongestionControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    std::string Check() const override;
+    void NotifySent(const lossless::Frame& frame) override;
+    void NotifyAck(const lossless::Frame& frame) override;
+    void Report(lossless::Summary& summary) const override;
+
+  private:
+    // Attributes
+    Time m_target;   //!< longest round trip at which the rate still grows
+    DataRate m_step; //!< by which it grows once a measured round trip
+
+    uint64_t m_line{0};     //!< rate of the link (bit/s)
+    uint32_t m_psn{0};      //!< of the packet that is measured
+    int64_t m_sent{-1};     //!< when it went (ps); -1: none is measured
+    uint64_t m_decreases{0}; //!< times that the rate was lowered
+};
+
+} // namespace @namespace@
+} // namespace ns3
+
+#endif /* @GUARD@_CONGESTION_CONTROL_H */

@@ -1,0 +1,67 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef @GUARD@_FLOW_CONTROL_H
+#define @GUARD@_FLOW_CONTROL_H
+
+#include "ns3/lossless-flow-control.h"
+
+/**
+ * @defgroup @module@ @title@
+ *
+ * A hop-by-hop flow control.
+ */
+
+namespace ns3
+{
+namespace @namespace@
+{
+
+/**
+ * @ingroup @module@
+ * @brief Stops a class of the peer above a queue length, and lets it go on at another one.
+ *
+ * The receiver's side looks at the bytes of each (port, class) in its ingress accounting. Above
+ * Xoff it tells the peer to stop, at Xon or below to go on. The sender's side blocks the class
+ * until then. What arrives meanwhile, C tau at most, needs room in the buffer: Xoff is to be below
+ * what the shared buffer grants.
+ */
+class @Class@ : public lossless::FlowControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    uint32_t GetHooks() const override;
+    std::string Check() const override;
+    bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
+    bool WouldRelease(uint16_t queue,
+                      const lossless::Frame& head,
+                      const lossless::ControlFrame& control) const override;
+    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
+    bool ReceiveControl(const lossless::ControlFrame& control) override;
+    void NotifyLink(bool up) override;
+    void Report(lossless::Summary& summary) const override;
+
+  private:
+    void Tell(uint8_t cls, bool stop);
+    void Obey(uint8_t cls, bool stop);
+
+    // Attributes
+    int64_t m_xoff; //!< the peer stops above it (B)
+    int64_t m_xon;  //!< the peer goes on at it or below (B)
+
+    uint32_t m_told{0};     //!< receiver's side, bit c: the peer was told to stop class c
+    uint32_t m_stopped{0};  //!< sender's side, bit c: class c is stopped
+    uint64_t m_messages{0}; //!< sent
+};
+
+} // namespace @namespace@
+} // namespace ns3
+
+#endif /* @GUARD@_FLOW_CONTROL_H */
