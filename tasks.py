@@ -273,6 +273,51 @@ def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: 
 
 
 @task(
+    klass=OptionalName,
+    positional=["name"],
+    help={
+        "name": "experiment whose topology and buffer are meant; else ports as options say",
+        "asic": "chip: buffer, ports and rate; default tomahawk",
+        "ports": "how many",
+        "rate": "of every port",
+        "cable": "length of every cable, such as 300m; default 100m",
+        "delay": "of every cable, one way, in place of its length",
+        "buffer": "size of the packet buffer",
+        "lossy-pool": "part of it for lossy classes; default 1MB",
+        "classes": "lossless classes; default 1",
+        "mtu": "largest frame; default 1500B",
+        "overhead": "wire bytes beside a frame; default 20B",
+        "control-delay": "time until a control frame has effect; default 0us",
+        "alpha": "of dynamic thresholds; default 0.125",
+    },
+    auto_shortflags=False,
+)
+def size(
+    context: Context,
+    name: str,
+    asic: str = "",
+    ports: str = "",
+    rate: str = "",
+    cable: str = "",
+    delay: str = "",
+    buffer: str = "",
+    lossy_pool: str = "",
+    classes: str = "",
+    mtu: str = "",
+    overhead: str = "",
+    control_delay: str = "",
+    alpha: str = "",
+) -> None:
+    """Size a switch: headroom, thresholds, GFC's B0 and B1, lossless classes, and their TOML."""
+    from pyorch import size as module
+
+    options = {"asic": asic, "ports": ports, "rate": rate, "cable": cable, "delay": delay}
+    options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
+    options |= {"overhead": overhead, "control_delay": control_delay, "alpha": alpha}
+    _finish(module.size(name, options))
+
+
+@task(
     name="gfc-parameters",
     help={
         "rate": "of the link; default 10Gbps",

@@ -140,7 +140,8 @@ def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
     known = [one for entry in entries for one in (*_names(entry), *_modules_of(entry))]
     names = list(dict.fromkeys(entry.name for entry in entries))
     what = f"there is no scheme, topology or kind of traffic {name!r}"
-    raise UserError([Problem("NAME", what, one_of(names, 60), suggest(name, dict.fromkeys(known)))])
+    hint = suggest(name, names) or suggest(name, dict.fromkeys(known))
+    raise UserError([Problem("NAME", what, one_of(names, 60), hint)])
 
 
 def _names(entry: Entry) -> list[str]:

@@ -148,7 +148,7 @@ dst = "h2"
         'experiments/x.toml: title: missing\n    hint: add title = "..." at the top',
         (
             "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, "
-            "question, source, run, "
+            "question, source, compare, run, "
             "topology, flow_control, agents, host_agents, congestion_control, node, route, "
             "traffic, fault, "
             "scenarios, variants, sweep, trace, "
@@ -157,7 +157,7 @@ dst = "h2"
         ),
         (
             "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, "
-            "question, source, run, "
+            "question, source, compare, run, "
             "topology, flow_control, agents, host_agents, congestion_control, node, route, "
             "traffic, fault, "
             "scenarios, variants, sweep, trace, "

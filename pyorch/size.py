@@ -1,0 +1,514 @@
+"""`invoke size`: what a buffer must be, and what its thresholds may be, on given ports and cables.
+
+All formulas are those of pyorch.theory and pyorch.gfc, which the C++ modules compute, too. Sizes
+are bytes, rates bit/s, times ps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyorch import gfc
+from pyorch.asics import ASICS
+from pyorch.cli import OK, command
+from pyorch.config.attributes import catalogue, number, section_of
+from pyorch.config.checks import Frames, frames
+from pyorch.config.topology import SWITCH, Topology
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.theory import bytes_in, dynamic_threshold, eta
+from pyorch.units import (
+    format_bytes,
+    format_rate,
+    format_time,
+    parse_bytes,
+    parse_rate,
+    parse_time,
+)
+
+if TYPE_CHECKING:
+    from pyorch.config import Experiment
+
+#: Light and electricity in a cable: 5 ns a metre (two thirds of the speed of light) [ps/m].
+PS_PER_METRE = 5000
+CLASSES = 8
+#: Between XOFF and XON, in frames: the 2 MTU of the GFC paper, section 4.1.
+GAP_FRAMES = 2
+#: What a queue must be able to hold beside its headroom under PFC, in frames: XOFF and XON.
+PFC_FRAMES = 2 * GAP_FRAMES
+DEFAULT_RATE, DEFAULT_DELAY = 100 * 10**9, 100 * PS_PER_METRE
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Some ports alike: how many, their rate [bit/s], and the delay of their cables [ps]."""
+
+    count: int
+    rate: int
+    delay: int
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return f"{self.count} x {format_rate(self.rate)}, {format_time(self.delay)}"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch to be sized.
+
+    name: whose it is. size: its buffer. lossy_pool: the part for lossy classes. classes: lossless
+    ones. frames: sizes of frames, control delay. alpha: of dynamic thresholds. source: of the size.
+    """
+
+    name: str
+    ports: tuple[Ports, ...]
+    size: int
+    lossy_pool: int
+    classes: int
+    frames: Frames
+    alpha: float
+    source: str = ""
+    note: str = ""
+
+    @property
+    def queues(self) -> int:
+        """Lossless (port, class) queues."""
+        return self.classes * sum(ports.count for ports in self.ports)
+
+    def eta(self, ports: Ports) -> int:
+        """Published headroom of one (port, class), eta of DSH."""
+        return eta(ports.rate, ports.delay, self.frames.data)
+
+    def eta_prime(self, ports: Ports) -> int:
+        """Sufficient headroom of one (port, class), eta'; what the simulator sets aside."""
+        return self.frames.eta_prime(ports.rate, ports.delay)
+
+    @property
+    def headroom(self) -> int:
+        """Headroom of all ports for one lossless class."""
+        return sum(ports.count * self.eta_prime(ports) for ports in self.ports)
+
+    @property
+    def shared(self) -> int:
+        """What headroom and the lossy pool leave, Bs; negative when they do not fit."""
+        return self.size - self.lossy_pool - self.classes * self.headroom
+
+    @property
+    def share(self) -> int:
+        """What every queue can hold of the shared buffer at once: Bs / (ports x classes)."""
+        return self.shared // self.queues
+
+    @property
+    def gap(self) -> int:
+        """Between XOFF and XON: two frames."""
+        return GAP_FRAMES * self.frames.data
+
+    def link(self, ports: Ports) -> gfc.Link:
+        """The link as the formulas of GFC take it."""
+        run = self.frames
+        return gfc.Link(
+            ports.rate, ports.delay, run.data, run.overhead, run.control_delay_ps, run.control
+        )
+
+    def c_tau(self, ports: Ports) -> int:
+        """Bytes that arrive within the feedback latency: C tau, tau as the simulator reckons."""
+        return bytes_in(ports.rate, self.link(ports).latency)
+
+    @property
+    def worst(self) -> Ports:
+        """The ports with the greatest C tau."""
+        return max(self.ports, key=self.c_tau)
+
+    @property
+    def bm(self) -> int:
+        """Bm of GFC: the share of a queue, but for two frames and the gap of PFC above it."""
+        return self.share - self.gap
+
+    @property
+    def b0(self) -> int:
+        """Largest B0 of conceptual GFC; negative for none."""
+        return gfc.largest_b0(self.worst.rate, self.link(self.worst).latency, self.bm)
+
+    @property
+    def b1(self) -> int:
+        """Largest B1 of multi-stage GFC; negative for none."""
+        return gfc.largest_b1(self.worst.rate, self.link(self.worst).latency, self.bm)
+
+    def needs(self, scheme: str) -> int:
+        """The least share of a queue that a scheme works with: "pfc", "conceptual", "stages"."""
+        c_tau = self.c_tau(self.worst)
+        least = {"pfc": 0, "conceptual": 4 * c_tau, "stages": 2 * c_tau}[scheme]
+        return least + PFC_FRAMES * self.frames.data
+
+    def least_size(self, scheme: str) -> int:
+        """The least buffer with which a scheme works on all ports and classes."""
+        return self.lossy_pool + self.classes * self.headroom + self.queues * self.needs(scheme)
+
+    def fitting(self, scheme: str) -> int:
+        """How many lossless classes fit under a scheme, 0 to 8."""
+        fits = (
+            count
+            for count in range(CLASSES, 0, -1)
+            if replace(self, classes=count).least_size(scheme) <= self.size
+        )
+        return next(fits, 0)
+
+
+SCHEMES = {"pfc": "PFC", "stages": "multi-stage GFC", "conceptual": "conceptual GFC"}
+
+
+@command
+def size(name: str, options: Mapping[str, str]) -> int:
+    """Print what a switch needs, from an experiment, a chip or options, and the TOML for it."""
+    switch = read_switch(name, options)
+    check(switch)
+    print(render(switch))
+    return OK
+
+
+# ---------------------------------------------------------------------------------------------
+# What is asked
+
+
+@dataclass(frozen=True)
+class _Option:
+    """How an option is read, and the least and the most it may be."""
+
+    parse: Callable[[str], int]
+    show: Callable[[int], str]
+    least: int
+    most: int
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _metres(text: str) -> int:
+    """Read a length of cable such as "300m" as its delay."""
+    digits = text.strip().removesuffix("m").strip()
+    if not text.strip().endswith("m") or not digits.replace(".", "", 1).isdigit():
+        raise ValueError(f'{text!r} is not a length such as "300m"')
+    return round(float(digits) * PS_PER_METRE)
+
+
+_OPTIONS: dict[str, _Option] = {
+    "ports": _Option(_whole, str, 1, 4096),
+    "classes": _Option(_whole, str, 1, CLASSES),
+    "rate": _Option(parse_rate, format_rate, 10**6, 10**13),
+    "cable": _Option(_metres, format_time, 0, 10**10),
+    "delay": _Option(parse_time, format_time, 0, 10**10),
+    "control_delay": _Option(parse_time, format_time, 0, 10**10),
+    "buffer": _Option(parse_bytes, format_bytes, 1, 2**40),
+    "lossy_pool": _Option(parse_bytes, format_bytes, 0, 2**40),
+    "mtu": _Option(parse_bytes, format_bytes, 64, 65_535),
+    "overhead": _Option(parse_bytes, format_bytes, 0, 1000),
+}
+
+
+def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
+    """Return the switch that an experiment's name, a chip's and options describe.
+
+    texts: options by name, "" where one was not given. Raises UserError with all that is wrong.
+    """
+    given = {key: text for key, text in texts.items() if text}
+    problems: list[Problem] = []
+    asic = given.pop("asic", "")
+    if asic and asic not in ASICS:
+        problems.append(
+            Problem("--asic", f"{asic!r} is not known", one_of(ASICS), suggest(asic, ASICS))
+        )
+    if asic and name:
+        problems.append(Problem("NAME --asic", "both say which ports there are", "one of them"))
+    alpha = _read_alpha(given.pop("alpha", ""), problems)
+    values = {
+        key: value
+        for key, text in given.items()
+        if (value := _read(key, text, problems)) is not None
+    }
+    if "cable" in values and "delay" in values:
+        problems.append(Problem("--cable --delay", "both say how long a frame is under way", "one"))
+    if name and (clash := sorted({"ports", "rate", "cable", "delay"} & values.keys())):
+        what = "the topology of the experiment says so already"
+        problems.append(Problem(f"--{clash[0]}", what, None, "leave out NAME, or the option"))
+    if problems:
+        raise UserError(problems)
+    switch = _of_experiment(name) if name else _of_chip(asic, values)
+    changed: dict[str, Any] = {"alpha": alpha} if alpha else {}
+    changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
+    changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
+    return replace(switch, frames=_frames(switch.frames, values), **changed)
+
+
+def _read(key: str, text: str, problems: list[Problem]) -> int | None:
+    option, where = _OPTIONS[key], f"--{key.replace('_', '-')}"
+    try:
+        value = option.parse(text)
+    except ValueError as error:
+        problems.append(Problem(where, str(error)))
+        return None
+    if not option.least <= value <= option.most:
+        allowed = f"{option.show(option.least)} to {option.show(option.most)}"
+        problems.append(Problem(where, f"{text!r} is out of range", allowed))
+    return value
+
+
+def _read_alpha(text: str, problems: list[Problem]) -> float:
+    """Read --alpha; 0 when it was not given."""
+    if not text:
+        return 0
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = 0
+    if not 1 / 1024 <= alpha <= 1024:
+        problems.append(Problem("--alpha", f"{text!r} is no share", "1/1024 to 1024, as 0.125"))
+    return alpha
+
+
+def _frames(run: Frames, values: Mapping[str, int]) -> Frames:
+    """Change frame sizes and the control delay as options say."""
+    mtu = values.get("mtu", run.data)
+    return replace(
+        run,
+        payload=mtu - min(run.header, mtu),
+        header=min(run.header, mtu),
+        overhead=values.get("overhead", run.overhead),
+        control_delay_ps=values.get("control_delay", run.control_delay_ps),
+    )
+
+
+def _of_chip(asic: str, values: Mapping[str, int]) -> Switch:
+    """A switch with all its ports alike, by default a Tomahawk's."""
+    chip = ASICS[asic or "tomahawk"]
+    ports = Ports(
+        values.get("ports", chip.ports),
+        values.get("rate", chip.rate),
+        values.get("cable", values.get("delay", DEFAULT_DELAY)),
+    )
+    return Switch(
+        name=asic or "tomahawk",
+        ports=(ports,),
+        size=chip.size,
+        lossy_pool=10**6,
+        classes=1,
+        frames=replace(frames(None, {}), payload=1452, header=48),
+        alpha=0.125,
+        source=chip.source,
+        note=chip.note,
+    )
+
+
+def _of_experiment(name: str) -> Switch:
+    """The switch of an experiment's first setting that needs the most headroom."""
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.config import load_experiment
+    from pyorch.paths import default_paths
+
+    schema = load_schema(ensure_built())
+    return of_setting(
+        load_experiment(name, schema=schema, paths=default_paths()), catalogue(schema)
+    )
+
+
+def of_setting(experiment: Experiment, types: Any) -> Switch:
+    """Return the switch of the first setting of an experiment that needs the most headroom."""
+    point = experiment.points[0]
+    attributes = point.data["attributes"]
+    buffer = section_of(types, attributes, "buffer") or {}
+    run = frames(types, attributes)
+    base = Switch(
+        name=experiment.name,
+        ports=(),
+        size=int(number(buffer["Size"])),
+        lossy_pool=int(number(buffer["LossyPool"])),
+        classes=max(1, int(number(buffer["LosslessClasses"])).bit_count()),
+        frames=run,
+        alpha=number(buffer["Alpha"]),
+        source=f"[buffer] size of {experiment.name}",
+    )
+    found = [
+        replace(base, name=f"{node} of {base.name}", ports=ports)
+        for node, ports in _switches(point.network)
+    ]
+    return max(found, key=lambda switch: switch.headroom)
+
+
+def _switches(network: Topology) -> list[tuple[str, tuple[Ports, ...]]]:
+    """Return every switch with its ports, those that are alike together."""
+    counts: dict[int, dict[tuple[int, int], int]] = {}
+    columns = (network.a, network.b, network.rates, network.delays)
+    for a, b, rate, delay in zip(*(column.tolist() for column in columns), strict=True):
+        for node in (a, b):
+            alike = counts.setdefault(node, {})
+            alike[rate, delay] = alike.get((rate, delay), 0) + 1
+    return [
+        (network.names[node], tuple(Ports(count, *kind) for kind, count in sorted(alike.items())))
+        for node, alike in sorted(counts.items())
+        if network.kinds[node] == SWITCH
+    ]
+
+
+def check(switch: Switch) -> None:
+    """Raise UserError when the buffer is too small for PFC, with what lacks and what would fit."""
+    least = switch.least_size("pfc")
+    if switch.size >= least:
+        return
+    fitting = switch.fitting("pfc")
+    classes = f"{switch.classes} lossless class{'es' if switch.classes > 1 else ''}"
+    what = (
+        f"{format_bytes(switch.size)} is {_size(least - switch.size)} too little for {classes} "
+        f"on {_all_ports(switch)}: headroom {_size(switch.classes * switch.headroom)}, lossy pool "
+        f"{_size(switch.lossy_pool)}, {PFC_FRAMES} frames a queue "
+        f"{_size(switch.queues * switch.needs('pfc'))}"
+    )
+    fewer = f"{fitting} would fit" if fitting else "not even 1 class fits"
+    hint = f"{fewer}; or shorter cables, smaller frames, a smaller lossy pool"
+    raise UserError([Problem("buffer", what, f"at least {_size(least)}", hint)])
+
+
+def _all_ports(switch: Switch) -> str:
+    return " and ".join(ports.label for ports in switch.ports)
+
+
+# ---------------------------------------------------------------------------------------------
+# For people
+
+_DSH = "DSH, section II"
+_LEGEND = """\
+C rate, D delay of a cable, d control delay; L frame, Lw on the wire, Pw control frame on the wire
+DSH: ICDCS 2023; eta can lose frames, eta' is sufficient and what the simulator sets aside
+GFC: Qian, Cheng, Zhang, Ren, SIGCOMM 2019; tau as the simulator reckons and warns by
+XOFF, static: all queues at once; PFC is the backstop above Bm""".splitlines()
+
+
+def render(switch: Switch) -> str:
+    """Return all that is known of a switch, as a text for people."""
+    parts = [_head(switch), [*_table(_rows(switch)), *_LEGEND], _fit_lines(switch)]
+    parts.append(toml_lines(switch))
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _head(switch: Switch) -> list[str]:
+    run = switch.frames
+    sizes = (
+        f"frames of {_size(run.data)} + {_size(run.overhead)}, control frames of "
+        f"{_size(run.control)}, control delay {format_time(run.control_delay_ps)}"
+    )
+    buffer = f"buffer {format_bytes(switch.size)} ({switch.source})"
+    lines = [
+        f"{switch.name}: {_all_ports(switch)}",
+        f"    {buffer}",
+        f"    lossless classes: {switch.classes}; {sizes}",
+    ]
+    return [*lines, f"    note: {switch.note}"] if switch.note else lines
+
+
+def _rows(switch: Switch) -> list[Sequence[str]]:
+    """Rows of what, value, formula, source."""
+    rows: list[Sequence[str]] = [("", "value", "formula", "source")]
+    for ports in switch.ports:
+        at = f" ({ports.label})" if len(switch.ports) > 1 else ""
+        tau = _time(switch.link(ports).latency)
+        rows += [
+            (f"eta{at}", _size(switch.eta(ports)), "2 (C D + L) + 3840 B", _DSH),
+            (
+                f"eta'{at}",
+                _size(switch.eta_prime(ports)),
+                "2 (C D + Lw) + max(3840 B, C d) + Pw + L",
+                "derived",
+            ),
+            (f"tau{at}", tau, "2 Lw / C + 2 D + d + Pw / C", "recalled; derived"),
+            (f"C tau{at}", _size(switch.c_tau(ports)), "", ""),
+        ]
+    alone, all_queues = (
+        int(dynamic_threshold(switch.alpha, switch.shared, count)) for count in (1, switch.queues)
+    )
+    rows += [
+        ("headroom in all", _size(switch.classes * switch.headroom), "classes x sum of eta'", _DSH),
+        ("shared, Bs", _size(switch.shared), "size - lossy pool - headroom", _DSH),
+        ("XOFF, static", _size(switch.share), "Bs / (ports x classes)", "derived"),
+        ("XON, static", _size(switch.share - switch.gap), "XOFF - 2 L", "GFC, section 4.1"),
+        (
+            f"one queue, alpha {switch.alpha:g}",
+            _size(alone),
+            "alpha Bs / (1 + alpha)",
+            "derived",
+        ),
+        (
+            f"{switch.queues} queues, alpha {switch.alpha:g}",
+            _size(all_queues),
+            "alpha Bs / (1 + n alpha)",
+            "derived",
+        ),
+        ("Bm of GFC", _none(switch.bm), "XOFF - 2 L", "derived"),
+        ("B0, conceptual GFC", _none(switch.b0), "Bm - 4 C tau", "GFC, theorem 4.1"),
+        ("B1, multi-stage GFC", _none(switch.b1), "Bm - 2 C tau", "GFC, section 4.2"),
+    ]
+    return rows
+
+
+def _fit_lines(switch: Switch) -> list[str]:
+    """How many lossless classes fit under each scheme."""
+    rows: list[Sequence[str]] = [("lossless classes that fit", "", "a queue beside its headroom")]
+    for scheme, label in SCHEMES.items():
+        count = switch.fitting(scheme)
+        lacks = switch.least_size(scheme) - switch.size
+        told = f", {_size(lacks)} too little for {switch.classes}" if lacks > 0 else ""
+        rows.append((f"    {label}", str(count), f"{_size(switch.needs(scheme))}{told}"))
+    return _table(rows)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _size(count: int) -> str:
+    return f"{count} B"
+
+
+def _time(picoseconds: int) -> str:
+    return f"{picoseconds / 10**6:.6g} us"
+
+
+def _none(count: int) -> str:
+    return _size(count) if count >= 0 else f"none: {-count} B too little"
+
+
+def toml_lines(switch: Switch) -> list[str]:
+    """Return the sections of an experiment file with these values."""
+    run = switch.frames
+    mask = ((1 << switch.classes) - 1) << max(0, min(3, CLASSES - switch.classes))
+    lines = [
+        "# for the experiment file; headroom is left out: it is eta' on every port",
+        "[queue_pair]",
+        f'payload_size = "{run.payload}B"',
+        f'header_size = "{run.header}B"',
+        "",
+        "[port]",
+        f'overhead = "{run.overhead}B"',
+        f'control_delay = "{format_time(run.control_delay_ps)}"',
+        "",
+        "[buffer]",
+        f'size = "{format_bytes(switch.size)}"',
+        f'lossy_pool = "{format_bytes(switch.lossy_pool)}"',
+        f"lossless_classes = {mask}         # bit c: class c",
+        'threshold = "static"         # or "dynamic", for which alpha and xon_offset are',
+        f'xoff = "{switch.share}B"',
+        f'xon = "{switch.share - switch.gap}B"',
+        f"alpha = {switch.alpha}",
+        f'xon_offset = "{switch.gap}B"',
+    ]
+    if switch.b0 >= 0:
+        lines += ["", "[conceptual-gfc]", f'bm = "{switch.bm}B"', f'b0 = "{switch.b0}B"']
+    if switch.b1 >= 0:
+        lines += ["", "[multi-stage-gfc]", f'bm = "{switch.bm}B"', f'b1 = "{switch.b1}B"']
+    return lines

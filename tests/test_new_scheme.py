@@ -1,0 +1,231 @@
+"""`invoke new-scheme`: names, files, and modules that build, pass, run and join comparisons."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pyorch import new_scheme
+from pyorch.build import BuildInfo, ensure_built, load_schema
+from pyorch.build.cpptests import list_suites, run_suite
+from pyorch.build.lists import updated
+from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
+from pyorch.config import load_experiment
+from pyorch.errors import UserError
+from pyorch.paths import Paths
+
+ROOT = Path(__file__).resolve().parent.parent
+PATHS = Paths(ROOT)
+TUTORIAL = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Early", "did you mean 'early'?"),
+        ("x-1", "is no name of a module"),
+        ("a-b", "is no name of a module"),
+        ("", "is no name of a module"),
+        ("../up", "is no name of a module"),
+        ("a" * 33, "32 characters at most"),
+        ("gfc", "the module in"),
+        ("core", "a module of ns-3"),
+        ("pfc", "ns3::lossless::Pfc has the section"),
+        ("dcqcn", "ns3::rdma::Dcqcn has the section"),
+        ("topology", "experiment files have a section or key [topology]"),
+        ("port", "experiment files have a section or key [port]"),
+        ("switch", "means something in C++"),
+        ("const-expr", "means something in C++"),
+    ],
+)
+def test_names(tmp_path: Path, name: str, told: str) -> None:
+    """A name must be one, and nobody else's; nothing is made of one that is not."""
+    with pytest.raises(UserError) as caught:
+        new_scheme.make_module(name, "flow-control", tmp_path, PATHS)
+    assert told in caught.value.render()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kind_must_be_one(tmp_path: Path) -> None:
+    """A misspelt kind is answered with the nearest."""
+    with pytest.raises(UserError, match="did you mean 'flow-control'"):
+        new_scheme.make_module("mine", "flow_controll", tmp_path, PATHS)
+
+
+def test_opcodes_differ() -> None:
+    """No two schemes share a MAC control opcode, also where two names would have the same."""
+    taken = new_scheme.taken_opcodes(find_modules(PATHS.modules))
+    assert {0x0101, 0x0CBF, 0x0FC0, 0x0FD0} <= taken
+    found = set(taken)
+    for _ in range(100):
+        opcode = new_scheme.free_opcode("mine", found)
+        assert opcode not in found
+        found.add(opcode)
+
+
+@pytest.mark.parametrize("kind", new_scheme.KINDS)
+@pytest.mark.parametrize("name", ["x", "a-rather-long-name-of-a-scheme"])
+def test_files_are_in_order(tmp_path: Path, kind: str, name: str) -> None:
+    """Nothing is left to fill in, lists are complete, and lines break where ns-3 breaks them."""
+    place = new_scheme.make_module(name, kind, tmp_path, PATHS)
+    texts = {file: file.read_text() for file in place.rglob("*") if file.is_file()}
+    assert len(texts) == 7
+    assert [file for file, text in texts.items() if re.search(r"@\w+@", text)] == []
+    assert updated(Module(name, place)) == texts[place / "CMakeLists.txt"]
+    sources = [str(file) for file in texts if file.suffix in (".cc", ".h")]
+    program = Path(sys.executable).parent / "clang-format"
+    style = f"--style=file:{ROOT / '.clang-format'}"
+    subprocess.run([program, style, "--dry-run", "-Werror", *sources], check=True)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Modules made by the command, and their build."""
+
+    home: Path
+    build: BuildInfo
+    environment: dict[str, str]
+
+    def invoke(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a task that knows of the modules."""
+        return invoke(self.environment, *words)
+
+
+def invoke(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a task."""
+    command = [sys.executable, "-m", "invoke", *words]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A module of each kind, and that of the tutorial, by its own commands and changes."""
+    home, results = tmp_path_factory.mktemp("schemes"), tmp_path_factory.mktemp("results")
+    environment = os.environ | {"PYORCH_RESULTS": str(results)}
+    (command,) = re.findall(r"^invoke (new-scheme .*)$", TUTORIAL, re.MULTILINE)
+    for words in (
+        command.replace("~/schemes", str(home)).split(),
+        ["new-scheme", "early-pause", "--folder", str(home)],
+        ["new-scheme", "round-trip", "--folder", str(home), "--kind", "congestion-control"],
+    ):
+        done = invoke(environment, *words)
+        assert done.returncode == 0, done.stderr
+        assert f"export {MODULE_PATH_VARIABLE}={home}" in done.stdout
+    (change,) = re.findall(r"```diff\n(.*?)```", TUTORIAL, re.DOTALL)
+    subprocess.run(["git", "apply"], cwd=home / "link-pause", input=change, text=True, check=True)
+    environment |= {MODULE_PATH_VARIABLE: str(home)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MODULE_PATH_VARIABLE, str(home))
+        build = ensure_built(quiet=True, tests=True)
+    return Made(home, build, environment)
+
+
+@pytest.mark.cpp
+def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
+    """Only the new modules are compiled, and their suites pass."""
+    assert made.build.folder.name == "release-with-early-pause-link-pause-round-trip"
+    assert made.build.modules[-3:] == ["early-pause", "link-pause", "round-trip"]
+    log = (made.build.folder / "build.log").read_text()
+    assert "warning:" not in log
+    assert "lossless-pfc" not in log, "the project's own modules are there already"
+    suites = list_suites(made.build)
+    assert suites == [
+        "early-pause-flow-control",
+        "link-pause-flow-control",
+        "round-trip-congestion-control",
+    ]
+    for suite in suites:
+        result = run_suite(made.build, suite)
+        assert result.passed, result.output
+
+
+@pytest.mark.cpp
+def test_the_projects_build_stays_as_it_is(made: Made) -> None:
+    """Without the variable, and so with other tests at the same time, nothing has changed."""
+    own = ensure_built(quiet=True)
+    assert own.folder == made.build.base
+    assert own.fingerprint != made.build.fingerprint
+    assert "early-pause" not in own.modules
+
+
+@pytest.mark.cpp
+def test_they_are_listed_and_checked(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attributes appear with bounds, help and source; wrong values and keys are refused."""
+    done = made.invoke("schemes", "early-pause")
+    assert "early-pause (ns3::earlypause::EarlyPause)" in done.stdout
+    assert 'xoff = "60KB"' in done.stdout
+    assert "1B to 1TiB" in " ".join(done.stdout.split())
+    assert "source: Own design" in done.stdout
+    monkeypatch.setenv(MODULE_PATH_VARIABLE, str(made.home))
+    schema = load_schema(made.build)
+    for wrong, told in (
+        ("early-pause.xoff=0B", "allowed: a size such as"),
+        ("early-pause.xof=1KB", "did you mean 'xoff'"),
+    ):
+        with pytest.raises(UserError, match=told):
+            load_experiment("gfc/two-to-one", [wrong], schema=schema, paths=PATHS)
+    chosen = 'flow_control=["ns3::earlypause::EarlyPause"]'
+    experiment = load_experiment("gfc/ratio", [chosen], schema=schema, paths=PATHS)
+    assert experiment.points[0].data["flow_control"] == ["ns3::earlypause::EarlyPause"]
+
+
+@pytest.mark.cpp
+def test_they_join_comparisons(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every study that compares has their variants; end-to-end schemes only where these compare."""
+    schema = load_schema(made.build)
+    plain = load_experiment("gfc/two-to-one", schema=schema, paths=PATHS)
+    assert plain.variants == ("PFC", "GFC")
+    monkeypatch.setenv(MODULE_PATH_VARIABLE, str(made.home))
+    found = load_experiment("gfc/two-to-one", schema=schema, paths=PATHS)
+    assert found.variants == ("PFC", "GFC", "EarlyPause", "LinkPause")
+    end_to_end = load_experiment("sfc/incast", paths=PATHS)
+    assert end_to_end.variants[-1] == "RoundTrip"
+    assert "EarlyPause" not in end_to_end.variants
+    assert load_experiment("gfc/theorem", paths=PATHS).variants[-1] == "tau = 50 us"
+
+
+def test_comparisons_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variant that is there already, and a file that is none, are told with their place."""
+    module = new_scheme.make_module("mine", "flow-control", tmp_path, PATHS)
+    monkeypatch.setenv(MODULE_PATH_VARIABLE, str(tmp_path))
+    file = module / "comparison.toml"
+    file.write_text('[variants.PFC]\nflow_control = ["mine"]\n')
+    with pytest.raises(UserError, match=r"comparison\.toml: variants: another variant"):
+        load_experiment("gfc/two-to-one", paths=PATHS)
+    for text in ("flow_control = [", "x = 1", "[variants]"):
+        file.write_text(text)
+        with pytest.raises(UserError, match=r"mine/comparison\.toml"):
+            load_experiment("gfc/two-to-one", paths=PATHS)
+    with pytest.raises(UserError, match="flow_control, congestion_control"):
+        load_experiment("gfc/two-to-one", ["compare=flow-controls"], paths=PATHS)
+
+
+@pytest.mark.cpp
+def test_they_run_in_two_to_one(made: Made) -> None:
+    """They run beside PFC and GFC with no other file changed, and their own study agrees."""
+    done = made.invoke("experiment", "gfc/two-to-one", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "differs" not in done.stdout
+    report = re.search(r"^report: (.*)/index.html$", done.stdout, re.MULTILINE)
+    assert report
+    figure = Path(report[1], "queue-and-rate.csv").read_text()
+    assert "EarlyPause" in figure
+    assert "LinkPause" in figure
+    own = made.invoke("experiment", "early-pause/two-to-one", "--jobs", "1")
+    assert own.returncode == 0, own.stdout + own.stderr
+    assert "round-trip/two-to-one" in made.invoke("list").stdout
+
+
+def test_the_tutorial_is_short_and_its_studies_exist() -> None:
+    """Two screens at most; what its commands name is there or made by the first of them."""
+    assert len(TUTORIAL.splitlines()) <= 100
+    named = re.findall(r"^invoke (?:experiment|schemes) (\S+)", TUTORIAL, re.MULTILINE)
+    assert named == ["link-pause", "link-pause/two-to-one", "gfc/two-to-one"]
