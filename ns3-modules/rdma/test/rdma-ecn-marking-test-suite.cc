@@ -389,9 +389,9 @@ class ThresholdTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const uint64_t gbps : {10, 25, 40, 50, 100, 200, 400})
+        for (const int64_t gbps : {10, 25, 40, 50, 100, 200, 400})
         {
-            const uint64_t rate = gbps * GBPS;
+            const uint64_t rate = static_cast<uint64_t>(gbps) * GBPS;
             const auto hpcc = CreateObject<EcnMarking>();
             NS_TEST_EXPECT_MSG_EQ(hpcc->GetKmin(rate), 100'000 * gbps / 25, "kmin_map");
             NS_TEST_EXPECT_MSG_EQ(hpcc->GetKmax(rate), 400'000 * gbps / 25, "kmax_map");
