@@ -128,7 +128,11 @@ def experiment(
     auto_shortflags=False,
 )
 def report(context: Context, name: str, set_: list[str], seeds: str = "") -> None:
-    """Write the report of an experiment from the runs that are done."""
+    """Write the report of an experiment from the runs that are done.
+
+    With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
+    page of every published number with ours beside it, and docs/reproduction.md.
+    """
     from pyorch import cli
 
     _finish(cli.report(name, set_, seeds))

@@ -255,7 +255,12 @@ def runs_text(count: int) -> str:
 
 @command
 def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
-    """Write the report of the runs of an experiment that are done."""
+    """Write the report of the runs of an experiment that are done; of several, one page."""
+    from pyorch import reproduce
+
+    several = reproduce.names_of(name, default_paths())
+    if several is not None:
+        return reproduce.report_several(several)
     plan = make_plan(name, overrides, whole_number("--seeds", seeds))
     if not plan.done:
         where = plan.store.name

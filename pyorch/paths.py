@@ -49,6 +49,16 @@ class Paths:
         return self.results_root or self.root / "results"
 
     @property
+    def published(self) -> Path:
+        """The source documents, and published numbers that no expectation carries."""
+        return self.root / "docs" / "published.toml"
+
+    @property
+    def reproduction(self) -> Path:
+        """Every published number and ours; the same rows as CSV lie beside it."""
+        return self.root / "docs" / "reproduction.md"
+
+    @property
     def tests(self) -> Path:
         """The Python tests."""
         return self.root / "tests"

@@ -34,6 +34,9 @@ STALE_AFTER_S = 24 * 3600
 FIRST_COLUMNS = ("hash", "seed", "variant")
 
 
+_LOG_HEAD = 8  # lines of a log that say where a run was made
+
+
 class Store:
     """The runs of one experiment.
 
@@ -163,6 +166,16 @@ class Store:
     def read_summary(self, run_hash: str) -> dict[str, Any]:
         """summary.json of a finished run. Raises FileNotFoundError when there is none."""
         return _read_json(RunPaths(self.folder(run_hash)).summary)
+
+    def log_lines(self, run_hash: str) -> list[str]:
+        """The first lines of a finished run's log, which say where and with what it was made."""
+        try:
+            with RunPaths(self.folder(run_hash)).log.open(
+                encoding="utf-8", errors="replace"
+            ) as log:
+                return [line.rstrip("\n") for _, line in zip(range(_LOG_HEAD), log, strict=False)]
+        except OSError:
+            return []
 
     def table_names(self, run_hash: str) -> list[str]:
         """The tables that a finished run wrote."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
+import contextlib
 import hashlib
-import io
 import json
 import math
 import re
@@ -19,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 from pydantic import ValidationError
 
 import pyorch.config  # noqa: F401  (registers the kinds of topology)
@@ -30,7 +28,7 @@ from pyorch.report import write_report
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
-from pyorch.report.figures.network import layout
+from pyorch.report.figures.network import busiest, layout, moments
 from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import paper_style
@@ -73,6 +71,11 @@ class FakeStore:
     tables: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict)
     summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
     logs: dict[str, Path] = field(default_factory=dict)
+
+    def log_lines(self, run_hash: str) -> list[str]:
+        """Where a run was made."""
+        assert run_hash in self.summaries
+        return ["# host: here (x86_64), pid 7", "# versions: Python 3", "# started: now"]
 
     def failure(self, run_hash: str) -> Any:
         """The log of a failed attempt."""
@@ -359,6 +362,11 @@ FIGURES: dict[str, dict[str, Any]] = {
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
         "frames": 3,
     },
+    "pause_map": {
+        "name": "pause-map",
+        "kind": "pause_map",
+        "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
+    },
     "pause_tree": {
         "name": "tree",
         "kind": "pause_tree",
@@ -372,6 +380,9 @@ FIGURES: dict[str, dict[str, Any]] = {
         "width": "one",
     },
 }
+
+
+LIVE = ("timeseries", "pause_timeline", "pause_map", "deadlock_map")
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
@@ -388,10 +399,12 @@ def test_every_kind_is_tried_here() -> None:
     assert {entry["kind"] for entry in FIGURES.values()} | {"custom"} == set(MODELS)
 
 
+@pytest.mark.parametrize("width", ["one", "two"])
 @pytest.mark.parametrize("name", sorted(FIGURES))
-def test_no_text_overlaps_or_leaves_the_figure(name: str) -> None:
+def test_no_text_overlaps_or_leaves_the_figure(name: str, width: str) -> None:
     """Labels, ticks and titles are inside the canvas, and tick labels of an axis are apart."""
-    drawn = draw(FIGURES[name], study() if name == "timeseries" else sweep(2))
+    entry = {**FIGURES[name], "width": width}
+    drawn = draw(entry, study() if name == "timeseries" else sweep(2))
     canvas = drawn.canvas
     renderer = canvas.canvas.get_renderer()
     width, height = canvas.bbox.width, canvas.bbox.height
@@ -406,6 +419,34 @@ def test_no_text_overlaps_or_leaves_the_figure(name: str) -> None:
         ticks = [t for t in shown if not t.get_rotation()]
         spans = sorted((e.x0, e.x1) for e in (t.get_window_extent(renderer) for t in ticks))
         assert all(a[1] <= b[0] for a, b in pairwise(spans))
+
+
+@pytest.mark.parametrize("name", ["line", "bars", "cdf", "slowdown", "timeseries"])
+def test_what_colour_tells_apart_grey_print_does_too(name: str) -> None:
+    """No two lines of a panel have the same dashes and marker, no two groups of bars one hatch."""
+    more = {"rows": [{**TIMESERIES["rows"][0], "port": ["s0:h0", "s0:h1"]}]}
+    entry = FIGURES[name] | (more if name == "timeseries" else {})
+    drawn = draw(entry, study() if name == "timeseries" else sweep(2))
+    seen = 0
+    for axes in drawn.canvas.axes:
+        lines = [line for line in axes.lines if len(line.get_xdata()) > 2]
+        styles = [
+            (line.get_linestyle(), str(line._dash_pattern), line.get_marker()) for line in lines
+        ]
+        hatches = [bars.patches[0].get_hatch() for bars in axes.containers if bars.patches]
+        assert len(set(styles)) == len(styles)
+        assert len(set(hatches)) == len(hatches)
+        seen = max(seen, len(styles), len(hatches))
+    assert seen > 1
+
+
+def test_the_colours_of_a_heatmap_are_ordered_in_grey() -> None:
+    """Its colour map gets lighter, or darker, all the way."""
+    drawn = draw(FIGURES["heatmap"], sweep(2))
+    (mesh,) = (m for axes in drawn.canvas.axes[:1] for m in (*axes.collections, *axes.images))
+    colours = mesh.get_cmap()(np.linspace(0, 1, 50))[:, :3]
+    change = np.diff(colours @ [0.2126, 0.7152, 0.0722])
+    assert (change > 0).all() or (change < 0).all()
 
 
 def test_line_shows_mean_and_interval_over_seeds() -> None:
@@ -534,7 +575,13 @@ def test_report_is_complete_and_stable(tmp_path: Path) -> None:
     names = sorted(path.name for path in first.files)
     stems = ("queue-and-rate", "pauses")
     drawn = [f"{stem}.{ending}" for stem in stems for ending in ("csv", "pdf", "png")]
-    assert names == sorted(["index.html", "expectations.csv", "expectations.json", *drawn])
+    drawn += [
+        f"{stem}.{ending}"
+        for stem in ("queue-and-rate-one", "pauses-two")
+        for ending in ("pdf", "png")
+    ]
+    tables = [f"expectations.{ending}" for ending in ("csv", "json", "tex")]
+    assert names == sorted(["index.html", "setting.tex", *tables, *drawn])
     for left, right in zip(first.files, second.files, strict=True):
         assert left.read_bytes() == right.read_bytes(), left.name
     assert [result.expect.what for result in first.failed_expectations] == ["PFC <settles>"]
@@ -548,7 +595,9 @@ def test_page_is_self_contained(tmp_path: Path) -> None:
     specs = study()
     result = write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path)
     page = result.index.read_text(encoding="utf-8")
-    assert not re.search(r"https?://|//cdn|@import|<script|<link", page)
+    bare = re.sub(r"[A-Za-z0-9+/=]{200,}", "", page)
+    assert len(bare) < 60_000
+    assert not re.search(r"https?://|//cdn|@import|<script[^>]*src|<link", bare)
     assert page.count("data:image/png;base64,") == 1
     assert "PFC &lt;settles&gt;" in page
     assert "prefers-color-scheme: dark" in page
@@ -584,20 +633,21 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
     }
 
 
-def test_fonts_are_embedded_as_truetype(tmp_path: Path) -> None:
-    """Publishers refuse Type 3 fonts: a PDF has FontFile2 streams and no Type3 font."""
-    specs = study()
-    write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path)
-    content = (tmp_path / "queue-and-rate.pdf").read_bytes()
-    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
-    for stream in streams:
-        try:
-            content += zlib.decompress(stream)
-        except zlib.error:
-            continue
-    assert b"/FontFile2" in content
-    assert b"/Type3" not in content
-    assert b"CreationDate" not in content
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
+    """Publishers refuse Type 3 fonts: every PDF has FontFile2 streams and no Type3 font."""
+    specs = study() if name == "timeseries" else sweep(1)
+    result = write_report(experiment([FIGURES[name]]), make_store(specs), specs, tmp_path)
+    documents = [path for path in result.files if path.suffix == ".pdf"]
+    assert len(documents) == 2
+    for document in documents:
+        content = document.read_bytes()
+        for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL):
+            with contextlib.suppress(zlib.error):
+                content += zlib.decompress(stream)
+        assert b"/FontFile2" in content
+        assert b"/Type3" not in content
+        assert b"CreationDate" not in content
 
 
 def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:
@@ -669,22 +719,55 @@ def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
     )
 
 
-def test_a_deadlock_is_shown_in_motion(tmp_path: Path) -> None:
-    """The page holds an animated PNG, its last picture the deadlock."""
+def test_a_deadlock_is_shown_in_motion() -> None:
+    """The live map has a frame a step of its slider, the last one the deadlock."""
     drawn = draw(FIGURES["deadlock_map"], sweep(1))
-    assert drawn.movie == draw(FIGURES["deadlock_map"], sweep(1)).movie
-    frames = Image.open(io.BytesIO(drawn.movie))
-    assert (frames.format, getattr(frames, "n_frames", 1)) == ("PNG", 4)
+    assert drawn.live == draw(FIGURES["deadlock_map"], sweep(1)).live
+    assert drawn.live is not None
+    frames, (slider,) = drawn.live["frames"], drawn.live["layout"]["sliders"]
+    assert len(frames) == len(slider["steps"]) == 3
+    assert slider["active"] == 2
+    assert frames[-1]["layout"]["title"]["text"] == "500.0 µs: deadlock"
+    by_name = {trace["name"]: trace for trace in frames[-1]["data"]}
+    cycle = {text for text in by_name["wait for each other"]["text"] if text}
+    assert cycle == {"s0 → h0", "h0 → s0"}
+    assert not any(text for text in frames[0]["data"][1]["text"])
     told = drawn.data.set_index(["node", "peer"])["what"]
     assert told.loc[("s0", "h0")].tolist() == ["cycle", "chain 1"]
     assert told.loc[("h0", "s0")].tolist() == ["cycle", "chain 2"]
     texts = [text.get_text() for text in drawn.canvas.axes[0].texts]
     assert "500.0 µs: deadlock" in texts
-    specs = sweep(1)
-    result = write_report(experiment([FIGURES["deadlock_map"]]), make_store(specs), specs, tmp_path)
-    assert tmp_path / "map.apng" in result.files
-    page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert base64.b64encode(drawn.movie).decode() in page
+
+
+def test_the_slider_of_a_map_stops_where_something_changes() -> None:
+    """Every beginning and end of a pause while they are few, else equal distances."""
+    pauses = pd.DataFrame({"start_ps": [10, 30, 90], "end_ps": [40, 60, 95]})
+    assert moments(pauses, 20, 80, 9) == [20, 30, 40, 60, 80]
+    assert moments(pauses, 20, 80, 4) == [20, 40, 60, 80]
+    assert busiest(pauses, 0, 100) == 30
+    assert busiest(pauses, 50, 100) == 50
+    assert busiest(pauses, 70, 100) == 90
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_what_is_live_is_what_plotly_understands(name: str) -> None:
+    """Plotly's own validator takes every trace, axis and frame."""
+    graph_objects = pytest.importorskip("plotly.graph_objects")
+    drawn = draw(FIGURES[name], study() if name == "timeseries" else sweep(1))
+    assert (drawn.live is not None) == (name in LIVE)
+    if drawn.live is not None:
+        graph_objects.Figure(drawn.live)
+        assert json.dumps(drawn.live, allow_nan=False)
+
+
+def test_the_live_line_is_the_printed_one() -> None:
+    """Same levels, in the axis' unit, and peaks of a long series are kept."""
+    drawn = draw(FIGURES["timeseries"], study())
+    assert drawn.live is not None
+    shown = drawn.data[(drawn.data["table"] == "queue") & (drawn.data["panel"] == "PFC")]
+    (line,) = (t for t in drawn.live["data"] if "yaxis" not in t)
+    assert max(line["y"]) == pytest.approx(shown["value"].max() / 1e3, rel=1e-4)
+    assert line["x"][-1] == pytest.approx(shown["time_ps"].max() / 1e6, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class ReportData:
         study: str = "",
     ) -> None:
         self.store, self.runs, self.specs = store, runs, specs
-        self.folder, self.study = folder, study
+        self.folder, self.study, self.metrics = folder, study, list(metrics)
         names = [name for spec in specs.values() for name in spec.data["params"]]
         self.parameters = [name for name in dict.fromkeys(names) if name != "variant"]
         self._units = output_units(metrics)

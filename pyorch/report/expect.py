@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
+NOT_COMPARABLE = "not comparable"
 UNVERIFIED = "differs (unverified source)"
 
 
@@ -29,7 +30,9 @@ class ExpectModel(Entry):
     (relative) or `absolute` (in the metric's unit); `min`; `max`; `equals`. `where` filters by
     variant and parameters; when it leaves several settings, each of them must agree.
     `relative_to` divides by the metric of another run: the one of the same seed that differs in
-    what it names, for instance the variant.
+    what it names, for instance the variant. `why` says, in a sentence, why what is measured
+    differs, or cannot be compared; with `comparable = false` the numbers stand side by side and
+    nothing is judged.
     """
 
     what: str = Field(min_length=1)
@@ -45,6 +48,8 @@ class ExpectModel(Entry):
     status: Literal["verified", "derived", "unverified"]
     source: str = Field(min_length=1)
     fails: bool = True
+    comparable: bool = True
+    why: str = ""
 
     @model_validator(mode="after")
     def _check(self) -> ExpectModel:
@@ -60,6 +65,8 @@ class ExpectModel(Entry):
                 "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
             )
+        if not self.comparable and not self.why:
+            raise ValueError("with 'comparable = false' say in 'why' what keeps them apart")
         return self
 
     @model_validator(mode="after")
@@ -165,11 +172,13 @@ class Result:
         return f"{show(found.mean, self.unit, shown)}{width} (n\u00a0=\u00a0{runs})"
 
     def difference(self) -> str:
-        """Measured minus published, of the setting that is farthest off."""
-        worst = self._worst()
-        if worst is None or self.expect.published is None:
+        """Measured minus published, or the bound that is broken, of the setting farthest off."""
+        worst, wanted = self._worst(), self.expect.published
+        if wanted is None:
+            worst, wanted = self._broken()
+        if worst is None or wanted is None:
             return "-"
-        published = parse_quantity(self.expect.published).value
+        published = parse_quantity(wanted).value
         change = worst.mean - published
         if published and abs(change) < 1e-4 * abs(published):
             return "< 0.01 %"
@@ -177,7 +186,23 @@ class Result:
         text = sign + show(abs(change), self.unit, self._scale(), digits=3)
         if not published or not math.isfinite(change):
             return text
-        return f"{text} ({sign}{abs(change / published) * 100:.2g} %)"
+        share = abs(change / published)
+        if share >= 0.995:
+            return f"{text} ({show(worst.mean / published, '1', digits=2)} times)"
+        return f"{text} ({sign}{share * 100:.2g} %)"
+
+    def _broken(self) -> tuple[Estimate | None, str | float | None]:
+        """The bound that is broken most, and by which estimate; (None, None) when all hold."""
+        expect = self.expect
+        found: list[tuple[float, Estimate, str | float]] = []
+        for bound, sign in ((expect.min, -1), (expect.max, 1), (expect.equals, 0)):
+            if bound is not None:
+                limit = parse_quantity(bound).value
+                for one in self.estimates:
+                    beyond = abs(one.mean - limit) if sign == 0 else sign * (one.mean - limit)
+                    found.append((beyond, one, bound))
+        worst = max(found, key=lambda entry: entry[0], default=None)
+        return (worst[1], worst[2]) if worst is not None and worst[0] > 0 else (None, None)
 
     def row(self) -> dict[str, Any]:
         """The result as one row of expectations.csv and .json; numbers in base units."""
@@ -198,6 +223,7 @@ class Result:
             "fails_experiment": self.failed,
             "status": expect.status,
             "source": expect.source,
+            "why": expect.why,
         }
 
 
@@ -269,6 +295,8 @@ def _evaluate(
         verdict = UNVERIFIED
     if agrees and (missing or not estimates):
         verdict = NOT_MEASURED
+    if not expect.comparable and estimates:
+        verdict = NOT_COMPARABLE
     counts = expect.fails and expect.status != "unverified"
     failed = counts and (verdict == DIFFERS or (verdict == NOT_MEASURED and missing > 0))
     unit = units.get(expect.metric) or expect.unit() or "1"

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyorch.report.expect import AGREES, DIFFERS, Result
+from pyorch.report import embed
+from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result
 from pyorch.report.select import value_text
 from pyorch.report.setting import Setting
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """A figure in the report: its files (PDF, PNG, CSV), or why it could not be drawn."""
+    """A figure in the report, or why it could not be drawn.
+
+    files: PDF, PNG and CSV, and PDF and PNG at the other width. live: what Plotly draws, packed.
+    """
 
     name: str
     title: str
@@ -23,13 +31,26 @@ class DrawnFigure:
     width: str = "two"
     files: tuple[Path, ...] = ()
     error: str = ""
-    movie: Path | None = None
+    live: str = ""
 
     @property
     def image(self) -> str:
-        """The moving picture if there is one, else the PNG, as a data URL."""
-        shown = self.movie or self.files[1]
-        return "data:image/png;base64," + base64.b64encode(shown.read_bytes()).decode()
+        """The PNG as a data URL."""
+        return "data:image/png;base64," + base64.b64encode(self.files[1].read_bytes()).decode()
+
+    @property
+    def links(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """What the caption links to: (kind, [(text, file)])."""
+        names = [path.name for path in self.files]
+        of = {ending: [n for n in names if n.endswith(ending)] for ending in (".pdf", ".png")}
+        columns = {"one": "one column", "two": "two columns"}
+        other = {"one": "two", "two": "one"}[self.width]
+        texts = (columns[self.width], columns[other])
+        pictures = [
+            (ending[1:].upper(), list(zip(texts, found, strict=False)))
+            for ending, found in of.items()
+        ]
+        return [*pictures, ("Data", [("CSV", name) for name in names if name.endswith(".csv")])]
 
 
 @dataclass(frozen=True)
@@ -39,6 +60,16 @@ class FailedRun:
     title: str
     hash: str
     tail: str | None
+
+
+@dataclass(frozen=True)
+class RunsTable:
+    """The table of runs. numeric: numbers of its numeric columns. left: runs beyond its rows."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: frozenset[int]
+    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,10 +93,34 @@ class Page:
     notes: Sequence[tuple[str, int]]
     versions: Sequence[tuple[str, str]]
     commands: Sequence[str]
+    runs: RunsTable | None = None
+
+
+TABLE_OPTIONS: dict[str, Any] = {
+    "columnControl": ["order", ["searchList", "search"]],
+    "ordering": {"indicators": False, "handler": False},
+    "order": [],
+    "pageLength": 25,
+    "lengthMenu": [25, 100, -1],
+    "autoWidth": False,
+    "language": {"info": "_TOTAL_ runs", "infoFiltered": "of _MAX_", "lengthMenu": "_MENU_ a page"},
+}
+"""How DataTables shows the table of runs: every column sorts and filters."""
 
 
 def render(page: Page) -> str:
     """The page as HTML."""
+    live = any(figure.live for figure in page.figures)
+    return template("report.html.j2").render(
+        page=page,
+        plotly=embed.plotly() if live else "",
+        datatables=embed.datatables() if page.runs else None,
+        table_options=json.dumps(TABLE_OPTIONS),
+    )
+
+
+def template(name: str) -> Template:
+    """A template of this folder."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -79,7 +134,7 @@ def render(page: Page) -> str:
     environment.globals.update(
         verdict_class=verdict_class, where_text=where_text, numbers_text=numbers_text
     )
-    return environment.get_template("report.html.j2").render(page=page)
+    return environment.get_template(name)
 
 
 def verdict_class(result: Result) -> str:
@@ -89,11 +144,11 @@ def verdict_class(result: Result) -> str:
     return "bad" if result.failed or result.verdict == DIFFERS else "open"
 
 
-def where_text(result: Result) -> str:
+def where_text(expect: ExpectModel) -> str:
     """The filter of an expectation for people: "GFC, k = 4", "GFC, over PFC"."""
-    parts = [_filter_text(result.expect.where)]
-    if result.expect.relative_to is not None:
-        parts.append(f"over {_filter_text(result.expect.relative_to)}")
+    parts = [_filter_text(expect.where)]
+    if expect.relative_to is not None:
+        parts.append(f"over {_filter_text(expect.relative_to)}")
     return ", ".join(part for part in parts if part)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
 
 COLUMN_INCHES = {"one": 3.35, "two": 7.0}
 """Width of a figure that spans one or two columns of a paper [in]."""
@@ -84,3 +88,52 @@ def leave_headroom(axes: Axes, share: float = 0.08) -> None:
     low, high = axes.get_ylim()
     if axes.get_yscale() == "linear" and low > -0.06 * high:
         axes.set_ylim(0, high * (1 + share))
+
+
+def is_legible(canvas: Canvas) -> bool:
+    """Whether no text of a figure leaves it, and none covers another.
+
+    Numbers that a figure puts close to each other on purpose may touch by a third.
+    """
+    from itertools import combinations
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # a layout that found no room
+        try:
+            canvas.draw_without_rendering()
+        except UserWarning:
+            return False
+    renderer: Any = FigureCanvasAgg(canvas)
+    renderer = renderer.get_renderer()
+    whole = canvas.bbox
+    for axes in canvas.axes:
+        texts = [axes.title, *axes.texts]
+        if axes.axison:
+            texts += [axes.xaxis.label, axes.yaxis.label, *_ticks(axes)]
+        shown = [text for text in texts if text.get_visible() and text.get_text()]
+        boxes = [text.get_window_extent(renderer) for text in shown]
+        if any(b.x0 < -1 or b.x1 > whole.x1 + 1 or b.y0 < -1 or b.y1 > whole.y1 + 1 for b in boxes):
+            return False
+        if any(_covered(a, b) > 1 / 3 for a, b in combinations(boxes, 2)):
+            return False
+    legends = [legend.get_window_extent(renderer) for legend in canvas.legends]
+    return all(b.x0 >= -1 and b.x1 <= whole.x1 + 1 for b in legends)
+
+
+def _ticks(axes: Axes) -> list[Text]:
+    """The labels of the ticks inside the limits of both axes."""
+    found: list[Text] = []
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        low, high = min(limits), max(limits)
+        found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return found
+
+
+def _covered(a: Bbox, b: Bbox) -> float:
+    """The share of the smaller of two boxes that lies in the other."""
+    width = min(a.x1, b.x1) - max(a.x0, b.x0)
+    height = min(a.y1, b.y1) - max(a.y0, b.y0)
+    smaller = min(a.width * a.height, b.width * b.height)
+    return width * height / smaller if width > 0 and height > 0 and smaller else 0.0

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pyorch.files import write_atomically
 from pyorch.metrics import Metric, parse
 from pyorch.report.data import ReportData
+from pyorch.report.embed import packed_data
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.figures import MODELS, Drawn, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
-from pyorch.report.setting import setting
-from pyorch.report.style import paper_style
+from pyorch.report.runs import machines, runs_table
+from pyorch.report.setting import Setting, setting
+from pyorch.report.style import is_legible, paper_style
+from pyorch.report.tex import booktabs
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -72,9 +75,10 @@ def write_report(
     expects = [_expect(entry) for entry in experiment.expects]
     results = evaluate(expects, runs, data.units, data.settings)
     files = [path for figure in figures for path in figure.files]
-    files += _write_expectations(results, out_dir)
+    files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / "index.html"
     page = _page(experiment, store, planned, data, figures, results, fingerprint, command)
+    files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
     return ReportResult(
         failed_expectations=tuple(result for result in results if result.failed),
@@ -105,32 +109,47 @@ def _folder(experiment: Any) -> Path | None:
 
 
 def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
-    """Draw a figure into NAME.pdf, NAME.png and NAME.csv; its error instead when it cannot."""
+    """Draw a figure into NAME.pdf, .png and .csv, and at the other width into NAME-one or -two.
+
+    The other width is left out where texts would cover each other. Returns the figure's error
+    instead when it cannot be drawn.
+    """
+    other = model.model_copy(update={"width": "one" if model.width == "two" else "two"})
     with paper_style():
         try:
-            drawn = model.draw(data)
+            drawn, drawn_other = model.draw(data), other.draw(data)
         except FigureError as error:
             return DrawnFigure(model.name, model.title, model.caption, error=str(error))
-        return _save(model, drawn, out_dir)
+        table = out_dir / f"{model.name}.csv"
+        drawn.data.to_csv(table, index=False, lineterminator="\n")
+        pictures = _save(drawn, out_dir, model.name)
+        # what was laid out for one width need not fit into the other
+        fits = is_legible(drawn_other.canvas)
+        name = f"{model.name}-{other.width}"
+        others = _save(drawn_other, out_dir, name) if fits else _remove(out_dir, name)
+    caption = " ".join([model.caption, *drawn.notes]).strip()
+    live = "" if drawn.live is None else packed_data(drawn.live)
+    files = (*pictures, table, *others)
+    return DrawnFigure(model.name, model.title, caption, model.width, files, live=live)
 
 
-def _save(model: FigureModel, drawn: Drawn, out_dir: Path) -> DrawnFigure:
-    pdf, png, table = (out_dir / f"{model.name}.{ending}" for ending in ("pdf", "png", "csv"))
+def _remove(out_dir: Path, name: str) -> tuple[Path, ...]:
+    """Remove what an earlier report wrote of a figure; there is nothing of it now."""
+    for ending in ("pdf", "png"):
+        (out_dir / f"{name}.{ending}").unlink(missing_ok=True)
+    return ()
+
+
+def _save(drawn: Drawn, out_dir: Path, name: str) -> tuple[Path, Path]:
+    pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
     # Without dates and versions the same data give the same bytes.
     drawn.canvas.savefig(pdf, metadata={"CreationDate": None, "Producer": None})
     drawn.canvas.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
-    drawn.data.to_csv(table, index=False, lineterminator="\n")
-    caption = " ".join([model.caption, *drawn.notes]).strip()
-    files: tuple[Path, ...] = (pdf, png, table)
-    movie = out_dir / f"{model.name}.apng" if drawn.movie else None
-    if movie:
-        movie.write_bytes(drawn.movie)
-        files = (*files, movie)
-    return DrawnFigure(model.name, model.title, caption, model.width, files, movie=movie)
+    return pdf, png
 
 
-def _write_expectations(results: Sequence[Result], out_dir: Path) -> list[Path]:
-    """expectations.csv and expectations.json; nothing when there is no expectation."""
+def _write_expectations(results: Sequence[Result], out_dir: Path, name: str) -> list[Path]:
+    """expectations.csv, .json and .tex; nothing when there is no expectation."""
     if not results:
         return []
     rows = [result.row() for result in results]
@@ -141,7 +160,28 @@ def _write_expectations(results: Sequence[Result], out_dir: Path) -> list[Path]:
         writer.writeheader()
         for row in rows:
             writer.writerow({**row, "where": json.dumps(row["where"], sort_keys=True)})
-    return [table, text]
+    tex = out_dir / "expectations.tex"
+    heads = ("What", "Published", "Measured", "Difference", "Verdict")
+    cells = [
+        (r.expect.what, r.expect.criterion(), r.measured(), r.difference(), r.verdict)
+        for r in results
+    ]
+    widths = (0.36, 0.16, 0.2, 0.12, 0.1)
+    caption = f"{name}: published and measured"
+    label = f"tab:{name.replace('/', '-')}"
+    write_atomically(tex, booktabs(heads, cells, caption=caption, label=label, widths=widths))
+    return [table, text, tex]
+
+
+def _write_setting(found: Setting, out_dir: Path, name: str) -> Path:
+    """setting.tex: what all runs share, and what varies."""
+    rows = [*found.varying, *found.common]
+    label = f"tab:{name.replace('/', '-')}-setting"
+    heads, widths = ("Parameter", "Value"), (0.4, 0.55)
+    path = out_dir / "setting.tex"
+    text = booktabs(heads, rows, caption=f"{name}: setting", label=label, widths=widths, long=True)
+    write_atomically(path, text)
+    return path
 
 
 def _page(
@@ -175,8 +215,9 @@ def _page(
         problems=_messages(data, "problems"),
         warnings=_messages(data, "warnings"),
         notes=_messages(data, "notes"),
-        versions=_versions(fingerprint),
+        versions=[*_versions(fingerprint), *machines(store, done)],
         commands=[command or f"invoke experiment {experiment.name}"],
+        runs=runs_table(data, [metric for m in data.metrics for metric in m.outputs()]),
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr
 
 from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
+from pyorch.report.figures.live import Spec
 from pyorch.report.quantities import Scale, show_text
 from pyorch.report.select import matching, value_text, values_of
 from pyorch.report.style import COLUMN_INCHES
@@ -30,13 +31,13 @@ class FigureError(Exception):
 class Drawn:
     """A drawn figure, the data behind it (written as CSV), and notes for its caption.
 
-    movie: an animated PNG that the page shows instead of the figure; empty for none.
+    live: the same figure for Plotly, which the page shows instead where it can; None for none.
     """
 
     canvas: Canvas
     data: DataFrame
     notes: Sequence[str] = ()
-    movie: bytes = b""
+    live: Spec | None = None
 
 
 class FigureModel(Entry):

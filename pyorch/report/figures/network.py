@@ -1,8 +1,7 @@
-"""deadlock_map: the network at the moment a deadlock forms, and how it came to that."""
+"""pause_map and deadlock_map: the network with what is paused, at one moment and over time."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,12 +12,11 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics import Need
-from pyorch.metrics.fields import TrafficClass
+from pyorch.metrics.fields import Time, TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
     from pandas import DataFrame
 
     from pyorch.config.topology import Topology
@@ -28,11 +26,19 @@ if TYPE_CHECKING:
 Place = tuple[float, float]
 Egress = tuple[int, int]
 
-_FREE, _PAUSED, _STUCK, _CYCLE, _CHAIN = "0.82", "#e8a33d", "#d9603b", "#a31621", "#0173b2"
+_FREE, _CYCLE, _CHAIN = "0.82", "#a31621", "#0173b2"
+STYLES: dict[str, tuple[str, float, Any]] = {
+    "free": (_FREE, 0.8, "-"),
+    "paused": ("#e8a33d", 1.6, "-"),
+    "cycle": (_CYCLE, 2.8, "-"),
+    "stuck": ("#d9603b", 1.6, (0, (3, 1.5))),
+}
+"""Colour, width and dashes of an egress by its state; widths and dashes tell them apart in grey."""
+NAMES = {"paused": "paused", "cycle": "wait for each other", "stuck": "stuck behind them"}
+"""What the legend calls each state."""
 _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
 _MOST_SWITCHES = 60
 _MOST_NUMBERS = 12
-_FRAME_DPI = 100
 _BOX = {"boxstyle": "round,pad=0.2", "facecolor": _CHAIN, "edgecolor": "white", "linewidth": 0.4}
 _NUMBER: dict[str, Any] = {
     "ha": "center",
@@ -42,12 +48,12 @@ _NUMBER: dict[str, Any] = {
     "zorder": 7,
     "fontweight": "bold",
 }
+_LINKS = "Each link is drawn once a direction; arrows point the way frames wanted to go"
+PAUSE_NOTE = f"The moment at which most is paused. {_LINKS}."
 NOTE = (
-    "The network at the moment the deadlock forms. Each link is drawn once a direction; arrows "
-    "point the way frames wanted to go, dotted links are down. Numbers: pauses of the causal chain "
-    "in their order; 1, with the star, is the initial trigger."
+    f"The network at the moment the deadlock forms. {_LINKS}, dotted links are down. Numbers: "
+    "pauses of the causal chain in their order; 1, with the star, is the initial trigger."
 )
-_HOLD_MS = 2500
 
 
 @dataclass(frozen=True)
@@ -64,53 +70,15 @@ class Episode:
     chain: tuple[tuple[float, Egress], ...]
 
 
-@figure
-class DeadlockMap(FigureModel):
-    """The network when a deadlock forms: paused links, the cycle, the causal chain, its trigger.
+class _Map(FigureModel):
+    """The network of one run, with links coloured by their pauses; the page has a time slider.
 
-    Shows one run, the first that `where` leaves and that deadlocked; the report's page plays how
-    it came to that in `frames` pictures. `class` picks one class, `episode` a later deadlock.
+    `class` picks one class, `frames` is the most steps of the slider (0: none): the moments at
+    which a pause begins or ends, or as many moments at equal distances when there are more.
     """
 
-    kind: Literal["deadlock_map"] = "deadlock_map"
     class_number: TrafficClass | None = Field(default=None, alias="class")
-    episode: int = Field(default=0, ge=0)
-    frames: int = Field(default=24, ge=0, le=120)
-
-    @override
-    def needs(self) -> list[Need]:
-        return [Need("pause", None, self.class_number), Need("deadlock")]
-
-    @override
-    def draw(self, data: ReportData) -> Drawn:
-        runs = self.rows_of(data)
-        run, found = self._find(data, list(runs["hash"]))
-        network = _network(run)
-        pauses = self._pauses(run)
-        places = layout(network)
-        begin = min([pauses["start_ps"].min(), found.formed]) if len(pauses) else found.formed
-        picture = _Picture(network, places, found, pauses)
-        canvas, panels = self.canvas(1, 1, height=self.height or 3.6)
-        picture.draw(panels[0][0], found.formed)
-        notes = [NOTE]
-        movie = b""
-        if self.frames:
-            movie = _animate(self, picture, begin, found.formed)
-            notes.append(f"Shown in motion from {begin / 1e6:.1f} to {found.formed / 1e6:.1f} µs.")
-        return Drawn(canvas, picture.table(found.formed), notes, movie)
-
-    def _find(self, data: ReportData, hashes: Sequence[str]) -> tuple[RunTables, Episode]:
-        """Return the first run that has the deadlock, and what is known of it."""
-        for key in hashes:
-            episodes = data.table(key, "deadlock")
-            parts = data.table(key, "deadlock_part")
-            if episodes is None or parts is None:
-                raise FigureError("the runs have no table 'deadlock'; add a [[trace]]")
-            cyclic = episodes[episodes["kind"] == 0]
-            if len(cyclic) > self.episode:
-                row = cyclic.iloc[self.episode]
-                return data.run(key), _episode(int(row["episode"]), float(row["formed_ps"]), parts)
-        raise FigureError("no run of these deadlocked")
+    frames: int = Field(default=60, ge=0, le=200)
 
     def _pauses(self, run: RunTables) -> DataFrame:
         """Intervals in which egresses obeyed a pause: start_ps, end_ps, node, peer."""
@@ -125,6 +93,116 @@ class DeadlockMap(FigureModel):
         if self.class_number is not None:
             rows = rows[rows["class"] == self.class_number]
         return rows[["start_ps", "end_ps", "node", "peer"]]
+
+    def _drawn(self, picture: Picture, at: float, window: tuple[float, float], note: str) -> Drawn:
+        """Draw the picture at a time, and live over a window [ps]."""
+        from pyorch.report.figures.network_live import live_map
+
+        canvas, panels = self.canvas(1, 1, height=self.height or 3.6)
+        picture.draw(panels[0][0], at, wide=self.width == "two")
+        spec = None
+        if self.frames:
+            spec = live_map(picture, moments(picture.pauses, *window, self.frames), at)
+        return Drawn(canvas, picture.table(at), [note], spec)
+
+
+@figure
+class PauseMap(_Map):
+    """The network at the moment when most egresses are paused, or at a time of your own.
+
+    Shows one run, the first that `where` leaves, of one `seed`. `at` is the time of the printed
+    figure; the slider goes over `from`..`until` (default: from the first pause to the last).
+    """
+
+    kind: Literal["pause_map"] = "pause_map"
+    seed: int | None = None
+    at: Time | None = None
+    start: Time | None = Field(default=None, alias="from")
+    until: Time | None = None
+
+    @override
+    def needs(self) -> list[Need]:
+        return [Need("pause", None, self.class_number)]
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        rows = self.rows_of(data)
+        if self.seed is not None:
+            rows = rows[rows["seed"] == self.seed]
+            if not len(rows):
+                raise FigureError(f"no finished run has seed {self.seed}")
+        run = data.run(rows["hash"].iloc[0])
+        pauses = self._pauses(run)
+        if not len(pauses):
+            raise FigureError("there is no pause")
+        network = _network(run)
+        picture = Picture(network, layout(network), None, pauses)
+        first = float(pauses["start_ps"].min() if self.start is None else self.start)
+        last = float(pauses["end_ps"].max() if self.until is None else self.until)
+        at = busiest(pauses, first, last) if self.at is None else float(self.at)
+        note = PAUSE_NOTE if self.at is None else f"{_LINKS}."
+        return self._drawn(picture, at, (first, last), note)
+
+
+def busiest(pauses: DataFrame, first: float, last: float) -> float:
+    """The first moment of a window [ps] at which most pauses are in force."""
+    import numpy as np
+
+    starts = np.sort(pauses["start_ps"].to_numpy(dtype=np.float64))
+    ends = np.sort(pauses["end_ps"].to_numpy(dtype=np.float64))
+    times = np.unique(np.append(starts[(starts >= first) & (starts <= last)], first))
+    in_force = np.searchsorted(starts, times, "right") - np.searchsorted(ends, times, "right")
+    return float(times[in_force.argmax()])
+
+
+def moments(pauses: DataFrame, first: float, last: float, most: int) -> list[float]:
+    """The times [ps] of a slider: every change inside a window if these are few, else a grid."""
+    import numpy as np
+
+    changes = np.append(pauses["start_ps"], pauses["end_ps"]).astype(np.float64)
+    inside = np.unique(changes[(changes > first) & (changes < last)])
+    if len(inside) + 2 <= most:
+        return [first, *inside.tolist(), last]
+    return [float(time) for time in np.linspace(first, last, most)]
+
+
+@figure
+class DeadlockMap(_Map):
+    """The network when a deadlock forms: paused links, the cycle, the causal chain, its trigger.
+
+    Shows one run, the first that `where` leaves and that deadlocked; the page's slider shows how it
+    came to that. `episode` picks a later deadlock.
+    """
+
+    kind: Literal["deadlock_map"] = "deadlock_map"
+    episode: int = Field(default=0, ge=0)
+
+    @override
+    def needs(self) -> list[Need]:
+        return [Need("pause", None, self.class_number), Need("deadlock")]
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        runs = self.rows_of(data)
+        run, found = self._find(data, list(runs["hash"]))
+        network = _network(run)
+        pauses = self._pauses(run)
+        begin = min([pauses["start_ps"].min(), found.formed]) if len(pauses) else found.formed
+        picture = Picture(network, layout(network), found, pauses)
+        return self._drawn(picture, found.formed, (float(begin), found.formed), NOTE)
+
+    def _find(self, data: ReportData, hashes: Sequence[str]) -> tuple[RunTables, Episode]:
+        """Return the first run that has the deadlock, and what is known of it."""
+        for key in hashes:
+            episodes = data.table(key, "deadlock")
+            parts = data.table(key, "deadlock_part")
+            if episodes is None or parts is None:
+                raise FigureError("the runs have no table 'deadlock'; add a [[trace]]")
+            cyclic = episodes[episodes["kind"] == 0]
+            if len(cyclic) > self.episode:
+                row = cyclic.iloc[self.episode]
+                return data.run(key), _episode(int(row["episode"]), float(row["formed_ps"]), parts)
+        raise FigureError("no run of these deadlocked")
 
 
 def _episode(number: int, formed: float, parts: DataFrame) -> Episode:
@@ -246,27 +324,30 @@ def _beside(switch: Place, outward: Place, hosts: Sequence[int]) -> dict[int, Pl
 
 
 @dataclass(frozen=True)
-class _Picture:
+class Picture:
     """The network, and what is paused when."""
 
     network: Topology
     places: Mapping[int, Place]
-    episode: Episode
+    episode: Episode | None
     pauses: DataFrame
 
     def state(self, time: float) -> dict[Egress, str]:
         """Return the egresses that are held back at a time, and how."""
         rows = self.pauses[(self.pauses["start_ps"] <= time) & (self.pauses["end_ps"] > time)]
         held = set(zip(rows["node"].astype(int), rows["peer"].astype(int), strict=True))
-        formed = time >= self.episode.formed
         states = dict.fromkeys(held, "paused")
-        if formed:
+        if self.episode is not None and self.deadlocked(time):
             states |= {egress: "stuck" for egress in self.episode.stuck if egress in held}
             states |= dict.fromkeys(self.episode.cycle, "cycle")
         return states
 
-    def draw(self, axes: Axes, time: float) -> None:
-        """Draw the network at a time [ps]."""
+    def deadlocked(self, time: float) -> bool:
+        """Whether the deadlock is there at a time [ps]."""
+        return self.episode is not None and time >= self.episode.formed
+
+    def draw(self, axes: Axes, time: float, *, wide: bool = True) -> None:
+        """Draw the network at a time [ps]; wide: over two columns of a paper."""
         axes.set_axis_off()
         axes.set_aspect("equal")
         states = self.state(time)
@@ -283,25 +364,24 @@ class _Picture:
         axes.text(
             0.01,
             0.99,
-            f"{time / 1e6:.1f} µs" + (": deadlock" if time >= self.episode.formed else ""),
+            self.title(time),
             transform=axes.transAxes,
             va="top",
             fontsize=9,
-            color=_CYCLE if time >= self.episode.formed else "0.2",
+            color=_CYCLE if self.deadlocked(time) else "0.2",
         )
         xs, ys = zip(*self.places.values(), strict=True)
         axes.set_xlim(min(xs) - 0.12, max(xs) + 0.12)
         axes.set_ylim(min(ys) - 0.1, max(ys) + 0.12)
-        _legend(axes)
+        _legend(axes, deadlock=self.episode is not None, wide=wide)
+
+    def title(self, time: float) -> str:
+        """What is said of a time [ps]."""
+        return f"{time / 1e6:.1f} µs" + (": deadlock" if self.deadlocked(time) else "")
 
     def _link(self, axes: Axes, egress: Egress, state: str) -> None:
-        start, end = _beside_line(self.places[egress[0]], self.places[egress[1]])
-        colour, width = {
-            "free": (_FREE, 0.8),
-            "paused": (_PAUSED, 1.6),
-            "stuck": (_STUCK, 1.6),
-            "cycle": (_CYCLE, 2.8),
-        }[state]
+        start, end = self.ends(egress)
+        colour, width, dashes = STYLES[state]
         if state == "free":
             axes.plot(*zip(start, end, strict=True), color=colour, linewidth=width, zorder=1)
             return
@@ -314,6 +394,7 @@ class _Picture:
                 "arrowstyle": "-|>",
                 "color": colour,
                 "linewidth": width,
+                "linestyle": dashes,
                 "mutation_scale": 9,
                 "shrinkA": 0,
                 "shrinkB": 0,
@@ -354,14 +435,8 @@ class _Picture:
 
     def _chain(self, axes: Axes, time: float) -> None:
         """Number the pauses of the chain that have come by now, near who sent them."""
-        seen: dict[Egress, list[int]] = defaultdict(list)
-        chain = self.episode.chain
-        for number, (when, egress) in enumerate(chain, start=1):
-            early = number == 1 or len(chain) - number < _MOST_NUMBERS
-            if when <= time and early:
-                seen[egress].append(number)
-        for egress, numbers in seen.items():
-            start, end = _beside_line(self.places[egress[0]], self.places[egress[1]])
+        for egress, numbers in self.chain_at(time).items():
+            start, end = self.ends(egress)
             x, y = (start[0] + 3 * end[0]) / 4, (start[1] + 3 * end[1]) / 4
             later = [number for number in numbers if number > 1]
             if 1 in numbers:
@@ -371,6 +446,20 @@ class _Picture:
             if later:
                 few = later if len(later) < 4 else [*later[:2], later[-1]]
                 axes.text(x, y, ",".join(map(str, few)), bbox=_BOX, **_NUMBER)
+
+    def chain_at(self, time: float) -> dict[Egress, list[int]]:
+        """Return the numbers of the causal chain's pauses up to a time [ps], by egress."""
+        seen: dict[Egress, list[int]] = defaultdict(list)
+        chain = () if self.episode is None else self.episode.chain
+        for number, (when, egress) in enumerate(chain, start=1):
+            early = number == 1 or len(chain) - number < _MOST_NUMBERS
+            if when <= time and early:
+                seen[egress].append(number)
+        return dict(seen)
+
+    def ends(self, egress: Egress) -> tuple[Place, Place]:
+        """Return where the line of an egress begins and ends."""
+        return _beside_line(self.places[egress[0]], self.places[egress[1]])
 
     def table(self, time: float) -> DataFrame:
         """Return what the picture says: node, peer, state at a time; and the chain."""
@@ -383,7 +472,9 @@ class _Picture:
         ]
         rows += [
             {"what": f"chain {number}", "node": names[node], "peer": names[peer], "time_ps": when}
-            for number, (when, (node, peer)) in enumerate(self.episode.chain, start=1)
+            for number, (when, (node, peer)) in enumerate(
+                () if self.episode is None else self.episode.chain, start=1
+            )
         ]
         return pd.DataFrame(rows)
 
@@ -399,51 +490,23 @@ def _beside_line(a: Place, b: Place) -> tuple[Place, Place]:
     return start, end
 
 
-def _legend(axes: Axes) -> None:
+def _legend(axes: Axes, *, deadlock: bool, wide: bool) -> None:
     from matplotlib.lines import Line2D
 
+    named = {state: STYLES[state] for state in (NAMES if deadlock else ("paused",))}
     entries = [
-        Line2D([], [], color=_PAUSED, linewidth=1.6, label="paused"),
-        Line2D([], [], color=_CYCLE, linewidth=2.8, label="wait for each other"),
-        Line2D([], [], color=_STUCK, linewidth=1.6, label="stuck behind them"),
-        Line2D(
-            [], [], color=_CHAIN, marker="*", linestyle="", markersize=9, label="initial trigger"
-        ),
-        Line2D([], [], color=_CHAIN, marker="s", linestyle="", label="causal chain"),
+        Line2D([], [], color=colour, linewidth=width, linestyle=dashes, label=NAMES[state])
+        for state, (colour, width, dashes) in named.items()
     ]
-    axes.legend(handles=entries, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=5)
-
-
-def _animate(model: DeadlockMap, picture: _Picture, begin: float, formed: float) -> bytes:
-    """Return an animated PNG from the first pause to the deadlock; the last picture stays."""
-    from PIL import Image
-
-    pictures = []
-    for number in range(model.frames + 1):
-        time = begin + (formed - begin) * number / model.frames
-        canvas, panels = model.canvas(1, 1, height=model.height or 3.6)
-        picture.draw(panels[0][0], time)
-        pictures.append(_image(canvas))
-    palette = pictures[-1].quantize(colors=64)
-    frames = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in pictures]
-    durations = [150] * model.frames + [_HOLD_MS]
-    file = io.BytesIO()
-    frames[0].save(
-        file,
-        format="PNG",
-        save_all=True,
-        append_images=frames[1:],
-        duration=durations,
-        loop=0,
-        optimize=True,
+    if deadlock:
+        star: dict[str, Any] = {"marker": "*", "linestyle": "", "markersize": 9}
+        entries += [
+            Line2D([], [], color=_CHAIN, label="initial trigger", **star),
+            Line2D([], [], color=_CHAIN, marker="s", linestyle="", label="causal chain"),
+        ]
+    axes.legend(
+        handles=entries,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        ncol=5 if wide else 2,
     )
-    return file.getvalue()
-
-
-def _image(canvas: Canvas) -> Any:
-    from PIL import Image
-
-    file = io.BytesIO()
-    canvas.savefig(file, format="png", dpi=_FRAME_DPI, metadata={"Software": None})
-    file.seek(0)
-    return Image.open(file).convert("RGB")

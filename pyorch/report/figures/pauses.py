@@ -10,6 +10,7 @@ from typing_extensions import override
 from pyorch.metrics import Need
 from pyorch.metrics.fields import Chosen, Port, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
+from pyorch.report.figures import live
 from pyorch.report.figures.base import (
     Drawn,
     FigureError,
@@ -18,7 +19,7 @@ from pyorch.report.figures.base import (
 )
 from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.quantities import Scale
-from pyorch.report.style import COLOURS
+from pyorch.report.style import COLOURS, label_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,10 @@ class PauseTimeline(OverTime):
         ]
         if empty:
             notes.append(f"No pause at all in: {', '.join(empty)}.")
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes)
+        titles = [show_value(self.columns, value) for value, _ in panels]
+        shown_time = (self.start / clock.factor, stop / clock.factor)
+        spec = _live(tables, titles, lanes, clock, shown_time)
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, spec)
 
     def _lanes(self) -> list[str]:
         if self.class_number is None:
@@ -133,3 +137,40 @@ def _draw_lanes(axes: Axes, table: DataFrame, lanes: list[str], clock: Scale) ->
     axes.set_ylim(len(lanes) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
+
+
+def _live(
+    tables: list[DataFrame],
+    titles: list[str],
+    lanes: list[str],
+    clock: Scale,
+    shown_time: tuple[float, float],
+) -> live.Spec:
+    """The same lanes to zoom into."""
+    data = []
+    for number, table in enumerate(tables, start=1):
+        place = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
+        data.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "y": table["lane"].tolist(),
+                "base": live.numbers(table["start_ps"] / clock.factor),
+                "x": live.numbers((table["end_ps"] - table["start_ps"]) / clock.factor),
+                "marker": {"color": COLOURS[0], "line": {"width": 0}},
+                "width": 0.7,
+                "hovertemplate": f"%{{y}}<br>from %{{base}} for %{{value}} {clock.label}"
+                "<extra></extra>",
+                **place,
+            }
+        )
+    time_axis = live.axis(
+        title={"text": label_axis("Time", clock.label)}, range=live.numbers(shown_time)
+    )
+    lane_axis = live.axis(
+        categoryorder="array", categoryarray=lanes, range=[len(lanes) - 0.4, -0.6], showgrid=False
+    )
+    axes, notes = live.grid_axes(1, len(titles), time_axis, [lane_axis], titles)
+    height = 1.0 + 0.2 * len(lanes)
+    more = {**axes, "annotations": notes, "showlegend": False, "barmode": "overlay"}
+    return {"data": data, "layout": live.layout(height, **more)}

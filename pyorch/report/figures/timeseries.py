@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics import Need
+from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, Port, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.metrics.series_kinds import check_column, read_series, series_need, series_unit
+from pyorch.report.figures import live
 from pyorch.report.figures.base import (
     Drawn,
     FigureError,
@@ -21,7 +22,8 @@ from pyorch.report.figures.base import (
     show_value,
 )
 from pyorch.report.figures.overtime import OverTime, seed_note
-from pyorch.report.quantities import UNITS, AxisUnit, Scale, automatic, scale
+from pyorch.report.quantities import UNITS, AxisUnit, Scale, automatic, scale, show_text
+from pyorch.report.select import matching
 from pyorch.report.style import COLOURS, label_axis, line_style
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST_POINTS = 3000  # more than a printed column can show
+_LIVE_POINTS = 24000  # of all lines of a figure on the page: some 100 KB
 
 
 class Row(Entry):
@@ -77,6 +80,10 @@ class Line:
     times: Floats
     levels: Floats
 
+    def thinned(self, most: int = _MOST_POINTS) -> Line:
+        """The same line with at most so many points."""
+        return Line(self.name, *thin(self.times, self.levels, most))
+
 
 @figure
 class Timeseries(OverTime):
@@ -107,9 +114,16 @@ class Timeseries(OverTime):
             sharey="row",
         )
         parts = []
+        drawn: list[_DrawnRow] = []
         for i, row in enumerate(self.rows):
-            lines = [self._lines(row, run, stop) for run in loaded]
+            whole = [self._lines(row, run, stop) for run in loaded]
+            lines = [[line.thinned() for line in column] for column in whole]
             shown = _scale(row, lines)
+            marks = [
+                [mark for mark in row.marks if len(matching(rows, mark.where))]
+                for _, rows in panels
+            ]
+            drawn.append(_DrawnRow(row, whole, shown, marks))
             for j, (value, _) in enumerate(panels):
                 _draw_panel(axes[i][j], lines[j], clock, shown, pause=row.table == "pause")
                 parts += [_table(line, row, show_value(self.columns, value)) for line in lines[j]]
@@ -119,7 +133,10 @@ class Timeseries(OverTime):
             axes[0][j].set_title(show_value(self.columns, value))
             self.label_time(axes[-1][j], clock, stop)
         canvas.align_ylabels()
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), [seed_note(panels)])
+        titles = [show_value(self.columns, value) for value, _ in panels]
+        shown_time = (self.start / clock.factor, stop / clock.factor)
+        spec = _live(drawn, titles, clock, shown_time)
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), [seed_note(panels)], spec)
 
     def _lines(self, row: Row, run: RunTables, stop: float) -> list[Line]:
         lines = []
@@ -148,19 +165,19 @@ class Timeseries(OverTime):
         if not len(begin):
             return None
         times = np.append(begin, begin[-1] + length[-1]).astype(np.float64)
-        return thin(times, np.append(values, values[-1]))
+        return times, np.append(values, values[-1])
 
 
-def thin(times: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """At most _MOST_POINTS points of a step line that keep every visible peak and trough.
+def thin(times: Floats, values: Floats, most: int = _MOST_POINTS) -> tuple[Floats, Floats]:
+    """At most so many points of a step line that keep every visible peak and trough.
 
     Of each group of neighbours the lowest and the highest stay, in their order in time.
     """
     import numpy as np
 
-    if len(times) <= _MOST_POINTS:
+    if len(times) <= most:
         return times, values
-    groups = np.array_split(np.arange(len(times)), _MOST_POINTS // 2)
+    groups = np.array_split(np.arange(len(times)), most // 2)
     kept = {0, len(times) - 1}
     for group in groups:
         kept.add(int(group[values[group].argmin()]))
@@ -232,6 +249,108 @@ def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
     panels[0].set_ylim(min(low, 0) if low < 0 and high <= 0 else 0, high * 1.04)
     if len(row.ports) > 1:
         panels[0].legend(loc="best", handlelength=2.2)
+
+
+@dataclass(frozen=True)
+class _DrawnRow:
+    """A row of panels with all its points: lines and marks by panel, and the unit shown."""
+
+    row: Row
+    lines: list[list[Line]]
+    shown: Scale
+    marks: list[list[Mark]]
+
+
+def _live(
+    rows: list[_DrawnRow], titles: list[str], clock: Scale, shown_time: tuple[float, float]
+) -> live.Spec:
+    """The same panels to zoom into, with as many points as a page can hold."""
+    count = sum(len(lines) for row in rows for lines in row.lines)
+    most = max(_MOST_POINTS, _LIVE_POINTS // max(count, 1))
+    data: list[live.Spec] = []
+    for i, drawn in enumerate(rows):
+        for j, lines in enumerate(drawn.lines):
+            number = i * len(titles) + j + 1
+            place = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
+            for index, line in enumerate(lines):
+                data += _live_lines(drawn, line.thinned(most), index, clock, place)
+    time_axis = live.axis(
+        title={"text": label_axis("Time", clock.label)}, range=live.numbers(shown_time)
+    )
+    values = [_live_values(drawn) for drawn in rows]
+    axes, notes = live.grid_axes(len(rows), len(titles), time_axis, values, titles)
+    shapes = [
+        shape
+        for i, drawn in enumerate(rows)
+        for j, marks in enumerate(drawn.marks)
+        for shape in _live_marks(marks, i * len(titles) + j + 1, drawn.shown)
+    ]
+    height = 0.7 + 1.5 * len(rows)
+    more = {**axes, "annotations": notes, "shapes": shapes, "showlegend": _several(rows)}
+    return {"data": data, "layout": live.layout(height, **more)}
+
+
+def _live_marks(marks: list[Mark], panel: int, shown: Scale) -> list[live.Spec]:
+    """Reference lines of a panel; labels of neighbours stand on different sides."""
+    ordered = sorted(marks, key=lambda mark: -parse_quantity(mark.value).value)
+    return [
+        live.mark(
+            panel,
+            parse_quantity(mark.value).value / shown.factor,
+            f"{mark.label} {show_text(mark.value)}".strip(),
+            above=number % 2 == 0,
+        )
+        for number, mark in enumerate(ordered)
+    ]
+
+
+def _several(rows: list[_DrawnRow]) -> bool:
+    """Whether a row has lines that only a legend tells apart."""
+    return any(len(drawn.row.ports) > 1 and drawn.row.table != "pause" for drawn in rows)
+
+
+def _live_values(drawn: _DrawnRow) -> live.Spec:
+    """The value axis of a row."""
+    name = drawn.row.label or _TABLES.get(drawn.row.table, drawn.row.table)
+    title = {"text": label_axis(name, drawn.shown.label)}
+    if drawn.row.table != "pause":
+        levels = [line.levels for lines in drawn.lines for line in lines]
+        low = min([0.0, *(float(level.min()) for level in levels)])
+        high = max([drawn.shown.factor, *(float(level.max()) for level in levels)])
+        shown = [low / drawn.shown.factor, high * 1.05 / drawn.shown.factor]
+        return live.axis(title=title, range=live.numbers(shown))
+    names = [line.name for line in drawn.lines[0]]
+    ticks = [index + 0.4 for index in range(len(names))]
+    return live.axis(title=title, tickvals=ticks, ticktext=names, range=[-0.1, len(names)])
+
+
+def _live_lines(
+    drawn: _DrawnRow, line: Line, index: int, clock: Scale, place: live.Spec
+) -> list[live.Spec]:
+    """The traces of one line; a pause is an area between a base and a step line."""
+    pause = drawn.row.table == "pause"
+    times = live.numbers(line.times / clock.factor)
+    levels = line.levels * 0.8 + index if pause else line.levels / drawn.shown.factor
+    step: live.Spec = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": line.name or drawn.row.ports[0],
+        "x": times,
+        "y": live.numbers(levels, 5),
+        "line": {
+            "shape": "hv",
+            "color": COLOURS[index % len(COLOURS)],
+            "dash": "solid" if pause else live.dash(index),
+            "width": 0 if pause else 1.4,
+        },
+        "legendgroup": f"{index}",
+        "showlegend": not pause and not place and len(drawn.row.ports) > 1,
+        **place,
+    }
+    if not pause:
+        return [step]
+    base = {**step, "x": [times[0], times[-1]], "y": [index, index], "hoverinfo": "skip"}
+    return [base, {**step, "fill": "tonexty", "hoverinfo": "x+name"}]
 
 
 def _table(line: Line, row: Row, panel: str) -> DataFrame:

@@ -1,0 +1,131 @@
+"""docs/published.toml: the source documents, and the published numbers that no [[expect]] has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from pyorch import gfc
+from pyorch.config.load import read_toml
+from pyorch.errors import Problem, UserError
+from pyorch.metrics import parse_quantity
+from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
+
+_G = 10**9
+_FIBRE = 0.65 * 299_792_458  # speed of light in single-mode fibre, as DSH has it [m/s]
+
+
+def _time_ps(size: float, rate: float) -> float:
+    """Time [ps] that bytes take at a rate [bit/s]."""
+    return size * 8e12 / rate
+
+
+CLOSED_FORMS: Mapping[str, Callable[[], Quantity]] = {
+    "gfc-worst-overhead": lambda: Quantity(gfc.worst_overhead(64, 7_400_000), "bit/s"),
+    "gfc-worst-share": lambda: Quantity(gfc.worst_overhead(64, 7_400_000) / (10 * _G), "1"),
+    "gfc-steady-overhead": lambda: Quantity(gfc.steady_overhead(64, 7_400_000), "bit/s"),
+    "gfc-steady-share": lambda: Quantity(gfc.steady_overhead(64, 7_400_000) / (10 * _G), "1"),
+    "gfc-tau": lambda: Quantity(gfc.Link().formula_latency, "ps"),
+    "dsh-fibre-delay": lambda: Quantity(300 / _FIBRE * 1e12, "ps"),
+    "sfc-wire": lambda: Quantity(100 / _FIBRE * 1e12, "ps"),
+    "sfc-message": lambda: Quantity(_time_ps(128, 25 * _G), "ps"),
+    "sfc-packet-25g": lambda: Quantity(_time_ps(1500, 25 * _G), "ps"),
+    "sfc-packet-100g": lambda: Quantity(_time_ps(1500, 100 * _G), "ps"),
+    "sfc-bytes-in-10us": lambda: Quantity(0.75 * 25 * _G * 10e-6 / 8, "B"),
+    "sfc-bytes-in-100us": lambda: Quantity(0.75 * 25 * _G * 100e-6 / 8, "B"),
+    "sfc-queue-delay": lambda: Quantity(_time_ps(125_000, 0.75 * 25 * _G), "ps"),
+    "sfc-in-transit": lambda: Quantity(0.75 * 25 * _G * 2 * 7e-6 / 8, "B"),
+}
+"""Numbers that a document computes from others, computed again; `closed_form` names one."""
+
+
+class Document(Entry):
+    """A source document; `sources` are the words that begin the `source` of an [[expect]] of it."""
+
+    key: EntryName
+    title: str = Field(min_length=1)
+    sources: list[str] = Field(min_length=1)
+
+
+class Number(Entry):
+    """A published number that no [[expect]] names as published, in one of three forms.
+
+    `verdict` says that it is an input ("setting", which `study` uses as it is given), "not
+    comparable" or "not modelled", and `why`. `closed_form` computes it again from what the document
+    gives, and `tolerance` (relative) judges. `study` and `expect` (its `what`) measure it.
+    """
+
+    document: EntryName
+    place: str = Field(min_length=1)
+    what: str = Field(min_length=1)
+    published: str = Field(min_length=1)
+    verdict: Literal["setting", "not comparable", "not modelled"] | None = None
+    why: str = ""
+    study: str = ""
+    expect: str | None = None
+    closed_form: str | None = None
+    value: QuantityText | None = None
+    tolerance: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> Number:
+        forms = [self.verdict, self.expect, self.closed_form]
+        if sum(form is not None for form in forms) != 1:
+            raise ValueError("give one of 'verdict', 'expect' and 'closed_form'")
+        if (self.expect is not None or self.verdict == "setting") and not self.study:
+            raise ValueError("'expect', and the verdict 'setting', need the 'study'")
+        if self.verdict in ("not comparable", "not modelled") and not self.why:
+            raise ValueError(f"say in 'why' the reason for '{self.verdict}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_closed_form(self) -> Number:
+        if self.closed_form is None:
+            return self
+        if self.closed_form not in CLOSED_FORMS:
+            known = ", ".join(CLOSED_FORMS)
+            raise ValueError(f"no closed form '{self.closed_form}'; there are: {known}")
+        if self.value is None or self.tolerance is None:
+            raise ValueError("'closed_form' needs 'value' and 'tolerance'")
+        unit = parse_quantity(self.value).unit
+        if unit != CLOSED_FORMS[self.closed_form]().unit:
+            raise ValueError(f"'value' is in {unit}, but {self.closed_form} is not")
+        return self
+
+
+class Published(Entry):
+    """The whole file."""
+
+    document: list[Document] = Field(min_length=1)
+    number: list[Number] = Field(default=[])
+
+    @model_validator(mode="after")
+    def _check(self) -> Published:
+        known = [document.key for document in self.document]
+        for number in self.number:
+            if number.document not in known:
+                allowed = ", ".join(known)
+                raise ValueError(f"'{number.what}': no document '{number.document}'; {allowed}")
+        return self
+
+    def document_of(self, source: str) -> Document | None:
+        """The document that the source of an expectation names; None for any other source."""
+        for document in self.document:
+            if any(source.startswith(name) for name in document.sources):
+                return document
+        return None
+
+
+def load_published(file: Path) -> Published:
+    """Read the file. Raises UserError that says what is wrong with it."""
+    try:
+        return Published.model_validate(read_toml(file, file.name))
+    except ValidationError as error:
+        problems = [
+            Problem(f"{file.name}: {'.'.join(map(str, one['loc']))}", one["msg"], None, None)
+            for one in error.errors()
+        ]
+        raise UserError(problems) from error

@@ -1,0 +1,69 @@
+"""The table of runs of a report, and the machines that made them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pyorch.report.data import ReportData
+from pyorch.report.page import RunsTable
+from pyorch.report.quantities import automatic
+from pyorch.report.select import value_text
+from pyorch.report.style import label_axis
+
+_MOST_ROWS = 2000
+_LOGGED = ("host", "versions")
+
+
+def runs_table(data: ReportData, metrics: Sequence[str]) -> RunsTable | None:
+    """What varies, the seed and the metrics of every run; None without a finished run."""
+    if not len(data.runs):
+        return None
+    shown = data.runs.head(_MOST_ROWS)
+    settings = [name for name in data.settings if shown[name].astype(str).nunique() > 1]
+    columns: list[tuple[str, list[str]]] = [
+        (name, ["" if _absent(value) else value_text(value) for value in shown[name]])
+        for name in (*settings, "seed")
+    ]
+    known = [name for name in metrics if name in shown.columns]
+    columns += [_numbers(name, data.unit(name), shown[name]) for name in known]
+    columns.append(("run", [str(key) for key in shown["hash"]]))
+    first = len(settings) + 1
+    return RunsTable(
+        heads=[head for head, _ in columns],
+        rows=list(zip(*(cells for _, cells in columns), strict=True)),
+        numeric=frozenset(range(first, first + len(known))),
+        left=len(data.runs) - len(shown),
+    )
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _numbers(name: str, unit: str, values: Iterable[Any]) -> tuple[str, list[str]]:
+    """(head with its unit, cells) of a metric: one unit for the whole column."""
+    found = [math.nan if _absent(value) else float(value) for value in values]
+    scale = automatic(unit, found)
+    cells = ["" if math.isnan(v) else f"{v / scale.factor:.5g}" for v in found]
+    return label_axis(name, scale.label), cells
+
+
+def machines(store: Any, hashes: Iterable[str]) -> list[tuple[str, str]]:
+    """(what, value and in how many runs) of the logs of finished runs: host, versions."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in _LOGGED}
+    for key in sorted(hashes):
+        for line in store.log_lines(key):
+            name, _, value = line.removeprefix("# ").partition(": ")
+            if name in found:
+                found[name][value.partition(", pid")[0]] += 1
+    rows = []
+    for name, label in zip(_LOGGED, ("made on", "made with"), strict=True):
+        few = found[name].most_common(3)
+        texts = [f"{text} ({n} run{'' if n == 1 else 's'})" for text, n in few]
+        more = len(found[name]) - len(few)
+        if texts:
+            rows.append((label, "; ".join([*texts, *([f"{more} more"] if more > 0 else [])])))
+    return rows

@@ -1,0 +1,126 @@
+"""`invoke report` over several studies: one page with every published number and ours beside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyorch.errors import Problem, UserError
+from pyorch.files import write_atomically
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    from pyorch.report.reproduction import Row, Study
+
+ALL = "all"
+FOLDER = "reproduction"
+
+
+def names_of(pattern: str, paths: Paths) -> list[str] | None:
+    """The studies that a NAME of several means, None when it names one.
+
+    "all", a folder of experiments/ ("gfc"), a pattern ("gfc/*"), or names with commas between.
+    Raises UserError when a part of it means none.
+    """
+    from pyorch.config import list_experiments
+
+    parts = [part.strip().rstrip("/") for part in pattern.split(",") if part.strip()]
+    known = [name for name, _ in list_experiments(paths)]
+    if len(parts) == 1 and (parts[0] in known or not _is_many(parts[0], known)):
+        return None
+    found: list[str] = []
+    for part in parts:
+        mine = [name for name in known if _means(part, name)]
+        if not mine:
+            problem = Problem(part, "no experiment has such a name", None, "`invoke list` has all")
+            raise UserError([problem])
+        found += mine
+    return list(dict.fromkeys(found))
+
+
+def _is_many(part: str, known: Sequence[str]) -> bool:
+    return part == ALL or "*" in part or any(name.startswith(f"{part}/") for name in known)
+
+
+def _means(part: str, name: str) -> bool:
+    return part in (ALL, name) or name.startswith(f"{part}/") or fnmatch(name, part)
+
+
+def study_of(name: str, paths: Paths) -> Study:
+    """A study's expectations, and their results when all its runs are done. Raises UserError."""
+    from pyorch.cli import make_plan
+    from pyorch.metrics import parse
+    from pyorch.report.data import ReportData
+    from pyorch.report.expect import evaluate
+    from pyorch.report.reproduction import Study
+
+    plan = make_plan(name, paths=paths)
+    expects = list(plan.experiment.expects)
+    if plan.missing:
+        return Study(name, expects, None)
+    fingerprint = plan.build.fingerprint
+    runs = plan.store.collect(plan.specs, fingerprint)
+    by_hash = {spec.hash(fingerprint): spec for spec in plan.specs}
+    metrics = [parse(entry) for entry in plan.experiment.metrics]
+    data = ReportData(plan.store, runs, by_hash, metrics)
+    return Study(name, expects, evaluate(expects, runs, data.units, data.settings))
+
+
+def rows_of(names: Sequence[str], paths: Paths) -> tuple[list[Row], list[str]]:
+    """(rows of the page, studies of these whose runs are not all done).
+
+    Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
+    them. Raises UserError.
+    """
+    from pyorch.config import list_experiments
+    from pyorch.report.published import load_published
+    from pyorch.report.reproduction import carry_over, from_csv, make_rows
+
+    published = load_published(paths.published)
+    known = [name for name, _ in list_experiments(paths)]
+    studies = [study_of(name, paths) if name in names else _unread(name, paths) for name in known]
+    left = [study.name for study in studies if study.name in names and study.results is None]
+    kept = paths.reproduction.with_suffix(".csv")
+    before = from_csv(kept.read_text(encoding="utf-8")) if kept.is_file() else []
+    return carry_over(make_rows(published, studies), before), left
+
+
+def _unread(name: str, paths: Paths) -> Study:
+    from pyorch.config import load_experiment
+    from pyorch.report.reproduction import Study
+
+    return Study(name, list(load_experiment(name, paths=paths).expects), None)
+
+
+def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
+    """Write the page, and docs/reproduction.md and .csv; print the verdicts. Returns the exit code.
+
+    Raises UserError when a study cannot be read.
+    """
+    from pyorch.report.published import load_published
+    from pyorch.report.reproduction import counts, to_csv, to_markdown, write_page
+
+    paths = paths or default_paths()
+    rows, left = rows_of(names, paths)
+    documents = load_published(paths.published).document
+    folder = paths.results / FOLDER
+    links = {name: link for name in names if (link := _link(paths, name))}
+    files = write_page(rows, documents, folder, links)
+    write_atomically(paths.reproduction, to_markdown(rows, documents))
+    write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
+    for verdict, count in counts(rows):
+        print(f"{count:5}  {verdict}")
+    for name in left:
+        print(f"{name}: not all runs are done; its rows are those of before", file=sys.stderr)
+    print(f"page: {files[0]}\ntable: {paths.reproduction}")
+    return 0
+
+
+def _link(paths: Paths, name: str) -> str:
+    """Where the report of a study is, seen from the page; "" when there is none."""
+    index = paths.report(name) / "index.html"
+    up = Path(*[".."] * len(Path(FOLDER).parts))
+    return str(up / name / "report" / "index.html") if index.is_file() else ""

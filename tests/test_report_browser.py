@@ -1,0 +1,121 @@
+"""The report's page in a real browser: nothing goes wrong, everything loads, light and dark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pyorch.report import write_report
+from pyorch.report.published import Document
+from pyorch.report.reproduction import REACHED, Row, write_page
+from tests.browser import HINT, Browser, program
+from tests.test_report import FIGURES, TIMESERIES, experiment, make_store, sweep
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+LOADED = "[...document.images].every((i) => i.complete && i.naturalWidth > 0)"
+DRAWN = """[...document.querySelectorAll('.live')].every(
+  (f) => f.querySelector('.main-svg') && f.getBoundingClientRect().height > 100)"""
+SHADE = "getComputedStyle(document.body).backgroundColor.match(/\\\\d+/g).map(Number)[0]"
+FIGURE = "document.querySelector('#map .live')"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    if program() is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"no Chromium: {HINT}")
+        pytest.skip(f"no Chromium: {HINT}")
+    with Browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with every kind of live figure, and one that only has a picture."""
+    only = {"where": {"variant": "PFC", "load": 0.3, "response": "1us"}}
+    names = ("pause_timeline", "deadlock_map", "pause_map", "line")
+    figures = [{**TIMESERIES, "columns": None, **only}, *(FIGURES[name] for name in names)]
+    figures[0] = {key: value for key, value in figures[0].items() if value is not None}
+    specs = sweep(1)
+    folder = tmp_path_factory.mktemp("report")
+    result = write_report(experiment(figures), make_store(specs), specs, folder)
+    assert result.figure_errors == ()
+    return result.index
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1100, 420])
+def test_the_page_opens_without_an_error(
+    browser: Browser, page: Path, dark: bool, width: int
+) -> None:
+    """No error of the console, no address but its own, every picture and live figure there."""
+    seen = browser.open(page, dark=dark, width=width)
+    assert seen.errors == []
+    assert all(url.startswith((page.as_uri(), "data:", "blob:")) for url in seen.requests)
+    assert browser.value(LOADED)
+    assert browser.value("document.querySelectorAll('.live').length") == 4
+    assert browser.value(DRAWN)
+    assert (browser.value(SHADE) < 60) == dark
+    assert browser.value("document.documentElement.scrollWidth") <= width
+
+
+def test_the_slider_moves_the_network(browser: Browser, page: Path) -> None:
+    """The map opens at the deadlock; its first step shows an earlier time and no cycle."""
+    browser.open(page)
+    title = f"{FIGURE}.querySelector('.gtitle').textContent"
+    cycle = f"{FIGURE}.data.find((t) => t.name === 'wait for each other').x.length"
+    assert "deadlock" in browser.value(title)
+    assert browser.value(cycle) > 0
+    seen = browser.seen
+    browser.value(f"Plotly.animate({FIGURE}, ['0'], {{mode: 'immediate'}}).then(() => 1)")
+    assert "deadlock" not in browser.value(title)
+    assert browser.value(cycle) == 0
+    assert seen.errors == []
+
+
+def test_the_table_of_runs_filters(browser: Browser, page: Path) -> None:
+    """Words in its search leave the runs that have them."""
+    browser.open(page)
+    rows = "document.querySelectorAll('#runs tbody tr').length"
+    assert browser.value("document.querySelector('.dt-info').textContent") == "16 runs"
+    search = "document.querySelector('.dt-search input')"
+    browser.value(f"{search}.value = 'GFC'; {search}.dispatchEvent(new Event('input'))")
+    browser.wait_for(f"{rows} === 8")
+    assert "GFC" in browser.value("document.querySelector('#runs tbody').textContent")
+    assert "PFC" not in browser.value("document.querySelector('#runs tbody').textContent")
+
+
+def test_without_scripts_the_pictures_stand(browser: Browser, page: Path) -> None:
+    """Who does not run JavaScript sees the printed figures and the whole table."""
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.call("Page.navigate", url=page.as_uri())
+        browser.wait_for("document.readyState === 'complete'")
+        assert browser.value(LOADED)
+        assert browser.value(
+            "[...document.images].every((i) => i.getBoundingClientRect().width > 99)"
+        )
+        assert browser.value("document.querySelectorAll('#runs tbody tr').length") == 16
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_reproduction_page_opens_without_an_error(
+    browser: Browser, tmp_path: Path, dark: bool
+) -> None:
+    """Text with signs of HTML is text."""
+    document = Document(key="d", title="A <paper>", sources=["paper"])
+    row = Row("d", "p. 1", "a < b & c", "x = 1", "3 KB", "3.1 KB", REACHED, "", "gfc/two-to-one")
+    page, *_ = write_page([row], [document], tmp_path, {"gfc/two-to-one": "../x/index.html"})
+    seen = browser.open(page, dark=dark)
+    assert seen.errors == []
+    assert browser.value("document.querySelector('h2').textContent") == "A <paper>"
+    assert browser.value("document.querySelector('.expect tbody th').textContent").startswith(
+        "a < b & c"
+    )

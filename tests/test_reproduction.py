@@ -1,0 +1,289 @@
+"""docs/reproduction.md: complete, true to its data, and up to date where studies are cheap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pyorch import gfc
+from pyorch.cli import experiment
+from pyorch.config import list_experiments, load_experiment
+from pyorch.errors import UserError
+from pyorch.paths import Paths, default_paths
+from pyorch.report.expect import ExpectModel, Result, evaluate
+from pyorch.report.published import CLOSED_FORMS, Number, Published, load_published
+from pyorch.report.reproduction import (
+    DIFFERS,
+    NOT_COMPARABLE,
+    NOT_MODELLED,
+    NOT_RUN,
+    REACHED,
+    VERDICTS,
+    Row,
+    Study,
+    carry_over,
+    from_csv,
+    make_rows,
+    to_csv,
+    to_markdown,
+    to_tex,
+)
+from pyorch.report.tex import booktabs, escape
+from pyorch.reproduce import names_of, rows_of
+
+CHEAP = ("gfc/two-to-one", "gfc/overhead", "sfc/reaction", "dcfit/memory", "pfc/delay-parts")
+DOCUMENTS = {"gfc", "dcfit", "dsh", "pffc", "sfc"}
+
+
+def kept_rows() -> list[Row]:
+    """The rows of docs/reproduction.csv."""
+    path = default_paths().reproduction.with_suffix(".csv")
+    return from_csv(path.read_text(encoding="utf-8"))
+
+
+def unread_studies() -> list[Study]:
+    """All studies of the project, without results."""
+    names = [name for name, _ in list_experiments()]
+    return [Study(name, list(load_experiment(name).expects), None) for name in names]
+
+
+def test_the_page_has_every_number_of_every_document() -> None:
+    """Each verified expectation and each entry of published.toml has its row; no other is there."""
+    published = load_published(default_paths().published)
+    wanted = make_rows(published, unread_studies())
+    assert {document.key for document in published.document} == DOCUMENTS
+    assert [row.key for row in kept_rows()] == [row.key for row in wanted], (
+        "docs/reproduction.csv is not that of the studies: run `invoke report all`"
+    )
+    assert len({row.key for row in wanted}) == len(wanted)
+
+
+def test_the_markdown_is_that_of_the_rows() -> None:
+    """docs/reproduction.md is made from docs/reproduction.csv."""
+    paths = default_paths()
+    documents = load_published(paths.published).document
+    text = paths.reproduction.read_text(encoding="utf-8")
+    assert text == to_markdown(kept_rows(), documents)
+
+
+def test_every_number_was_measured_and_every_difference_has_its_reason() -> None:
+    """No row waits for its study, and what is not reached says why in a sentence."""
+    for row in kept_rows():
+        assert row.verdict in VERDICTS
+        assert row.verdict != NOT_RUN, row
+        if row.verdict in (DIFFERS, NOT_COMPARABLE, NOT_MODELLED):
+            assert re.search(r"[a-z]{3,}.*\.$", row.why), row
+
+
+def test_recalled_numbers_are_never_called_published() -> None:
+    """No row comes from an expectation whose status is "unverified"."""
+    unverified = {
+        (study.name, expect.what)
+        for study in unread_studies()
+        for expect in study.expects
+        if expect.status == "unverified"
+    }
+    assert unverified
+    assert not unverified & {(row.study, row.what) for row in kept_rows()}
+    published = load_published(default_paths().published)
+    assert not unverified & {(number.study, number.expect) for number in published.number}
+
+
+@pytest.mark.cpp
+def test_cheap_studies_give_the_rows_of_the_docs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run again, they reproduce what docs/reproduction.csv says of them to the letter."""
+    monkeypatch.setenv("PYORCH_RESULTS", str(tmp_path))
+    for name in CHEAP:
+        assert experiment(name) == 0
+    paths = Paths(default_paths().root, tmp_path)
+    rows, left = rows_of(CHEAP, paths)
+    assert left == []
+    again = [row for row in rows if row.study in CHEAP]
+    assert len(again) > 25
+    assert again == [row for row in kept_rows() if row.study in CHEAP], (
+        "run `invoke experiment` of these studies and `invoke report all`"
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Rows
+
+
+PUBLISHED = Published.model_validate(
+    {
+        "document": [{"key": "p", "title": "A paper", "sources": ["paper"]}],
+        "number": [
+            {
+                "document": "p",
+                "place": "p. 2",
+                "what": "memory",
+                "published": "4 GB",
+                "verdict": "not modelled",
+                "why": "A product.",
+            }
+        ],
+    }
+)
+
+
+def expectation(**keys: object) -> ExpectModel:
+    """An expectation of the metric `queue`."""
+    given = {"what": "settles", "metric": "queue", "published": "75KB", "tolerance": 0.02}
+    more = {"status": "verified", "source": "paper, p. 1: as the text has it"}
+    return ExpectModel.model_validate(given | more | keys)
+
+
+def judged(expect: ExpectModel, values: Sequence[float]) -> Study:
+    """A study with one expectation and so many runs."""
+    import pandas as pd
+
+    runs = pd.DataFrame({"variant": "", "seed": range(len(values)), "queue": values})
+    found: list[Result] = evaluate([expect], runs, {"queue": "B"}, ["variant"])
+    return Study("s/one", [expect], found)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "verdict", "why"),
+    [
+        ({}, 75_100.0, REACHED, ""),
+        ({"why": "Frames."}, 90_000.0, DIFFERS, "+15 KB (+20 %). Frames."),
+        ({"comparable": False, "why": "Software."}, 90_000.0, NOT_COMPARABLE, "Software."),
+        (
+            {"published": None, "tolerance": None, "max": "30KB"},
+            90_000.0,
+            DIFFERS,
+            "+60 KB (3 times).",
+        ),
+    ],
+)
+def test_the_verdict_is_that_of_the_study(
+    keys: dict[str, object], value: float, verdict: str, why: str
+) -> None:
+    """In the words of the page, with the difference and its reason."""
+    (row, _) = make_rows(PUBLISHED, [judged(expectation(**keys), [value])])
+    assert (row.verdict, row.why.strip(), row.place) == (verdict, why, "p. 1")
+
+
+@pytest.mark.parametrize(
+    "keys", [{"status": "derived"}, {"status": "unverified"}, {"source": "another paper"}]
+)
+def test_only_what_was_read_in_a_document_is_published(keys: dict[str, object]) -> None:
+    """Derived and recalled numbers, and other sources, have no row."""
+    rows = make_rows(PUBLISHED, [judged(expectation(**keys), [75e3])])
+    assert [row.what for row in rows] == ["memory"]
+
+
+def test_a_study_that_was_not_run_keeps_what_was_said() -> None:
+    """Until then its row says so."""
+    expect = expectation()
+    before = make_rows(PUBLISHED, [judged(expect, [75e3])])
+    unread = make_rows(PUBLISHED, [Study("s/one", [expect], None)])
+    assert [row.verdict for row in unread] == [NOT_RUN, NOT_MODELLED]
+    assert carry_over(unread, []) == unread
+    assert carry_over(unread, before) == before
+    other = make_rows(PUBLISHED, [Study("s/one", [expectation(published="80KB")], None)])
+    assert carry_over(other, before) == other
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
+
+
+@given(st.lists(st.builds(Row, *[CELLS] * 9), max_size=5))
+def test_rows_survive_their_csv(rows: list[Row]) -> None:
+    """What is written is what is read, whatever the text."""
+    assert from_csv(to_csv(rows)) == rows
+
+
+def test_a_closed_form_is_judged_by_its_tolerance() -> None:
+    """64 B / 7.4 us = 69.19 Mb/s."""
+    assert CLOSED_FORMS["gfc-worst-overhead"]().value == pytest.approx(64 * 8 / 7.4e-6, rel=1e-6)
+    assert gfc.Link().formula_latency == 7_400_000
+    number = {"document": "p", "place": "p. 3", "what": "overhead", "published": "69 Mb/s"}
+    form = {"closed_form": "gfc-worst-overhead", "tolerance": 0.01}
+    rows = [
+        make_rows(
+            Published.model_validate(
+                {
+                    "document": PUBLISHED.model_dump()["document"],
+                    "number": [number | form | {"value": value, "why": "Rounded."}],
+                }
+            ),
+            [],
+        )[0]
+        for value in ("69Mbps", "60Mbps")
+    ]
+    assert [(row.ours, row.verdict, row.why) for row in rows] == [
+        ("69.19 Mb/s", REACHED, ""),
+        ("69.19 Mb/s (+15 %)", DIFFERS, "Rounded."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({}, "give one of"),
+        ({"verdict": "not modelled"}, "say in 'why'"),
+        ({"verdict": "setting"}, "need the 'study'"),
+        ({"closed_form": "none", "value": 1, "tolerance": 0.1}, "no closed form 'none'"),
+        ({"closed_form": "gfc-tau", "value": "1KB", "tolerance": 0.1}, "'value' is in B"),
+    ],
+)
+def test_bad_entries_are_refused(keys: dict[str, object], message: str) -> None:
+    """With what is wrong and what is allowed."""
+    number = {"document": "p", "place": "p. 3", "what": "x", "published": "1"}
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        Number.model_validate(number | keys)
+
+
+@pytest.mark.parametrize("keys", [{"study": "no/such"}, {"study": "s/one", "expect": "nothing"}])
+def test_an_entry_names_what_exists(keys: dict[str, str]) -> None:
+    """A study and an expectation that are there; the message names the entry."""
+    number = {"document": "p", "place": "p. 3", "what": "x", "published": "1"}
+    given = {"expect": "settles"} | keys
+    file = {"document": PUBLISHED.model_dump()["document"], "number": [number | given]}
+    with pytest.raises(UserError, match=re.escape('published.toml: "x"')):
+        make_rows(Published.model_validate(file), [judged(expectation(), [75e3])])
+
+
+def test_names_of_several_studies() -> None:
+    """A folder, a pattern, a list, all; one name is one study."""
+    paths = default_paths()
+    known = [name for name, _ in list_experiments()]
+    of_gfc = [name for name in known if name.startswith("gfc/")]
+    assert names_of("gfc/two-to-one", paths) is None
+    assert names_of("gfc", paths) == names_of("gfc/", paths) == names_of("gfc/*", paths) == of_gfc
+    assert names_of("all", paths) == known
+    assert names_of("gfc/two-to-one, pfc/timer", paths) == ["gfc/two-to-one", "pfc/timer"]
+    with pytest.raises(UserError, match="no experiment has such a name"):
+        names_of("gfc/two-to-one,pfc/nothing", paths)
+
+
+# ---------------------------------------------------------------------------------------------
+# LaTeX
+
+
+def test_tables_are_what_latex_reads() -> None:
+    """Special signs are escaped, each row has as many cells as the head, braces are balanced."""
+    text = booktabs(("A", "B"), [("50 %_x", "±1 µs")], caption="c & d", label="tab:x")
+    assert r"50 \%\_x & $\pm$1 \textmu{}s \\" in text
+    assert r"\caption{c \& d}\label{tab:x}" in text
+    assert text.count("{") == text.count("}")
+    for word in ("toprule", "midrule", "bottomrule", "begin{tabular}{ll}", "end{table*}"):
+        assert f"\\{word}" in text
+
+
+def test_the_tables_of_the_page_are_ascii_but_for_letters() -> None:
+    """Nothing that pdfLaTeX would refuse: it takes Latin letters and the escapes."""
+    published = load_published(default_paths().published)
+    text = to_tex(kept_rows(), published.document)
+    odd = {letter for letter in text if ord(letter) > 127}
+    assert odd == set(), odd
+    assert escape("≤ 3 × 10^2 → “x”".replace("“", '"').replace("”", '"')).isascii()
