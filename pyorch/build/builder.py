@@ -215,6 +215,8 @@ def _start_afresh_if_moved(request: _Request, tools: Toolchain) -> None:
         "cmake": tools.cmake,
         "ninja": tools.ninja,
     }
+    if request.base:
+        identity["outside"] = [str(module.folder) for module in request.compiled]
     file = request.folder / _IDENTITY
     try:
         if json.loads(file.read_text(encoding="utf-8")) == identity:

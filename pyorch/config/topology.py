@@ -170,12 +170,21 @@ class TopologyTable(Table):
     source: ClassVar[str] = ""
 
     kind: str
-    rate: LinkRate
-    delay: Time
-    failed_links: list[Link] = Field(default=[])
-    random_failed_links: int = Field(default=0, ge=0)
-    dependency: Literal["any", "cyclic"] = "any"
-    failures: list[Failure] = Field(default=[])
+    rate: LinkRate = Field(description="Rate of links that have none of their own.")
+    delay: Time = Field(description="Delay, one way, of links that have none of their own.")
+    failed_links: list[Link] = Field(
+        default=[], description="Links that are down from the start, each by its two ends."
+    )
+    random_failed_links: int = Field(
+        default=0, ge=0, description="As many links between switches, drawn from the seed, fail."
+    )
+    dependency: Literal["any", "cyclic"] = Field(
+        default="any",
+        description="What random failed links must leave; cyclic: routes that can deadlock.",
+    )
+    failures: list[Failure] = Field(
+        default=[], description="Links that go down during the run, and perhaps come up again."
+    )
 
     def wire(self) -> Wiring:
         """Draw nodes and links."""

@@ -17,8 +17,12 @@ from pyorch.errors import suggest
 class _Trunks(TopologyTable):
     """Kinds with links between switches that may differ from the hosts' links."""
 
-    trunk_rate: LinkRate | None = None
-    trunk_delay: Time | None = None
+    trunk_rate: LinkRate | None = Field(
+        default=None, description="Rate of links between switches; none: as the others."
+    )
+    trunk_delay: Time | None = Field(
+        default=None, description="Delay of links between switches; none: as the others."
+    )
 
     def trunk(self, wiring: Wiring, a: str, b: str) -> None:
         """Add a link between two switches."""
@@ -31,7 +35,7 @@ class _Trunks(TopologyTable):
 class Star(TopologyTable):
     """Hosts h0, h1, ... on one switch s0."""
 
-    hosts: int = Field(ge=2, le=65536)
+    hosts: int = Field(ge=2, le=65536, description="How many hosts.")
 
     @override
     def wire(self) -> Wiring:
@@ -46,8 +50,8 @@ class Star(TopologyTable):
 class Dumbbell(_Trunks):
     """The first `left` hosts on s0, the next `right` on s1, and one link between s0 and s1."""
 
-    left: int = Field(ge=1, le=65536)
-    right: int = Field(ge=1, le=65536)
+    left: int = Field(ge=1, le=65536, description="Hosts on s0.")
+    right: int = Field(ge=1, le=65536, description="Hosts on s1.")
 
     @override
     def wire(self) -> Wiring:
@@ -62,7 +66,7 @@ class Dumbbell(_Trunks):
 class _Chain(_Trunks):
     """Switches one after the other; host i is on switch i // hosts_per_switch."""
 
-    hosts_per_switch: int = Field(default=1, ge=1, le=4096)
+    hosts_per_switch: int = Field(default=1, ge=1, le=4096, description="Hosts on each switch.")
 
     def chain(self, switches: int) -> Wiring:
         """Draw the switches, their hosts, and the links from each switch to the next."""
@@ -79,7 +83,7 @@ class _Chain(_Trunks):
 class Line(_Chain):
     """Switches s0, s1, ... in a line, with hosts on each."""
 
-    switches: int = Field(ge=1, le=4096)
+    switches: int = Field(ge=1, le=4096, description="How many switches.")
 
     @override
     def wire(self) -> Wiring:
@@ -90,7 +94,7 @@ class Line(_Chain):
 class Ring(_Chain):
     """Switches s0, s1, ... in a ring, with hosts on each."""
 
-    switches: int = Field(ge=3, le=4096)
+    switches: int = Field(ge=3, le=4096, description="How many switches.")
 
     @override
     def wire(self) -> Wiring:
@@ -113,11 +117,19 @@ class FatTree(TopologyTable):
         "SIGCOMM 2008."
     )
 
-    k: int = Field(ge=2, le=64)
-    aggregation_rate: LinkRate | None = None
-    aggregation_delay: Time | None = None
-    core_rate: LinkRate | None = None
-    core_delay: Time | None = None
+    k: int = Field(ge=2, le=64, description="Ports of a switch; an even number.")
+    aggregation_rate: LinkRate | None = Field(
+        default=None, description="Rate between edges and aggregation switches; none: as hosts'."
+    )
+    aggregation_delay: Time | None = Field(
+        default=None, description="Delay between edges and aggregation switches; none: as hosts'."
+    )
+    core_rate: LinkRate | None = Field(
+        default=None, description="Rate between aggregation switches and cores; none: as hosts'."
+    )
+    core_delay: Time | None = Field(
+        default=None, description="Delay between aggregation switches and cores; none: as hosts'."
+    )
 
     @override
     def problems(self) -> list[tuple[Path, str, str | None]]:
@@ -152,11 +164,15 @@ class FatTree(TopologyTable):
 class LeafSpine(TopologyTable):
     """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
 
-    leaves: int = Field(ge=1, le=4096)
-    spines: int = Field(ge=1, le=4096)
-    hosts_per_leaf: int = Field(ge=1, le=4096)
-    uplink_rate: LinkRate | None = None
-    uplink_delay: Time | None = None
+    leaves: int = Field(ge=1, le=4096, description="How many leaves.")
+    spines: int = Field(ge=1, le=4096, description="How many spines.")
+    hosts_per_leaf: int = Field(ge=1, le=4096, description="Hosts on each leaf.")
+    uplink_rate: LinkRate | None = Field(
+        default=None, description="Rate between leaves and spines; none: as hosts'."
+    )
+    uplink_delay: Time | None = Field(
+        default=None, description="Delay between leaves and spines; none: as hosts'."
+    )
 
     @override
     def wire(self) -> Wiring:
@@ -186,9 +202,11 @@ class ExplicitLink(Table):
 class Explicit(TopologyTable):
     """Nodes and links listed one by one."""
 
-    hosts: list[str] = Field(min_length=2)
-    switches: list[str] = Field(default=[])
-    links: list[ExplicitLink] = Field(min_length=1)
+    hosts: list[str] = Field(min_length=2, description="Names of the hosts.")
+    switches: list[str] = Field(default=[], description="Names of the switches.")
+    links: list[ExplicitLink] = Field(
+        min_length=1, description="Links, each between two nodes; a host has exactly one."
+    )
 
     @override
     def wire(self) -> Wiring:

@@ -154,14 +154,18 @@ class TrafficTable(Table):
     source: ClassVar[str] = ""
 
     kind: str
-    label: str | None = None
-    traffic_class: TrafficClass = Field(default=3, alias="class")
-    start: Time = 0
-    rate_cap: LinkRate | None = None
-    window: Window = 0
-    on: Duration | None = None
-    off: Duration | None = None
-    path: list[str] | None = None
+    label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
+    traffic_class: TrafficClass = Field(
+        default=3, alias="class", description="Traffic class (priority) of its flows."
+    )
+    start: Time = Field(default=0, description="When it begins.")
+    rate_cap: LinkRate | None = Field(default=None, description="Cap on the rate of each flow.")
+    window: Window = Field(default=0, description="Payload in flight of each flow; 0: no limit.")
+    on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
+    off: Duration | None = Field(default=None, description="Silence between bursts; with 'on'.")
+    path: list[str] | None = Field(
+        default=None, description="All nodes from source to destination, of a single flow."
+    )
 
     def resolve(self, check: Check) -> dict[str, Any] | None:
         """Return the canonical form, names checked and files read; None after problems."""
