@@ -3,7 +3,10 @@
  */
 #include "lossless-frame.h"
 
+#include "ns3/packet.h"
+
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace ns3
@@ -43,6 +46,19 @@ class Pool
         return m_live;
     }
 
+    /// Look at every record that was ever given out, in use or not.
+    template <class F>
+    void ForEach(F look)
+    {
+        for (const auto& chunk : m_chunks)
+        {
+            for (std::size_t i = 0; i < CHUNK; ++i)
+            {
+                look(chunk[i]);
+            }
+        }
+    }
+
     void Clear()
     {
         m_chunks.clear();
@@ -66,6 +82,9 @@ class Pool
     std::vector<T*> m_free; //!< records not in use; last in, first out, so they stay in cache
     uint64_t m_live{0};     //!< records in use
 };
+
+static_assert(sizeof(Frame) == 128 && std::is_trivially_copyable_v<Frame>,
+              "a frame is two cache lines, copied as bytes");
 
 Pool<Frame>&
 Frames()
@@ -99,13 +118,30 @@ FramePool::TakeControl()
     return frame;
 }
 
+Frame*
+FramePool::TakePacket(Ptr<Packet> packet)
+{
+    Frame* frame = Frames().Take();
+    frame->packet = GetPointer(packet); // takes a reference
+    frame->kind = FrameKind::PACKET;
+    return frame;
+}
+
 void
 FramePool::Give(Frame* frame)
 {
-    if (frame->control)
+    if (frame->kind >= FrameKind::MAC) // or PACKET: what else there is holds nothing
     {
-        ControlFrames().Give(frame->control);
-        frame->control = nullptr;
+        if (frame->control)
+        {
+            ControlFrames().Give(frame->control);
+            frame->control = nullptr;
+        }
+        if (frame->packet)
+        {
+            frame->packet->Unref();
+            frame->packet = nullptr;
+        }
     }
     Frames().Give(frame);
 }
@@ -119,6 +155,12 @@ FramePool::GetLive()
 void
 FramePool::Clear()
 {
+    Frames().ForEach([](Frame& frame) {
+        if (frame.packet)
+        {
+            frame.packet->Unref();
+        }
+    });
     Frames().Clear();
     ControlFrames().Clear();
 }

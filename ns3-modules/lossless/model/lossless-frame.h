@@ -6,11 +6,16 @@
 
 #include "lossless-constants.h"
 
+#include "ns3/ptr.h"
+
 #include <array>
 #include <cstdint>
 
 namespace ns3
 {
+
+class Packet;
+
 namespace lossless
 {
 
@@ -23,6 +28,7 @@ enum class FrameKind : uint8_t
     CNP,    ///< congestion notification of a queue pair
     SIGNAL, ///< routed message of a scheme; its meaning is in Frame::word
     MAC,    ///< link-local MAC control frame; see ControlFrame
+    PACKET, ///< a packet of another protocol stack; see Frame::packet
 };
 
 /// Why a frame was dropped.
@@ -90,6 +96,9 @@ struct alignas(64) Frame
     uint32_t psn{0};                //!< packet sequence number
     std::array<uint64_t, 2> word{}; //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet in
                                     //!< order, [1] packet answered; SIGNAL: the scheme's own
+    Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
+                                    //!< the Ethernet header on, an 802.1Q tag included, without
+                                    //!< padding and FCS
 };
 
 /**
@@ -114,6 +123,14 @@ class FramePool
      */
     static Frame* TakeControl();
     /**
+     * @brief Take a frame that carries a packet.
+     *
+     * @param packet the packet, from its Ethernet header on; the frame refers to it until it is
+     * given back.
+     * @return the frame.
+     */
+    static Frame* TakePacket(Ptr<Packet> packet);
+    /**
      * @brief Give a frame back.
      *
      * @param frame the frame; not to be used any more.
@@ -125,7 +142,8 @@ class FramePool
      * @return count.
      */
     static uint64_t GetLive();
-    /// Forget every frame, as at the end of a simulation; pointers into the pool become invalid.
+    /// Forget every frame, as at the end of a simulation; pointers into the pool become invalid and
+    /// the packets of frames in use are let go.
     static void Clear();
 };
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "ns3/lossless-frame.h"
+#include "ns3/packet.h"
 #include "ns3/test.h"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ class FramePoolTest : public TestCase
                frame.psn == 0 && frame.hash == 0 && frame.bytes == 0 && frame.payload == 0 &&
                frame.ingress == NO_PORT && frame.egress == NO_PORT &&
                frame.kind == FrameKind::DATA && frame.cls == 0 && frame.ttl == 64 &&
-               frame.hop == 0 && frame.ecn == 0 && !frame.pinned && !frame.lost && !frame.charged;
+               frame.hop == 0 && frame.ecn == 0 && !frame.pinned && !frame.lost && !frame.charged &&
+               frame.packet == nullptr;
     }
 
     /**
@@ -141,6 +143,43 @@ class FramePoolTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief A packet lives as long as the frame that carries it.
+ */
+class FramePacketTest : public TestCase
+{
+  public:
+    FramePacketTest()
+        : TestCase("a frame holds one reference to its packet until it is given back or forgotten")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FramePool::Clear();
+        auto packet = Create<Packet>(100);
+        NS_TEST_ASSERT_MSG_EQ(packet->GetReferenceCount(), 1, "ours");
+        Frame* frame = FramePool::TakePacket(packet);
+        NS_TEST_ASSERT_MSG_EQ(frame->packet, PeekPointer(packet), "the packet itself");
+        NS_TEST_ASSERT_MSG_EQ((frame->kind == FrameKind::PACKET), true, "known by its kind");
+        NS_TEST_ASSERT_MSG_EQ(packet->GetReferenceCount(), 2, "ours and the frame's");
+        FramePool::Give(frame);
+        NS_TEST_ASSERT_MSG_EQ(packet->GetReferenceCount(), 1, "ours again");
+        Frame* again = FramePool::Take();
+        NS_TEST_ASSERT_MSG_EQ(again, frame, "the record just given back");
+        NS_TEST_ASSERT_MSG_EQ((again->packet == nullptr), true, "refers to nothing");
+        for (int i = 0; i < 2000; ++i) // more than one chunk of records
+        {
+            FramePool::TakePacket(packet);
+        }
+        NS_TEST_ASSERT_MSG_EQ(packet->GetReferenceCount(), 2001, "ours and one a frame");
+        FramePool::Clear();
+        NS_TEST_ASSERT_MSG_EQ(packet->GetReferenceCount(), 1, "frames forgotten let go");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief FrameFifo against std::deque.
  */
 class FrameFifoTest : public TestCase
@@ -206,6 +245,7 @@ class FrameTestSuite : public TestSuite
         : TestSuite("lossless-frame", Type::UNIT)
     {
         AddTestCase(new FramePoolTest, TestCase::Duration::QUICK);
+        AddTestCase(new FramePacketTest, TestCase::Duration::QUICK);
         AddTestCase(new FrameFifoTest, TestCase::Duration::QUICK);
     }
 };
