@@ -324,6 +324,10 @@ Fabric::Build()
                                 << " has no link; every node needs one");
         m_routes.SetSalt(node, salts->GetInteger(0, std::numeric_limits<uint32_t>::max() - 1));
         largest = std::max(largest, m_nodes[node]->GetLargestFrame());
+        if (const PacketReceiver* receiver = m_nodes[node]->GetPacketReceiver())
+        {
+            largest = std::max(largest, receiver->GetLargestFrame());
+        }
     }
     m_routes.Compute();
     for (const auto& node : m_nodes)

@@ -33,6 +33,8 @@ inline constexpr uint8_t CONTROL_CLASS = N_CLASSES;
 inline constexpr uint16_t NO_PORT = std::numeric_limits<uint16_t>::max();
 /// No egress queue, or every one.
 inline constexpr uint16_t ANY_QUEUE = std::numeric_limits<uint16_t>::max();
+/// Destination of a frame that is for every host: broadcast and multicast.
+inline constexpr uint32_t ALL_NODES = std::numeric_limits<uint32_t>::max();
 /// A time that never comes, in ps.
 inline constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 /// A pause quantum (IEEE 802.1Qbb, clause 36; 802.3 annex 31B): 512 bit times, in bytes.

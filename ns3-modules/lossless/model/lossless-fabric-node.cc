@@ -166,6 +166,10 @@ FabricNode::Start()
     {
         agent->Start();
     }
+    if (m_packetReceiver)
+    {
+        m_packetReceiver->Start();
+    }
 }
 
 uint32_t
@@ -187,8 +191,29 @@ FabricNode::CountHeld() const
 }
 
 void
-FabricNode::NotifyLink(Port& /* port */, bool /* up */)
+FabricNode::NotifyLink(Port& /* port */, bool up)
 {
+    if (m_packetReceiver)
+    {
+        m_packetReceiver->NotifyLink(up);
+    }
+}
+
+void
+FabricNode::HandOver(Frame* frame)
+{
+    if (frame->dst != ALL_NODES && (frame->dst != m_id || !m_packetReceiver))
+    {
+        Drop(frame, DropCause::NO_ROUTE);
+        return;
+    }
+    if (!m_packetReceiver)
+    {
+        Take(frame);
+        return;
+    }
+    ++m_counters.taken;
+    m_packetReceiver->ReceivePacket(frame);
 }
 
 void

@@ -5,6 +5,7 @@
 #define LOSSLESS_FABRIC_NODE_H
 
 #include "lossless-feed-map.h"
+#include "lossless-packet-receiver.h"
 #include "lossless-port.h"
 #include "lossless-recorder.h"
 #include "lossless-shared-buffer.h"
@@ -128,6 +129,26 @@ class FabricNode : public Object
     void SetFabric(Recorder* recorder, const Routes* routes);
 
     /**
+     * @brief Who takes the packets that arrive here.
+     *
+     * @param receiver it, which outlives the run; nullptr: nobody.
+     */
+    void SetPacketReceiver(PacketReceiver* receiver)
+    {
+        m_packetReceiver = receiver;
+    }
+
+    /**
+     * @brief Who takes the packets that arrive here.
+     *
+     * @return it, or nullptr.
+     */
+    PacketReceiver* GetPacketReceiver() const
+    {
+        return m_packetReceiver;
+    }
+
+    /**
      * @brief Who watches for deadlocks.
      *
      * @param oracle it, or nullptr.
@@ -190,12 +211,29 @@ class FabricNode : public Object
      */
     virtual uint64_t CountHeld() const;
     /**
-     * @brief The link of a port went down or came up.
+     * @brief The link of a port went down or came up. The packet receiver is told.
      *
      * @param port the port.
      * @param up true: up.
      */
     virtual void NotifyLink(Port& port, bool up);
+    /**
+     * @brief Give a PACKET that arrived to the packet receiver; one that is for all is taken where
+     * nobody wants it.
+     *
+     * @param frame it.
+     */
+    void HandOver(Frame* frame);
+
+    /**
+     * @brief Count a frame made here.
+     *
+     * @param frame it.
+     */
+    void CountMade(const Frame* frame)
+    {
+        m_counters.made += frame->kind != FrameKind::MAC;
+    }
 
     /**
      * @brief Charge a frame to the shared buffer, tell the flow controls, and drop it if it is
@@ -369,16 +407,6 @@ class FabricNode : public Object
   protected:
     void DoDispose() override;
 
-    /**
-     * @brief Count a frame made here.
-     *
-     * @param frame it.
-     */
-    void CountMade(const Frame* frame)
-    {
-        m_counters.made += frame->kind != FrameKind::MAC;
-    }
-
     uint32_t m_id{0};                                                        //!< number
     std::string m_name;                                                      //!< name
     std::vector<Ptr<Port>> m_ports;                                          //!< ports
@@ -395,6 +423,7 @@ class FabricNode : public Object
     Recorder* m_recorder{nullptr};                                           //!< where traces go
     const Routes* m_routes{nullptr};                                         //!< the ways
     DeadlockOracle* m_oracle{nullptr};                                       //!< or null
+    PacketReceiver* m_packetReceiver{nullptr};                               //!< or null
     Counters m_counters;                                                     //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 };

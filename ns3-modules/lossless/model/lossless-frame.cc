@@ -127,6 +127,20 @@ FramePool::TakePacket(Ptr<Packet> packet)
     return frame;
 }
 
+Frame*
+FramePool::Copy(const Frame& frame)
+{
+    Frame* copy = Frames().Take();
+    *copy = frame;
+    copy->next = nullptr;
+    copy->charged = false;
+    if (copy->packet)
+    {
+        copy->packet->Ref();
+    }
+    return copy;
+}
+
 void
 FramePool::Give(Frame* frame)
 {

@@ -76,7 +76,7 @@ struct alignas(64) Frame
     uint64_t order{0};               //!< frames that joined egress queues of its port before it
     ControlFrame* control{nullptr};  //!< MAC only
     uint32_t flow{0};                //!< number of its flow
-    uint32_t dst{0};                 //!< node it goes to
+    uint32_t dst{0};                 //!< node it goes to, or ALL_NODES
     uint32_t hash{0};                //!< of the 5-tuple, for ECMP
     uint16_t bytes{0};               //!< size from the destination address to the FCS
     uint16_t ingress{NO_PORT};       //!< port through which it came into the node that holds it
@@ -130,6 +130,13 @@ class FramePool
      * @return the frame.
      */
     static Frame* TakePacket(Ptr<Packet> packet);
+    /**
+     * @brief Take a frame with the fields of another: a copy made on the way.
+     *
+     * @param frame any but a MAC control frame; a packet in it is shared.
+     * @return the copy, which is in no list and not charged.
+     */
+    static Frame* Copy(const Frame& frame);
     /**
      * @brief Give a frame back.
      *

@@ -27,6 +27,82 @@ FrameSource::Reopen(uint16_t /* queue */)
 {
 }
 
+/// Several sources of one port: of those that have frames of a class, each gives one in turn.
+class Port::SourceRing : public FrameSource
+{
+  public:
+    /**
+     * @brief Add a source.
+     *
+     * @param source it.
+     * @param ready bit c: it has frames of class c.
+     */
+    void Add(FrameSource* source, uint32_t ready)
+    {
+        m_members.push_back(Member{source, ready});
+    }
+
+    /**
+     * @brief A source has, or has no more, frames of a class.
+     *
+     * @param source it.
+     * @param cls class.
+     * @param ready has.
+     * @return true if any source has.
+     */
+    bool SetReady(const FrameSource* source, uint8_t cls, bool ready)
+    {
+        uint32_t any = 0;
+        for (Member& member : m_members)
+        {
+            if (member.source == source)
+            {
+                const uint32_t bit = 1U << cls;
+                member.ready = ready ? member.ready | bit : member.ready & ~bit;
+            }
+            any |= member.ready;
+        }
+        return (any >> cls) & 1U;
+    }
+
+    Frame* Pull(uint8_t cls) override
+    {
+        for (std::size_t i = 0; i < m_members.size(); ++i)
+        {
+            const std::size_t at = (m_turn[cls] + i) % m_members.size();
+            if (!((m_members[at].ready >> cls) & 1U))
+            {
+                continue;
+            }
+            if (Frame* frame = m_members[at].source->Pull(cls))
+            {
+                m_turn[cls] = at + 1;
+                return frame;
+            }
+        }
+        return nullptr;
+    }
+
+    void Reopen(uint16_t queue) override
+    {
+        for (const Member& member : m_members)
+        {
+            member.source->Reopen(queue);
+        }
+    }
+
+  private:
+    /// A source and what it has.
+    struct Member
+    {
+        FrameSource* source; //!< it
+        uint32_t ready;      //!< bit c: it has frames of class c
+    };
+
+    std::vector<Member> m_members;               //!< the sources
+    std::array<std::size_t, N_CLASSES> m_turn{}; //!< by class: whose turn it is
+};
+
 TypeId
 Port::GetTypeId()
 {
@@ -185,9 +261,20 @@ Port::GetFlowControls() const
 }
 
 void
-Port::SetSource(FrameSource* source)
+Port::AddSource(FrameSource* source)
 {
-    m_source = source;
+    if (!m_source)
+    {
+        m_source = source;
+        return;
+    }
+    if (!m_ring)
+    {
+        m_ring = std::make_unique<SourceRing>();
+        m_ring->Add(m_source, m_ready);
+        m_source = m_ring.get();
+    }
+    m_ring->Add(source, 0);
 }
 
 void
@@ -284,8 +371,12 @@ Port::ReopenSource(uint16_t queue)
 }
 
 void
-Port::SetReady(uint8_t cls, bool ready)
+Port::SetReady(const FrameSource* source, uint8_t cls, bool ready)
 {
+    if (m_ring)
+    {
+        ready = m_ring->SetReady(source, cls, ready);
+    }
     const uint32_t bit = 1U << cls;
     m_ready = ready ? m_ready | bit : m_ready & ~bit;
 }

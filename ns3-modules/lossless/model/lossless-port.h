@@ -14,6 +14,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace ns3
@@ -118,11 +119,12 @@ class Port : public Object
      */
     const std::vector<Ptr<FlowControl>>& GetFlowControls() const;
     /**
-     * @brief Take frames from a source too.
+     * @brief Take frames from a source too. Of several sources that have frames of a class, each
+     * gives one in turn.
      *
      * @param source the source.
      */
-    void SetSource(FrameSource* source);
+    void AddSource(FrameSource* source);
     /// Make queues and start flow controls; the node's ports are all there.
     void Start();
 
@@ -133,12 +135,13 @@ class Port : public Object
      */
     void Enqueue(Frame* frame);
     /**
-     * @brief The source has, or has no more, frames of a class that may go now.
+     * @brief A source has, or has no more, frames of a class that may go now.
      *
+     * @param source the source.
      * @param cls class.
      * @param ready has.
      */
-    void SetReady(uint8_t cls, bool ready);
+    void SetReady(const FrameSource* source, uint8_t cls, bool ready);
 
     /**
      * @brief Do flow controls choose the queue that a frame joins?
@@ -533,6 +536,8 @@ class Port : public Object
     void DoDispose() override;
 
   private:
+    class SourceRing;
+
     /// What must be known of a frame after it has begun to go.
     struct Departure
     {
@@ -602,7 +607,7 @@ class Port : public Object
     // What a frame that goes touches, together in few cache lines
     FabricNode* m_node{nullptr};       //!< owner
     Port* m_peer{nullptr};             //!< other end
-    FrameSource* m_source{nullptr};    //!< of a host
+    FrameSource* m_source{nullptr};    //!< of a host; m_ring where it has several
     uint16_t m_index{0};               //!< in the node
     bool m_up{true};                   //!< link state
     bool m_busy{false};                //!< transmitting
@@ -652,6 +657,7 @@ class Port : public Object
     uint32_t m_quantum;                         //!< bytes a turn (attribute)
 
     // Set once
+    std::unique_ptr<SourceRing> m_ring;           //!< of several sources; else null
     Time m_controlDelay;                          //!< receive processing of control frames
     uint32_t m_controlFrameSize;                  //!< bytes
     QueueService m_queueService;                  //!< within a class

@@ -66,9 +66,54 @@ Routes::Compute()
     m_tables = Find();
 }
 
+void
+Routes::FindTree()
+{
+    const std::size_t n = m_edges.size();
+    m_tree.assign(n, {});
+    std::vector<bool> reached(n, false);
+    for (uint32_t root = 0; root < n; ++root)
+    {
+        if (!m_isSwitch[root] || reached[root])
+        {
+            continue;
+        }
+        reached[root] = true;
+        std::vector<uint32_t> queue{root};
+        for (std::size_t i = 0; i < queue.size(); ++i)
+        {
+            for (const Edge& edge : m_edges[queue[i]])
+            {
+                if (!edge.up || reached[edge.peer])
+                {
+                    continue;
+                }
+                reached[edge.peer] = true;
+                m_tree[queue[i]].push_back(edge.port);
+                m_tree[edge.peer].push_back(edge.peerPort);
+                if (m_isSwitch[edge.peer])
+                {
+                    queue.push_back(edge.peer);
+                }
+            }
+        }
+    }
+    for (auto& ports : m_tree)
+    {
+        std::sort(ports.begin(), ports.end());
+    }
+}
+
+const std::vector<uint16_t>&
+Routes::GetTree(uint32_t node) const
+{
+    return m_tree[node];
+}
+
 Routes::Tables
 Routes::Find()
 {
+    FindTree();
     // A group has the same number whatever links are down, so that tables of different times can
     // stand side by side.
     const std::size_t n = m_edges.size();

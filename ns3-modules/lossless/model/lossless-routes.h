@@ -137,6 +137,16 @@ class Routes
     bool IsPinned(uint32_t flow) const;
 
     /**
+     * @brief Ports of a node that lie on the spanning tree along which frames for all go. As with
+     * IEEE 802.1D, paths to the root are shortest and the root is the switch of the lowest number,
+     * here in each part of the network that hangs together. All nodes know a new tree at once.
+     *
+     * @param node its number.
+     * @return port indices, in order.
+     */
+    const std::vector<uint16_t>& GetTree(uint32_t node) const;
+
+    /**
      * @brief Where a switch sends a frame.
      *
      * @param node the switch.
@@ -196,9 +206,12 @@ class Routes
         Path backward; //!< of what answers
     };
 
-    std::vector<std::vector<Edge>> m_edges; //!< per node
-    std::vector<bool> m_isSwitch;           //!< per node
-    std::vector<uint32_t> m_salt;           //!< per node
+    void FindTree();
+
+    std::vector<std::vector<Edge>> m_edges;    //!< per node
+    std::vector<std::vector<uint16_t>> m_tree; //!< per node: ports of the spanning tree
+    std::vector<bool> m_isSwitch;              //!< per node
+    std::vector<uint32_t> m_salt;              //!< per node
     std::vector<uint32_t>
         m_group; //!< per node: destinations with the same last switch share a group
     std::vector<uint32_t> m_lastSwitch; //!< per group

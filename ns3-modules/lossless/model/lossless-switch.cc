@@ -7,6 +7,9 @@
 
 #include "ns3/boolean.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace ns3
 {
 namespace lossless
@@ -74,10 +77,56 @@ Switch::Receive(Frame* frame, Port& ingress)
         Drop(frame, DropCause::TTL);
         return;
     }
-    if (!Route(frame))
+    if (frame->dst == ALL_NODES) [[unlikely]]
     {
+        Flood(frame, ingress);
         return;
     }
+    if (Route(frame))
+    {
+        Forward(frame, ingress);
+    }
+}
+
+void
+Switch::Flood(Frame* frame, Port& ingress)
+{
+    const std::vector<uint16_t>& tree = m_routes->GetTree(m_id);
+    if (std::find(tree.begin(), tree.end(), ingress.GetIndex()) == tree.end())
+    {
+        Drop(frame, DropCause::NO_ROUTE); // it was sent along a tree that is no more
+        return;
+    }
+    std::vector<Frame*> copies;
+    for (const uint16_t egress : tree)
+    {
+        if (egress == ingress.GetIndex() || !m_ports[egress]->IsUp())
+        {
+            continue;
+        }
+        Frame* copy = frame;
+        if (!copies.empty())
+        {
+            copy = FramePool::Copy(*frame);
+            CountMade(copy);
+        }
+        copy->egress = egress;
+        copies.push_back(copy);
+    }
+    if (copies.empty())
+    {
+        Take(frame); // the tree ends here
+        return;
+    }
+    for (Frame* copy : copies)
+    {
+        Forward(copy, ingress);
+    }
+}
+
+void
+Switch::Forward(Frame* frame, Port& ingress)
+{
     if (frame->cls < N_CLASSES && ((!m_admitAgents.empty() && !OfferArrival(frame, ingress)) ||
                                    !Charge(frame, ingress, frame->egress)))
     {

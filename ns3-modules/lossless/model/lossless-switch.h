@@ -16,8 +16,9 @@ namespace lossless
  * @brief A store-and-forward switch with a shared buffer.
  *
  * A frame is charged when its last bit has arrived, joins its egress queue after Latency, and is
- * released when it has been sent. Frames of the control queue are not charged. Not modelled:
- * cut-through, multicast, address learning.
+ * released when it has been sent. Frames of the control queue are not charged. A frame for all is
+ * copied to every port of the fabric's spanning tree but that by which it came; each copy is
+ * charged by itself. Not modelled: cut-through, multicast groups, address learning.
  */
 class Switch : public FabricNode
 {
@@ -49,6 +50,20 @@ class Switch : public FabricNode
      * @return false when it was dropped.
      */
     bool Route(Frame* frame);
+    /**
+     * @brief Send a frame for all on along the spanning tree, a copy for every further port.
+     *
+     * @param frame it.
+     * @param ingress port.
+     */
+    void Flood(Frame* frame, Port& ingress);
+    /**
+     * @brief Charge a frame that has its egress and send it on.
+     *
+     * @param frame it.
+     * @param ingress port.
+     */
+    void Forward(Frame* frame, Port& ingress);
     void LeavePipeline(Frame* frame);
 
     Time m_latency;      //!< attribute

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -722,6 +723,84 @@ class ChangeTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief The tree along which frames for all go, against union-find.
+ */
+class TreeTest : public TestCase
+{
+  public:
+    TreeTest()
+        : TestCase("the tree joins whatever the links that are up join, and has no loop")
+    {
+    }
+
+  private:
+    /**
+     * @brief The set a node is in.
+     *
+     * @param parent of each node
+     * @param node it
+     * @return its representative
+     */
+    static uint32_t Find(const std::vector<uint32_t>& parent, uint32_t node)
+    {
+        while (parent[node] != node)
+        {
+            node = parent[node];
+        }
+        return node;
+    }
+
+    void DoRun() override
+    {
+        std::mt19937_64 random(5);
+        for (int trial = 0; trial < 500; ++trial)
+        {
+            RandomGraph graph(random);
+            for (std::size_t link = 0; link < graph.links.size(); ++link)
+            {
+                if (random() % 5 == 0)
+                {
+                    graph.SetLink(link, false);
+                }
+            }
+            std::vector<uint32_t> all(graph.ports.size());
+            std::iota(all.begin(), all.end(), 0);
+            std::vector<uint32_t> tree = all;
+            for (const RandomGraph::Link& link : graph.links)
+            {
+                const auto has = [&graph](uint32_t node, uint16_t port) {
+                    const auto& ports = graph.routes.GetTree(node);
+                    return std::count(ports.begin(), ports.end(), port);
+                };
+                NS_TEST_ASSERT_MSG_EQ(has(link.a, link.portA),
+                                      has(link.b, link.portB),
+                                      "both ends know, trial " << trial);
+                if (link.up)
+                {
+                    all[Find(all, link.a)] = Find(all, link.b);
+                }
+                if (has(link.a, link.portA))
+                {
+                    NS_TEST_ASSERT_MSG_EQ(link.up, true, "only links that are up");
+                    NS_TEST_ASSERT_MSG_NE(Find(tree, link.a), Find(tree, link.b), "no loop");
+                    tree[Find(tree, link.a)] = Find(tree, link.b);
+                }
+            }
+            for (uint32_t a = 0; a < all.size(); ++a)
+            {
+                for (uint32_t b = 0; b < a; ++b)
+                {
+                    NS_TEST_ASSERT_MSG_EQ((Find(tree, a) == Find(tree, b)),
+                                          (Find(all, a) == Find(all, b)),
+                                          "joined, trial " << trial);
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of Routes.
  */
 class RoutesTestSuite : public TestSuite
@@ -731,6 +810,7 @@ class RoutesTestSuite : public TestSuite
         : TestSuite("lossless-routes", Type::UNIT)
     {
         AddTestCase(new ShortestPathsTest, TestCase::Duration::QUICK);
+        AddTestCase(new TreeTest, TestCase::Duration::QUICK);
         AddTestCase(new BalanceTest, TestCase::Duration::QUICK);
         AddTestCase(new PinTest, TestCase::Duration::QUICK);
         AddTestCase(new AstrayTest, TestCase::Duration::QUICK);

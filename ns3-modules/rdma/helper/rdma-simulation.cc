@@ -564,6 +564,12 @@ Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t sto
     }
 }
 
+Fabric&
+Simulation::GetFabric() const
+{
+    return *m_impl->fabric;
+}
+
 void
 Simulation::Build()
 {

@@ -13,6 +13,11 @@
 
 namespace ns3
 {
+namespace lossless
+{
+class Fabric;
+}
+
 namespace rdma
 {
 
@@ -231,6 +236,14 @@ class Simulation
                uint32_t n,
                uint32_t classMask,
                int64_t period);
+
+    /**
+     * @brief The network itself, for programs that attach something else to its nodes, such as the
+     * devices of the Internet stack, before Build.
+     *
+     * @return the fabric; it lives as long as this object.
+     */
+    lossless::Fabric& GetFabric() const;
 
     /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.
     void Build();

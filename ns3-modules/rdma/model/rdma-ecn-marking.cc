@@ -214,7 +214,8 @@ EcnMarking::Look(Port& egress, uint16_t queue, Frame& frame)
 {
     const int64_t depth = egress.GetQueues()[queue].GetBytes();
     const Thresholds& at = m_thresholds[egress.GetIndex()];
-    if (depth <= at.kmin || frame.kind != FrameKind::DATA || frame.ecn != CAPABLE)
+    const bool payload = frame.kind == FrameKind::DATA || frame.kind == FrameKind::PACKET;
+    if (depth <= at.kmin || !payload || frame.ecn != CAPABLE)
     {
         return;
     }

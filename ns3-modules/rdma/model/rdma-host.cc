@@ -60,7 +60,7 @@ Host::SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progres
 void
 Host::ConnectSource()
 {
-    m_ports.front()->SetSource(this);
+    m_ports.front()->AddSource(this);
 }
 
 void
@@ -114,7 +114,7 @@ Host::PushReady(QueuePair* queuePair, int64_t now)
     queuePair->m_nextReady = nullptr;
     (m_readyHead[cls] ? m_readyTail[cls]->m_nextReady : m_readyHead[cls]) = queuePair;
     m_readyTail[cls] = queuePair;
-    m_ports.front()->SetReady(cls, true);
+    m_ports.front()->SetReady(this, cls, true);
 }
 
 void
@@ -272,7 +272,7 @@ Host::Pull(uint8_t cls)
     }
     if (!m_readyHead[cls])
     {
-        m_ports.front()->SetReady(cls, false);
+        m_ports.front()->SetReady(this, cls, false);
     }
     if (frame)
     {
@@ -314,7 +314,8 @@ void
 Host::Accept(Frame* frame)
 {
     lossless::Port& ingress = *m_ports.front();
-    if (frame->kind == FrameKind::DATA && (m_receiveRate > 0 || m_serving))
+    const bool payload = frame->kind == FrameKind::DATA || frame->kind == FrameKind::PACKET;
+    if (payload && (m_receiveRate > 0 || m_serving))
     {
         if (Charge(frame, ingress, 0))
         {
@@ -326,7 +327,7 @@ Host::Accept(Frame* frame)
         }
         return;
     }
-    if (frame->kind == FrameKind::DATA && ingress.CountsBytes())
+    if (payload && ingress.CountsBytes())
     {
         // Taken at once, but a flow control that counts bytes (credits) must see them come and go.
         if (!Charge(frame, ingress, 0))
@@ -373,6 +374,11 @@ Host::Process(Frame* frame)
         {
             lossless::FramePool::Give(frame);
         }
+        return;
+    }
+    if (frame->kind == FrameKind::PACKET)
+    {
+        HandOver(frame);
         return;
     }
     if (frame->dst != m_id)

@@ -31,7 +31,8 @@ struct Progress
  * @brief A host: one NIC with queue pairs, served round-robin frame by frame within a class.
  *
  * It takes data at line rate, or slower: then arriving frames fill its buffer and its port's flow
- * controls act on the switch.
+ * controls act on the switch. Packets of another protocol stack are data in this sense; they go to
+ * the node's packet receiver, which shares the port with the queue pairs frame by frame.
  *
  * Latency delays what arrives and what the host answers with. Data frames are made when they can
  * go: their way through the NIC is seen only by what stops them, and belongs to the scheme that

@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_PACKET_RECEIVER_H
+#define LOSSLESS_PACKET_RECEIVER_H
+
+#include "lossless-frame.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief What a host gives frames of the kind PACKET to: the network device of another protocol
+ * stack.
+ */
+class PacketReceiver
+{
+  public:
+    virtual ~PacketReceiver() = default;
+    /// The ports of the node are there; called once, before the first frame.
+    virtual void Start() = 0;
+    /**
+     * @brief Take a frame that is for this host, or for all.
+     *
+     * @param frame it, counted as taken; to be given back to the FramePool.
+     */
+    virtual void ReceivePacket(Frame* frame) = 0;
+    /**
+     * @brief The link of the host went down or came up.
+     *
+     * @param up true: up.
+     */
+    virtual void NotifyLink(bool up) = 0;
+    /**
+     * @brief Largest frame it sends.
+     *
+     * @return bytes.
+     */
+    virtual uint32_t GetLargestFrame() const = 0;
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_PACKET_RECEIVER_H */
