@@ -1,0 +1,75 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "fabricdevice-helper.h"
+
+#include "ns3/abort.h"
+#include "ns3/fabricdevice-channel.h"
+#include "ns3/fabricdevice-host.h"
+#include "ns3/names.h"
+#include "ns3/net-device-queue-interface.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+FabricNetDeviceHelper::FabricNetDeviceHelper()
+{
+    m_devices.SetTypeId("ns3::fabricdevice::FabricNetDevice");
+    SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("16p"));
+}
+
+void
+FabricNetDeviceHelper::SetDeviceAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_devices.Set(name, value);
+}
+
+NetDeviceContainer
+FabricNetDeviceHelper::Install(Ptr<lossless::Fabric> fabric, const NodeContainer& nodes) const
+{
+    NetDeviceContainer devices;
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        std::string name = Names::FindName(*node);
+        if (name.empty())
+        {
+            name = std::string("n").append(std::to_string((*node)->GetId()));
+        }
+        const uint32_t host =
+            fabric->AddHost(name,
+                            fabric->Make<lossless::FabricNode>("ns3::fabricdevice::PlainHost"));
+        devices.Add(Install(fabric, host, *node));
+    }
+    return devices;
+}
+
+Ptr<FabricNetDevice>
+FabricNetDeviceHelper::Install(Ptr<lossless::Fabric> fabric, uint32_t host, Ptr<Node> node) const
+{
+    NS_ABORT_MSG_IF(host >= fabric->GetNNodes() || fabric->GetRoutes().IsSwitch(host),
+                    "a device is put on a host of the fabric, and node " << host << " is none");
+    auto device = m_devices.Create<FabricNetDevice>();
+    auto interface =
+        CreateObjectWithAttributes<NetDeviceQueueInterface>("NTxQueues",
+                                                            UintegerValue(lossless::N_CLASSES));
+    for (uint8_t cls = 0; cls < lossless::N_CLASSES; ++cls)
+    {
+        auto queue = m_queues.Create<FabricNetDevice::TxQueue>();
+        device->SetQueue(cls, queue);
+        interface->GetTxQueue(cls)->ConnectQueueTraces(queue);
+    }
+    interface->SetSelectQueueCallback(
+        [raw = PeekPointer(device)](Ptr<QueueItem> item) { return raw->SelectQueue(item); });
+    device->AggregateObject(interface);
+    device->Attach(Ptr<lossless::FabricNode>(&fabric->GetNode(host)),
+                   FabricChannel::Of(PeekPointer(fabric)));
+    node->AddDevice(device);
+    return device;
+}
+
+} // namespace fabricdevice
+} // namespace ns3

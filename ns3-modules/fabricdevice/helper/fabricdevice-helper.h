@@ -1,0 +1,88 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FABRICDEVICE_HELPER_H
+#define FABRICDEVICE_HELPER_H
+
+#include "ns3/fabricdevice-net-device.h"
+#include "ns3/lossless-fabric.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+
+#include <string>
+#include <utility>
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+/**
+ * @ingroup fabricdevice
+ * @brief Puts devices on hosts of a fabric.
+ *
+ * A device gets a transmit queue a class and a NetDeviceQueueInterface that tells the queue disc
+ * above it when one of them is full. After the addresses are assigned, ns-3's
+ * NeighborCacheHelper can fill the neighbour caches, so that nobody asks by broadcast.
+ */
+class FabricNetDeviceHelper
+{
+  public:
+    FabricNetDeviceHelper();
+
+    /**
+     * @brief Choose the transmit queues; DropTailQueue of 16 packets unless called. In front of a
+     * lossless class they should be short: what a pause holds back waits in the queue disc.
+     *
+     * @tparam Ts names and values of attributes.
+     * @param type TypeId name of a Queue, without the type of its items.
+     * @param args attributes.
+     */
+    template <typename... Ts>
+    void SetQueue(std::string type, Ts&&... args)
+    {
+        QueueBase::AppendItemTypeIfNotPresent(type, "Packet");
+        m_queues.SetTypeId(type);
+        m_queues.Set(std::forward<Ts>(args)...);
+    }
+
+    /**
+     * @brief Set an attribute of the devices.
+     *
+     * @param name attribute of FabricNetDevice.
+     * @param value its value.
+     */
+    void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @brief Add a host without queue pairs to a fabric for each node, and put a device on it. Link
+     * them (Fabric::AddLink) before the fabric is built.
+     *
+     * A host is called by the name of its node, or "n" and the node's number.
+     *
+     * @param fabric the fabric, not built yet.
+     * @param nodes the nodes.
+     * @return the devices, in the same order.
+     */
+    NetDeviceContainer Install(Ptr<lossless::Fabric> fabric, const NodeContainer& nodes) const;
+    /**
+     * @brief Put a device on a host that the fabric has already, such as one with queue pairs; the
+     * two share its link frame by frame.
+     *
+     * @param fabric the fabric, not built yet.
+     * @param host number of the host.
+     * @param node the node that the device belongs to.
+     * @return the device.
+     */
+    Ptr<FabricNetDevice> Install(Ptr<lossless::Fabric> fabric, uint32_t host, Ptr<Node> node) const;
+
+  private:
+    ObjectFactory m_queues;  //!< of devices
+    ObjectFactory m_devices; //!< devices
+};
+
+} // namespace fabricdevice
+} // namespace ns3
+
+#endif /* FABRICDEVICE_HELPER_H */

@@ -1,0 +1,79 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FABRICDEVICE_CHANNEL_H
+#define FABRICDEVICE_CHANNEL_H
+
+#include "ns3/channel.h"
+
+#include <vector>
+
+namespace ns3
+{
+
+namespace lossless
+{
+class Fabric;
+}
+
+namespace fabricdevice
+{
+
+class FabricNetDevice;
+
+/**
+ * @ingroup fabricdevice
+ * @brief A fabric as ns-3 sees it: one layer-2 network to which devices are attached.
+ *
+ * It only lists them, for what asks a channel for neighbours (NeighborCacheHelper, global routing).
+ * Frames go through the ports and switches of the fabric.
+ */
+class FabricChannel : public Channel
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    FabricChannel();
+    ~FabricChannel() override;
+
+    /**
+     * @brief The channel of a fabric; made when it is asked for first.
+     *
+     * @param fabric the fabric.
+     * @return its channel.
+     */
+    static Ptr<FabricChannel> Of(const lossless::Fabric* fabric);
+    /**
+     * @brief Attach a device.
+     *
+     * @param device it.
+     */
+    void Add(Ptr<FabricNetDevice> device);
+    /**
+     * @brief Has a host of the fabric a device?
+     *
+     * @param host number of the host.
+     * @return true if so.
+     */
+    bool HasDevice(uint32_t host) const;
+
+    std::size_t GetNDevices() const override;
+    Ptr<NetDevice> GetDevice(std::size_t i) const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    const lossless::Fabric* m_fabric{nullptr};   //!< whose it is; only compared
+    std::vector<Ptr<FabricNetDevice>> m_devices; //!< attached to it
+    std::vector<bool> m_hasDevice;               //!< by host
+};
+
+} // namespace fabricdevice
+} // namespace ns3
+
+#endif /* FABRICDEVICE_CHANNEL_H */

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "fabricdevice-host.h"
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+using lossless::DropCause;
+using lossless::Frame;
+using lossless::FrameKind;
+
+NS_OBJECT_ENSURE_REGISTERED(PlainHost);
+
+TypeId
+PlainHost::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::fabricdevice::PlainHost")
+                            .SetParent<lossless::FabricNode>()
+                            .SetGroupName("fabricdevice")
+                            .AddConstructor<PlainHost>();
+    return tid;
+}
+
+PlainHost::PlainHost() = default;
+PlainHost::~PlainHost() = default;
+
+int64_t
+PlainHost::GetPipelineLatency() const
+{
+    return 0;
+}
+
+void
+PlainHost::Receive(Frame* frame, lossless::Port& ingress)
+{
+    if (frame->kind == FrameKind::SIGNAL)
+    {
+        ++m_counters.taken;
+        if (!OfferTransit(frame, ingress))
+        {
+            lossless::FramePool::Give(frame);
+        }
+        return;
+    }
+    if (frame->kind != FrameKind::PACKET)
+    {
+        Drop(frame, DropCause::NO_ROUTE); // of a queue pair, which this host has none of
+        return;
+    }
+    if (ingress.CountsBytes())
+    {
+        // Taken at once, but a flow control that counts bytes (credits) must see them come and go.
+        if (!Charge(frame, ingress, 0))
+        {
+            return;
+        }
+        frame->charged = false;
+        Release(0, 0, frame->cls, frame->flow, frame->bytes);
+    }
+    HandOver(frame);
+}
+
+void
+PlainHost::Inject(Frame* frame)
+{
+    CountMade(frame);
+    m_ports.front()->Enqueue(frame);
+}
+
+} // namespace fabricdevice
+} // namespace ns3

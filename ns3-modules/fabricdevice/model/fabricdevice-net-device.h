@@ -1,0 +1,256 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FABRICDEVICE_NET_DEVICE_H
+#define FABRICDEVICE_NET_DEVICE_H
+
+#include "fabricdevice-packet.h"
+
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
+#include "ns3/queue.h"
+#include "ns3/traced-callback.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+/**
+ * @defgroup fabricdevice Devices of a lossless fabric
+ *
+ * The port of a host as an ns3::NetDevice, so that ns-3's Internet stack runs over the fabric.
+ */
+
+namespace ns3
+{
+
+class QueueItem;
+
+namespace fabricdevice
+{
+
+class FabricChannel;
+
+/// Why a device dropped a packet.
+enum class DeviceDrop : uint8_t
+{
+    QUEUE_FULL,  ///< its transmit queue was full, though it had been stopped
+    TOO_LARGE,   ///< larger than the MTU
+    UNREACHABLE, ///< its destination address is of no host of the fabric
+    MALFORMED,   ///< received, but shorter than its headers
+};
+
+/// Number of DeviceDrop causes.
+inline constexpr uint32_t N_DEVICE_DROPS = 4;
+
+/**
+ * @ingroup fabricdevice
+ * @brief The port of a host in a lossless::Fabric as a network device: it puts packets into frames
+ * of one of the eight classes and gives packets that arrive to its ns3::Node.
+ *
+ * The class is chosen by the DSCP of an IP packet or by the priority of its socket; in a lossless
+ * class the device obeys PFC, or whatever flow control the port has, like any other sender. It has
+ * a transmit queue a class, whose frames go when the port asks for them, in turn with those of the
+ * host's queue pairs. A transmit queue that is full stops the queue disc above it and wakes it
+ * when there is room.
+ *
+ * Addresses encode the number of the host (GetMac), so that switches need no address learning.
+ * Congestion that switches marked reaches the IP header at the receiver.
+ *
+ * Not modelled: promiscuous reception of frames for others (switches do not send them here),
+ * offloads, interrupt moderation.
+ */
+class FabricNetDevice : public NetDevice,
+                        public lossless::FrameSource,
+                        public lossless::PacketReceiver
+{
+  public:
+    /// What chooses the class of a packet.
+    enum class ClassBy
+    {
+        DSCP,     ///< the differentiated services code point
+        PRIORITY, ///< the priority of the socket, 0..7, as an 802.1Q priority code point
+    };
+
+    /// A queue of packets.
+    using TxQueue = Queue<Packet>;
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    FabricNetDevice();
+    ~FabricNetDevice() override;
+
+    /**
+     * @brief Attach it to a host, before the fabric is built.
+     *
+     * @param host the host; it has no other device.
+     * @param channel of the fabric.
+     */
+    void Attach(Ptr<lossless::FabricNode> host, Ptr<FabricChannel> channel);
+    /**
+     * @brief Give a class its transmit queue.
+     *
+     * @param cls class.
+     * @param queue an empty queue.
+     */
+    void SetQueue(uint8_t cls, Ptr<TxQueue> queue);
+    /**
+     * @brief The transmit queue of a class.
+     *
+     * @param cls class.
+     * @return queue.
+     */
+    Ptr<TxQueue> GetQueue(uint8_t cls) const;
+    /**
+     * @brief The host it is attached to.
+     *
+     * @return host.
+     */
+    Ptr<lossless::FabricNode> GetHost() const;
+    /**
+     * @brief The address of a host: 02:00 and its number, a locally administered address.
+     *
+     * @param host number in its fabric.
+     * @return address.
+     */
+    static Mac48Address GetMac(uint32_t host);
+    /**
+     * @brief The class a queue disc's packet will go in: that of its transmit queue.
+     *
+     * @param item it.
+     * @return 0..7.
+     */
+    std::size_t SelectQueue(Ptr<QueueItem> item) const;
+    /**
+     * @brief Packets it dropped.
+     *
+     * @param cause why.
+     * @return count.
+     */
+    uint64_t GetDrops(DeviceDrop cause) const;
+    /**
+     * @brief Packets it was given and did not drop.
+     *
+     * @return count; those that wait in its queues are among them.
+     */
+    uint64_t GetSent() const;
+    /**
+     * @brief Packets it gave to its node.
+     *
+     * @return count.
+     */
+    uint64_t GetReceived() const;
+
+    // of NetDevice
+    void SetIfIndex(uint32_t index) override;
+    uint32_t GetIfIndex() const override;
+    Ptr<Channel> GetChannel() const override;
+    void SetAddress(Address address) override;
+    Address GetAddress() const override;
+    bool SetMtu(uint16_t mtu) override;
+    uint16_t GetMtu() const override;
+    bool IsLinkUp() const override;
+    void AddLinkChangeCallback(Callback<void> callback) override;
+    bool IsBroadcast() const override;
+    Address GetBroadcast() const override;
+    bool IsMulticast() const override;
+    Address GetMulticast(Ipv4Address multicastGroup) const override;
+    Address GetMulticast(Ipv6Address addr) const override;
+    bool IsBridge() const override;
+    bool IsPointToPoint() const override;
+    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
+    bool SendFrom(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& dest,
+                  uint16_t protocolNumber) override;
+    Ptr<Node> GetNode() const override;
+    void SetNode(Ptr<Node> node) override;
+    bool NeedsArp() const override;
+    void SetReceiveCallback(ReceiveCallback cb) override;
+    void SetPromiscReceiveCallback(PromiscReceiveCallback cb) override;
+    bool SupportsSendFrom() const override;
+
+    // of lossless::FrameSource
+    lossless::Frame* Pull(uint8_t cls) override;
+    void Reopen(uint16_t queue) override;
+
+    // of lossless::PacketReceiver
+    void Start() override;
+    void ReceivePacket(lossless::Frame* frame) override;
+    void NotifyLink(bool up) override;
+    uint32_t GetLargestFrame() const override;
+
+    /**
+     * @brief TracedCallback signature of drops.
+     *
+     * @param packet the packet, without its Ethernet header if it was not sent.
+     * @param cause why.
+     */
+    typedef void (*DropCallback)(Ptr<const Packet> packet, DeviceDrop cause);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /// An Ethernet header, read.
+    struct LinkHeader
+    {
+        Mac48Address source;   //!< address
+        Mac48Address dest;     //!< address
+        uint16_t etherType{0}; //!< of what is inside, behind a tag if there is one
+    };
+
+    void SetDscpMap(std::string map);
+    std::string GetDscpMap() const;
+    uint8_t ClassOf(const Packet& packet, const PacketFields& fields) const;
+    bool FindHost(Mac48Address address, uint32_t* host) const;
+    void AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, uint8_t cls) const;
+    static bool RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link);
+    lossless::Frame* MakeFrame(Ptr<Packet> packet, uint8_t cls) const;
+    void Drop(Ptr<const Packet> packet, DeviceDrop cause);
+    void Deliver(Ptr<Packet> packet, Ptr<Packet> original, LinkHeader link);
+    void NoteTransmit(const lossless::Port& port, const lossless::Frame& frame);
+
+    // Attributes
+    uint16_t m_mtu;                        //!< payload of a frame
+    bool m_tagged;                         //!< send 802.1Q tags
+    uint16_t m_vlan;                       //!< identifier in them
+    ClassBy m_classBy;                     //!< what chooses the class
+    std::string m_dscpMap;                 //!< as it was set
+    std::array<uint8_t, 64> m_classOfDscp; //!< what m_dscpMap says
+    uint8_t m_protocolClass;               //!< of what is not IP
+    bool m_routedHops;                     //!< switches count the TTL of IP down
+
+    Ptr<lossless::FabricNode> m_host;                           //!< attached to
+    lossless::Port* m_port{nullptr};                            //!< of the host, from Start on
+    Ptr<FabricChannel> m_channel;                               //!< of the fabric
+    Ptr<Node> m_node;                                           //!< it belongs to
+    uint32_t m_ifIndex{0};                                      //!< in the node
+    std::array<Ptr<TxQueue>, lossless::N_CLASSES> m_queues;     //!< by class
+    std::array<lossless::Frame*, lossless::N_CLASSES> m_next{}; //!< made, held back by the port
+    ReceiveCallback m_receive;                                  //!< to the node
+    PromiscReceiveCallback m_promiscReceive;                    //!< to the node, everything
+    TracedCallback<> m_linkChange;                              //!< link went down or came up
+    uint64_t m_sent{0};                                         //!< packets accepted
+    uint64_t m_received{0};                                     //!< packets given to the node
+    std::array<uint64_t, N_DEVICE_DROPS> m_drops{};             //!< by cause
+
+    TracedCallback<Ptr<const Packet>> m_macTxTrace;            //!< MacTx
+    TracedCallback<Ptr<const Packet>> m_macTxDropTrace;        //!< MacTxDrop
+    TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;     //!< MacPromiscRx
+    TracedCallback<Ptr<const Packet>> m_macRxTrace;            //!< MacRx
+    TracedCallback<Ptr<const Packet>> m_phyTxBeginTrace;       //!< PhyTxBegin
+    TracedCallback<Ptr<const Packet>> m_phyRxEndTrace;         //!< PhyRxEnd
+    TracedCallback<Ptr<const Packet>> m_phyRxDropTrace;        //!< PhyRxDrop
+    TracedCallback<Ptr<const Packet>, DeviceDrop> m_dropTrace; //!< Drop
+};
+
+} // namespace fabricdevice
+} // namespace ns3
+
+#endif /* FABRICDEVICE_NET_DEVICE_H */

@@ -1,0 +1,131 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "fabricdevice-packet.h"
+
+#include "ns3/hash.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/node.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+namespace
+{
+
+constexpr std::size_t IPV4_BYTES = 20;         //!< IPv4 header without options
+constexpr std::size_t IPV6_BYTES = 40;         //!< fixed IPv6 header
+constexpr std::size_t PORTS_BYTES = 4;         //!< source and destination port
+constexpr std::size_t LONGEST_IPV4_BYTES = 60; //!< IPv4 header with options
+constexpr uint8_t TCP = 6;                     //!< protocol number (IANA)
+constexpr uint8_t UDP = 17;                    //!< protocol number (IANA)
+constexpr uint8_t ICMPV6 = 58;                 //!< protocol number (IANA)
+constexpr uint16_t FRAGMENT_MASK = 0x3fff;     //!< "more fragments", and the offset (RFC 791)
+
+/// What the hash is made of; what is not there stays 0.
+struct FlowKey
+{
+    std::array<uint8_t, 32> addresses{}; //!< source and destination
+    std::array<uint8_t, 4> ports{};      //!< source and destination
+    uint8_t protocol{0};                 //!< above IP
+
+    /**
+     * @brief Hash it.
+     *
+     * @return 32 bits.
+     */
+    uint32_t Hash() const
+    {
+        std::array<char, 37> text;
+        auto end = std::copy(addresses.begin(), addresses.end(), text.begin());
+        end = std::copy(ports.begin(), ports.end(), end);
+        *end = static_cast<char>(protocol);
+        return Hash32(text.data(), text.size());
+    }
+};
+
+} // namespace
+
+PacketFields
+Inspect(const Packet& packet, uint16_t etherType)
+{
+    std::array<uint8_t, LONGEST_IPV4_BYTES + PORTS_BYTES> bytes;
+    const std::size_t there = packet.CopyData(bytes.data(), bytes.size());
+    PacketFields fields;
+    FlowKey key;
+    std::size_t payload = 0; // where it begins
+    bool whole = true;
+    if (etherType == Ipv4L3Protocol::PROT_NUMBER && there >= IPV4_BYTES)
+    {
+        fields.ip = true;
+        fields.dscp = bytes[1] >> 2;
+        fields.ecn = bytes[1] & 3;
+        fields.ttl = bytes[8];
+        key.protocol = bytes[9];
+        std::copy_n(&bytes[12], 8, key.addresses.begin());
+        whole = ((bytes[6] << 8 | bytes[7]) & FRAGMENT_MASK) == 0;
+        payload = 4U * (bytes[0] & 0xf);
+    }
+    else if (etherType == Ipv6L3Protocol::PROT_NUMBER && there >= IPV6_BYTES)
+    {
+        fields.ip = true;
+        const auto traffic = static_cast<uint8_t>(bytes[0] << 4 | bytes[1] >> 4);
+        fields.dscp = traffic >> 2;
+        fields.ecn = traffic & 3;
+        fields.ttl = bytes[7];
+        key.protocol = bytes[6];
+        std::copy_n(&bytes[8], 32, key.addresses.begin());
+        payload = IPV6_BYTES;
+        fields.discovery = key.protocol == ICMPV6 && there > payload && bytes[payload] >= 133 &&
+                           bytes[payload] <= 137;
+    }
+    if (whole && (key.protocol == TCP || key.protocol == UDP) && payload + PORTS_BYTES <= there)
+    {
+        std::copy_n(&bytes[payload], PORTS_BYTES, key.ports.begin());
+    }
+    fields.hash = key.Hash();
+    return fields;
+}
+
+void
+Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl)
+{
+    if (etherType == Ipv4L3Protocol::PROT_NUMBER)
+    {
+        Ipv4Header header;
+        packet->RemoveHeader(header);
+        if (Node::ChecksumEnabled())
+        {
+            header.EnableChecksum();
+        }
+        if (congested)
+        {
+            header.SetEcn(Ipv4Header::ECN_CE);
+        }
+        header.SetTtl(ttl);
+        packet->AddHeader(header);
+    }
+    else if (etherType == Ipv6L3Protocol::PROT_NUMBER)
+    {
+        Ipv6Header header;
+        packet->RemoveHeader(header);
+        if (congested)
+        {
+            header.SetEcn(Ipv6Header::ECN_CE);
+        }
+        header.SetHopLimit(ttl);
+        packet->AddHeader(header);
+    }
+}
+
+} // namespace fabricdevice
+} // namespace ns3

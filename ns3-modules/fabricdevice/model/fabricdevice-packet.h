@@ -1,0 +1,53 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FABRICDEVICE_PACKET_H
+#define FABRICDEVICE_PACKET_H
+
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+/// What a NIC reads in a packet to forward it.
+struct PacketFields
+{
+    bool ip{false};        //!< IPv4 or IPv6; the fields below are of its header
+    bool discovery{false}; //!< a message of IPv6 neighbour discovery (ICMPv6 types 133 to 137)
+    uint8_t dscp{0};       //!< differentiated services code point, 0..63
+    uint8_t ecn{0};        //!< ECN field: 0 not capable, 1 and 2 capable, 3 congestion experienced
+    uint8_t ttl{0};        //!< time to live or hop limit
+    uint32_t hash{0};      //!< of addresses, protocol and ports; without ports where not every
+                           //!< packet of the flow has them (fragments, other protocols)
+};
+
+/**
+ * @ingroup fabricdevice
+ * @brief Read a packet.
+ *
+ * @param packet it, from the header of its network protocol on.
+ * @param etherType of that protocol.
+ * @return its fields; only the hash where it is not IP, or too short to be.
+ */
+PacketFields Inspect(const Packet& packet, uint16_t etherType);
+
+/**
+ * @ingroup fabricdevice
+ * @brief Write what the network changed into the header of an IP packet; a checksum is made anew.
+ *
+ * @param packet it, from its IP header on.
+ * @param etherType IPv4 or IPv6; any other packet is left as it is.
+ * @param congested set the ECN field to "congestion experienced".
+ * @param ttl time to live or hop limit.
+ */
+void Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl);
+
+} // namespace fabricdevice
+} // namespace ns3
+
+#endif /* FABRICDEVICE_PACKET_H */
