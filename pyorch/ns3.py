@@ -7,6 +7,7 @@ static initialisers (wlav/cppyy issue 156).
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,22 +33,41 @@ def load_simulation(info: "BuildInfo") -> type:
     return simulation
 
 
-def load_all(info: "BuildInfo") -> Any:
+def load_all(info: "BuildInfo", more: Sequence[str] = ()) -> Any:
     """Return the cppyy namespace ns3 with core, network and all built modules, for notebooks.
 
-    Takes a second or two. Beside loading, it teaches cppyy what the wheel's own bindings do: that
-    Ptr is a smart pointer and how to compare Time. Raises as `load_simulation` does.
+    `more` names further modules of ns-3, such as "internet" and "applications". Takes a second or
+    two, and some more for these. Beside loading, it teaches cppyy what the wheel's own bindings
+    do: that Ptr is a smart pointer and how to compare Time. Raises as `load_simulation` does, and
+    UserError when ns-3 has no such module. Call it once in a process.
     """
+    libraries = [_library_of_ns3(info, name) for name in more]
     cppyy = _load_libraries(info)
+    for library in libraries:
+        cppyy.load_library(str(library))
     import libcppyy
 
     libcppyy.AddSmartPtrType("Ptr")
     cppyy.add_include_path(str(info.include_dirs[-1]))
     _define_like_the_wheel(cppyy, info)
-    for module in (*NS3_MODULES, *info.modules):
+    for module in (*NS3_MODULES, *more, *info.modules):
         cppyy.include(f"ns3/{module}-module.h")
     _compare_times(cppyy)
     return cppyy.gbl.ns3
+
+
+def _library_of_ns3(info: "BuildInfo", module: str) -> Path:
+    found = sorted(info.ns3_libraries.glob(f"libns*-{module}.so"))
+    if not found:
+        from pyorch.errors import Problem, UserError
+
+        names = sorted(
+            file.stem.split("-", 1)[1] for file in info.ns3_libraries.glob("libns*-*.so")
+        )
+        raise UserError(
+            [Problem(module, "ns-3 has no such module", ", ".join(names), "correct the name")]
+        )
+    return found[0]
 
 
 def _load_libraries(info: "BuildInfo") -> Any:
