@@ -181,6 +181,9 @@ def _add_flows(simulation: Any, flows: Flows) -> None:
     ends = (flows.src, flows.dst)
     limits = (flows.classes, flows.rates, flows.windows)
     simulation.AddFlows(*ends, flows.sizes, *times, *limits, count)
+    if flows.waits is not None:
+        waits = flows.waits
+        simulation.AddDependencies(waits.flows, waits.after, waits.delays, len(waits))
     for flow, (on_ps, off_ps) in flows.on_off.items():
         simulation.SetOnOff(flow, on_ps, off_ps)
     for flow, nodes in flows.paths.items():

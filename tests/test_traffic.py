@@ -127,7 +127,7 @@ def test_a_bad_csv_file_is_told_line_by_line(tmp_path: Path) -> None:
     assert told == [
         "m.csv: line 3: 2 cells under 4 columns",
         (
-            "x.toml: traffic[0].file: m.csv, line 2: '10XB': 'XB' is no unit of a size; "
+            "m.csv: line 2: size: '10XB': 'XB' is no unit of a size; "
             "known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB"
         ),
     ]
@@ -289,8 +289,8 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             {"kind": "gredy"},
             (
                 "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
-                "    allowed: greedy, cycle, ring, messages, incast, permutation, "
-                "all_to_all, poisson\n"
+                "    allowed: collective, greedy, cycle, ring, incast, permutation, "
+                "all_to_all, poisson, messages\n"
                 "    hint: did you mean 'greedy'?"
             ),
         ),

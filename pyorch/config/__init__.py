@@ -1,7 +1,20 @@
 """Experiment files: from TOML to validated, canonical settings."""
 
-from pyorch.config import topology_kinds, traffic_kinds  # they register themselves
+from pyorch.config import (  # they register themselves
+    topology_kinds,
+    traffic_collectives,
+    traffic_kinds,
+    traffic_messages,
+)
 from pyorch.config.experiment import Experiment
 from pyorch.config.load import list_experiments, load_experiment
 
-__all__ = ["Experiment", "list_experiments", "load_experiment", "topology_kinds", "traffic_kinds"]
+__all__ = [
+    "Experiment",
+    "list_experiments",
+    "load_experiment",
+    "topology_kinds",
+    "traffic_collectives",
+    "traffic_kinds",
+    "traffic_messages",
+]

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pyorch.config.experiment import TRACES, Point, TraceTable, check_port
 from pyorch.config.findings import Findings, Path
 from pyorch.config.setting import canonical_quantity
+from pyorch.config.traffic import label_of
 from pyorch.errors import one_of, suggest
 
 
@@ -114,6 +115,8 @@ def _check_names(
             _check_names(part, (*path, str(number)), points, varied, findings, complete)
     if not isinstance(entry, dict):
         return
+    if path[0] == "metric" and len(path) == 2:
+        _check_traffic(entry, path, points, findings)
     for key, value in entry.items():
         at = (*path, key)
         if key in ("port", "ports"):
@@ -132,6 +135,32 @@ def _check_port(port: object, path: Path, points: Sequence[Point], findings: Fin
     networks = list({id(point.network): point.network for point in points}.values())
     if not any(check_port(port, network, Findings(""), ()) for network in networks):
         check_port(port, networks[0], findings, path)
+
+
+def _entries_of(label: object, points: Sequence[Point]) -> list[Mapping[str, Any]]:
+    """Return the [[traffic]] entries of a label, of all settings."""
+    return [
+        entry
+        for point in points
+        for number, entry in enumerate(point.data["traffic"])
+        if label_of(entry, number) == label
+    ]
+
+
+def _check_traffic(
+    metric: Mapping[str, Any], path: Path, points: Sequence[Point], findings: Findings
+) -> None:
+    """Labels and collectives must be those of the [[traffic]] of one of the settings at least."""
+    written = metric.get("traffic", [])
+    for label in written if isinstance(written, list) else [written]:
+        if isinstance(label, str) and points and not _entries_of(label, points):
+            traffic = [one for point in points for one in enumerate(point.data["traffic"])]
+            known = dict.fromkeys(label_of(entry, number) for number, entry in traffic)
+            findings.unknown((*path, "traffic"), "[[traffic]] entry", label, known)
+    name, entries = metric.get("collective"), _entries_of(written, points)
+    known = dict.fromkeys(one["name"] for e in entries for one in e.get("collectives") or ())
+    if entries and isinstance(name, str) and name not in known:
+        findings.unknown((*path, "collective"), "collective", name, known)
 
 
 def _check_filter(

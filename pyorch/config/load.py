@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import re
@@ -17,7 +18,8 @@ from pyorch.config.compare import COMPARE, added_variants
 from pyorch.config.entries import Entries, resolve_entries
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
-from pyorch.config.patch import Override, PatchError, leaves, nest, parse_overrides, put
+from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
+from pyorch.config.schemes import Scheme, environment, load_schemes
 from pyorch.config.setting import Resolver, canonical_param, is_whole
 from pyorch.errors import Problem, UserError, one_of, suggest
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Settings of one experiment above which a plan is surely a mistake.
 MAX_POINTS = 100_000
+#: Folders below experiments/ whose TOML files are no experiments.
+MATERIAL = frozenset({"schemes", "parts", "workloads"})
 SCENARIO = "scenario"
 """The key under which [scenarios.NAME] are swept."""
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -47,12 +51,27 @@ def load_experiment(
     paths = paths or _default_paths()
     file, name = _find(name_or_path, paths)
     label = _label(file, paths)
-    document = read_toml(file, label)
+    document = _with_included(read_toml(file, label), file, label)
     given, problems = parse_overrides(overrides)
     types = None if schema is None else catalogue(schema)
     resolver = Resolver(name, file.parent, paths.experiments / "workloads", types)
     loader = _Loader(resolver, Findings(label, problems=problems), document, given, paths)
     return loader.load(file)
+
+
+def _with_included(document: dict[str, Any], file: FilePath, label: str) -> dict[str, Any]:
+    """Return a document with those it includes below it: its own keys win, lists are joined."""
+    names = document.pop("include", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UserError([Problem(f"{label}: include", f"{names!r} is not a list of files")])
+    whole: dict[str, Any] = {}
+    for name in names:
+        part = file.parent / name
+        if not part.is_file():
+            what = f"there is no file {name!r} beside the experiment file"
+            raise UserError([Problem(f"{label}: include", what)])
+        whole = merge(whole, read_toml(part, name))
+    return merge(whole, document)
 
 
 def experiment_name(name_or_path: str, paths: Paths) -> str:
@@ -119,6 +138,12 @@ def _default_paths() -> Paths:
     return default_paths()
 
 
+def _files(paths: Paths) -> list[FilePath]:
+    """Return the experiment files; in folders named as in MATERIAL lies what they include."""
+    found = sorted(paths.experiments.rglob("*.toml"))
+    return [file for file in found if file.parent.name not in MATERIAL]
+
+
 def _name(file: FilePath, paths: Paths) -> str:
     root = paths.experiments.resolve()
     resolved = file.resolve()
@@ -163,8 +188,10 @@ class _Loader:
     paths: Paths
     labels: dict[str, str] = field(default_factory=dict)
     """Where the variants stand that other files add."""
+    schemes: dict[str, Scheme] = field(default_factory=dict)
 
     def load(self, file: FilePath) -> Experiment:
+        self._scale()
         settings = self._whole_overrides()
         texts = self._texts()
         variants = self._variants() or {"": []}
@@ -181,6 +208,30 @@ class _Loader:
         return _experiment(
             self.resolver, file, texts, seeds_of(run), variants, sweep, points, entries
         )
+
+    def _scale(self) -> None:
+        """Put the changes of the chosen [scale.NAME] before the other overrides."""
+        scales = self.document.pop("scale", {})
+        chosen = [override for override in self.overrides if override.path == ("scale",)]
+        self.overrides = [override for override in self.overrides if override not in chosen]
+        for override in chosen:
+            name = str(override.values[0])
+            if not isinstance(scales, dict) or not isinstance(scales.get(name), dict):
+                hint = suggest(name, scales)
+                what = f"there is no [scale.{name}]"
+                self.findings.problems.append(
+                    Problem(override.where, what, one_of(scales) or None, hint)
+                )
+                continue
+            self.overrides = [
+                *(
+                    Override(f"scale={name}", path, tuple(value), is_list=True)
+                    if path[0] == "sweep" and isinstance(value, list)
+                    else Override(f"scale={name}", path, (value,), is_list=False)
+                    for path, value in leaves(scales[name])
+                ),
+                *self.overrides,
+            ]
 
     def _whole_overrides(self) -> list[Override]:
         """Apply the overrides that change the experiment as a whole; return the others."""
@@ -235,13 +286,24 @@ class _Loader:
         return texts
 
     def _variants(self) -> dict[str, list[tuple[Path, Any]]]:
-        """Return the patches of the variants: of the file, and what modules add to comparisons."""
-        own = self._patches("variants")
+        """Return the patches of the variants: of the file, of scheme files, and of modules.
+
+        Those of scheme files are made later, for each setting.
+        """
+        variants = self._patches("variants")
+        written = self.document.pop("schemes", None)
+        if written is not None:
+            self.schemes = load_schemes(written, self.resolver.folder, self.findings)
+        for name in self.schemes:
+            if name in variants:
+                what = f"{name!r} is also a scheme of {self.schemes[name].file}"
+                self.findings.add(("variants", name), what, "another name")
+            variants[name] = []
         key = self.document.get(COMPARE)
-        for added in added_variants(key, own, self.paths, self.findings):
+        for added in added_variants(key, variants, self.paths, self.findings):
             self.labels[added.name] = added.file
-            own[added.name] = added.changes
-        return own
+            variants[added.name] = added.changes
+        return variants
 
     def _patches(self, kind: str) -> dict[str, list[tuple[Path, Any]]]:
         """Return the patches of [variants.NAME] or [scenarios.NAME] by name."""
@@ -351,17 +413,18 @@ class _Loader:
         document = copy.deepcopy(self.document)
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
-        changes = [
+        given = [
             (path, value, f"{self.labels.get(variant, label)}: {name}: {dotted(path)}")
             for name, patch in patches.items()
             for path, value in patch
         ]
-        changes += [
+        changes: list[tuple[Path, Any, str]] = [
             (tuple(key.split(".")), value, texts.get(key, f"{label}: sweep.{key}"))
             for key, value in swept.items()
             if key != SCENARIO or not self.document.get("scenarios")
         ]
         changes += [(o.path, o.values[0], o.where) for o in fixed if ".".join(o.path) not in swept]
+        changes = given + self._of_scheme(variant, given + changes) + changes
         origins = dict(self.findings.origins)
         for path, value, where in changes:
             try:
@@ -378,6 +441,29 @@ class _Loader:
         point = self.resolver.resolve(document, params, findings)
         self.findings.merge(findings.problems)
         return point
+
+    def _of_scheme(
+        self, variant: str, others: list[tuple[Path, Any, str]]
+    ) -> list[tuple[Path, Any, str]]:
+        """Return the changes of a scheme file, worked out for the network of this setting."""
+        scheme = self.schemes.get(variant)
+        if scheme is None:
+            return []
+        document = copy.deepcopy(self.document)
+        for path, value, _ in others:
+            with contextlib.suppress(PatchError):  # noted when it is applied for good
+                put(document, path, value)
+        network = self.resolver.network(document.get("topology"), Findings(self.findings.file))
+        if network is None:
+            return []  # what is wrong is noted by the resolver
+        try:
+            patch = scheme.patch(environment(document, network.network))
+        except UserError as error:
+            self.findings.merge(error.problems)
+            return []
+        except ValueError:  # of a unit: the resolver says where
+            return []
+        return [(path, value, f"{scheme.file}: {dotted(path)}") for path, value in patch]
 
     def _varied(
         self, variants: Mapping[str, Any], sweep: Mapping[str, list[Any]]

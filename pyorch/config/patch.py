@@ -6,7 +6,7 @@ import copy
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from pyorch.config.findings import Path
 from pyorch.errors import Problem
@@ -37,6 +37,24 @@ class Override:
     def where(self) -> str:
         """How messages name it."""
         return f"--set {self.text}"
+
+
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one document over another: tables key by key, lists of tables one behind the other."""
+    whole = dict(below)
+    for key, value in above.items():
+        old = whole.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            whole[key] = merge(old, value)
+        elif _is_tables(old) and _is_tables(value):
+            whole[key] = [*old, *value]
+        else:
+            whole[key] = value
+    return whole
+
+
+def _is_tables(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
 
 
 def split_key(key: str) -> Path:

@@ -69,7 +69,7 @@ class Resolver:
         run = resolve_run(document.get("run"), findings)
         schemes = self._schemes(document, findings)
         attributes = self._attributes(document, schemes, findings)
-        network = self._network(document.get("topology"), findings)
+        network = self.network(document.get("topology"), findings)
         if network is None:
             self._check_entries(document, findings)
             return None
@@ -158,7 +158,7 @@ class Resolver:
                 attributes[info.name] = values
         return dict(sorted(attributes.items()))
 
-    def _network(self, data: object, findings: Findings) -> topology.ResolvedTopology | None:
+    def network(self, data: object, findings: Findings) -> topology.ResolvedTopology | None:
         """Resolve [topology]; most settings of a sweep share one."""
         key = json.dumps(data, sort_keys=True, default=str)
         if key not in self._networks:

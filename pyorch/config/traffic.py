@@ -1,8 +1,8 @@
 """Traffic: from the [[traffic]] entries of a file to flat arrays of flows.
 
-The kinds are in pyorch.config.traffic_kinds. Random choices of an entry come from a generator
-seeded by the run's seed and the number of the entry alone, so that one seed gives the same flows
-under every scheme.
+The kinds are in traffic_kinds, traffic_messages and traffic_collectives. Random choices of an entry
+come from a generator seeded by the seed of the run and the number of the entry alone, so that one
+seed gives the same flows under every scheme.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path as FilePath
 from typing import Any, ClassVar, TypeVar
 
@@ -37,13 +38,33 @@ _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
 @dataclass(frozen=True)
+class Waits:
+    """Flows that wait for others; all arrays have the shape (edges,).
+
+    flows[i] starts `delays[i]` [ps] after flow `after[i]` has been received whole, at the earliest.
+    """
+
+    flows: npt.NDArray[np.uint32]
+    after: npt.NDArray[np.uint32]
+    delays: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.flows)
+
+    def behind(self, first: int) -> Waits:
+        """Return the same of flows whose numbers begin at `first`."""
+        shift = np.uint32(first)
+        return Waits(self.flows + shift, self.after + shift, self.delays)
+
+
+@dataclass(frozen=True)
 class Flows:
     """Flows in the order of the traffic entries; all arrays have the shape (flows,).
 
     sizes: payload bytes, 0 is greedy. starts, stops: ps, stop -1 is never. classes: 0..7. rates:
     cap in bit/s, 0 is none. windows: bytes in flight, 0 is no limit. groups: number of the traffic
     entry of each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow ->
-    numbers of all nodes from source to destination.
+    numbers of all nodes from source to destination. waits: who waits for whom, if anyone does.
     """
 
     src: npt.NDArray[np.uint32]
@@ -58,6 +79,7 @@ class Flows:
     labels: tuple[str, ...]
     on_off: dict[int, tuple[int, int]] = field(default_factory=dict)
     paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
+    waits: Waits | None = None
 
     def __len__(self) -> int:
         return len(self.src)
@@ -65,7 +87,10 @@ class Flows:
 
 @dataclass(frozen=True)
 class Block:
-    """The flows of one entry; numbers stand for all flows. paths: by flow, all its nodes."""
+    """The flows of one entry; numbers stand for all flows.
+
+    paths: by flow, all its nodes. waits: who waits for whom among them.
+    """
 
     src: npt.NDArray[np.uint32]
     dst: npt.NDArray[np.uint32]
@@ -73,6 +98,7 @@ class Block:
     starts: npt.NDArray[np.int64] | int
     classes: npt.NDArray[np.uint8] | None = None
     paths: Sequence[npt.NDArray[np.uint32]] = ()
+    waits: Waits | None = None
 
 
 @dataclass(frozen=True)
@@ -252,6 +278,23 @@ def node_numbers(names: Sequence[str], network: Topology) -> npt.NDArray[np.uint
     return np.array([network.numbers[name] for name in names], dtype=np.uint32)
 
 
+def end_numbers(
+    pairs: Sequence[tuple[str, str]], network: Topology
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return the numbers of the sources and of the destinations."""
+    src = node_numbers([pair[0] for pair in pairs], network)
+    return src, node_numbers([pair[1] for pair in pairs], network)
+
+
+def first_in_circle(after: Sequence[Sequence[int]]) -> int | None:
+    """Return the first that can never start when each waits for those listed; None: all can."""
+    try:
+        tuple(TopologicalSorter(dict(enumerate(after))).static_order())
+    except CycleError as error:
+        return int(min(error.args[1]))
+    return None
+
+
 def _check_common(table: TrafficTable, check: Check) -> None:
     if (table.on is None) != (table.off is None):
         check.add(
@@ -304,6 +347,8 @@ def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) ->
         ]
         return np.concatenate([np.zeros(0, dtype), *parts])
 
+    firsts = np.cumsum([0, *counts])[:-1].tolist()
+    waits = [b.waits.behind(n) for b, n in zip(blocks, firsts, strict=True) if b.waits is not None]
     classes = [
         t.traffic_class if b.classes is None else b.classes
         for b, t in zip(blocks, tables, strict=True)
@@ -318,14 +363,26 @@ def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) ->
         rates=column([table.rate_cap or 0 for table in tables], np.uint64),
         windows=column([table.window for table in tables], np.uint64),
         groups=column(list(range(len(tables))), np.uint32),
-        labels=tuple(t.label or f"{t.kind}-{n}" for n, t in enumerate(tables)),
+        labels=tuple(label_of({"label": t.label, "kind": t.kind}, n) for n, t in enumerate(tables)),
+        waits=join_waits(waits),
     )
-    first = 0
-    for count, table, block in zip(counts, tables, blocks, strict=True):
+    for first, count, table, block in zip(firsts, counts, tables, blocks, strict=True):
         result.paths.update(enumerate(block.paths, start=first))
         if table.on is not None and table.off is not None:
             result.on_off.update(dict.fromkeys(range(first, first + count), (table.on, table.off)))
         if table.path is not None:
             result.paths[first] = node_numbers(table.path, network)
-        first += count
     return result
+
+
+def label_of(entry: Mapping[str, Any], number: int) -> str:
+    """Return the name of the entry of a number: its label, else its kind and the number."""
+    return str(entry.get("label") or f"{entry['kind']}-{number}")
+
+
+def join_waits(waits: Sequence[Waits]) -> Waits | None:
+    """Return all of them together; None when nobody waits."""
+    if not any(len(one) for one in waits):
+        return None
+    columns = ([getattr(one, name) for one in waits] for name in ("flows", "after", "delays"))
+    return Waits(*(np.concatenate(column) for column in columns))

@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.config import workloads
-from pyorch.config.fields import Duration, Names, Size, Table, Time, TrafficClass
+from pyorch.config.fields import Duration, Names, Size, Table, Time
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.config.traffic import (
     NEVER,
@@ -19,11 +19,11 @@ from pyorch.config.traffic import (
     Check,
     TrafficTable,
     canonical,
+    end_numbers,
     node_numbers,
     traffic,
 )
 from pyorch.errors import Problem, UserError
-from pyorch.units import parse_bytes, parse_time
 
 #: Flows of one entry above which a plan is surely a mistake.
 MAX_FLOWS = 50_000_000
@@ -75,7 +75,7 @@ class Greedy(TrafficTable):
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        src, dst = _ends(self.pairs(), network)
+        src, dst = end_numbers(self.pairs(), network)
         return Block(src, dst, 0, self.start)
 
     @override
@@ -173,97 +173,6 @@ class Ring(_Routed):
             way = switches[(place + np.arange(self.hops + 1)) % len(switches)]
             paths.append(np.array([host, *way, first[int(way[-1])]], dtype=np.uint32))
         return paths
-
-
-class Message(Table):
-    """One message; start and class default to those of the entry."""
-
-    src: str
-    dst: str
-    size: Size
-    start: Time | None = None
-    traffic_class: TrafficClass | None = Field(default=None, alias="class")
-
-
-@traffic("messages")
-class Messages(TrafficTable):
-    """Messages listed in the file, or in a CSV file of src, dst, size, start and maybe class."""
-
-    messages: list[Message] | None = None
-    file: str | None = None
-
-    @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
-        if (self.messages is None) == (self.file is None):
-            check.add("messages", "give either 'messages' or 'file'", "one of the two")
-            return None
-        listed = self.messages if self.file is None else self._read(check, self.file)
-        if listed is None:
-            return None
-        if not listed:
-            check.add("messages", "empty", "at least one message")
-        filled = [self._fill(message) for message in listed]
-        for number, message in enumerate(filled):
-            self._check(check, f"messages.{number}" if self.file is None else "file", message)
-        return canonical(self, messages=filled, file=None)
-
-    def _fill(self, message: Message) -> Message:
-        start = self.start if message.start is None else message.start
-        own = message.traffic_class
-        own = self.traffic_class if own is None else own
-        return message.model_copy(update={"start": start, "traffic_class": own})
-
-    @staticmethod
-    def _check(check: Check, key: str, message: Message) -> None:
-        known = [check.host(key, name) for name in (message.src, message.dst)]
-        if all(known):
-            _check_pairs(check, [(message.src, message.dst)], key)
-        if (message.start or 0) >= check.scene.duration_ps:
-            check.add(key, "a message starts at or after the end of the run", "before run.duration")
-
-    @staticmethod
-    def _read(check: Check, name: str) -> list[Message] | None:
-        path = check.scene.folder / name
-        if not path.is_file():
-            check.add("file", f"there is no file {name!r} beside the experiment file")
-            return None
-        before = len(check.findings.problems)
-        columns = ["src", "dst", "size", "start"]
-        messages = []
-        for line, row in workloads.rows(path, columns, check.findings.problems, ("class",)):
-            try:
-                messages.append(_message(row))
-            except ValueError as error:
-                check.add("file", f"{name}, line {line}: {error}")
-        return messages if len(check.findings.problems) == before else None
-
-    @override
-    def pairs(self) -> list[tuple[str, str]]:
-        return [(message.src, message.dst) for message in self.messages or ()]
-
-    @override
-    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        src, dst = _ends(self.pairs(), network)
-        messages = self.messages or []
-        sizes = np.array([message.size for message in messages], dtype=np.uint64)
-        starts = np.array([message.start or 0 for message in messages], dtype=np.int64)
-        classes = np.array([message.traffic_class or 0 for message in messages], dtype=np.uint8)
-        return Block(src, dst, sizes, starts, classes)
-
-
-def _message(row: dict[str, str]) -> Message:
-    """Return the message of a line of a CSV file; plain numbers are bytes and ps."""
-    size = int(row["size"]) if row["size"].isdigit() else parse_bytes(row["size"])
-    start = int(row["start"]) if row["start"].isdigit() else parse_time(row["start"])
-    own = row.get("class") or None
-    if own is not None and own not in "01234567":
-        raise ValueError(f"class {own!r} is not one of 0 to 7")
-    if size == 0:
-        raise ValueError("the size is 0")
-    number = None if own is None else int(own)
-    return Message.model_construct(
-        src=row["src"], dst=row["dst"], size=size, start=start, traffic_class=number
-    )
 
 
 @traffic("incast")
@@ -508,8 +417,3 @@ def _check_pairs(check: Check, pairs: list[tuple[str, str]], key: str = "dst") -
     for src, dst in pairs:
         if src == dst:
             check.add(key, f"{src} sends to itself", "src and dst differ")
-
-
-def _ends(pairs: list[tuple[str, str]], network: Topology) -> tuple[Array, Array]:
-    src = node_numbers([pair[0] for pair in pairs], network)
-    return src, node_numbers([pair[1] for pair in pairs], network)

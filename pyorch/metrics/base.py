@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pyorch.errors import Problem, UserError
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced
+
+if TYPE_CHECKING:
+    from pyorch.config.traffic import Flows
 
 Columns = Mapping[str, Any]
 """A table: anything that gives an array for a column name (dict of arrays or DataFrame)."""
@@ -34,6 +38,15 @@ class RunTables:
     def end_ps(self) -> int:
         """When the run ended [ps]: as it says itself, else its duration."""
         return int(self.summary.get("end_ps", self.spec["run"]["duration_ps"]))
+
+    @cached_property
+    def flows(self) -> Flows:
+        """The flows as the run was asked for them, in the order of table `flow`."""
+        from pyorch.config import topology, traffic
+
+        network = topology.build(self.spec["topology"])
+        duration = self.spec["run"]["duration_ps"]
+        return traffic.flows(self.spec["traffic"], network, self.spec["seed"], duration)
 
     def is_traced(self, need: Need) -> bool:
         """Whether the run was asked to trace what is needed."""

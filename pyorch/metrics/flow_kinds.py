@@ -39,7 +39,8 @@ def percentile_of(values: Floats, percentile: float) -> float | None:
 class FlowFilter(Metric):
     """A metric over finite flows that start inside [warm-up, duration).
 
-    Filters: `class`, `src` and `dst` (hosts), sizes from `min_size` up to below `max_size`.
+    Filters: `class`, `src` and `dst` (hosts), sizes from `min_size` up to below `max_size`,
+    `traffic` (labels of [[traffic]] entries).
     """
 
     class_number: TrafficClass | None = Field(default=None, alias="class")
@@ -47,6 +48,7 @@ class FlowFilter(Metric):
     dst: Chosen[str] | None = None
     min_size: Size | None = None
     max_size: Size | None = None
+    traffic: Chosen[str] | None = None
 
     def _mask(self, run: RunTables) -> NDArray[np.bool_] | None:
         """Rows of table `flow` that pass the filters; None when a host does not exist."""
@@ -70,10 +72,16 @@ class FlowFilter(Metric):
             mask &= size >= self.min_size
         if self.max_size is not None:
             mask &= size < self.max_size
+        if self.traffic is not None:
+            labels = run.flows.labels
+            groups = [number for number, label in enumerate(labels) if label in self.traffic]
+            if not groups:
+                return None
+            mask &= np.isin(run.flows.groups, groups)
         return mask
 
     def finite(self, run: RunTables) -> NDArray[np.bool_] | None:
-        """Rows of finite flows that start in the measured period."""
+        """Rows of finite flows that start in the measured period, or never came to start."""
         import numpy as np
 
         mask = self._mask(run)
@@ -83,6 +91,7 @@ class FlowFilter(Metric):
         settings = run.spec["run"]
         starts = np.asarray(table["start_ps"])
         measured = (starts >= settings.get("warmup_ps", 0)) & (starts < settings["duration_ps"])
+        measured |= starts < 0  # what it waits for never finished: unfinished itself
         return np.asarray(mask & measured & (np.asarray(table["size_bytes"]) > 0), dtype=bool)
 
 
@@ -173,7 +182,7 @@ class GoodputFilter(FlowFilter):
         if self.flows is not None:
             mask = mask & np.isin(np.asarray(table["flow"]), self.flows)
         bits = np.asarray(table["delivered_bytes"])[mask].astype(np.float64) * 8
-        start = np.asarray(table["start_ps"])[mask].astype(np.float64)
+        start = np.maximum(np.asarray(table["start_ps"])[mask], 0).astype(np.float64)
         finish = np.asarray(table["finish_ps"])[mask].astype(np.float64)
         end = np.where(finish < 0, run.end_ps, finish)
         active = end > start
@@ -227,6 +236,42 @@ class Fairness(GoodputFilter):
         goodput = rows[0] / (rows[2] - rows[1])
         squares = float((goodput**2).sum())
         return float(goodput.sum()) ** 2 / (len(goodput) * squares) if squares else None
+
+
+@metric
+class CollectiveTime(Metric):
+    """From the first start to the last arrival of a [[traffic]] entry, or of one collective of it.
+
+    `traffic`: label of the entry. `collective`: name, of a `collective` entry; of one that is
+    repeated all rounds together. Infinite when a message did not arrive.
+    """
+
+    kind: Literal["collective_time"] = "collective_time"
+    traffic: str
+    collective: str | None = None
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        table = run.table("flow")
+        if table is None or self.traffic not in run.flows.labels:
+            return None
+        entry = run.flows.labels.index(self.traffic)
+        rows = np.flatnonzero(run.flows.groups == entry)
+        if self.collective is not None:
+            from pyorch.config.traffic_collectives import flows_of_collective
+
+            rows = rows[flows_of_collective(run.spec["traffic"][entry], self.collective)]
+        if not len(rows):
+            return None
+        starts, ends = (np.asarray(table[name])[rows] for name in ("start_ps", "finish_ps"))
+        unfinished = bool((ends < 0).any())
+        return math.inf if unfinished else float(ends.max() - starts.min())
 
 
 @metric

@@ -115,6 +115,9 @@ class Simulation::Impl
     ~Impl();
     bool IsDone() const;
     void StartFlows();
+    void StartFlow(uint32_t flow);
+    void NotifyFinished(uint32_t flow);
+    std::string CheckDependencies() const;
     void FillFlowTable();
     void TraceFlowRates(const lossless::Port& port, uint32_t classMask);
     void RecordFlowRate(uint32_t flow, uint64_t rate);
@@ -122,6 +125,20 @@ class Simulation::Impl
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
     std::string DescribeCycle() const;
+
+    /// What keeps a flow from starting.
+    struct Waiting
+    {
+        uint32_t left{0};    //!< flows that must finish before
+        int64_t earliest{0}; //!< the latest time that those finished so far allow (ps)
+    };
+
+    /// A flow that waits for another.
+    struct Follower
+    {
+        uint32_t flow; //!< its number
+        int64_t delay; //!< from the end of the other (ps)
+    };
 
     /// Columns of "flow_rate".
     struct FlowRateColumns
@@ -144,13 +161,15 @@ class Simulation::Impl
     std::vector<uint32_t> byStart;       //!< flows in the order of their starts
     std::size_t nextStart{0};            //!< next of them
     lossless::ReusableEvent<Impl> start; //!< starts it
-    Hops cycle;                          //!< of the flows' buffer dependencies; empty: none
-    std::ostringstream pathProblems;     //!< of SetPath
-    lossless::Table flows{"flow"};       //!< result of every flow
-    FlowRateColumns flowRates{};         //!< of "flow_rate", if it is traced
-    std::vector<bool> tracesRate;        //!< by flow
-    bool finished{false};                //!< Finish was called
-    std::string problems;                //!< what it found
+    std::vector<Waiting> waiting;        //!< by flow; empty: no flow waits for another
+    std::vector<std::vector<Follower>> followers; //!< by flow; empty: none
+    Hops cycle;                      //!< of the flows' buffer dependencies; empty: none
+    std::ostringstream pathProblems; //!< of SetPath
+    lossless::Table flows{"flow"};   //!< result of every flow
+    FlowRateColumns flowRates{};     //!< of "flow_rate", if it is traced
+    std::vector<bool> tracesRate;    //!< by flow
+    bool finished{false};            //!< Finish was called
+    std::string problems;            //!< what it found
 };
 
 Simulation::Impl::Impl()
@@ -238,6 +257,66 @@ Simulation::Impl::StartFlows()
     {
         start.Schedule(demands[byStart[nextStart]].start - now);
     }
+}
+
+void
+Simulation::Impl::StartFlow(uint32_t flow)
+{
+    queuePairs[flow]->Start();
+}
+
+void
+Simulation::Impl::NotifyFinished(uint32_t flow)
+{
+    const int64_t now = NowPs();
+    for (const auto& [follower, delay] : followers[flow])
+    {
+        Waiting& wait = waiting[follower];
+        wait.earliest = std::max(wait.earliest, now + delay);
+        if (--wait.left == 0)
+        {
+            const int64_t begin = std::max(wait.earliest, demands[follower].start);
+            // as an event of its own, for the receiver is still at work on the last packet
+            Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
+                                &Impl::StartFlow,
+                                this,
+                                follower);
+        }
+    }
+}
+
+std::string
+Simulation::Impl::CheckDependencies() const
+{
+    std::vector<uint32_t> left;
+    std::vector<uint32_t> free;
+    for (uint32_t flow = 0; flow < waiting.size(); ++flow)
+    {
+        left.push_back(waiting[flow].left);
+        if (left.back() == 0)
+        {
+            free.push_back(flow);
+        }
+    }
+    std::size_t startable = 0;
+    for (; startable < free.size(); ++startable)
+    {
+        for (const Follower& follower : followers[free[startable]])
+        {
+            if (--left[follower.flow] == 0)
+            {
+                free.push_back(follower.flow);
+            }
+        }
+    }
+    if (startable == waiting.size())
+    {
+        return {};
+    }
+    const auto first = std::find_if(left.begin(), left.end(), [](uint32_t n) { return n > 0; });
+    return "flow " + std::to_string(first - left.begin()) + " and " +
+           std::to_string(waiting.size() - startable - 1) +
+           " more can never start: they wait for each other in a circle\n";
 }
 
 int64_t
@@ -503,6 +582,30 @@ Simulation::AddFlows(const uint32_t* src,
 }
 
 void
+Simulation::AddDependencies(const uint32_t* flows,
+                            const uint32_t* after,
+                            const int64_t* delays,
+                            uint32_t n)
+{
+    m_impl->waiting.resize(m_impl->demands.size());
+    m_impl->followers.resize(m_impl->demands.size());
+    m_impl->progress.whenFinished = MakeCallback(&Impl::NotifyFinished, m_impl.get());
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        m_impl->GetFlow(flows[i]);
+        m_impl->GetFlow(after[i]);
+        NS_ABORT_MSG_IF(m_impl->demands[after[i]].bytes == 0,
+                        "flow " << flows[i] << " waits for flow " << after[i]
+                                << ", which has no end");
+        NS_ABORT_MSG_IF(delays[i] < 0,
+                        "flow " << flows[i] << " would start " << -delays[i] << " ps before flow "
+                                << after[i] << " ends");
+        ++m_impl->waiting[flows[i]].left;
+        m_impl->followers[after[i]].push_back({flows[i], delays[i]});
+    }
+}
+
+void
 Simulation::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 {
     m_impl->GetFlow(flow);
@@ -574,6 +677,11 @@ void
 Simulation::Build()
 {
     m_impl->fabric->Build();
+    if (!m_impl->waiting.empty())
+    {
+        m_impl->waiting.resize(m_impl->demands.size());
+        m_impl->followers.resize(m_impl->demands.size());
+    }
     lossless::DependencyGraph dependencies;
     for (uint32_t flow = 0; flow < m_impl->queuePairs.size(); ++flow)
     {
@@ -593,7 +701,10 @@ Simulation::Build()
         const auto hops = m_impl->fabric->GetRoutes().Trace(src, queuePair.GetHeader());
         dependencies.Add(hops);
         m_impl->idealTimes.push_back(m_impl->IdealTime(queuePair, hops));
-        m_impl->byStart.push_back(flow);
+        if (m_impl->waiting.empty() || !m_impl->waiting[flow].left)
+        {
+            m_impl->byStart.push_back(flow);
+        }
     }
     m_impl->cycle = dependencies.FindCycle();
     std::stable_sort(m_impl->byStart.begin(),
@@ -617,7 +728,8 @@ Simulation::Build()
 std::string
 Simulation::Check() const
 {
-    std::string problems = m_impl->pathProblems.str() + m_impl->fabric->Check();
+    std::string problems = m_impl->pathProblems.str() + m_impl->CheckDependencies();
+    problems += m_impl->fabric->Check();
     for (const auto& queuePair : m_impl->queuePairs)
     {
         const auto& routes = m_impl->fabric->GetRoutes();
@@ -774,7 +886,7 @@ Simulation::Impl::FillFlowTable()
         dst->push_back(queuePair->GetDestination()->GetId());
         cls->push_back(demand.cls);
         size->push_back(static_cast<int64_t>(demand.bytes));
-        begin->push_back(demand.start);
+        begin->push_back(queuePair->IsStarted() ? demand.start : -1);
         finish->push_back(outcome.finish);
         ideal->push_back(idealTimes[queuePair->GetFlow()]);
         delivered->push_back(static_cast<int64_t>(outcome.delivered));

@@ -185,6 +185,21 @@ class Simulation
                       const uint64_t* windows,
                       uint32_t n);
     /**
+     * @brief Let flows wait for others: a flow starts at the latest of its own start and, for each
+     * flow it waits for, the time at which that one was received whole plus a delay.
+     *
+     * A flow whose start has not come by the end has start_ps -1 in the table "flow".
+     *
+     * @param flows those that wait; a flow may stand there several times.
+     * @param after for each, a finite flow that it waits for.
+     * @param delays ps, from 0.
+     * @param n length of the three.
+     */
+    void AddDependencies(const uint32_t* flows,
+                         const uint32_t* after,
+                         const int64_t* delays,
+                         uint32_t n);
+    /**
      * @brief Let a flow send only in bursts.
      *
      * @param flow its number.

@@ -428,9 +428,13 @@ Host::NoteDelivery()
 }
 
 void
-Host::NoteFinished()
+Host::NoteFinished(uint32_t flow)
 {
     ++m_progress->finished;
+    if (!m_progress->whenFinished.IsNull())
+    {
+        m_progress->whenFinished(flow);
+    }
     if (m_progress->stopWhenDone && m_progress->finished == m_progress->finite)
     {
         Simulator::Stop();

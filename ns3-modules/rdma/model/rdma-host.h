@@ -6,6 +6,7 @@
 
 #include "rdma-queue-pair.h"
 
+#include "ns3/callback.h"
 #include "ns3/lossless-fabric-node.h"
 
 #include <array>
@@ -24,6 +25,7 @@ struct Progress
     uint64_t finished{0};     //!< messages received whole
     uint64_t finite{0};       //!< messages there are; when all are received the run may stop
     bool stopWhenDone{false}; //!< stop the simulator then
+    Callback<void, uint32_t> whenFinished; //!< told of each flow received whole; null: nobody asks
 };
 
 /**
@@ -87,8 +89,12 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     void Activate(QueuePair* queuePair);
     /// A queue pair received data in order.
     void NoteDelivery();
-    /// A queue pair received its message whole.
-    void NoteFinished();
+    /**
+     * @brief A queue pair received its message whole.
+     *
+     * @param flow its number.
+     */
+    void NoteFinished(uint32_t flow);
 
     lossless::Frame* Pull(uint8_t cls) override;
     void Reopen(uint16_t queue) override;

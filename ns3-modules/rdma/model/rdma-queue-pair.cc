@@ -144,6 +144,7 @@ void
 QueuePair::Start()
 {
     m_started = true;
+    m_demand.start = NowPs(); // a flow that waits for others learns it only now
     if (m_control)
     {
         m_control->Start(this, m_src->GetPort(0).GetRate());
@@ -544,7 +545,7 @@ QueuePair::ReceiveData(const Frame& frame)
     if (m_expected == m_packets)
     {
         m_outcome.finish = NowPs();
-        m_dst->NoteFinished();
+        m_dst->NoteFinished(m_flow);
     }
     if (++m_unanswered >= m_ackEvery || m_expected == m_packets || frame.word[0])
     {

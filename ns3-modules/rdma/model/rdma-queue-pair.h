@@ -223,6 +223,16 @@ class QueuePair : public Object
     Ptr<CongestionControl> GetCongestionControl() const;
 
     /**
+     * @brief Has its start come?
+     *
+     * @return true if so.
+     */
+    bool IsStarted() const
+    {
+        return m_started;
+    }
+
+    /**
      * @brief Does the sender know that the whole message was received?
      *
      * @return true if so; an endless one never is.

@@ -859,6 +859,116 @@ class RunTest : public TestCase
 
 /**
  * @ingroup rdma-tests
+ * @brief Flows that wait for others.
+ *
+ * One packet of 1000 B on an idle star of 100 Gb/s and 1 us takes 2 x 83.84 ns + 2 us.
+ */
+class DependencyTest : public TestCase
+{
+  public:
+    DependencyTest()
+        : TestCase("a flow that waits for others starts at the latest of its own start and their "
+                   "ends plus a delay, and a circle is refused")
+    {
+    }
+
+  private:
+    static constexpr int64_t ONE = 2'167'680; //!< time of a packet across the star (ps)
+    static constexpr int64_t ACK = 5'120;     //!< transmission of an ACK (ps)
+
+    /// A star of hosts without overhead.
+    struct IdealStar : Network
+    {
+        /**
+         * @brief Make it.
+         *
+         * @param hosts how many
+         */
+        explicit IdealStar(uint32_t hosts)
+        {
+            Set("Port", "Overhead", 0);
+            sim.SetStopWhenDone(true);
+            Star(hosts, 100'000'000'000, 1'000'000);
+        }
+
+        /**
+         * @brief Let a flow wait for another.
+         *
+         * @param flow it
+         * @param after the other
+         * @param delay ps
+         */
+        void Wait(uint32_t flow, uint32_t after, int64_t delay = 0)
+        {
+            sim.AddDependencies(&flow, &after, &delay, 1);
+        }
+    };
+
+    void DoRun() override
+    {
+        {
+            // 0 -> 1 -> 2; another waits for both and for its own start; the last adds a delay.
+            IdealStar net(4);
+            net.Flow(0, 1, 1000, 500'000);
+            net.Flow(1, 2, 1000);
+            net.Flow(2, 3, 1000, 20'000'000);
+            net.Flow(3, 0, 1000);
+            net.Wait(1, 0);
+            net.Wait(2, 0);
+            net.Wait(2, 1);
+            net.Wait(3, 0, 10'000'000);
+            net.Wait(3, 1, 1'000'000);
+            const uint32_t free = net.Flow(0, 3, 1000, 40'000'000); // added after the others
+            net.sim.Build();
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "no circle");
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Run(1'000'000'000), false, "all have finished");
+            net.sim.Finish();
+            const auto start = net.Column("flow", "start_ps");
+            const auto finish = net.Column("flow", "finish_ps");
+            const int64_t first = 500'000 + ONE;
+            NS_TEST_ASSERT_MSG_EQ(start[0], 500'000, "waits for nothing");
+            NS_TEST_ASSERT_MSG_EQ(finish[0], first, "waits for nothing");
+            NS_TEST_ASSERT_MSG_EQ(start[1], first, "at the end of the other");
+            NS_TEST_ASSERT_MSG_EQ(finish[1], first + ACK + ONE, "behind the ACK of the other");
+            NS_TEST_ASSERT_MSG_EQ(start[2], 20'000'000, "not before its own start");
+            NS_TEST_ASSERT_MSG_EQ(start[3], first + 10'000'000, "the longest of the delays");
+            NS_TEST_ASSERT_MSG_EQ(start[free], 40'000'000, "without dependencies");
+        }
+        {
+            IdealStar net(3);
+            net.Flow(0, 1, 1000);
+            net.Flow(1, 2, 1'000'000);
+            net.Flow(2, 0, 1000);
+            net.Wait(2, 1);
+            net.sim.Build();
+            net.sim.Run(10'000'000);
+            net.sim.Finish();
+            NS_TEST_ASSERT_MSG_EQ(net.Column("flow", "start_ps")[2], -1, "its start never came");
+            NS_TEST_ASSERT_MSG_EQ(net.Column("flow", "sent_bytes")[2], 0, "its start never came");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("flows_unfinished"), 2, "it counts as unfinished");
+        }
+        {
+            IdealStar net(4);
+            net.Flow(0, 1, 1000);
+            net.Flow(1, 2, 1000);
+            net.Flow(2, 3, 1000);
+            net.Flow(3, 0, 1000);
+            net.Wait(1, 0);
+            net.Wait(1, 3);
+            net.Wait(2, 1);
+            net.Wait(3, 2);
+            net.sim.Build();
+            const std::string problem = net.sim.Check();
+            NS_TEST_ASSERT_MSG_EQ(problem,
+                                  "flow 1 and 2 more can never start: they wait for each other in "
+                                  "a circle\n",
+                                  "a circle of three");
+        }
+    }
+};
+
+/**
+ * @ingroup rdma-tests
  * @brief Tests of Simulation and of what it puts together.
  */
 class SimulationTestSuite : public TestSuite
@@ -872,6 +982,7 @@ class SimulationTestSuite : public TestSuite
         AddTestCase(new CheckTest, TestCase::Duration::QUICK);
         AddTestCase(new PathTest, TestCase::Duration::QUICK);
         AddTestCase(new RunTest, TestCase::Duration::QUICK);
+        AddTestCase(new DependencyTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -1,0 +1,253 @@
+"""Scheme files: a scheme with its parameters, and where each of them comes from.
+
+An experiment names them with `schemes = "schemes/*.toml"`; each file is then a variant, so that a
+scheme is added to every experiment of a comparison by adding one file. Values may be rules, which
+are worked out for the network, the rate and the buffer of each setting (`environment`), so that
+every scheme is tuned by the rule of its source and by nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from pyorch.config.fields import Names, Table
+from pyorch.config.findings import Findings
+from pyorch.config.topology import SWITCH, Topology
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.theory import eta_prime
+from pyorch.units import format_bytes, format_time, parse_bytes, parse_time
+
+#: Keys of a scheme file that choose C++ classes: lists are put together when files extend others.
+CHAINS = ("flow_control", "agents", "host_agents")
+
+OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.USub: operator.neg,
+}
+FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max}
+
+
+class Value(Table):
+    """A parameter: a value as written, or a rule that gives bytes, a time [s] or a number."""
+
+    value: str | int | float | bool | None = None
+    size: str | None = None
+    time: str | None = None
+    number: str | None = None
+    source: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _one(self) -> Value:
+        given = [
+            name for name in ("value", "size", "time", "number") if self.rule(name) is not None
+        ]
+        if len(given) != 1:
+            raise ValueError("give one of 'value', 'size', 'time' and 'number'")
+        return self
+
+    def rule(self, name: str) -> Any:
+        """Return what is given for one of the four."""
+        return getattr(self, name)
+
+    def spell(self, names: Mapping[str, float]) -> Any:
+        """Return the value as an experiment file has it. Raises ValueError on a bad rule."""
+        if self.value is not None:
+            return self.value
+        if self.size is not None:
+            return format_bytes(_natural(math.floor(evaluate(self.size, names))))
+        if self.time is not None:
+            return format_time(_natural(round(evaluate(self.time, names) * 1e12)))
+        return evaluate(self.number or "", names)
+
+
+class SchemeFile(Table):
+    """What a scheme file may say. values: dotted keys of an experiment file."""
+
+    name: str = Field(min_length=1)
+    about: str = Field(min_length=1)
+    extends: Names | None = None
+    flow_control: list[str] = Field(default=[])
+    agents: list[str] = Field(default=[])
+    host_agents: list[str] = Field(default=[])
+    congestion_control: str | None = None
+    values: dict[str, Value] = Field(default={})
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A scheme: its name, what it is, the classes it chooses and its parameters."""
+
+    name: str
+    about: str
+    file: str
+    chosen: Mapping[str, Any]
+    values: Mapping[str, Value]
+
+    def patch(self, names: Mapping[str, float]) -> list[tuple[tuple[str, ...], Any]]:
+        """Return its changes to an experiment. Raises UserError where a rule cannot be followed."""
+        changes: list[tuple[tuple[str, ...], Any]] = [((k,), v) for k, v in self.chosen.items()]
+        for key, value in self.values.items():
+            try:
+                changes.append((tuple(key.split(".")), value.spell(names)))
+            except ValueError as error:
+                known = f"rules may use {', '.join(names)}, min() and max()"
+                raise UserError([Problem(f"{self.file}: {key}", str(error), known)]) from error
+        return changes
+
+
+def load_schemes(pattern: object, folder: Path, findings: Findings) -> dict[str, Scheme]:
+    """Return the schemes of files beside an experiment by name, in the order of the file names."""
+    patterns = [pattern] if isinstance(pattern, str) else pattern
+    if not isinstance(patterns, list) or not all(isinstance(entry, str) for entry in patterns):
+        findings.add(("schemes",), f"{pattern!r} is not allowed", 'files, "schemes/*.toml"')
+        return {}
+    found: dict[str, Scheme] = {}
+    for entry in patterns:
+        files = sorted(folder.glob(entry))
+        if not files:
+            findings.add(("schemes",), f"no file is called {entry!r} beside the experiment file")
+        for file in files:
+            scheme = load_scheme(file, findings)
+            if scheme is None:
+                continue
+            if scheme.name in found:
+                what = f"{scheme.name!r} is the name of {found[scheme.name].file} too"
+                findings.merge([Problem(f"{file.name}: name", what, "every name once")])
+            found[scheme.name] = scheme
+    return found
+
+
+def load_scheme(file: Path, findings: Findings, above: tuple[Path, ...] = ()) -> Scheme | None:
+    """Read a scheme file and those it extends; note problems and then return None."""
+    table = _read(file, findings)
+    if table is None:
+        return None
+    chosen: dict[str, Any] = {}
+    values: dict[str, Value] = {}
+    for name in table.extends or ():
+        base = file.parent / name
+        if base in (*above, file) or not base.is_file():
+            what = "extends itself" if base.is_file() else f"there is no file {name!r} beside it"
+            findings.merge([Problem(f"{file.name}: extends", what, "other scheme files")])
+            return None
+        scheme = load_scheme(base, findings, (*above, file))
+        if scheme is None:
+            return None
+        _join(chosen, scheme.chosen)
+        values |= scheme.values
+    own: dict[str, Any] = {key: getattr(table, key) for key in CHAINS}
+    if table.congestion_control is not None:
+        own["congestion_control"] = table.congestion_control
+    _join(chosen, own)
+    return Scheme(table.name, table.about, file.name, chosen, values | table.values)
+
+
+def _join(chosen: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for key, value in more.items():
+        both = [*chosen.get(key, []), *value] if key in CHAINS else value
+        chosen[key] = list(dict.fromkeys(both)) if key in CHAINS else both
+
+
+def _read(file: Path, findings: Findings) -> SchemeFile | None:
+    from pyorch.config.load import read_toml  # which imports this module
+
+    try:
+        data = read_toml(file, file.name)
+    except UserError as error:
+        findings.merge(error.problems)
+        return None
+    own = Findings(file.name)
+    table = own.validate(SchemeFile, data, ())
+    findings.merge(own.problems)
+    return table
+
+
+def environment(document: Mapping[str, Any], network: Topology) -> dict[str, float]:
+    """Return what rules may use, of the setting they are for.
+
+    rate [B/s] and delay [s]: of the fastest and of the longest link; control_delay [s]; frame,
+    wire: a full data frame and with preamble and gap [B]; buffer: of a switch [B]; ports: of the
+    switch that has the most; headroom: eta' of such a port [B]; share: what is left of the buffer
+    for each port beside headroom [B]. Raises UserError when the buffer has no size.
+    """
+    port, buffer = document.get("port", {}), document.get("buffer", {})
+    queue_pair = document.get("queue_pair", {})
+    if "size" not in buffer:
+        raise UserError([Problem("buffer.size", "missing", None, "the schemes' rules need it")])
+    rate, delay_ps = int(network.rates.max()), int(network.delays.max())
+    size = parse_bytes(buffer["size"])
+    control_ps = parse_time(port.get("control_delay", "0us"))
+    frame = sum(
+        parse_bytes(queue_pair.get(key, default))
+        for key, default in (("payload_size", "1000B"), ("header_size", "48B"))
+    )
+    overhead = parse_bytes(port.get("overhead", "20B"))
+    headroom = eta_prime(rate, delay_ps, frame, 64, overhead, control_ps)
+    switches = [n for n, kind in enumerate(network.kinds.tolist()) if kind == SWITCH]
+    ends = [*network.a.tolist(), *network.b.tolist()]
+    ports = max(ends.count(number) for number in switches)
+    return {
+        "rate": rate / 8,
+        "delay": delay_ps / 1e12,
+        "control_delay": control_ps / 1e12,
+        "frame": float(frame),
+        "wire": float(frame + overhead),
+        "buffer": float(size),
+        "ports": float(ports),
+        "headroom": float(headroom),
+        "share": size / ports - headroom,
+    }
+
+
+def evaluate(rule: str, names: Mapping[str, float]) -> float:
+    """Work out a rule of numbers, names, + - * /, min() and max(). Raises ValueError."""
+    try:
+        tree = ast.parse(rule, mode="eval")
+        return _value(tree.body, names)
+    except SyntaxError as error:
+        raise ValueError(f"{rule!r} is no rule: {error.msg}") from error
+    except ZeroDivisionError as error:
+        raise ValueError(f"{rule!r} divides by zero") from error
+
+
+def _value(node: ast.AST, names: Mapping[str, float]) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        if node.id not in names:
+            hint = suggest(node.id, names)
+            raise ValueError(f"unknown name {node.id!r}" + (f"; {hint}" if hint else ""))
+        return names[node.id]
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
+    if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
+        return OPERATORS[type(node.op)](_value(node.operand, names))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+        return FUNCTIONS[node.func.id](*(_value(part, names) for part in node.args))
+    raise ValueError(f"{ast.unparse(node)!r} cannot stand in a rule; allowed: {one_of(FUNCTIONS)}")
+
+
+def _natural(number: int) -> int:
+    if number < 0:
+        raise ValueError(f"its rule gives {number}, below 0: the buffer is too small for it")
+    return number
+
+
+def describe(value: Value) -> str:
+    """Return a parameter as people read it: the value, or the rule with what it gives."""
+    if value.value is not None:
+        return str(value.value)
+    kinds = (("size", "B"), ("time", "s"), ("number", ""))
+    name, unit = next((n, u) for n, u in kinds if value.rule(n) is not None)
+    return f"{value.rule(name)} {unit}".strip()

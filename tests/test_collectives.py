@@ -1,0 +1,386 @@
+"""Collective traffic: what is moved, what waits for what, the file, and times in closed form."""
+
+from __future__ import annotations
+
+import json
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch.config import collectives, traffic
+from pyorch.config.collectives import ALGORITHMS, Transfers
+from tests.strategies import load
+from tests.test_end_to_end import run
+from tests.test_traffic import MS, STAR, make, resolve
+
+RANKS = st.integers(2, 17)
+SIZES = st.integers(17, 100_000)
+
+
+def made(operation: str, name: str, ranks: int, size: int) -> Transfers:
+    """The transfers of an algorithm."""
+    return ALGORITHMS[operation, name](ranks, size)
+
+
+def known_to(transfers: Transfers, ranks: int) -> list[set[int]]:
+    """Whose data each transfer carries: its sender's own, and what it has waited for."""
+    waits: dict[int, list[int]] = {number: [] for number in range(len(transfers))}
+    for waiter, after in zip(transfers.waiters.tolist(), transfers.after.tolist(), strict=True):
+        assert transfers.dst[after] == transfers.src[waiter], "a rank waits for what it receives"
+        waits[waiter].append(after)
+    carried: list[set[int]] = [set() for _ in range(len(transfers))]
+    for number in TopologicalSorter(waits).static_order():
+        carried[number] = {int(transfers.src[number])}.union(*(carried[n] for n in waits[number]))
+    assert all(rank in range(ranks) for found in carried for rank in found)
+    return carried
+
+
+@given(RANKS, SIZES, st.sampled_from(["ring", "tree"]))
+def test_an_all_reduce_brings_everyone_the_sum_over_everyone(
+    ranks: int, size: int, name: str
+) -> None:
+    """Every rank receives `size` bytes that hold the data of all; the root of a tree adds them."""
+    transfers = made("all_reduce", name, ranks, size)
+    assert len(transfers) == collectives.count("all_reduce", name, ranks)
+    assert transfers.sizes.sum() == 2 * (ranks - 1) * size
+    everyone = set(range(ranks))
+    carried = known_to(transfers, ranks)
+    received = np.zeros(ranks, dtype=np.int64)
+    at_root: set[int] = {0}
+    for number, found in enumerate(carried):
+        rank = int(transfers.dst[number])
+        received[rank] += transfers.sizes[number] * (found | {rank} == everyone)
+        at_root |= found if rank == 0 else set()
+    first = 1 if name == "tree" else 0
+    assert (received[first:] == size).all()
+    assert at_root == everyone
+
+
+@given(RANKS, SIZES)
+def test_the_halves_of_a_ring_move_all_blocks_but_one(ranks: int, size: int) -> None:
+    """Reduce-scatter and all-gather: n-1 blocks leave each rank; together they are all-reduce."""
+    halves = [
+        made(operation, "ring", ranks, size) for operation in ("reduce_scatter", "all_gather")
+    ]
+    for half in halves:
+        sent = np.bincount(half.src, weights=half.sizes, minlength=ranks)
+        blocks = collectives.blocks(size, ranks)
+        assert blocks.sum() == size
+        assert np.ptp(blocks) <= 1
+        # rank i sends the blocks i, i-1, ..., i-n+2: all but block i+1
+        assert sent.tolist() == [size - blocks[(rank + 1) % ranks] for rank in range(ranks)]
+    gathered = np.bincount(halves[1].dst, weights=halves[1].sizes, minlength=ranks)
+    own = collectives.blocks(size, ranks)
+    assert (gathered + own == size).all()
+    whole = made("all_reduce", "ring", ranks, size)
+    assert whole.sizes.sum() == sum(half.sizes.sum() for half in halves)
+
+
+@given(RANKS, SIZES, st.sampled_from(["direct", "pairwise"]))
+def test_an_all_to_all_moves_each_block_once(ranks: int, size: int, name: str) -> None:
+    """Rank i sends block j to rank j and to nobody else; in `pairwise` each round is a shift."""
+    transfers = made("all_to_all", name, ranks, size)
+    known_to(transfers, ranks)
+    ends = set(zip(transfers.src.tolist(), transfers.dst.tolist(), strict=True))
+    assert ends == {(i, j) for i in range(ranks) for j in range(ranks) if i != j}
+    assert len(ends) == len(transfers) == collectives.count("all_to_all", name, ranks)
+    assert (transfers.sizes == collectives.blocks(size, ranks)[transfers.dst]).all()
+    waiting = 0 if name == "direct" else ranks * (ranks - 2)
+    assert len(transfers.waiters) == waiting
+
+
+# ---------------------------------------------------------------------------------------------
+# The kind of traffic
+
+PHASES = [
+    {"name": "gather", "operation": "all_gather", "size": "6KB", "step_delay": "1us"},
+    {
+        "name": "swap",
+        "operation": "all_to_all",
+        "size": "6KB",
+        "hosts": "h0..h2",
+        "after": ["gather"],
+        "delay": "5us",
+    },
+]
+
+
+def edges(flows: traffic.Flows) -> set[tuple[int, int, int]]:
+    """Who waits for whom, and how long after."""
+    waits = flows.waits
+    assert waits is not None
+    columns = (waits.flows.tolist(), waits.after.tolist(), waits.delays.tolist())
+    return set(zip(*columns, strict=True))
+
+
+def test_collectives_of_a_file_are_those_of_the_entry(tmp_path: Path) -> None:
+    """TOML and JSON give one canonical form, which holds the content and not the file's name."""
+    (tmp_path / "job.json").write_text(json.dumps({"collective": PHASES, "repeat": 2}))
+    lines = "repeat = 2\n"
+    for phase in PHASES:
+        lines += "[[collective]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in phase.items())
+    (tmp_path / "job.toml").write_text(lines)
+    inline = resolve({"kind": "collective", "collectives": PHASES, "repeat": 2})
+    assert inline[1] == []
+    for name in ("job.json", "job.toml"):
+        assert resolve({"kind": "collective", "file": name}, folder=tmp_path) == inline
+
+
+def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
+    """Ranks of `swap` wait for their part of `gather`, and the second round for the first."""
+    before = {"kind": "permutation", "size": "1KB", "shift": 1}
+    entry = {"kind": "collective", "collectives": PHASES, "repeat": 2, "start": "3us"}
+    forms = [resolve(e)[0] for e in (before, entry)]
+    flows = traffic.flows([form for form in forms if form], STAR, 1, MS)
+    gather, swap, ranks = 5 * 6, 3 * 2, 6
+    assert len(flows) == 6 + 2 * (gather + swap)
+    found = edges(flows)
+    first = 6
+    second = first + gather + swap
+    # inside the ring: rank 2 in step 1 waits for rank 1 in step 0
+    assert (first + ranks + 2, first + 1, 10**6) in found
+    # h1 in `swap` waits for all it received in `gather`
+    from_one = [n for n in range(first + gather, second) if flows.src[n] == 1]
+    into_one = [n for n in range(first, first + gather) if flows.dst[n] == 1]
+    waited = {(a, b, d) for a, b, d in found if a in from_one}
+    assert waited == {(a, b, 5 * 10**6) for a in from_one for b in into_one}
+    # in the second round h1 waits for its part of `swap`; h5, which has none, for all of it
+    swapped = range(first + gather, second)
+    for host, part in ((1, {n for n in swapped if flows.dst[n] == 1}), (5, set(swapped))):
+        assert {b for a, b, _ in found if a == second + host} == part
+    assert (flows.starts[first:] == 3 * 10**6).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"operation": "all_reduse"},
+            (
+                "job.json: collective[0].operation: unknown operation 'all_reduse'\n"
+                "    allowed: all_reduce, reduce_scatter, all_gather, all_to_all\n"
+                "    hint: did you mean 'all_reduce'?"
+            ),
+        ),
+        (
+            {"algorithm": "tree"},
+            (
+                "job.json: collective[0].algorithm: unknown algorithm of all_gather 'tree'\n"
+                "    allowed: ring"
+            ),
+        ),
+        (
+            {"hosts": ["h0", "h9"]},
+            ("job.json: collective[0].hosts: there is no host 'h9'\n    allowed: hosts h0 to h5"),
+        ),
+        (
+            {"size": "5B"},
+            (
+                "job.json: collective[0].size: 5 B in 6 parts\n"
+                "    allowed: a byte for each part at least"
+            ),
+        ),
+        (
+            {"after": ["swap"]},
+            "job.json: collective[0].after: collectives wait for each other in a circle",
+        ),
+        (
+            {"after": ["swop"]},
+            (
+                "job.json: collective[0].after: unknown collective 'swop'\n"
+                "    allowed: gather, swap\n    hint: did you mean 'swap'?"
+            ),
+        ),
+        (
+            {"name": "swap", "after": []},
+            "job.json: collective[1].name: 'swap' stands there twice\n    allowed: every name once",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_with_its_place(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    """The message names the file, the collective, the key, and what is allowed."""
+    job = {"collective": [PHASES[0] | change, PHASES[1]]}
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    form, told = resolve({"kind": "collective", "file": "job.json"}, folder=tmp_path)
+    assert form is None
+    assert message in told
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """Syntax errors have line and column."""
+    (tmp_path / "bad.json").write_text('{"collective": [\n  {"name": }]}')
+    (tmp_path / "bad.toml").write_text("repeat = \n")
+    (tmp_path / "job.yaml").write_text("")
+    cases: dict[str, str] = {
+        "bad.json": "bad.json, line 2, column 12: Expecting value",
+        "bad.toml": "bad.toml, line 1, column 10: Invalid value",
+        "job.yaml": "x.toml: traffic[0].file: 'job.yaml' is neither TOML nor JSON",
+        "none.json": "x.toml: traffic[0].file: there is no file 'none.json' beside the experiment",
+    }
+    for name, message in cases.items():
+        _, told = resolve({"kind": "collective", "file": name}, folder=tmp_path)
+        assert len(told) == 1
+        assert told[0].startswith(message)
+
+
+def test_messages_wait_for_messages(tmp_path: Path) -> None:
+    """`id`, `after` and `delay` of a CSV file become edges; what is wrong is told by its cell."""
+    (tmp_path / "m.csv").write_text(
+        "src,dst,size,start,id,after,delay\n"
+        "h0,h1,1KB,1us,a,,\n"
+        "h1,h2,1KB,,b,a,2us\n"
+        "h2,h3,1KB,,,a b,\n"
+    )
+    form, told = resolve({"kind": "messages", "file": "m.csv", "start": "7us"}, folder=tmp_path)
+    assert told == []
+    assert form is not None
+    flows = traffic.flows([form], STAR, 1, MS)
+    assert flows.starts.tolist() == [10**6, 7 * 10**6, 7 * 10**6]
+    assert edges(flows) == {(1, 0, 2 * 10**6), (2, 0, 0), (2, 1, 0)}
+    (tmp_path / "m.csv").write_text(
+        "src,dst,size,id,after,delay\nh0,h7,1KB,a,c,\nh1,h2,1KB,b,b,\nh2,h3,1KB,a,,1us\n"
+    )
+    _, told = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
+    assert told == [
+        ("m.csv: line 2: dst: there is no host 'h7'\n    allowed: hosts h0 to h5"),
+        "m.csv: line 4: id: 'a' stands there twice\n    allowed: every id once",
+        "m.csv: line 2: after: there is no message with the id 'c'\n    allowed: a, b",
+        "m.csv: line 4: delay: a delay after nothing\n    allowed: together with 'after'",
+        "m.csv: line 3: after: messages wait for each other in a circle",
+    ]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 4), st.sampled_from(sorted(ALGORITHMS)))
+def test_every_flow_of_a_collective_can_start(hosts: int, rounds: int, which: Any) -> None:
+    """Nobody waits in a circle, and only those that wait for nobody start by themselves."""
+    operation, algorithm = which
+    phase = {"operation": operation, "algorithm": algorithm, "size": "60B"}
+    phase["hosts"] = [f"h{number}" for number in range(hosts)]
+    phases = [phase | {"name": "one"}, phase | {"name": "two", "after": ["one"]}]
+    flows = make({"kind": "collective", "collectives": phases, "repeat": rounds})
+    after: list[list[int]] = [[] for _ in range(len(flows))]
+    for waiter, other, _ in edges(flows):
+        after[waiter].append(other)
+    assert traffic.first_in_circle(after) is None
+    length = len(flows) // rounds
+    free = [number for number, others in enumerate(after) if not others]
+    assert free
+    assert max(free) < length // 2
+
+
+def test_a_metric_names_traffic_that_exists(tmp_path: Path) -> None:
+    """A misspelt label or collective is told before anything runs."""
+    text = """
+title = "?"
+run.duration = "1ms"
+topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }
+[[traffic]]
+kind = "collective"
+label = "job"
+collectives = [{ name = "sum", operation = "all_reduce", size = "4KB" }]
+[[metric]]
+name = "time"
+kind = "collective_time"
+traffic = "job"
+collective = "sum"
+"""
+    assert load(tmp_path, text).metrics[0]["collective"] == "sum"
+    for old, new, message in (
+        ('traffic = "job"', 'traffic = "jib"', "unknown [[traffic]] entry 'jib'"),
+        ('collective = "sum"', 'collective = "som"', "unknown collective 'som'"),
+    ):
+        with pytest.raises(Exception, match=r"metric\[0\]") as told:
+            load(tmp_path, text.replace(old, new))
+        assert message in str(told.value)
+
+
+# ---------------------------------------------------------------------------------------------
+# Closed forms, with the real simulator
+
+#: An idle star: packets of 1000 B, an ACK a message.
+IDEAL = """
+title = "collectives on an ideal star"
+[run]
+duration = "1ms"
+stop_when_done = true
+[topology]
+kind = "star"
+hosts = 5
+rate = "100Gbps"
+delay = "1us"
+[queue_pair]
+ack_every = 1000000
+[[traffic]]
+kind = "collective"
+label = "job"
+collectives = [
+  { name = "first", operation = "all_reduce", algorithm = "ring", size = "50KB" },
+  { name = "second", operation = "all_reduce", size = "50KB", after = ["first"], delay = "7us" },
+]
+[[metric]]
+name = "whole"
+kind = "collective_time"
+traffic = "job"
+[[metric]]
+name = "first"
+kind = "collective_time"
+traffic = "job"
+collective = "first"
+"""
+
+PACKET = 1068 * 80  # payload, headers, preamble and gap [ps at 100 Gb/s]
+ACK = 84 * 80
+DELAY = 10**6
+PAUSE = 3 * 10**6
+
+
+def across(packets: int) -> int:
+    """Time for so many packets over the two links of a star [ps]."""
+    return (packets + 1) * PACKET + 2 * DELAY
+
+
+#: Variant: operation, algorithm, hosts, size [KB], pause between steps [us], and the time of one
+#: collective of 10 packets a block [ps]. Without a pause a host's ACK goes before what it sends.
+CLOSED = {
+    "ring": ("all_reduce", "ring", 5, 50, 3, 8 * across(10) + 7 * PAUSE),
+    "eager": ("all_reduce", "ring", 5, 50, 0, 8 * across(10) + 7 * ACK),
+    "gather": ("all_gather", "ring", 5, 50, 3, 4 * across(10) + 3 * PAUSE),
+    "scatter": ("reduce_scatter", "ring", 4, 40, 3, 3 * across(10) + 2 * PAUSE),
+    "tree": ("all_reduce", "tree", 3, 30, 3, 2 * across(2 * 30) + PAUSE),
+    "direct": ("all_to_all", "direct", 5, 50, 3, across(4 * 10)),
+    "pairwise": ("all_to_all", "pairwise", 5, 50, 3, 4 * across(10) + 3 * PAUSE),
+}
+
+
+def test_times_on_an_idle_star_are_the_closed_forms(tmp_path: Path) -> None:
+    """To the picosecond: steps x (size / (n B) + latency), for the first of two collectives.
+
+    The second starts when each host has its part of the first, plus its delay.
+    """
+    text = IDEAL
+    for name, (operation, algorithm, hosts, size, pause, _) in CLOSED.items():
+        one = {"operation": operation, "algorithm": algorithm, "size": f"{size}KB"}
+        one |= {"hosts": f"h0..h{hosts - 1}", "step_delay": f"{pause}us"}
+        two = one | {"name": "second", "after": ["first"], "delay": "7us"}
+        rows = ", ".join(
+            "{ " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in row.items()) + " }"
+            for row in ({"name": "first"} | one, two)
+        )
+        text += f'[variants.{name}]\n"traffic.job.collectives" = [{rows}]\n'
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    runs = pd.read_parquet(table).set_index("variant")
+    for name, (*_, closed) in CLOSED.items():
+        assert runs.loc[name, "first"] == closed, name
+    for name in ("ring", "eager", "gather", "scatter", "pairwise"):  # hosts end at the same time
+        assert runs.loc[name, "whole"] == 2 * CLOSED[name][-1] + 7 * 10**6, name
