@@ -412,6 +412,23 @@ def clean(
     _finish(develop.clean(results, old_results, dry_run))
 
 
+@task(
+    help={
+        "full": "the networks, loads and seeds of a cluster sweep, instead of the small ones",
+        "jobs": "runs at the same time; default one per core",
+        "report-only": "only write the reports and the summary of what is done",
+    },
+    auto_shortflags=False,
+)
+def bakeoff(
+    context: Context, full: bool = False, jobs: str = "", report_only: bool = False
+) -> None:
+    """Run every scheme through the same scenes (experiments/bakeoff), and sum up who wins where."""
+    from pyorch import bakeoff
+
+    _finish(bakeoff.bakeoff(full, jobs, report_only))
+
+
 TASKS = frozenset(
     value.name for value in list(globals().values()) if isinstance(value, Task) and value.name
 )

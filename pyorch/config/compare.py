@@ -1,7 +1,8 @@
 """Comparisons that grow: a module may add its schemes as variants to studies that compare.
 
-A study says `compare = "flow_control"` or `"congestion_control"`; a module's comparison.toml has
-[variants.NAME], patches as in a study. Those that choose a scheme under that key join the study.
+A study says `compare = "flow_control"`, `"congestion_control"`, or a list of both; a module's
+comparison.toml has [variants.NAME], patches as in a study. Those that choose a scheme under such a
+key join the study.
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ def added_variants(
 ) -> list[Added]:
     """Return what modules add to a study that compares `key`; nothing where the key is missing.
 
-    own: names of the study's variants. Notes problems of the key and of the modules' files.
+    key: one of COMPARED, or a list of them. own: names of the study's variants. Notes problems of
+    the key and of the modules' files.
     """
     if key is None:
         return []
-    if key not in COMPARED:
-        hint = suggest(str(key), COMPARED)
-        findings.add((COMPARE,), f"{key!r} is not allowed", ", ".join(COMPARED), hint)
+    keys = key if isinstance(key, list) else [key]
+    for wrong in [one for one in keys if one not in COMPARED]:
+        hint = suggest(str(wrong), COMPARED)
+        findings.add((COMPARE,), f"{wrong!r} is not allowed", ", ".join(COMPARED), hint)
         return []
     if not own:
         hint = "add [variants.NAME] tables, or leave 'compare' out"
@@ -61,7 +64,7 @@ def added_variants(
         return []
     found: dict[str, Added] = {}
     for added in _read_all(paths, findings):
-        if added.chooses != key:
+        if added.chooses not in keys:
             continue
         if added.name in own or added.name in found:
             what = f"another variant is called {added.name!r}"

@@ -108,10 +108,6 @@ def _files(paths: Paths) -> dict[str, FilePath]:
     return own | {name: file for name, file in brought.items() if name not in own}
 
 
-def _tomls(folder: FilePath) -> list[FilePath]:
-    return sorted(folder.rglob("*.toml"))
-
-
 def _below(file: FilePath, folder: FilePath) -> str:
     return file.relative_to(folder).with_suffix("").as_posix()
 
@@ -138,10 +134,9 @@ def _default_paths() -> Paths:
     return default_paths()
 
 
-def _files(paths: Paths) -> list[FilePath]:
-    """Return the experiment files; in folders named as in MATERIAL lies what they include."""
-    found = sorted(paths.experiments.rglob("*.toml"))
-    return [file for file in found if file.parent.name not in MATERIAL]
+def _tomls(folder: FilePath) -> list[FilePath]:
+    """Return the experiment files below a folder; what they include lies in folders of MATERIAL."""
+    return [file for file in sorted(folder.rglob("*.toml")) if file.parent.name not in MATERIAL]
 
 
 def _name(file: FilePath, paths: Paths) -> str:

@@ -214,11 +214,16 @@ def evaluate(rule: str, names: Mapping[str, float]) -> float:
     """Work out a rule of numbers, names, + - * /, min() and max(). Raises ValueError."""
     try:
         tree = ast.parse(rule, mode="eval")
-        return _value(tree.body, names)
+        result = _value(tree.body, names)
     except SyntaxError as error:
         raise ValueError(f"{rule!r} is no rule: {error.msg}") from error
     except ZeroDivisionError as error:
         raise ValueError(f"{rule!r} divides by zero") from error
+    except (OverflowError, RecursionError) as error:
+        raise ValueError(f"{rule!r} is too large") from error
+    if not math.isfinite(result):
+        raise ValueError(f"{rule!r} gives {result}")
+    return result
 
 
 def _value(node: ast.AST, names: Mapping[str, float]) -> float:
@@ -234,6 +239,8 @@ def _value(node: ast.AST, names: Mapping[str, float]) -> float:
     if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
         return OPERATORS[type(node.op)](_value(node.operand, names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+        if len(node.args) < 2 or node.keywords:
+            raise ValueError(f"{ast.unparse(node)!r}: give {node.func.id}() two values at least")
         return FUNCTIONS[node.func.id](*(_value(part, names) for part in node.args))
     raise ValueError(f"{ast.unparse(node)!r} cannot stand in a rule; allowed: {one_of(FUNCTIONS)}")
 

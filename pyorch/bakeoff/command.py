@@ -1,0 +1,136 @@
+"""`invoke bakeoff`: run every scene, or report on what is done, and write the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyorch import cli
+from pyorch.bakeoff.compare import BUFFER_SIZE, REFERENCE, Compared, Row, Rows, compare, cost
+from pyorch.bakeoff.page import Summary, write
+from pyorch.config.findings import Findings
+from pyorch.errors import Problem, UserError, one_of
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from pyorch.plan import RunSpec
+
+GROUP = "bakeoff"
+FULL = "scale=full"
+
+
+@cli.command
+def bakeoff(full: bool = False, jobs: str = "", report_only: bool = False) -> int:
+    """Run what is missing of all scenes and write the summary; its exit code is the worst one."""
+    paths = default_paths()
+    rows = load_rows(paths)
+    overrides = [FULL] if full else []
+    code = cli.OK
+    for study in studies(paths):
+        code = max(code, cli.report(study, overrides) if report_only else _run(study, full, jobs))
+        if code >= cli.BAD_INPUT:
+            return code
+    page = write_summary(rows, overrides, paths)
+    print(f"summary: {page}")
+    return code
+
+
+def _run(study: str, full: bool, jobs: str) -> int:
+    return cli.experiment(study, [FULL] if full else [], jobs=jobs)
+
+
+def studies(paths: Paths) -> list[str]:
+    """Return the names of the scenes."""
+    return [f"{GROUP}/{file.stem}" for file in sorted((paths.experiments / GROUP).glob("*.toml"))]
+
+
+def load_rows(paths: Paths) -> list[Row]:
+    """Read what the summary compares. Raises UserError when a row names no scene."""
+    from pyorch.config.load import read_toml
+
+    file = paths.experiments / GROUP / "parts" / "summary.toml"
+    findings = Findings(f"experiments/{GROUP}/parts/summary.toml")
+    table = findings.validate(Rows, read_toml(file, findings.file), ())
+    if table is None:
+        raise UserError(findings.problems)
+    known = studies(paths)
+    for number, row in enumerate(table.row):
+        if row.study not in known:
+            findings.unknown(("row", str(number), "study"), "study", row.study, known)
+    if findings.problems:
+        raise UserError(findings.problems)
+    return table.row
+
+
+def write_summary(rows: list[Row], overrides: list[str], paths: Paths) -> Path:
+    """Compare what is done of all scenes and write the page. Raises UserError when nothing is."""
+    tables: dict[str, DataFrame] = {}
+    planned, fingerprint = 0, ""
+    for study in studies(paths):
+        plan = cli.make_plan(study, overrides, paths=paths)
+        planned += len(plan.specs)
+        fingerprint = plan.build.fingerprint
+        table = plan.store.collect(plan.specs, fingerprint)
+        sizes = {spec.hash(fingerprint): _buffer_of(spec) for spec in plan.specs}
+        tables[study] = table.assign(**{BUFFER_SIZE: table["hash"].map(sizes)})
+    runs = sum(len(table) for table in tables.values())
+    if not runs:
+        what = "none of its runs is done with this build"
+        raise UserError([Problem(GROUP, what, None, "run it first: invoke bakeoff")])
+    about = schemes_of(paths)
+    compared = compare_all(rows, tables, list(about))
+    seen = [name for name in about if any((t["variant"] == name).any() for t in tables.values())]
+    words = ["invoke bakeoff", *(["--full"] if overrides else [])]
+    summary = Summary(
+        compared,
+        tuple(cost(name, [t for t in tables.values() if len(t)]) for name in seen),
+        about,
+        "full" if overrides else "small",
+        fingerprint[:16],
+        runs,
+        planned,
+        (" ".join(words),),
+    )
+    return write(summary, paths.results / GROUP / "summary")
+
+
+def _buffer_of(spec: RunSpec) -> int:
+    """Return the buffer of every node of a run [B]."""
+    return int(spec.data["attributes"]["ns3::lossless::SharedBuffer"]["Size"])
+
+
+def compare_all(
+    rows: list[Row], tables: Mapping[str, DataFrame], schemes: list[str]
+) -> tuple[Compared, ...]:
+    """Compare all rows. Raises UserError when a study does not have the metric of a row."""
+    for number, row in enumerate(rows):
+        table = tables[row.study]
+        if len(table) and row.metric not in table.columns:
+            where = f"parts/summary.toml: row[{number}].metric"
+            allowed = one_of(str(name) for name in table.columns)
+            what = f"{row.study} has no metric {row.metric!r}"
+            raise UserError([Problem(where, what, allowed)])
+    return tuple(compare(row, tables[row.study], schemes) for row in rows)
+
+
+def schemes_of(paths: Paths) -> dict[str, str]:
+    """Return what each scheme is, by name, in the order of the files but the reference.
+
+    Those that modules add to comparisons come last.
+    """
+    from pyorch.config.compare import COMPARED, added_variants
+    from pyorch.config.schemes import load_schemes
+
+    findings = Findings(f"experiments/{GROUP}")
+    found = load_schemes("schemes/*.toml", paths.experiments / GROUP, findings)
+    added = added_variants(list(COMPARED), found, paths, findings)
+    if findings.problems:
+        raise UserError(findings.problems)
+    order = sorted(found, key=lambda name: name != REFERENCE)  # it stands first
+    return {
+        **{name: found[name].about for name in order},
+        **{variant.name: f"as {variant.file} says" for variant in added},
+    }

@@ -1,0 +1,278 @@
+"""The summary of the bake-off as HTML, Markdown, figure and CSV. All text follows from the data."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
+from pyorch.files import write_atomically
+from pyorch.report.quantities import UNITS, scale, show
+from pyorch.report.style import COLUMN_INCHES, paper_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DPI = 200
+_MOST = 4.0
+"""Ratios beyond this, or its inverse, have the strongest colour."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that the page shows. scale: "small" or "full". about: scheme -> what it is."""
+
+    rows: tuple[Compared, ...]
+    costs: tuple[Cost, ...]
+    about: dict[str, str]
+    scale: str
+    fingerprint: str
+    runs: int
+    planned: int
+    commands: tuple[str, ...]
+
+    @property
+    def schemes(self) -> list[str]:
+        """Their names, in the order of their files."""
+        return [found.scheme for found in self.costs]
+
+
+def value_text(compared: Compared, answer: Answer) -> str:
+    """Return a mean with its interval in the unit of the row: "412 ± 9 µs"."""
+    unit, mean = compared.row.unit, answer.mean
+    if not mean.n:
+        return "no value"
+    if math.isinf(mean.mean):
+        return "did not finish"
+    shown = scale(unit)
+    text = show(mean.mean, UNITS[unit], shown, 3)
+    if math.isnan(mean.half_width):
+        return text
+    half = f"{mean.half_width / shown.factor:.2g}"
+    number, _, label = text.partition(" ")
+    return f"{number} ± {half} {label}".strip()
+
+
+def verdict(compared: Compared) -> str:
+    """Say in words who is best in a row, and how sure that is."""
+    best = compared.best
+    if not best:
+        return "No scheme finished."
+    names = [answer.scheme for answer in best]
+    value = value_text(compared, best[0])
+    if len(names) == len(compared.answers):
+        return f"No scheme is told from another by these seeds ({names[0]}: {value})."
+    if len(names) == 1:
+        return f"{names[0]} alone is best: {value}."
+    others = ", ".join(names[1:])
+    return f"{names[0]} has the best mean, {value}; not told from it: {others}."
+
+
+def scheme_text(summary: Summary, name: str) -> str:
+    """Say in words how a scheme fared over all rows, and what it cost."""
+    sole = [one.row.label for one in summary.rows if [a.scheme for a in one.best] == [name]]
+    among = sum(name in [answer.scheme for answer in one.best] for one in summary.rows)
+    (found,) = (cost for cost in summary.costs if cost.scheme == name)
+    parts = [f"among the best in {among} of {len(summary.rows)} rows"]
+    parts += [f"alone in: {', '.join(sole)}"] if sole else []
+    factors = {one.row.label: factor_to_best(one, name) for one in summary.rows}
+    stuck = [label for label, factor in factors.items() if math.isinf(factor)]
+    finite = {label: f for label, f in factors.items() if math.isfinite(f)}
+    if stuck:
+        parts.append(f"nothing got through, or not all of it, in: {', '.join(stuck)}")
+    if finite:
+        worst = max(finite, key=lambda label: finite[label])
+        if finite[worst] > 1.005:
+            parts.append(f"at worst {finite[worst]:.3g} times from the best ({worst})")
+    parts.append(_deadlocks(found))
+    parts.append(f"lost {found.lost:,.0f} of a million packets" if found.lost else "lost nothing")
+    return "; ".join(parts) + "."
+
+
+def _deadlocks(found: Cost) -> str:
+    """Say how often a scheme deadlocked where that can happen, and whether it got out of it."""
+    if not found.deadlocks:
+        return f"no deadlock in {found.cyclic} runs with a cyclic dependency"
+    text = f"deadlocked in {found.deadlocks} of {found.cyclic} runs with a cyclic dependency"
+    return text + (f", {found.stuck} of them to the end" if found.stuck else ", and got out of all")
+
+
+def factor_to_best(compared: Compared, name: str) -> float:
+    """Return how many times worse a scheme is than the best mean of a row, from 1 up."""
+    best = compared.best
+    (answer,) = (one for one in compared.answers if one.scheme == name)
+    if not best or not answer.mean.n:
+        return math.nan
+    own, top = answer.mean.mean, best[0].mean.mean
+    below, above = (top, own) if compared.row.better == "lower" else (own, top)
+    if above == below:
+        return 1.0
+    return math.inf if math.isinf(above) or below == 0 else above / below
+
+
+def heat_map(summary: Summary) -> Figure:
+    """Draw the ratio of every scheme to the reference; blue is better, orange worse."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    columns = [one.row.label for one in summary.rows]
+    height = 0.24 * len(summary.schemes) + 1.9
+    canvas = Figure(figsize=(COLUMN_INCHES["two"], height), layout="constrained")
+    axes = canvas.subplots()
+    colours = mpl.colormaps["PuOr"]
+    for x, one in enumerate(summary.rows):
+        for y, answer in enumerate(one.answers):
+            gain = _gain(one, answer)
+            shade = 0.5 if math.isnan(gain) else 0.5 + 0.42 * max(-1.0, min(1.0, gain))
+            box = mpl.patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colours(shade))
+            axes.add_patch(box)
+            weight = "bold" if answer.best and len(one.best) < len(one.answers) else "normal"
+            dark = abs(shade - 0.5) > 0.33
+            axes.text(
+                x,
+                y,
+                _cell(answer),
+                ha="center",
+                va="center",
+                fontsize=5.5,
+                fontweight=weight,
+                color="white" if dark else "black",
+            )
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(len(summary.schemes) - 0.5, -0.5)
+    axes.set_xticks(range(len(columns)), columns, rotation=38, ha="left", rotation_mode="anchor")
+    axes.set_yticks(range(len(summary.schemes)), summary.schemes)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return canvas
+
+
+def _gain(compared: Compared, answer: Answer) -> float:
+    """Return how good a ratio is: 1 very good, 0 as the reference, -1 very bad."""
+    ratio = answer.ratio.mean
+    if math.isnan(ratio):
+        return -1.0 if math.isinf(answer.mean.mean) else math.nan
+    if math.isinf(ratio) or ratio <= 0:
+        worse = math.isinf(ratio) == (compared.row.better == "lower")
+        return -1.0 if worse else 1.0
+    gain = math.log(ratio) / math.log(_MOST)
+    return -gain if compared.row.better == "lower" else gain
+
+
+def _cell(answer: Answer) -> str:
+    ratio = answer.ratio.mean
+    if math.isnan(ratio):
+        return "∞" if math.isinf(answer.mean.mean) else "-"
+    if math.isinf(ratio):
+        return "∞"
+    return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.3g}"
+
+
+def write(summary: Summary, folder: Path) -> Path:
+    """Write the page and what is behind it into a folder; return the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with paper_style():
+        canvas = heat_map(summary)
+        canvas.savefig(folder / "schemes.pdf", metadata={"CreationDate": None})
+        canvas.savefig(folder / "schemes.png", dpi=_DPI, metadata={"Software": None})
+    frame_of(summary.rows).to_csv(folder / "schemes.csv", index=False)
+    write_atomically(folder / "summary.md", markdown(summary))
+    page = folder / "index.html"
+    image = base64.b64encode((folder / "schemes.png").read_bytes()).decode()
+    write_atomically(page, _html(summary, image))
+    return page
+
+
+def caption() -> str:
+    """Return what the figure shows, in words."""
+    return (
+        f"Ratio to {REFERENCE}, seed by seed; purple is better than {REFERENCE}, orange worse, and "
+        f"the colours end at {_MOST:g} times. Bold: no other scheme is surely better by more than "
+        f"{100 * NEGLIGIBLE:g} % (95 % interval of the difference over seeds); not where all are."
+    )
+
+
+def how_sure(summary: Summary) -> str:
+    """Say how many seeds there are, and what that decides."""
+    seeds = sorted({answer.mean.n for one in summary.rows for answer in one.answers})
+    count = str(seeds[-1]) if seeds[0] == seeds[-1] else f"{seeds[0]} to {seeds[-1]}"
+    told = sum(one.sole for one in summary.rows)
+    missing = summary.planned - summary.runs
+    return (
+        f"{summary.runs} runs, {count} seeds a setting, 95 % Student-t intervals over seeds. In "
+        f"{told} of {len(summary.rows)} rows one scheme alone is best; each row is tested by "
+        "itself, so that one in twenty of the differences told may be chance."
+        + (f" {missing} planned runs are missing." if missing else "")
+    )
+
+
+def cost_line(found: Cost) -> list[str]:
+    """Return the cells of a scheme in the table of costs."""
+    low, high = (f"{100 * bound:.0f}" for bound in found.share)
+    return [
+        found.scheme,
+        f"{found.control:.1f}",
+        f"{found.lost:,.0f}",
+        f"{found.paused:.2g}",
+        f"{100 * found.buffer:.0f} %",
+        f"{found.deadlocks} of {found.cyclic} ({low} to {high} %)",
+        str(found.stuck),
+        f"{found.unfinished} of {found.runs}",
+    ]
+
+
+COSTS = (
+    "Scheme",
+    "Control frames per 1,000 data frames",
+    "Lost per million",
+    "Paused ports, mean number",
+    "Largest buffer use, mean",
+    "Deadlocks where a circle is (95 %)",
+    "Deadlocked to the end",
+    "Runs with unfinished flows",
+)
+
+
+def markdown(summary: Summary) -> str:
+    """Return the summary as Markdown."""
+    lines = ["| question | verdict |", "|---|---|"]
+    lines += [f"| {one.row.label} | {verdict(one)} |" for one in summary.rows]
+    lines += ["", "| scheme | how it fared |", "|---|---|"]
+    lines += [f"| {name} | {scheme_text(summary, name)} |" for name in summary.schemes]
+    lines += ["", "| " + " | ".join(COSTS) + " |", "|---" * len(COSTS) + "|"]
+    lines += ["| " + " | ".join(cost_line(found)) + " |" for found in summary.costs]
+    lines += ["", how_sure(summary), ""]
+    return "\n".join(lines)
+
+
+def _html(summary: Summary, image: str) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    functions: dict[str, Any] = {
+        "verdict": verdict,
+        "scheme_text": scheme_text,
+        "value_text": value_text,
+        "cost_line": cost_line,
+    }
+    environment.globals.update(functions)
+    return environment.get_template("summary.html.j2").render(
+        summary=summary,
+        image=image,
+        caption=caption(),
+        sure=how_sure(summary),
+        costs=COSTS,
+    )

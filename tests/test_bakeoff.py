@@ -1,0 +1,128 @@
+"""The summary of the bake-off: who is best, how sure that is, and text that follows the data."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyorch.bakeoff.command import compare_all, load_rows, studies
+from pyorch.bakeoff.compare import Row, compare, cost
+from pyorch.bakeoff.page import Summary, factor_to_best, markdown, value_text, verdict, write
+from pyorch.errors import UserError
+from pyorch.paths import default_paths
+
+ROW = Row(study="bakeoff/x", label="Time", metric="time", better="lower", unit="us")
+
+
+CRITICAL = {2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706}
+"""Two-sided 5 % points of Student's t by degrees of freedom, as every table has them."""
+
+
+def runs(**values: list[float]) -> pd.DataFrame:
+    """Runs of schemes: the metric of each seed [us]."""
+    lines = [
+        {"variant": name, "seed": seed, "time": value * 1e6, "deadlocked": 0, "data_hops": 1000}
+        | {"dropped_frames": 2 * (name == "B"), "flows_unfinished": 0, "peak_buffer_bytes": 1e5}
+        | {"buffer_size_bytes": 4e5, "flow_cycle_egresses": seed % 2, "deadlocked_at_end": 0}
+        | {"pause_time_ps": 5e5, "end_ps": 1e6, "control_frames_sent": 3}
+        for name, found in values.items()
+        for seed, value in enumerate(found, 1)
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_only_what_the_seeds_tell_apart_is_best() -> None:
+    """Seed by seed A is 10 us faster than B; C has a better mean than A in no sure way."""
+    table = runs(PFC=[50, 90, 70], A=[20, 60, 40], B=[31, 70, 49], C=[70, 10, 35])
+    found = compare(ROW, table, ["PFC", "A", "B", "C"])
+    assert [answer.scheme for answer in found.best] == ["C", "A", "B", "PFC"]
+    sure = compare(ROW, table, ["PFC", "A", "B"])
+    assert [answer.scheme for answer in sure.best] == ["A"]
+    assert verdict(sure) == "A alone is best: 40 ± 50 µs."
+    assert factor_to_best(sure, "B") == pytest.approx(1.25)
+    assert verdict(found).startswith("No scheme is told from another by these seeds (C: ")
+
+
+@given(
+    st.lists(st.floats(1, 100), min_size=3, max_size=6),
+    st.lists(st.floats(1, 100), min_size=3, max_size=6),
+)
+def test_the_test_is_the_paired_t_test(first: list[float], second: list[float]) -> None:
+    """Told apart exactly where the paired interval, by the table of t, is beyond 1 %."""
+    n = min(len(first), len(second))
+    first, second = [round(v, 1) for v in first[:n]], [round(v, 1) for v in second[:n]]
+    differences = np.subtract(first, second)
+    found = compare(ROW, runs(A=first, B=second), ["A", "B"])
+    bound = 0.01 * min(np.mean(first), np.mean(second))
+    margin = CRITICAL[n - 1] * float(np.std(differences, ddof=1)) / math.sqrt(n) + bound
+    difference = abs(float(np.mean(differences)))
+    if abs(difference - margin) > 1e-3:
+        assert found.sole == (difference > margin)
+
+
+def test_what_does_not_finish_is_never_best() -> None:
+    """Infinite means lose; where nobody finishes nobody wins."""
+    found = compare(ROW, runs(PFC=[math.inf, 5, 5], A=[7, 7, 7]), ["PFC", "A"])
+    assert verdict(found) == "A alone is best: 7 ± 0 µs."
+    assert value_text(found, found.answers[0]) == "did not finish"
+    assert factor_to_best(found, "PFC") == math.inf
+    nobody = compare(ROW, runs(PFC=[math.inf], A=[math.inf]), ["PFC", "A"])
+    assert verdict(nobody) == "No scheme finished."
+
+
+def test_ratios_are_taken_seed_by_seed() -> None:
+    """Twice as good each time is a ratio of 0.5 without any error, however the seeds differ."""
+    found = compare(ROW, runs(PFC=[10, 1000, 30], A=[5, 500, 15]), ["PFC", "A"])
+    ratio = found.answers[1].ratio
+    assert (ratio.mean, ratio.half_width, ratio.n) == (0.5, 0, 3)
+
+
+def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
+    """Every mean stands in the page, costs are added up, and the files are the same twice."""
+    table = runs(PFC=[50, 90, 70], A=[20, 60, 40], B=[31, 70, 49])
+    names = ["PFC", "A", "B"]
+    rows = compare_all([ROW], {"bakeoff/x": table}, names)
+    costs = tuple(cost(name, [table]) for name in names)
+    assert (costs[2].lost, costs[2].control, costs[2].paused) == (2000, 3, 0.5)
+    assert (costs[0].cyclic, costs[0].deadlocks, costs[0].buffer) == (2, 0, 0.25)
+    assert costs[0].share == pytest.approx((0, 1 - 0.05 ** (1 / 2)))
+    about = {name: f"what {name} is" for name in names}
+    summary = Summary(rows, costs, about, "small", "abc", 9, 10, ("invoke bakeoff",))
+    page = write(summary, tmp_path)
+    text = page.read_text(encoding="utf-8")
+    for value in ("70 ± 50 µs", "40 ± 50 µs", "50 ± 48 µs", "1 planned runs are missing"):
+        assert value in text
+    assert markdown(summary).count("A alone is best") == 1
+    again = write(summary, tmp_path / "again")
+    for file in ("index.html", "summary.md", "schemes.csv", "schemes.png"):
+        assert (again.parent / file).read_bytes() == (tmp_path / file).read_bytes()
+
+
+def test_a_row_that_names_no_metric_is_told() -> None:
+    """The message names the row and the metrics that there are."""
+    row = ROW.model_copy(update={"metric": "tine"})
+    with pytest.raises(UserError, match=r"row\[0\].metric: bakeoff/x has no metric 'tine'"):
+        compare_all([row], {"bakeoff/x": runs(PFC=[1])}, ["PFC"])
+
+
+def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
+    """Each row names a study, a metric of it, and settings that the study has."""
+    from pyorch.config import load_experiment
+
+    paths = default_paths()
+    rows = load_rows(paths)
+    assert {row.study for row in rows} == set(studies(paths))
+    for study in studies(paths):
+        for overrides in ((), ("scale=full",)):
+            experiment = load_experiment(study, overrides, paths=paths)
+            named = {metric["name"] for metric in experiment.metrics}
+            for row in (row for row in rows if row.study == study):
+                assert row.metric in named
+                for key, value in row.where.items():
+                    assert value in experiment.sweep[key], (study, key, overrides)

@@ -1,0 +1,172 @@
+"""Scheme files, rules, includes and scales: how the experiments of a comparison share things."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyorch.config.findings import Findings
+from pyorch.config.load import list_experiments, load_experiment
+from pyorch.config.schemes import environment, evaluate, load_schemes
+from pyorch.errors import UserError
+from pyorch.paths import Paths
+from tests.strategies import MINIMAL, ROOT, SCHEMA, network
+
+SCENE = """
+title = "?"
+include = ["parts/common.toml"]
+[topology]
+hosts = 4
+[sweep]
+"buffer.size" = ["2MB", "4MB"]
+[scale.full]
+"topology.hosts" = 8
+sweep."buffer.size" = ["8MB"]
+"""
+COMMON = """
+schemes = "schemes/*.toml"
+[buffer]
+lossy_pool = "0B"
+""" + MINIMAL.replace('title = "A test"\n', "").replace("hosts = 4\n", "")
+PFC = """
+name = "PFC"
+about = "pauses"
+flow_control = ["pfc"]
+[values."buffer.alpha"]
+value = 0.25
+source = "a book"
+"""
+GFC = """
+name = "GFC"
+about = "slows"
+extends = ["pfc.toml"]
+flow_control = ["conceptual-gfc"]
+[values."conceptual-gfc.bm"]
+size = "min(share, 3 * rate * delay) - 2 * frame"
+source = "a paper"
+"""
+
+
+def project(folder: Path, scene: str = SCENE, **schemes: str) -> Paths:
+    """A project with one comparison: a scene, what it includes, and scheme files."""
+    paths = Paths(folder)
+    group = paths.experiments / "duel"
+    (group / "parts").mkdir(parents=True)
+    (group / "schemes").mkdir()
+    (paths.experiments / "workloads").symlink_to(ROOT / "experiments" / "workloads")
+    (group / "scene.toml").write_text(scene)
+    (group / "parts" / "common.toml").write_text(COMMON)
+    for name, text in ({"pfc": PFC, "gfc": GFC} | schemes).items():
+        (group / "schemes" / f"{name}.toml").write_text(text)
+    return paths
+
+
+def complaints(paths: Paths, *overrides: str) -> list[str]:
+    """What is wrong with the scene."""
+    with pytest.raises(UserError) as told:
+        load_experiment("duel/scene", overrides, SCHEMA, paths)
+    return [problem.render() for problem in told.value.problems]
+
+
+def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
+    """Chains are joined along `extends`, rules follow the swept buffer, lists of files do not."""
+    paths = project(tmp_path)
+    found = load_experiment("duel/scene", (), SCHEMA, paths)
+    assert found.variants == ("GFC", "PFC")
+    assert [point.params["buffer.size"] for point in found.points] == ["2MB", "4MB"] * 2
+    gfc = found.points[0].data
+    assert gfc["flow_control"] == ["ns3::lossless::Pfc", "ns3::gfc::ConceptualGfc"]
+    # 3 C D = 3 x 1250 B is below any share
+    assert gfc["attributes"]["ns3::gfc::ConceptualGfc"]["Bm"] == str(3 * 1250 - 2 * 1048)
+    for point in found.points:
+        assert point.data["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] == "0.25"
+    assert [name for name, _ in list_experiments(paths)] == ["duel/scene"]
+
+
+def test_a_new_file_is_a_new_variant_and_a_scale_changes_the_scene(tmp_path: Path) -> None:
+    """`--set scale=full` makes the changes of [scale.full]; `--set` itself wins over them."""
+    third = PFC.replace('"PFC"', '"Third"')
+    paths = project(tmp_path, third=third)
+    full = load_experiment("duel/scene", ("scale=full", "topology.hosts=6"), SCHEMA, paths)
+    assert full.variants == ("GFC", "PFC", "Third")
+    assert full.sweep == {"buffer.size": ["8MB"]}
+    assert {len(point.network.hosts) for point in full.points} == {6}
+    (told,) = complaints(paths, "scale=ful")
+    assert told.startswith("--set scale=ful: there is no [scale.ful]\n    allowed: full\n")
+
+
+def test_rules_know_the_setting() -> None:
+    """Names of a star of 4 ports at 10 Gb/s, worked out by hand."""
+    names = environment({"buffer": {"size": "400KB"}}, network(kind="star", hosts=4))
+    # eta' = 2 (1250 + 1068) + 3840 + 84 + 1048
+    assert names["headroom"] == 2 * (1250 + 1068) + 3840 + 84 + 1048
+    assert names["share"] == 100_000 - names["headroom"]
+    assert (names["rate"], names["delay"], names["ports"]) == (1.25e9, 1e-6, 4)
+    assert evaluate("max(2, 3) * (rate * delay - 250) / -2", names) == -1500
+
+
+@given(st.text(max_size=30))
+def test_no_rule_does_anything_but_arithmetic(rule: str) -> None:
+    """Whatever is written, the answer is a number or a message for people."""
+    with contextlib.suppress(ValueError):
+        assert isinstance(evaluate(rule, {"x": 2.0}), float)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("__import__('os')", "cannot stand in a rule"),
+        ("share.real", "cannot stand in a rule"),
+        ("2 ** 3", "cannot stand in a rule"),
+        ("shere", "unknown name 'shere'; did you mean 'share'?"),
+        ("1 / 0", "divides by zero"),
+        ("1 +", "is no rule"),
+        ("min()", "give min() two values at least"),
+        ("1e300 * 1e300", "gives inf"),
+        ("9" * 400, "is too large"),
+        ("share - 1000 * buffer", "below 0: the buffer is too small for it"),
+    ],
+)
+def test_a_bad_rule_is_told_with_its_file_and_key(tmp_path: Path, rule: str, message: str) -> None:
+    """The message names the scheme's file, the key, and what rules may use."""
+    gfc = GFC.replace("min(share, 3 * rate * delay) - 2 * frame", rule)
+    told = complaints(project(tmp_path, gfc=gfc))
+    assert len([text for text in told if message in text]) >= 1
+    assert all(text.startswith("gfc.toml: conceptual-gfc.bm: ") for text in told)
+    assert "rules may use rate, delay" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('source = "a paper"\n', "", "gfc.toml: values.conceptual-gfc.bm.source: missing"),
+        ('["pfc.toml"]', '["pcf.toml"]', "gfc.toml: extends: there is no file 'pcf.toml' beside"),
+        ('["pfc.toml"]', '["gfc.toml"]', "gfc.toml: extends: extends itself"),
+        ('name = "GFC"', 'name = "PFC"', "pfc.toml: name: 'PFC' is the name of gfc.toml too"),
+        ("slows", 'slows"\nextend = "x', "gfc.toml: extend: unknown key 'extend'"),
+        ("gfc.bm", "gfc.bmm", "gfc.toml: conceptual-gfc.bmm: unknown key 'bmm'"),
+        ('source = "a paper"', 'source = "a"\nvalue = 3', "give one of 'value', 'size', 'time'"),
+    ],
+)
+def test_what_is_wrong_with_a_scheme_file_is_told(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    """The message names the file and the key."""
+    assert old in GFC
+    told = complaints(project(tmp_path, gfc=GFC.replace(old, new)))
+    assert any(message in text for text in told), told
+
+
+def test_every_value_of_the_shipped_schemes_has_a_source() -> None:
+    """The files of the bake-off load, and every value says where it comes from."""
+    findings = Findings("x")
+    found = load_schemes("schemes/*.toml", ROOT / "experiments" / "bakeoff", findings)
+    assert findings.problems == []
+    assert {"PFC", "CBFC", "GFC-stages", "GFC-time", "PFFC", "SFC", "DCQCN"} <= set(found)
+    for scheme in found.values():
+        assert scheme.about
+        assert all(len(value.source) > 5 for value in scheme.values.values())
