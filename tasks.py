@@ -19,7 +19,7 @@ DEFAULT = "gfc/two-to-one"
 SELECT = {
     "name": f"experiment, as `invoke list` names it, or a file; default {DEFAULT}",
     "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; may be repeated",
-    "seeds": "run the seeds 1 to N instead of those of the file",
+    "seeds": "run the seeds 1 to N, or N-M, instead of those of the file",
 }
 
 

@@ -98,20 +98,21 @@ class Plan:
 
 
 def make_plan(
-    name: str, overrides: Sequence[str] = (), seeds: int | None = None, paths: Paths | None = None
+    name: str, overrides: Sequence[str] = (), seeds: str = "", paths: Paths | None = None
 ) -> Plan:
     """Load an experiment, build the modules if need be, and expand it. Raises UserError."""
     from pyorch.build import ensure_built, load_schema
     from pyorch.config import load_experiment
-    from pyorch.plan import expand
+    from pyorch.plan import expand, read_seeds
     from pyorch.store import Store
 
     paths = paths or default_paths()
+    chosen = read_seeds(seeds)
     # what is wrong without knowing the C++ classes is said before a minute of compiling
     load_experiment(name, overrides, paths=paths)
     build = ensure_built()
     experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
-    specs = expand(experiment, seeds=seeds)
+    specs = expand(experiment, seeds=chosen)
     return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
 
 
@@ -133,7 +134,7 @@ def list_all() -> int:
 @command
 def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
     """Print what an experiment would run: its question, its runs, and the first one resolved."""
-    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    plan = make_plan(name, overrides, seeds)
     for label in ("title", "question", "source"):
         text = getattr(plan.experiment, label, "")
         if text:
@@ -205,7 +206,7 @@ def experiment(
     from pyorch.engine import LocalEngine
 
     workers = whole_number("--jobs", jobs)
-    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    plan = make_plan(name, overrides, seeds)
     if dry_run:
         _print_runs(plan)
         print("\nnothing was run (--dry-run)")
@@ -261,7 +262,7 @@ def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
     several = reproduce.names_of(name, default_paths())
     if several is not None:
         return reproduce.report_several(several)
-    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    plan = make_plan(name, overrides, seeds)
     if not plan.done:
         where = plan.store.name
         hint = f"run it first: invoke experiment {name}"

@@ -86,7 +86,7 @@ def submit(
     """
     given = whole_number("--runs-per-job", runs_each)
     settings = load_settings(default_paths(), options or {})
-    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    plan = make_plan(name, overrides, seeds)
     slurm = Slurm()
     try:
         limit = slurm.max_array_size()
@@ -476,8 +476,7 @@ def _plan_of(submission: Submission) -> Plan:
 
     Raises UserError when the experiment is another one now.
     """
-    seeds = whole_number("--seeds", submission.seeds)
-    plan = make_plan(submission.name, submission.overrides, seeds)
+    plan = make_plan(submission.name, submission.overrides, submission.seeds)
     if plan.build.fingerprint != submission.fingerprint:
         print("made with an earlier build of the modules, as the sweep was", file=sys.stderr)
         plan = replace(plan, build=replace(plan.build, fingerprint=submission.fingerprint))

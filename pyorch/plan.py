@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -70,15 +70,29 @@ def _canonical(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def expand(experiment: Experiment, seeds: int | None = None) -> list[RunSpec]:
+def read_seeds(text: str) -> range | None:
+    """Return the seeds that --seeds asks for: "20" is 1 to 20, "1001-1500" is that; "": None.
+
+    Raises UserError when it is neither.
+    """
+    if text == "":
+        return None
+    first, dash, last = text.partition("-")
+    if not dash:
+        first, last = "1", text
+    if first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= MAX_SEED:
+        return range(int(first), int(last) + 1)
+    allowed = 'a whole number from 1 (20: the seeds 1 to 20), or the first and the last ("21-40")'
+    raise UserError([Problem("--seeds", f"{text!r} is not allowed", allowed, None)])
+
+
+def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[RunSpec]:
     """Return the runs of an experiment: by variant, swept keys as in the file, then seed.
 
-    seeds: run with the seeds 1 to `seeds` instead of those of the file. Raises UserError when it is
-    below 1, or when random failed links cannot be drawn.
+    seeds: those to run instead of those of the file. Raises UserError when random failed links
+    cannot be drawn.
     """
-    if seeds is not None and not 1 <= seeds <= MAX_SEED:
-        raise UserError([Problem("--seeds", f"{seeds} is not allowed", "a whole number from 1")])
-    chosen = experiment.seeds if seeds is None else tuple(range(1, seeds + 1))
+    chosen = experiment.seeds if seeds is None else seeds
     return [
         RunSpec(_run_data(experiment, point.data, seed))
         for point in experiment.points

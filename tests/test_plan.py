@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.errors import UserError
-from pyorch.plan import RunSpec, expand
+from pyorch.plan import RunSpec, expand, read_seeds
 from tests.strategies import MINIMAL, load
 
 VARIANTS = """
@@ -26,14 +26,14 @@ flow_control = ["conceptual-gfc"]
 SWEEP = '[sweep]\n"buffer.alpha" = [0.125, 0.5]\n"topology.hosts" = [3, 4, 5]\n'
 
 
-def specs(folder: Path, text: str, *overrides: str, seeds: int | None = None) -> list[RunSpec]:
+def specs(folder: Path, text: str, *overrides: str, seeds: str = "") -> list[RunSpec]:
     """The runs of a file with that text."""
-    return expand(load(folder, text, *overrides), seeds)
+    return expand(load(folder, text, *overrides), read_seeds(seeds))
 
 
 def test_runs_come_in_the_order_of_the_file(tmp_path: Path) -> None:
     """Variants outermost, then swept keys, then seeds; params tell them apart."""
-    found = specs(tmp_path, MINIMAL + VARIANTS + SWEEP, seeds=2)
+    found = specs(tmp_path, MINIMAL + VARIANTS + SWEEP, seeds="2")
     order = [(*run.params.values(), run.data["seed"]) for run in found]
     assert order == list(itertools.product(["PFC", "GFC"], [0.125, 0.5], [3, 4, 5], [1, 2]))
     assert list(found[0].params) == ["variant", "buffer.alpha", "topology.hosts"]
@@ -55,10 +55,13 @@ def test_seeds_come_from_the_file_or_the_command(tmp_path: Path) -> None:
     listed = MINIMAL.replace("[run]", "[run]\nseeds = [7, 4]")
     assert [run.data["seed"] for run in specs(tmp_path, count)] == [1, 2, 3]
     assert [run.data["seed"] for run in specs(tmp_path, listed)] == [7, 4]
-    assert [run.data["seed"] for run in specs(tmp_path, listed, seeds=2)] == [1, 2]
+    assert [run.data["seed"] for run in specs(tmp_path, listed, seeds="2")] == [1, 2]
     assert [run.data["seed"] for run in specs(tmp_path, listed, "run.seeds=2")] == [1, 2]
-    with pytest.raises(UserError, match="--seeds: 0 is not allowed"):
-        specs(tmp_path, MINIMAL, seeds=0)
+    assert [run.data["seed"] for run in specs(tmp_path, listed, seeds="11-13")] == [11, 12, 13]
+    assert read_seeds("1001-1500") == range(1001, 1501)
+    for bad in ("0", "-3", "5-4", "0-4", "x", "1-", "1-2-3", str(2**32)):
+        with pytest.raises(UserError, match=f"--seeds: '{bad}' is not allowed"):
+            read_seeds(bad)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_the_number_of_runs_is_the_product(variants: int, lengths: list[int], se
     for key, length in zip(keys, lengths, strict=False):
         text += f'"{key}" = {[3 + n for n in range(length)]}\n'
     with tempfile.TemporaryDirectory() as folder:
-        found = specs(Path(folder), text, seeds=seeds)
+        found = specs(Path(folder), text, seeds=str(seeds))
     expected = max(variants, 1) * seeds
     for length in lengths:
         expected *= length
@@ -190,7 +193,7 @@ def test_random_failed_links_are_drawn_per_seed(tmp_path: Path) -> None:
     text = MINIMAL.replace(
         'kind = "star"\nhosts = 4', 'kind = "fat_tree"\nk = 4\nrandom_failed_links = 2'
     )
-    found = [run.data["topology"] for run in specs(tmp_path, text, seeds=6)]
+    found = [run.data["topology"] for run in specs(tmp_path, text, seeds="6")]
     assert all(len(table["failed_links"]) == 2 for table in found)
     assert all("random_failed_links" not in table for table in found)
     assert len({json.dumps(table["failed_links"]) for table in found}) > 1

@@ -83,7 +83,7 @@ def test_both_event_loops_give_the_same_bytes(
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results"))
     file = tmp_path / "simulators.toml"
     file.write_text(STUDY, encoding="utf-8")
-    plan = make_plan(str(file), seeds=2)
+    plan = make_plan(str(file), seeds="2")
     assert len(plan.specs) == 12
     output = io.StringIO()
     engine = LocalEngine(plan.store, 2, stream=output)

@@ -64,7 +64,7 @@ def plan_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pl
         monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / results))
         file = tmp_path / "warm.toml"
         file.write_text(STUDY.format(duration=duration), encoding="utf-8")
-        return make_plan(str(file), seeds=seeds)
+        return make_plan(str(file), seeds=str(seeds))
 
     return make
 

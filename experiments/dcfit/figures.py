@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from pyorch.report.figures.custom import Custom
 
 MARKS = ("o", "s", "^", "D")
-LABELS = {"OnLoop": "DCFIT, trigger on the loop", "Literal": "as written"}
+LABELS = {
+    "OnLoop": "trigger on the loop",
+    "NoRetry": "nothing tried again",
+    "OnLoopNoRetry": "on the loop, nothing tried again",
+    "Literal": "as written",
+}
 
 
 def delays(data: ReportData, figure: Custom) -> Drawn:

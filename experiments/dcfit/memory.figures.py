@@ -26,7 +26,7 @@ def memory(data: ReportData, figure: Custom) -> Drawn:
     row = runs[runs["variant"] == "Row"]
     for number, bits in enumerate(sorted(row["dcfit.switch_bits"].unique())):
         mine = row[row["dcfit.switch_bits"] == bits].sort_values("ports")
-        label = f"{2**bits - 1:,} nodes ({bits} bits)"
+        label = f"{2**bits - 1:,} switches ({bits} bits)"
         axes.plot(
             mine["ports"], mine["bytes"], color=COLOURS[number], marker=MARKS[number], label=label
         )
@@ -39,7 +39,7 @@ def memory(data: ReportData, figure: Custom) -> Drawn:
         "--",
         color=COLOURS[3],
         marker="D",
-        label=f"{2**most - 1:,} nodes, with counters",
+        label=f"{2**most - 1:,} switches, with counters",
     )
     axes.plot(
         list(PUBLISHED),

@@ -20,35 +20,35 @@ XOFF, END = 80_000, 5e9
 
 
 def deadlocks(data: ReportData, figure: Custom) -> Drawn:
-    """Draw the share of runs that stall, and how many still deliver as time goes on."""
+    """Draw the share of runs that deadlock, and how many have not as time goes on."""
     runs = figure.rows_of(data).copy()
     runs["gap"] = [XOFF - parse_bytes(str(xon)) for xon in runs["buffer.xon"]]
     shares = pd.DataFrame(
         [
-            {"gap": gap, "runs": len(part), "stalled": part["stalled"].sum()}
+            {"gap": gap, "runs": len(part), "deadlocked": part["deadlock"].sum()}
             for gap, part in runs.groupby("gap")
         ]
     )
     canvas, panels = figure.canvas(columns=2)
     left, right = panels[0]
     for row in shares.itertuples():
-        low, high = wilson(float(row.stalled), int(row.runs))
+        low, high = wilson(float(row.deadlocked), int(row.runs))
         left.plot([row.gap / 1e3] * 2, [100 * low, 100 * high], color=COLOURS[0])
-    share = 100 * shares["stalled"] / shares["runs"]
+    share = 100 * shares["deadlocked"] / shares["runs"]
     left.plot(shares["gap"] / 1e3, share, linestyle="none", marker="o", color=COLOURS[0])
     left.set_xlim(0, XOFF / 1e3)
     left.set_ylim(0, 100)
     left.set_xlabel("XOFF − XON (KB)")
     left.set_ylabel("Runs that deadlock (%)")
     for number, (gap, part) in enumerate(runs.groupby("gap")):
-        ends = sorted(part.loc[part["stalled"] == 1, "last_delivery"] / 1e9)
+        ends = sorted(part.loc[part["deadlock"] == 1, "formed"] / 1e9)
         alive = [1 - index / len(part) for index in range(len(ends) + 1)]
         style = line_style(number) | {"label": f"{gap / 1e3:g} KB"}
         times = [0, *ends, END / 1e9]
         right.step(times, [100 * a for a in (*alive, alive[-1])], where="post", **style)
     right.set_ylim(0, 105)
     right.set_xlabel("Time (ms)")
-    right.set_ylabel("Runs that still deliver (%)")
+    right.set_ylabel("Runs without a deadlock (%)")
     right.legend(title="XOFF − XON", loc="lower left")
     wider, narrower = only_one(runs)
     note = (
@@ -60,7 +60,7 @@ def deadlocks(data: ReportData, figure: Custom) -> Drawn:
 
 
 def only_one(runs: pd.DataFrame) -> tuple[int, int]:
-    """Return how many seeds stall only with the widest gap, and how many only with the least."""
-    by_seed = runs.pivot_table(index="seed", columns="gap", values="stalled").dropna()
+    """Return how many seeds deadlock only with the widest gap, and how many only with the least."""
+    by_seed = runs.pivot_table(index="seed", columns="gap", values="deadlock").dropna()
     widest, narrowest = by_seed[by_seed.columns.max()], by_seed[by_seed.columns.min()]
     return int((widest > narrowest).sum()), int((widest < narrowest).sum())

@@ -12,52 +12,48 @@ from pyorch.metrics.fields import Chosen, Need, Time
 
 CYCLIC = 0
 """Column `kind` of table `deadlock`: queues that wait for each other."""
-CYCLE, STUCK = 0, 1
-"""Column `part` of table `deadlock_part`: queues of the cycle, and all that are stuck."""
 WAYS = ("on_loop", "off_loop", "again", "watchdog", "controller")
 """Column `way` of table `detection` is a place in this list (dcfit::Dcfit::Way and others)."""
 
 Way = Literal["on_loop", "off_loop", "again", "watchdog", "controller"]
-Queue = tuple[int, int, int]
-"""Node, neighbour and class of an egress queue."""
 
 
 @dataclass(frozen=True)
 class Episode:
-    """A cyclic deadlock: when it was there [ps], and its queues."""
+    """A cyclic deadlock: its number, and from when to when it was there [ps]; None: to the end."""
 
+    number: int
     formed: int
     dissolved: int | None
-    queues: frozenset[Queue]
 
-    def covers(self, time: int, queue: Queue) -> bool:
-        """Whether a queue was in it at a time."""
-        return self.holds(time) and queue in self.queues
 
-    def holds(self, time: int) -> bool:
-        """Whether it was there at a time."""
-        return self.formed <= time and (self.dissolved is None or time <= self.dissolved)
+@dataclass(frozen=True)
+class Detection:
+    """A declaration.
+
+    time: when [ps]. looped: when a cycle was suspected [ps]. episode: the cyclic deadlock that the
+    oracle, asked at that moment, saw the (node, egress, class) in or stuck behind; None: in none.
+    """
+
+    time: int
+    looped: int
+    episode: int | None
 
 
 def episodes(run: RunTables) -> list[Episode] | None:
     """The cyclic deadlocks of a run as they formed; None if they are not traced."""
     import numpy as np
 
-    table, parts = run.table("deadlock"), run.table("deadlock_part")
-    if table is None or parts is None:
+    table = run.table("deadlock")
+    if table is None:
         return None
-    queues: dict[int, set[Queue]] = {}
-    columns = [np.asarray(parts[c]) for c in ("episode", "part", "node", "peer", "class")]
-    for number, part, node, peer, cls in zip(*columns, strict=True):
-        if part in (CYCLE, STUCK):
-            queues.setdefault(int(number), set()).add((int(node), int(peer), int(cls)))
-    found = []
     columns = [np.asarray(table[c]) for c in ("episode", "kind", "formed_ps", "dissolved_ps")]
-    for number, kind, formed, dissolved in zip(*columns, strict=True):
-        if kind == CYCLIC:
-            end = None if dissolved < 0 else int(dissolved)
-            found.append(Episode(int(formed), end, frozenset(queues.get(int(number), ()))))
-    return sorted(found, key=lambda episode: episode.formed)
+    found = [
+        Episode(int(number), int(formed), None if dissolved < 0 else int(dissolved))
+        for number, kind, formed, dissolved in zip(*columns, strict=True)
+        if kind == CYCLIC
+    ]
+    return sorted(found, key=lambda episode: (episode.formed, episode.number))
 
 
 class DetectionMetric(Metric):
@@ -73,17 +69,21 @@ class DetectionMetric(Metric):
     def needs(self) -> list[Need]:
         return [Need("detection", None, None), Need("deadlock", None, None)]
 
-    def detections(self, run: RunTables) -> list[tuple[int, Queue]] | None:
-        """Time [ps] and queue of every detection in order; None if they are not traced."""
+    def detections(self, run: RunTables) -> list[Detection] | None:
+        """Every detection by time; None if they are not traced."""
         import numpy as np
 
         table = run.table("detection")
         if table is None:
             return None
         wanted = {WAYS.index(way) for way in self.ways or WAYS}
-        columns = [np.asarray(table[c]) for c in ("time_ps", "node", "peer", "class", "way")]
-        rows = zip(*columns, strict=True)
-        return sorted((int(t), (int(n), int(p), int(c))) for t, n, p, c, w in rows if w in wanted)
+        columns = [np.asarray(table[c]) for c in ("time_ps", "looped_ps", "episode", "way")]
+        found = [
+            Detection(int(time), int(looped), None if episode < 0 else int(episode))
+            for time, looped, episode, way in zip(*columns, strict=True)
+            if way in wanted
+        ]
+        return sorted(found, key=lambda detection: detection.time)
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -93,7 +93,7 @@ class DetectionMetric(Metric):
         return self.judge(detections, deadlocks, run.end_ps)
 
     def judge(
-        self, detections: list[tuple[int, Queue]], deadlocks: list[Episode], end: int
+        self, detections: list[Detection], deadlocks: list[Episode], end: int
     ) -> float | None:
         """The number. end: of the run [ps]."""
         raise NotImplementedError
@@ -107,33 +107,31 @@ class FalseAlarms(DetectionMetric):
 
     @override
     def judge(
-        self, detections: list[tuple[int, Queue]], deadlocks: list[Episode], end: int
+        self, detections: list[Detection], deadlocks: list[Episode], end: int
     ) -> float | None:
-        return float(
-            sum(
-                not any(episode.covers(time, queue) for episode in deadlocks)
-                for time, queue in detections
-            )
-        )
+        return float(sum(detection.episode is None for detection in detections))
 
 
 @metric
 class MissedDeadlocks(DetectionMetric):
-    """Cyclic deadlocks there for `grace` or longer, and nobody said so while they were."""
+    """Cyclic deadlocks there for `grace` or longer, none of whose queues was declared meanwhile."""
 
     kind: Literal["missed_deadlocks"] = "missed_deadlocks"
     grace: Time = 0
 
     @override
     def judge(
-        self, detections: list[tuple[int, Queue]], deadlocks: list[Episode], end: int
+        self, detections: list[Detection], deadlocks: list[Episode], end: int
     ) -> float | None:
-        missed = 0
-        for episode in deadlocks:
-            last = end if episode.dissolved is None else episode.dissolved
-            said = any(episode.holds(time) for time, _ in detections)
-            missed += last - episode.formed >= self.grace and not said
-        return float(missed)
+        found = {detection.episode for detection in detections}
+        return float(
+            sum(
+                episode.number not in found
+                and (end if episode.dissolved is None else episode.dissolved) - episode.formed
+                >= self.grace
+                for episode in deadlocks
+            )
+        )
 
 
 @metric
@@ -148,13 +146,10 @@ class DetectionTime(DetectionMetric):
 
     @override
     def judge(
-        self, detections: list[tuple[int, Queue]], deadlocks: list[Episode], end: int
+        self, detections: list[Detection], deadlocks: list[Episode], end: int
     ) -> float | None:
-        if not deadlocks:
-            return None
-        first = deadlocks[0]
-        times = [time - first.formed for time, queue in detections if first.covers(time, queue)]
-        return float(min(times)) if times else None
+        first = first_of(detections, deadlocks)
+        return float(first.time - deadlocks[0].formed) if first else None
 
 
 @metric
@@ -171,12 +166,16 @@ class DetectionLap(DetectionMetric):
         return "ps"
 
     @override
-    def value(self, run: RunTables) -> float | None:
-        import numpy as np
+    def judge(
+        self, detections: list[Detection], deadlocks: list[Episode], end: int
+    ) -> float | None:
+        first = first_of(detections, deadlocks)
+        return float(first.time - first.looped) if first else None
 
-        table, deadlocks = run.table("detection"), episodes(run)
-        if table is None or not deadlocks:
-            return None
-        times, looped = np.asarray(table["time_ps"]), np.asarray(table["looped_ps"])
-        within = [deadlocks[0].holds(int(time)) for time in times]
-        return float((times - looped)[within][0]) if any(within) else None
+
+def first_of(detections: list[Detection], deadlocks: list[Episode]) -> Detection | None:
+    """The first detection in the first cyclic deadlock."""
+    if not deadlocks:
+        return None
+    mine = (found for found in detections if found.episode == deadlocks[0].number)
+    return next(mine, None)

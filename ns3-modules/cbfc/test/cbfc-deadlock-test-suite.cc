@@ -48,6 +48,11 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new FormationTest("CBFC", SetUpCredit, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("CBFC, many", SetUpCredit, 2000),
                     TestCase::Duration::TAKES_FOREVER);
+        using lossless::tests::ProofTest;
+        const auto way = lossless::tests::Vanisher::Way::COUNTED;
+        AddTestCase(new ProofTest("CBFC", SetUpCredit, 80, false, way), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("CBFC, many", SetUpCredit, 1000, false, way),
+                    TestCase::Duration::TAKES_FOREVER);
     }
 };
 

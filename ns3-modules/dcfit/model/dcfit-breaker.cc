@@ -104,14 +104,36 @@ Breaker::GetLossyClass() const
     return m_lossy;
 }
 
-void
+bool
+Breaker::IsOff(uint16_t ingress, uint8_t cls, int64_t leaving) const
+{
+    const lossless::SharedBuffer& buffer = m_node->GetBuffer();
+    const auto& usage = buffer.GetUsage(ingress, cls);
+    if (!usage.off || leaving == 0)
+    {
+        return usage.off;
+    }
+    // As if what was sent another way had gone.
+    const auto rest = buffer.Shrink(usage, std::max<int64_t>(0, usage.Total() - leaving));
+    int64_t pool = rest.shared - usage.shared;
+    for (uint8_t other = 0; other < N_CLASSES; ++other)
+    {
+        for (uint16_t port = 0; buffer.IsLossless(other) && port < m_node->GetNPorts(); ++port)
+        {
+            pool += buffer.GetUsage(port, other).shared;
+        }
+    }
+    return buffer.StaysOff(rest, pool);
+}
+
+bool
 Breaker::Treat(Frame* frame)
 {
     if (m_cure == Cure::LOSSY)
     {
         ++m_moved;
         m_node->Reclass(frame, m_lossy);
-        return;
+        return false;
     }
     if (m_cure == Cure::REROUTE)
     {
@@ -122,12 +144,13 @@ Breaker::Treat(Frame* frame)
             {
                 ++m_rerouted;
                 m_node->Redirect(frame, port);
-                return;
+                return true;
             }
         }
     }
     ++m_dropped;
     m_node->Discard(frame, DropCause::SCHEME);
+    return false;
 }
 
 void
@@ -154,9 +177,8 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
             return m_order == Order::OLDEST ? a->order < b->order : a->order > b->order;
         });
         // What is asked for at once, then a sixteenth of the queue at a time until it is enough.
-        const auto isOff = [&] {
-            return m_node->GetBuffer().GetUsage(ingress.GetIndex(), cls).off;
-        };
+        int64_t leaving = 0; // stays charged until it has been sent
+        const auto isOff = [&] { return IsOff(ingress.GetIndex(), cls, leaving); };
         const int64_t step = bytes / 16;
         int64_t wanted =
             std::max<int64_t>(m_bytes, static_cast<int64_t>(m_share * static_cast<double>(bytes)));
@@ -173,7 +195,8 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
                      return chosen.contains(&frame);
                  }))
             {
-                Treat(frame);
+                const int64_t size = frame->bytes;
+                leaving += Treat(frame) ? size : 0;
             }
         }
     }

@@ -70,7 +70,8 @@ class Breaker : public lossless::SwitchAgent
     uint8_t GetLossyClass() const;
 
   private:
-    void Treat(lossless::Frame* frame);
+    bool Treat(lossless::Frame* frame);
+    bool IsOff(uint16_t ingress, uint8_t cls, int64_t leaving) const;
 
     Cure m_cure;            //!< attribute
     double m_share;         //!< attribute

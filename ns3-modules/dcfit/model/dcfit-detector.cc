@@ -6,10 +6,12 @@
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/lossless-fabric-node.h"
+#include "ns3/lossless-switch.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace ns3
 {
@@ -35,6 +37,12 @@ constexpr uint32_t MAX_PORTS = 1U << PORT_BITS;
 constexpr uint32_t MAX_SWITCHES = 1U << SWITCH_BITS;
 /// Bits of a counter of the exact map: 2^16 cells of a packet buffer.
 constexpr uint64_t COUNTER_BITS = 16;
+/// Bits of a time that is kept.
+constexpr uint64_t TIME_BITS = 32;
+/// Bits of an entry of HeavyHitters: flow, count and error.
+constexpr uint64_t HITTER_BITS = 96;
+/// Bits of a limited flow: flow, tokens and two times.
+constexpr uint64_t LIMIT_BITS = 64 + 2 * TIME_BITS;
 constexpr int64_t PS_PER_S = 1'000'000'000'000;
 
 } // namespace
@@ -107,6 +115,13 @@ Dcfit::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&Dcfit::m_drained),
                           MakeBooleanChecker())
+            .AddAttribute("Untold",
+                          "An ingress that pauses its upstream because of an egress that is "
+                          "paused, but of whose pause no message is there, begins a process of its "
+                          "own. Not in the paper, where that PAUSE goes without a message.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Dcfit::m_untold),
+                          MakeBooleanChecker())
             .AddAttribute("HandleTrigger",
                           "When a deadlock is declared, tell the initial trigger, so that it "
                           "limits the heaviest flow or treats its server.",
@@ -134,12 +149,26 @@ Dcfit::GetTypeId()
                           "Bytes a limited flow may send at once. [B]",
                           UintegerValue(10'000),
                           MakeUintegerAccessor(&Dcfit::m_limitBurst),
-                          MakeUintegerChecker<uint32_t>(1, 1'000'000));
+                          MakeUintegerChecker<uint32_t>(1, 1'000'000))
+            .AddAttribute("Limits",
+                          "Flows a switch limits at a time; of more, the one gives way that has "
+                          "sent no more than LimitRate for longest.",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&Dcfit::m_mostLimits),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("Restoration",
+                          "A server that has not paused for so long, and a flow that has sent no "
+                          "more than LimitRate for so long, are treated no longer; 0: for good. "
+                          "The default is that of SONiC's PFC watchdog.",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&Dcfit::m_restoration),
+                          MakeTimeChecker(Seconds(0)));
     return tid;
 }
 
 Dcfit::Dcfit()
-    : m_look(this, &Dcfit::Look)
+    : m_look(this, &Dcfit::Look),
+      m_restore(this, &Dcfit::Restore)
 {
 }
 
@@ -154,6 +183,10 @@ Dcfit::Start()
 {
     const uint16_t ports = m_node->GetNPorts();
     m_state.assign(static_cast<std::size_t>(N_CLASSES) * ports, PortState{});
+    if (const auto* node = dynamic_cast<const lossless::Switch*>(m_node))
+    {
+        m_number = static_cast<uint16_t>(std::min(node->GetNumber(), MAX_SWITCHES - 1));
+    }
     for (PortState& state : m_state)
     {
         state.info.node = MAX_SWITCHES - 1; // of no switch
@@ -170,7 +203,6 @@ Dcfit::Start()
     if (m_handle)
     {
         m_heavy.assign(ports, HeavyHitters(m_heavyEntries));
-        m_treated.assign(ports, 0);
     }
 }
 
@@ -184,12 +216,16 @@ Dcfit::Check() const
         problems << m_node->GetName() << ": DCFIT's messages number " << MAX_PORTS
                  << " ports, but the switch has " << m_node->GetNPorts() << "\n";
     }
-    const uint32_t nodes = (1U << m_switchBits) - 1;
-    if (m_node->GetId() >= nodes)
+    const uint32_t switches = (1U << m_switchBits) - 1; // the last number is nobody's
+    if (!dynamic_cast<const lossless::Switch*>(m_node))
+    {
+        problems << m_node->GetName() << ": DCFIT is an agent of switches, and this is a host\n";
+    }
+    else if (m_number >= switches)
     {
         problems << m_node->GetName() << ": with SwitchBits " << m_switchBits
-                 << " DCFIT can number " << nodes << " nodes, but this is node " << m_node->GetId()
-                 << "\n";
+                 << " DCFIT can number " << switches << " switches, but this is number "
+                 << m_number + 1 << " of them\n";
     }
     if (m_handle && m_serverCure == ServerCure::LOSSY &&
         m_node->GetBuffer().IsLossless(GetLossyClass()))
@@ -315,11 +351,7 @@ Dcfit::FindTag(uint16_t ingress, uint8_t cls, Message& message)
     const PortState& state = At(ingress, cls);
     if (state.own)
     {
-        message = Message{static_cast<uint16_t>(m_node->GetId()),
-                          static_cast<uint8_t>(ingress),
-                          state.sequence,
-                          state.rank,
-                          0};
+        message = Message{m_number, static_cast<uint8_t>(ingress), state.sequence, state.rank, 0};
         return true;
     }
     const uint16_t egress = FindInfo(ingress, cls);
@@ -396,7 +428,10 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
     const uint16_t from = FindInfo(ingress, cls);
     if (from == NO_PORT)
     {
-        Begin(ingress, cls, AGAIN, false, 0);
+        if (m_untold)
+        {
+            Begin(ingress, cls, AGAIN, false, 0);
+        }
     }
     else if (IsMiddle(from, cls, At(from, cls).info))
     {
@@ -490,6 +525,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     PortState& state = At(port, cls);
     const bool fresh = !state.paused;
     state.paused = true;
+    state.calm = NowPs();
     if (tagged)
     {
         ReceiveCheck(port, cls, message, fresh);
@@ -508,11 +544,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
             static_cast<uint16_t>((state.sequence + 1U) & ((1U << m_sequenceBits) - 1));
         ReceiveCheck(port,
                      cls,
-                     Message{static_cast<uint16_t>(m_node->GetId()),
-                             static_cast<uint8_t>(port),
-                             state.sequence,
-                             0,
-                             0},
+                     Message{m_number, static_cast<uint8_t>(port), state.sequence, 0, 0},
                      true);
     }
 }
@@ -534,6 +566,7 @@ Dcfit::Remember(uint16_t port, uint8_t cls, const Message& message, bool fresh)
         // was paused again (Lemma 3.2, case 3).
         state.resumed = false;
         state.checked = 0;
+        state.noticed = false;
         state.fresh = 2;
     }
     state.info = message;
@@ -548,7 +581,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
     {
         return; // a resume overtook it
     }
-    if (message.node == m_node->GetId() && Speaks(message.port))
+    if (message.node == m_number && Speaks(message.port))
     {
         PortState& own = At(message.port, cls);
         if (!own.own || !own.pausing || own.sequence != message.sequence ||
@@ -606,7 +639,7 @@ Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
         return; // it came by another way before
     }
     state.checked = static_cast<uint8_t>(message.round + 1);
-    if (message.node != m_node->GetId() || !Speaks(message.port))
+    if (message.node != m_number || !Speaks(message.port))
     {
         ForwardFrom(Kind::CONSISTENCY, port, cls, message);
         return;
@@ -778,7 +811,8 @@ Dcfit::TellSuspects(uint16_t ingress, uint8_t cls, const Message& message)
         const PortState& state = At(egress, cls);
         const bool paused = state.paused || state.resumed; // now, or before
         const bool onLoop = state.known && state.info.HasEpisodeOf(message);
-        if (egress == ingress || !paused || onLoop)
+        // What came by a port is sent on by it only where frames go back the way they came.
+        if (!paused || onLoop || (egress == ingress && !Feeds(egress, ingress, cls)))
         {
             continue;
         }
@@ -803,7 +837,7 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
         return;
     }
     const uint16_t loop = FindLoop(ingress, cls, message);
-    if (message.node == m_node->GetId() && Speaks(message.port))
+    if (message.node == m_number && Speaks(message.port))
     {
         if (message.port == ingress && At(ingress, cls).declared && loop != NO_PORT)
         {
@@ -815,17 +849,22 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
         }
         return;
     }
+    if (loop != NO_PORT)
+    {
+        // Around the loop, however long it is, once.
+        if (!std::exchange(At(loop, cls).noticed, true))
+        {
+            const bool found = TellSuspects(ingress, cls, message);
+            SendAlone(found ? Kind::FOUND : kind, loop, cls, message);
+        }
+        return;
+    }
     if (message.round == 0)
     {
         return;
     }
     --message.round;
-    const bool found = TellSuspects(ingress, cls, message);
-    if (loop != NO_PORT)
-    {
-        SendAlone(found ? Kind::FOUND : kind, loop, cls, message);
-    }
-    else if (!found)
+    if (!TellSuspects(ingress, cls, message))
     {
         TreatFlows(At(ingress, cls).cause); // the end of the way: what is congested here
     }
@@ -834,13 +873,14 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
 void
 Dcfit::TreatServer(uint16_t port, uint8_t cls)
 {
-    const auto bit = static_cast<uint8_t>(1U << cls);
-    if (m_treated[port] & bit)
+    PortState& state = At(port, cls);
+    state.calm = NowPs();
+    if (std::exchange(state.treated, true))
     {
         return;
     }
-    m_treated[port] |= bit;
     ++m_handled;
+    AwaitRestoration();
     Port& egress = m_node->GetPort(port);
     for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
     {
@@ -857,6 +897,57 @@ Dcfit::TreatServer(uint16_t port, uint8_t cls)
 }
 
 void
+Dcfit::SpareServer(uint16_t port, uint8_t cls)
+{
+    At(port, cls).treated = false;
+    ++m_restored;
+    Port& egress = m_node->GetPort(port);
+    for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
+    {
+        if (m_serverCure == ServerCure::IGNORE)
+        {
+            egress.SetIgnorePause(queue, false);
+        }
+    }
+}
+
+void
+Dcfit::AwaitRestoration()
+{
+    if (!m_restorePending && !m_restoration.IsZero())
+    {
+        m_restorePending = true;
+        m_restore.Schedule(m_restoration.GetTimeStep());
+    }
+}
+
+void
+Dcfit::Restore()
+{
+    m_restorePending = false;
+    const int64_t until = NowPs() - m_restoration.GetTimeStep();
+    bool any = false;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        for (uint16_t port = 0; port < m_node->GetNPorts(); ++port)
+        {
+            const PortState& state = At(port, cls);
+            if (state.treated && !state.paused && state.calm <= until)
+            {
+                SpareServer(port, cls);
+            }
+            any = any || state.treated;
+        }
+    }
+    m_restored +=
+        std::erase_if(m_limits, [until](const Limit& limit) { return limit.dropped <= until; });
+    if (any || !m_limits.empty())
+    {
+        AwaitRestoration();
+    }
+}
+
+void
 Dcfit::TreatFlows(uint16_t port)
 {
     const HeavyHitters::Entry* heaviest = m_heavy[port].FindHeaviest();
@@ -866,8 +957,17 @@ Dcfit::TreatFlows(uint16_t port)
     {
         return;
     }
+    if (m_limits.size() == m_mostLimits)
+    {
+        m_limits.erase(
+            std::min_element(m_limits.begin(), m_limits.end(), [](const Limit& a, const Limit& b) {
+                return a.dropped < b.dropped;
+            }));
+        ++m_restored;
+    }
     ++m_handled;
-    m_limits.push_back({heaviest->flow, 0, NowPs()});
+    m_limits.push_back({heaviest->flow, 0, NowPs(), NowPs()});
+    AwaitRestoration();
 }
 
 bool
@@ -878,10 +978,16 @@ Dcfit::NotifyArrival(Frame& frame, Port& /* ingress */)
         return true;
     }
     m_heavy[frame.egress].Add(frame.flow, frame.bytes);
-    if (m_serverCure == ServerCure::LOSSY && (m_treated[frame.egress] >> frame.cls) & 1U)
+    if (m_serverCure == ServerCure::LOSSY && At(frame.egress, frame.cls).treated)
     {
         frame.cls = GetLossyClass();
     }
+    return Admits(frame);
+}
+
+bool
+Dcfit::Admits(const Frame& frame)
+{
     for (Limit& limit : m_limits)
     {
         if (limit.flow != frame.flow)
@@ -897,6 +1003,7 @@ Dcfit::NotifyArrival(Frame& frame, Port& /* ingress */)
         limit.updated = now;
         const bool passes = tokens >= cost;
         limit.tokens = static_cast<int64_t>(passes ? tokens - cost : tokens);
+        limit.dropped = passes ? limit.dropped : now;
         return passes;
     }
     return true;
@@ -915,7 +1022,19 @@ Dcfit::GetStateBits(uint32_t ports) const
 uint64_t
 Dcfit::GetCounterBits(uint32_t ports) const
 {
-    return m_clearing == Clearing::COUNTERS ? COUNTER_BITS * ports * ports : 0;
+    const bool counts = m_clearing == Clearing::COUNTERS || m_evidence == Evidence::BYTES;
+    return counts ? COUNTER_BITS * ports * ports : 0;
+}
+
+uint64_t
+Dcfit::GetHandlingBits(uint32_t ports) const
+{
+    if (!m_handle)
+    {
+        return 0;
+    }
+    const uint64_t port = uint64_t{m_heavyEntries} * HITTER_BITS + 2 + TIME_BITS;
+    return ports * port + uint64_t{m_mostLimits} * LIMIT_BITS;
 }
 
 void
@@ -938,11 +1057,14 @@ Dcfit::Report(Summary& summary) const
     summary["dcfit_tags_sent"] += static_cast<double>(m_tags);
     summary["dcfit_message_bytes"] += static_cast<double>(m_messageBytes);
     summary["dcfit_triggers_handled"] += static_cast<double>(m_handled);
+    summary["dcfit_triggers_restored"] += static_cast<double>(m_restored);
     const uint32_t ports = m_node->GetNPorts();
     double& state = summary["dcfit_state_bits"];
     state = std::max(state, static_cast<double>(GetStateBits(ports)));
     double& counters = summary["dcfit_counter_bits"];
     counters = std::max(counters, static_cast<double>(GetCounterBits(ports)));
+    double& handling = summary["dcfit_handling_bits"];
+    handling = std::max(handling, static_cast<double>(GetHandlingBits(ports)));
     const auto found = summary.find("dcfit_first_detection_ps");
     if (m_firstAt >= 0 &&
         (found == summary.end() || static_cast<double>(m_firstAt) < found->second))

@@ -105,9 +105,17 @@ class Dcfit : public Breaker
      * @brief Memory of the counters that clear the traffic map exactly, one class.
      *
      * @param ports of the switch.
-     * @return bits; 0 with Clearing Row.
+     * @return bits; 0 with Clearing Row and Evidence Map.
      */
     uint64_t GetCounterBits(uint32_t ports) const;
+    /**
+     * @brief Memory of what handles initial triggers, one class: heavy hitters of each egress,
+     * limited flows, and which servers are treated.
+     *
+     * @param ports of the switch.
+     * @return bits; 0 without HandleTrigger.
+     */
+    uint64_t GetHandlingBits(uint32_t ports) const;
 
   private:
     /// What is kept of a (port, class); the comment gives the bits of hardware.
@@ -130,6 +138,10 @@ class Dcfit : public Breaker
         Way way{ON_LOOP};     //!< why it was begun: 1 more, together with trigger
         bool aged{false};     //!< the pause, and a process begun here, has outlasted a look: 1
         bool declared{false}; //!< a deadlock was declared: 1
+        // For the handling of triggers
+        bool noticed{false}; //!< as an egress, its loop's notice has gone by it: 1
+        bool treated{false}; //!< as an egress, its server is treated: 1
+        int64_t calm{0};     //!< since when the server has not begun to pause (ps): 32
         // For results only
         int64_t begun{-1};  //!< when the process was begun (ps)
         int64_t looped{-1}; //!< when its message came back (ps)
@@ -141,6 +153,7 @@ class Dcfit : public Breaker
         uint32_t flow;   //!< its number
         int64_t tokens;  //!< bits x 1e12 it may send now
         int64_t updated; //!< when tokens was right (ps)
+        int64_t dropped; //!< when it last sent too much (ps)
     };
 
     PortState& At(uint16_t port, uint8_t cls)
@@ -169,6 +182,10 @@ class Dcfit : public Breaker
     void ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message);
     void TreatServer(uint16_t port, uint8_t cls);
     void TreatFlows(uint16_t port);
+    void SpareServer(uint16_t port, uint8_t cls);
+    void Restore();
+    void AwaitRestoration();
+    bool Admits(const lossless::Frame& frame);
     void SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message);
     void ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message);
     void Look();
@@ -184,20 +201,25 @@ class Dcfit : public Breaker
     uint32_t m_rounds;       //!< consistency rounds
     Time m_retry;            //!< until a pause is looked into again
     bool m_drained;          //!< begin a process when an egress has drained
+    bool m_untold;           //!< begin a process for want of a message
     bool m_handle;           //!< handle the initial trigger
     ServerCure m_serverCure; //!< what is done about servers
     uint32_t m_heavyEntries; //!< flows counted an egress
     DataRate m_limitRate;    //!< of a heavy flow
     uint32_t m_limitBurst;   //!< bytes
+    uint32_t m_mostLimits;   //!< flows that are limited at a time
+    Time m_restoration;      //!< until what is calm is treated no longer
 
     // State
-    std::vector<PortState> m_state;        //!< by class, port
-    std::vector<bool> m_speaks;            //!< by port: the neighbour has DCFIT
-    std::vector<HeavyHitters> m_heavy;     //!< by egress; none if triggers are not handled
-    std::vector<Limit> m_limits;           //!< flows that are limited
-    std::vector<uint8_t> m_treated;        //!< by egress: classes whose server is treated
-    bool m_lookPending{false};             //!< an occurrence of m_look is scheduled
-    lossless::ReusableEvent<Dcfit> m_look; //!< look for pauses that last
+    std::vector<PortState> m_state;           //!< by class, port
+    std::vector<bool> m_speaks;               //!< by port: the neighbour has DCFIT
+    std::vector<HeavyHitters> m_heavy;        //!< by egress; none if triggers are not handled
+    std::vector<Limit> m_limits;              //!< flows that are limited
+    uint16_t m_number{0};                     //!< of the switch, in messages
+    bool m_lookPending{false};                //!< an occurrence of m_look is scheduled
+    bool m_restorePending{false};             //!< an occurrence of m_restore is scheduled
+    lossless::ReusableEvent<Dcfit> m_look;    //!< look for pauses that last
+    lossless::ReusableEvent<Dcfit> m_restore; //!< look for what need not be treated any more
 
     // Counted
     uint64_t m_begun{0};        //!< processes
@@ -208,6 +230,7 @@ class Dcfit : public Breaker
     uint64_t m_messageBytes{0}; //!< wire bytes of those alone
     std::array<uint64_t, 3> m_detections{}; //!< by Way
     uint64_t m_handled{0};                  //!< triggers
+    uint64_t m_restored{0};                 //!< of them, that are treated no longer
     int64_t m_firstAt{-1};                  //!< first detection (ps)
     int64_t m_firstBegun{-1};               //!< its process (ps)
     int64_t m_firstLooped{-1};              //!< its loop (ps)

@@ -85,9 +85,14 @@ class ChoiceTest : public TestCase
      * @param share of the cure
      * @param bytes of the cure
      * @param xon at which ingress 0 resumes (B)
+     * @param cure Drop, or Reroute by port 1
      * @return which of the frames of ingress 0 are left, by age
      */
-    std::set<uint32_t> Left(const std::string& order, double share, uint32_t bytes, int64_t xon)
+    std::set<uint32_t> Left(const std::string& order,
+                            double share,
+                            uint32_t bytes,
+                            int64_t xon,
+                            const std::string& cure = "Drop")
     {
         lossless::UsePicoseconds();
         auto fabric = CreateObject<lossless::Fabric>();
@@ -96,7 +101,7 @@ class ChoiceTest : public TestCase
         fabric->SetAttribute(buffer, "Xoff", "15000");
         fabric->SetAttribute(buffer, "Xon", std::to_string(xon));
         const std::string breaker = "ns3::dcfit::tests::HandBreaker";
-        fabric->SetAttribute(breaker, "Cure", "Drop");
+        fabric->SetAttribute(breaker, "Cure", cure);
         fabric->SetAttribute(breaker, "CureOrder", order);
         fabric->SetAttribute(breaker, "CureShare", std::to_string(share));
         fabric->SetAttribute(breaker, "CureBytes", std::to_string(bytes));
@@ -105,12 +110,16 @@ class ChoiceTest : public TestCase
         {
             fabric->AddSwitch(std::string("s").append(std::to_string(i)));
         }
-        for (uint32_t peer = 1; peer < 4; ++peer)
+        const uint32_t host =
+            fabric->AddHost("h", fabric->Make<lossless::FabricNode>("ns3::rdma::Host"));
+        for (const auto& [a, b] :
+             {std::pair<uint32_t, uint32_t>{0, 1}, {0, 2}, {0, 3}, {2, 3}, {2, host}})
         {
-            fabric->AddLink(0, peer, DataRate("10Gbps"), MicroSeconds(1));
+            fabric->AddLink(a, b, DataRate("10Gbps"), MicroSeconds(1));
         }
         fabric->Build();
         lossless::FabricNode& node = fabric->GetNode(0);
+        const bool rerouted = cure == "Reroute";
         node.GetPort(2).Block(CLS);
         uint32_t made[2] = {0, 0};
         for (uint32_t i = 0; i < 30; ++i)
@@ -121,6 +130,7 @@ class ChoiceTest : public TestCase
             frame->bytes = FRAME;
             frame->ingress = ingress;
             frame->egress = 2;
+            frame->dst = host;
             frame->psn = made[ingress]++;
             node.Charge(frame, node.GetPort(ingress), 2);
             node.GetPort(2).Enqueue(frame);
@@ -145,14 +155,19 @@ class ChoiceTest : public TestCase
         });
         NS_TEST_EXPECT_MSG_EQ(others, 10, "frames of other ports stay");
         NS_TEST_EXPECT_MSG_EQ(node.GetBuffer().GetUsage(0, CLS).Total(),
-                              static_cast<int64_t>(left.size()) * FRAME,
-                              "the bytes of the others are released");
+                              static_cast<int64_t>(rerouted ? 20 : left.size()) * FRAME,
+                              "the bytes of the others are released, or will be");
         NS_TEST_EXPECT_MSG_EQ(node.GetFeeds()->GetBytes(2, 0, CLS),
                               left.size() * FRAME,
                               "and gone from the map");
         const auto& counters = node.GetCounters();
         NS_TEST_EXPECT_MSG_EQ(counters.droppedLossless, 0, "the loss is intended");
-        NS_TEST_EXPECT_MSG_EQ(counters.onPurposeBytes, (20 - left.size()) * FRAME, "and counted");
+        NS_TEST_EXPECT_MSG_EQ(counters.onPurposeBytes,
+                              (rerouted ? 0 : 20 - left.size()) * FRAME,
+                              "and counted");
+        NS_TEST_EXPECT_MSG_EQ(node.GetFeeds()->GetBytes(1, 0, CLS),
+                              (rerouted ? 20 - left.size() : 0) * FRAME,
+                              "or sent another way");
         Simulator::Destroy();
         fabric->Dispose();
         return left;
@@ -193,6 +208,16 @@ class ChoiceTest : public TestCase
                               true,
                               "nothing asked for: no more than needed");
         NS_TEST_ASSERT_MSG_EQ(Left("Newest", 1, 0, 5'000).size(), 0, "all");
+        // The same where they are sent another way, though they stay in the buffer until then.
+        NS_TEST_ASSERT_MSG_EQ((Left("Newest", 0.5, 0, 14'000, "Reroute") == Range(0, 10)),
+                              true,
+                              "the half is rerouted");
+        NS_TEST_ASSERT_MSG_EQ((Left("Oldest", 0.5, 12'500, 14'000, "Reroute") == Range(13, 20)),
+                              true,
+                              "13 frames are rerouted");
+        NS_TEST_ASSERT_MSG_EQ((Left("Newest", 0.5, 0, 5'000, "Reroute") == Range(0, 4)),
+                              true,
+                              "on until the upstream will be resumed");
     }
 };
 
@@ -248,6 +273,39 @@ class OpenTest : public TestCase
                 (net.Number("dropped_scheme_frames") >= net.Number("cure_frames_dropped")),
                 true,
                 "all of it accounted for");
+        }
+    }
+};
+
+/**
+ * @ingroup dcfit-tests
+ * @brief A loop of more switches than a notice has hops.
+ */
+class LongLoopTest : public TestCase
+{
+  public:
+    LongLoopTest()
+        : TestCase("a loop of twenty switches is broken when its trigger is to be told, too")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const char* handle : {"false", "true"})
+        {
+            constexpr uint32_t N = 20;
+            Network net;
+            net.Agent();
+            net.Set("dcfit::Dcfit", "Cure", "Drop");
+            net.Set("dcfit::Dcfit", "HandleTrigger", handle);
+            net.Ring(N);
+            net.RingFlows(N, 2, 0);
+            NS_TEST_ASSERT_MSG_EQ(net.Run(6'000'000'000), "", "a proper run");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("deadlocked"), 1, "a deadlock");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("deadlock_cycle_queues"), N, "all around");
+            NS_TEST_ASSERT_MSG_GT(net.Number("dcfit_detections"), 0, "it is found");
+            NS_TEST_ASSERT_MSG_GT(net.Number("cure_loops_broken"), 0, "and broken");
         }
     }
 };
@@ -338,6 +396,7 @@ class CureTestSuite : public TestSuite
     {
         AddTestCase(new ChoiceTest, Duration::QUICK);
         AddTestCase(new OpenTest, Duration::QUICK);
+        AddTestCase(new LongLoopTest, Duration::QUICK);
         AddTestCase(new HandlingTest, Duration::QUICK);
     }
 };

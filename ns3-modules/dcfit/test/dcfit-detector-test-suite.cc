@@ -386,6 +386,20 @@ class RulesTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(same.Number("dcfit_processes"), before, "no process");
     }
 
+    /// A pause of which no message is there: one of the additions to the paper.
+    void Untold()
+    {
+        for (const bool untold : {true, false})
+        {
+            Bench bench(Attributes{std::pair("Untold", untold ? "true" : "false")});
+            bench.Pause(1, nullptr); // by a switch, without a message
+            bench.Hold(0, 1);
+            bench.Overflow(0);
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_processes"), untold, "begun if it is to");
+            NS_TEST_ASSERT_MSG_EQ(bench.Tag(0).node, (untold ? 0 : 16383), "else no message goes");
+        }
+    }
+
     /// Of several initiators one gets round.
     void Conflict()
     {
@@ -418,6 +432,7 @@ class RulesTest : public TestCase
         Forward();
         Declare();
         Middle();
+        Untold();
         Conflict();
     }
 };
@@ -444,9 +459,191 @@ class MemoryTest : public TestCase
         NS_TEST_ASSERT_MSG_LT_OR_EQ(exact.Agent().GetStateBits(4), 800, "0.1 KB");
         NS_TEST_ASSERT_MSG_LT_OR_EQ(exact.Agent().GetStateBits(64), 8000, "1 KB");
         NS_TEST_ASSERT_MSG_EQ(exact.Agent().GetCounterBits(64), 8 * 8192, "8 KB of counters");
+        NS_TEST_ASSERT_MSG_EQ(exact.Agent().GetHandlingBits(64), 0, "no trigger is handled");
+        Bench bytes(Attributes{std::pair("Clearing", "Row"), std::pair("Evidence", "Bytes")});
+        NS_TEST_ASSERT_MSG_EQ(bytes.Agent().GetCounterBits(64), 8 * 8192, "bytes are counted");
+        Bench handles(Attributes{std::pair("HandleTrigger", "true")});
+        // an egress: 4 flows of 96 bits, 2 bits and a time of 32; 8 limited flows of 128
+        NS_TEST_ASSERT_MSG_EQ(handles.Agent().GetHandlingBits(4), 4 * 418 + 8 * 128, "4 ports");
+        NS_TEST_ASSERT_MSG_EQ(handles.Number("dcfit_handling_bits"), 4 * 418 + 8 * 128, "told");
         Bench row(Attributes{std::pair("Clearing", "Row"), std::pair("Conflict", "Newest")});
         NS_TEST_ASSERT_MSG_EQ(row.Agent().GetStateBits(64), 64 * 64 + 64 * 52, "without ranks");
         NS_TEST_ASSERT_MSG_EQ(row.Agent().GetCounterBits(64), 0, "a row needs no counters");
+    }
+};
+
+/**
+ * @ingroup dcfit-tests
+ * @brief Numbers of switches: hosts take none.
+ */
+class NumberTest : public TestCase
+{
+  public:
+    NumberTest()
+        : TestCase("switches are numbered without the hosts, up to what their bits allow")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const uint32_t switches : {3U, 4U})
+        {
+            Network net;
+            net.Agent();
+            net.Set("dcfit::Dcfit", "SwitchBits", "2"); // three, and one for none
+            net.Ring(switches);                         // as many hosts, which come first
+            net.RingFlows(switches, 1, 0);
+            const bool tooMany = net.Run(1'000'000).find("can number 3 switches") < 1000;
+            NS_TEST_ASSERT_MSG_EQ(tooMany, (switches == 4), switches << " switches");
+        }
+    }
+};
+
+/**
+ * @ingroup dcfit-tests
+ * @brief Notices, and what is treated because of them, on one switch.
+ */
+class TreatmentTest : public TestCase
+{
+  public:
+    TreatmentTest()
+        : TestCase("a notice goes on where a pause came from; what was treated is spared when it "
+                   "has been calm, and no more flows are limited than there is room for")
+    {
+    }
+
+  private:
+    /// Frames that go back the way they came: the suspect is where the notice came from.
+    void Back()
+    {
+        Bench bench(Attributes{std::pair("HandleTrigger", "true")});
+        const Message other{77, 9, 200, 0, 0};
+        const Message notice{78, 3, 5, 0, 2};
+        bench.Pause(1, &other);
+        bench.Alone(1, Kind::NOTICE, notice);
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), 0, "it came from there");
+        bench.Hold(1, 1);
+        bench.Alone(1, Kind::NOTICE, notice);
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), 1, "it goes back");
+        Message last = notice;
+        last.round = 0;
+        bench.Alone(1, Kind::NOTICE, last);
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), 1, "not for ever");
+    }
+
+    /// Around a loop a notice passes once, with as many hops left as before.
+    void Around()
+    {
+        Bench bench(Attributes{std::pair("HandleTrigger", "true")});
+        const Message loop{77, 9, 200, 0, 0};
+        Message notice = loop;
+        notice.round = 0;
+        bench.Pause(1, &loop);
+        bench.Hold(0, 1);
+        bench.Overflow(0);
+        const double before = bench.Number("dcfit_messages_sent");
+        bench.Alone(0, Kind::NOTICE, notice);
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), before + 1, "it goes on");
+        bench.Alone(0, Kind::NOTICE, notice);
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), before + 1, "once");
+    }
+
+    /**
+     * @brief Let time pass.
+     *
+     * @param ms so long
+     */
+    static void Wait(int64_t ms)
+    {
+        Simulator::Stop(MilliSeconds(ms));
+        Simulator::Run();
+    }
+
+    /// A server is spared when it has not paused for a while.
+    void Server()
+    {
+        for (const char* restoration : {"1ms", "0ms"})
+        {
+            Bench bench(Attributes{std::pair("HandleTrigger", "true"),
+                                   std::pair("Restoration", restoration)});
+            bench.Pause(3, nullptr);
+            bench.Alone(0, Kind::NOTICE, Message{78, 3, 5, 0, 2});
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_handled"), 1, "the server");
+            bench.Alone(0, Kind::NOTICE, Message{78, 3, 6, 0, 2});
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_handled"), 1, "once");
+            Wait(5);
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_restored"), 0, "it still pauses");
+            bench.Pause(3, nullptr, false);
+            Wait(5);
+            const bool spared = std::string(restoration) == "1ms";
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_restored"), spared, "it is calm");
+            bench.Pause(3, nullptr);
+            bench.Alone(0, Kind::NOTICE, Message{78, 3, 7, 0, 2});
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_handled"), 1 + spared, "again");
+        }
+    }
+
+    /**
+     * @brief Frames of a flow come.
+     *
+     * @param bench where
+     * @param flow its number
+     * @param n how many
+     * @return how many are let in
+     */
+    static uint32_t Send(Bench& bench, uint32_t flow, uint32_t n)
+    {
+        uint32_t passed = 0;
+        for (; n > 0; --n)
+        {
+            Frame* frame = FramePool::Take();
+            frame->cls = Bench::CLS;
+            frame->bytes = 1500;
+            frame->egress = 1;
+            frame->flow = flow;
+            passed += bench.Agent().NotifyArrival(*frame, bench.Port(0));
+            FramePool::Give(frame);
+        }
+        return passed;
+    }
+
+    /// Heavy flows are limited, few at a time, and not for ever.
+    void Flows()
+    {
+        Bench bench(Attributes{std::pair("HandleTrigger", "true"),
+                               std::pair("Limits", "2"),
+                               std::pair("LimitRate", "12Mbps"), // a frame a millisecond
+                               std::pair("LimitBurst", "1500"),
+                               std::pair("Restoration", "10ms")});
+        bench.Hold(0, 1);
+        bench.Overflow(0); // egress 1 is behind it
+        for (uint32_t flow = 1; flow <= 3; ++flow)
+        {
+            Send(bench, flow, 100 * flow);
+            bench.Alone(0, Kind::NOTICE, Message{78, 3, static_cast<uint16_t>(flow), 0, 2});
+            NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_handled"), flow, "the heaviest");
+            Wait(1);
+        }
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_restored"), 1, "the first gives way");
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 1, 50), 50, "it is free");
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 3, 50), 1, "the third is limited");
+        Wait(5);
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 3, 50), 1, "no more than its burst is saved up");
+        Wait(8); // since flow 2 was limited or sent too much 15 ms have passed, since flow 3 did 8
+        Wait(8);
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 2, 50), 50, "it has been calm");
+        Wait(30);
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 3, 50), 50, "that one, too");
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_restored"), 3, "all are spared");
+    }
+
+    void DoRun() override
+    {
+        Back();
+        Around();
+        Server();
+        Flows();
     }
 };
 
@@ -771,6 +968,8 @@ class DetectorTestSuite : public TestSuite
         AddTestCase(new TriggerTest, Duration::QUICK);
         AddTestCase(new RulesTest, Duration::QUICK);
         AddTestCase(new MemoryTest, Duration::QUICK);
+        AddTestCase(new NumberTest, Duration::QUICK);
+        AddTestCase(new TreatmentTest, Duration::QUICK);
         AddTestCase(new OnLoopTest, Duration::QUICK);
         AddTestCase(new RoutingLoopTest, Duration::QUICK);
         AddTestCase(new OffLoopTest, Duration::QUICK);

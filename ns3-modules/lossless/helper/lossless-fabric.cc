@@ -136,6 +136,7 @@ uint32_t
 Fabric::AddSwitch(const std::string& name)
 {
     auto node = Make<Switch>("ns3::lossless::Switch");
+    node->SetNumber(m_nSwitches++);
     AddNode(name, node, true);
     for (const std::string& agent : m_agents)
     {
@@ -701,6 +702,10 @@ Fabric::ReportDeadlock(Summary& summary) const
         std::count_if(episodes.begin(), episodes.end(), [](const auto& episode) {
             return episode.kind == Kind::CYCLIC;
         })));
+    const auto last = std::find_if(episodes.rbegin(), episodes.rend(), [](const auto& episode) {
+        return episode.kind == Kind::CYCLIC;
+    });
+    summary["deadlock_last_formed_ps"] = time(last == episodes.rend() ? -1 : last->formed);
     summary["deadlock_evaluations"] = count(m_oracle->CountEvaluations());
 }
 

@@ -285,6 +285,7 @@ class Fabric : public Object
     Recorder m_recorder;                              //!< traces
     bool m_allowLoss{false};                          //!< lossless frames may be lost
     std::unique_ptr<DeadlockOracle> m_oracle;         //!< made by Build
+    uint32_t m_nSwitches{0};                          //!< made so far
     ReusableEvent<Fabric> m_testDeadlock;             //!< TestDeadlock
     int64_t m_deadlockPeriod{0};                      //!< between two looks (ps); 0: none
     bool m_stopOnDeadlock{false};                     //!< stop when one is seen

@@ -8,6 +8,7 @@
 #include "lossless-switch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -89,16 +90,18 @@ DeadlockOracle::MayFeed(const DeadlockTest::Side& side, uint16_t ingress)
 }
 
 void
-DeadlockOracle::Search(const DeadlockTest::Side& side)
+DeadlockOracle::Search(const DeadlockTest::Side& side, bool free)
 {
-    // the held classes of the next node that hold frames of this one
+    // The held classes of the next node that hold frames of this one; if free is asked for, of no
+    // core.
     const Port& peer = PortOf(side).GetPeer();
     const uint32_t node = peer.GetNodeId();
     for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
     {
         SideState& state = StateOf(node, port, side.cls);
         const DeadlockTest::Side next{node, port, side.cls};
-        if (state.held && state.visit != m_visit && MayFeed(next, peer.GetIndex()))
+        if (state.held && !(free && state.core) && state.visit != m_visit &&
+            MayFeed(next, peer.GetIndex()))
         {
             state.visit = m_visit;
             m_toDo.push_back(next);
@@ -109,15 +112,20 @@ DeadlockOracle::Search(const DeadlockTest::Side& side)
 bool
 DeadlockOracle::ClosesCircle(const DeadlockTest::Side& from)
 {
-    // From here on along what is held, and back: `from` is visited only when it is met again.
+    // From here on along what is held, and back: `from` is visited only when it is met again. What
+    // belongs to a deadlock already can be in no other.
+    const SideState& start = StateOf(from.node, from.port, from.cls);
+    if (start.core)
+    {
+        return false;
+    }
     ++m_visit;
     m_toDo.assign(1, from);
-    const SideState& start = StateOf(from.node, from.port, from.cls);
     while (!m_toDo.empty() && start.visit != m_visit)
     {
         const DeadlockTest::Side side = m_toDo.back();
         m_toDo.pop_back();
-        Search(side);
+        Search(side, true);
     }
     return start.visit == m_visit;
 }
@@ -162,8 +170,7 @@ DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
     {
         m_circle = true;
     }
-    const bool root = m_open[1] == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
-    if (root || (m_circle && m_open[0] == 0))
+    if (m_circle || (m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls)))
     {
         Touch(side);
     }
@@ -183,13 +190,15 @@ DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
     }
     TellHold(DeadlockTest::Side{port.GetNodeId(), port.GetIndex(), cls});
     state.held = false;
+    state.stuck = false;
+    state.core = false;
     Drop(state.pause);
     state.pause = NONE;
     const DeadlockTest::Side last = m_sides.back();
     m_sides[state.at] = last;
     StateOf(last.node, last.port, last.cls).at = state.at;
     m_sides.pop_back();
-    if (m_circle && m_open[0] == 0)
+    if (m_circle)
     {
         m_circle = HasCircle();
     }
@@ -213,9 +222,8 @@ DeadlockOracle::NoteJoined(const Port& port, uint16_t queue, const Frame& frame)
     {
         m_circle = true;
     }
-    const bool root =
-        search && m_open[1] == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
-    if (root || (m_circle && m_open[0] == 0 && port.IsHeld(queue)))
+    const bool root = search && m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
+    if (root || (m_circle && port.IsHeld(queue)))
     {
         Touch(side);
     }
@@ -230,7 +238,7 @@ DeadlockOracle::NoteLeft(const Port& port, uint16_t queue)
     {
         TouchAll();
     }
-    else if (m_circle && m_open[0] == 0 && port.IsHeld(queue))
+    else if (m_circle && port.IsHeld(queue))
     {
         Touch(side); // its new head cannot go
     }
@@ -253,7 +261,7 @@ DeadlockOracle::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls)
 void
 DeadlockOracle::NoteChange()
 {
-    if (m_circle || m_open[0] || m_open[1])
+    if (m_circle || IsAnyOpen())
     {
         TouchAll();
     }
@@ -304,7 +312,7 @@ DeadlockOracle::FindAhead()
         const DeadlockTest::Side side = m_toDo.back();
         m_toDo.pop_back();
         m_ahead.push_back(side);
-        Search(side);
+        Search(side, false);
     }
 }
 
@@ -312,7 +320,7 @@ void
 DeadlockOracle::Review()
 {
     m_reviewing = false;
-    if (m_allTouched || m_pools || m_open[0] || m_open[1])
+    if (m_allTouched || m_pools || IsAnyOpen())
     {
         Update(m_sides);
     }
@@ -327,61 +335,149 @@ DeadlockOracle::Review()
 
 // ---- Episodes
 
+namespace
+{
+
+/**
+ * @brief Do two lists of queues have one in common?
+ *
+ * @param a one
+ * @param b another
+ * @return true if so
+ */
+bool
+Share(const std::vector<DeadlockTest::Queue>& a, const std::vector<DeadlockTest::Queue>& b)
+{
+    return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+}
+
+} // namespace
+
 void
 DeadlockOracle::Update(const std::vector<DeadlockTest::Side>& sides)
 {
     ++m_evaluations;
     m_test.Find(sides);
-    const auto before = m_open;
-    const std::size_t cyclic = m_test.CountCyclic();
-    const std::array<bool, 2> found{cyclic > 0, m_test.GetStuck().size() > cyclic};
-    for (const Kind kind : {Kind::CYCLIC, Kind::HOST})
+    const bool host = UpdateHost();
+    if (UpdateCyclic())
     {
-        std::size_t& open = m_open[static_cast<std::size_t>(kind)];
-        if (open > 0 && !found[static_cast<std::size_t>(kind)])
-        {
-            m_episodes[open - 1].dissolved = NowPs();
-            open = 0;
-        }
-        else if (open == 0 && found[static_cast<std::size_t>(kind)])
-        {
-            Form(kind);
-        }
+        m_circle = HasCircle();
     }
-    if (m_open[0] || m_open[1] || before != m_open)
+    if (host || !m_open.empty() || std::exchange(m_marked, false))
     {
         MarkStuck();
     }
-    m_circle = m_circle || m_open[0] > 0;
-    if (before != m_open)
+}
+
+bool
+DeadlockOracle::UpdateHost()
+{
+    const auto& stuck = m_test.GetStuck();
+    const bool found = stuck.size() > m_test.CountCyclic();
+    if (m_host > 0 && !found)
     {
-        m_circle = m_open[0] > 0 || HasCircle();
+        m_episodes[m_host - 1].dissolved = NowPs();
+        m_host = 0;
     }
+    else if (m_host == 0 && found)
+    {
+        Episode episode;
+        episode.kind = Kind::HOST;
+        episode.formed = NowPs();
+        episode.chain = ChainOf(
+            {stuck.begin() + static_cast<std::ptrdiff_t>(m_test.CountCyclic()), stuck.end()});
+        m_episodes.push_back(std::move(episode));
+        m_host = m_episodes.size();
+    }
+    return m_host > 0;
+}
+
+bool
+DeadlockOracle::UpdateCyclic()
+{
+    m_cores = m_test.CountCyclic() > 0 ? m_test.FindCores() : std::vector<DeadlockTest::Core>{};
+    std::size_t cored = 0;
+    bool changed = false;
+    std::erase_if(m_open, [&](Open& open) {
+        std::erase_if(open.owned, [this](const DeadlockTest::Queue& queue) {
+            return std::none_of(m_cores.begin(), m_cores.end(), [&](const auto& core) {
+                return std::find(core.queues.begin(), core.queues.end(), queue) !=
+                       core.queues.end();
+            });
+        });
+        if (open.owned.empty())
+        {
+            m_episodes[open.episode].dissolved = NowPs();
+            changed = true;
+        }
+        return open.owned.empty();
+    });
+    for (const DeadlockTest::Core& core : m_cores)
+    {
+        cored += core.queues.size();
+        std::vector<DeadlockTest::Queue> nobodys = core.queues;
+        Open* first = nullptr;
+        for (Open& open : m_open)
+        {
+            if (Share(open.owned, core.queues))
+            {
+                first = first ? first : &open;
+                std::erase_if(nobodys, [&open](const DeadlockTest::Queue& queue) {
+                    return std::find(open.owned.begin(), open.owned.end(), queue) !=
+                           open.owned.end();
+                });
+            }
+        }
+        if (first)
+        {
+            first->owned.insert(first->owned.end(), nobodys.begin(), nobodys.end());
+            continue;
+        }
+        Form(core);
+        changed = true;
+    }
+    changed = changed || cored != m_cored;
+    m_cored = cored;
+    if (changed || cored > 0)
+    {
+        MarkCores();
+    }
+    return changed;
 }
 
 void
-DeadlockOracle::Form(Kind kind)
+DeadlockOracle::Form(const DeadlockTest::Core& core)
 {
     Episode episode;
-    episode.kind = kind;
     episode.formed = NowPs();
-    const auto& stuck = m_test.GetStuck();
-    if (kind == Kind::CYCLIC)
+    episode.cycle = core.cycle;
+    episode.chain = ChainOf(core.cycle);
+    for (const DeadlockTest::Queue& queue : core.cycle)
     {
-        episode.cycle = m_test.GetCycle();
-        episode.chain = ChainOf(episode.cycle);
-        for (const DeadlockTest::Queue& queue : episode.cycle)
+        episode.since.push_back(SinceOf(queue));
+    }
+    m_open.push_back(Open{m_episodes.size(), core.queues});
+    m_episodes.push_back(std::move(episode));
+}
+
+void
+DeadlockOracle::MarkCores()
+{
+    for (const DeadlockTest::Side& side : m_sides)
+    {
+        StateOf(side.node, side.port, side.cls).core = false;
+    }
+    for (const DeadlockTest::Core& core : m_cores)
+    {
+        for (const DeadlockTest::Queue& queue : core.queues)
         {
-            episode.since.push_back(SinceOf(queue));
+            // Where a class has several queues, others of them may close another circle.
+            const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
+            const DeadlockTest::Side side{queue.node, queue.port, cls};
+            StateOf(queue.node, queue.port, cls).core =
+                PortOf(side).GetQueues().size() == N_CLASSES;
         }
     }
-    else
-    {
-        episode.chain = ChainOf(
-            {stuck.begin() + static_cast<std::ptrdiff_t>(m_test.CountCyclic()), stuck.end()});
-    }
-    m_episodes.push_back(std::move(episode));
-    m_open[static_cast<std::size_t>(kind)] = m_episodes.size();
 }
 
 void
@@ -396,21 +492,32 @@ DeadlockOracle::MarkStuck()
     {
         StateOf(queue.node, queue.port, queue.queue % N_CLASSES).stuck = true;
     }
-    const auto middle = stuck.begin() + static_cast<std::ptrdiff_t>(m_test.CountCyclic());
-    if (m_open[0])
+    m_marked = !stuck.empty();
+    for (const Open& open : m_open)
     {
-        m_episodes[m_open[0] - 1].stuck.assign(stuck.begin(), middle);
+        std::vector<DeadlockTest::Queue>& mine = m_episodes[open.episode].stuck;
+        mine.clear();
+        for (const DeadlockTest::Core& core : m_cores)
+        {
+            if (Share(open.owned, core.queues))
+            {
+                mine.insert(mine.end(), core.queues.begin(), core.queues.end());
+                mine.insert(mine.end(), core.behind.begin(), core.behind.end());
+            }
+        }
     }
-    if (m_open[1])
+    if (m_host > 0)
     {
-        m_episodes[m_open[1] - 1].stuck.assign(middle, stuck.end());
+        m_episodes[m_host - 1].stuck.assign(stuck.begin() +
+                                                static_cast<std::ptrdiff_t>(m_test.CountCyclic()),
+                                            stuck.end());
     }
 }
 
 void
 DeadlockOracle::Look()
 {
-    if (m_sides.empty() && !m_open[0] && !m_open[1])
+    if (m_sides.empty() && !IsAnyOpen())
     {
         return;
     }
@@ -418,19 +525,25 @@ DeadlockOracle::Look()
     const bool expected = m_reviewing;
     Update(m_sides);
     m_missed += expected ? 0 : m_episodes.size() - before;
-    for (const std::size_t open : m_open)
+    for (Episode& episode : m_episodes)
     {
-        if (open > 0 && m_episodes[open - 1].seen < 0)
+        if (episode.dissolved < 0 && episode.seen < 0)
         {
-            m_episodes[open - 1].seen = NowPs();
+            episode.seen = NowPs();
         }
     }
 }
 
 bool
+DeadlockOracle::IsAnyOpen() const
+{
+    return m_host > 0 || !m_open.empty();
+}
+
+bool
 DeadlockOracle::IsActive(Kind kind) const
 {
-    return m_open[static_cast<std::size_t>(kind)] > 0;
+    return kind == Kind::HOST ? m_host > 0 : !m_open.empty();
 }
 
 bool
@@ -438,6 +551,32 @@ DeadlockOracle::IsStuck(uint32_t node, uint16_t port, uint8_t cls) const
 {
     const SideState& state = m_states[m_test.PlaceOf(node, port, cls)];
     return state.held && state.stuck;
+}
+
+int64_t
+DeadlockOracle::FindEpisode(uint32_t node, uint16_t port, uint8_t cls)
+{
+    if (!StateOf(node, port, cls).held)
+    {
+        return -1;
+    }
+    Update(m_sides);
+    const auto isIn = [&](const std::vector<DeadlockTest::Queue>& queues) {
+        return std::any_of(queues.begin(), queues.end(), [&](const DeadlockTest::Queue& queue) {
+            return queue.node == node && queue.port == port && queue.queue % N_CLASSES == cls;
+        });
+    };
+    for (const bool behind : {false, true})
+    {
+        for (const Open& open : m_open)
+        {
+            if (isIn(behind ? m_episodes[open.episode].stuck : open.owned))
+            {
+                return static_cast<int64_t>(open.episode);
+            }
+        }
+    }
+    return -1;
 }
 
 const std::vector<DeadlockOracle::Episode>&

@@ -7,7 +7,6 @@
 #include "lossless-deadlock.h"
 #include "lossless-event.h"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -33,9 +32,11 @@ class Port;
  * formation is that of the event that made the deadlock certain, and a frame costs nothing but the
  * look at one bit when it joins or leaves a queue.
  *
- * An *episode* begins when something is stuck of a kind (cyclic or host-rooted) of which nothing
- * was, and ends when nothing is any more: frames of it were dropped, a link failed, or a pause was
- * ignored.
+ * An *episode* of a cyclic deadlock is that of a core (DeadlockTest::FindCores): it begins when a
+ * core is there of whose queues none belongs to an episode that lasts, owns them and those that
+ * join them, and ends when none of them is in a core any more: frames were dropped, a link failed,
+ * or a pause was ignored. So disjoint cycles have episodes of their own. A host-rooted episode
+ * begins when something waits for a host where nothing did, and ends when nothing does.
  *
  * *The causal chain* goes back in time from the pause that closed the circle: a port pauses its
  * peer because of frames for one egress (that of the frame that was too much); if that egress was
@@ -91,7 +92,7 @@ class DeadlockOracle
         int64_t seen{-1};                       //!< first look at it (ps); -1: none yet
         std::vector<DeadlockTest::Queue> cycle; //!< at its formation; none if host-rooted
         std::vector<int64_t> since;             //!< when the pause of each of them was due (ps)
-        std::vector<DeadlockTest::Queue> stuck; //!< all, when it was last looked at
+        std::vector<DeadlockTest::Queue> stuck; //!< it and what waits for it, at the last look
         std::vector<Pause> chain;               //!< from the initial trigger on
     };
 
@@ -180,6 +181,17 @@ class DeadlockOracle
      */
     bool IsStuck(uint32_t node, uint16_t port, uint8_t cls) const;
     /**
+     * @brief The cyclic deadlock that a class of an egress port is stuck in or behind at this
+     * moment; it is looked at.
+     *
+     * @param node node.
+     * @param port egress port.
+     * @param cls class.
+     * @return place in GetEpisodes: that whose core it is in, else the first that it is stuck behind;
+     * -1: none.
+     */
+    int64_t FindEpisode(uint32_t node, uint16_t port, uint8_t cls);
+    /**
      * @brief What was stuck when.
      *
      * @return episodes in the order of their formation.
@@ -213,6 +225,14 @@ class DeadlockOracle
         bool known{false};    //!< feeds are counted
         bool asked{false};    //!< whether it closes a circle
         bool stuck{false};    //!< in a stuck queue when last looked at
+        bool core{false};     //!< all of it is in the core of an episode
+    };
+
+    /// A cyclic episode that lasts.
+    struct Open
+    {
+        std::size_t episode;                    //!< its place in m_episodes
+        std::vector<DeadlockTest::Queue> owned; //!< queues of cores that are its own
     };
 
     /// A pause and what led to it, kept as long as somebody refers to it.
@@ -231,14 +251,18 @@ class DeadlockOracle
     bool MayFeed(const DeadlockTest::Side& side, uint16_t ingress);
     bool ClosesCircle(const DeadlockTest::Side& from);
     bool HasCircle();
-    void Search(const DeadlockTest::Side& side);
+    void Search(const DeadlockTest::Side& side, bool free);
     void FindAhead();
     void Touch(const DeadlockTest::Side& side);
     void TouchAll();
     void Review();
     void Update(const std::vector<DeadlockTest::Side>& sides);
-    void Form(Kind kind);
+    bool UpdateCyclic();
+    bool UpdateHost();
+    void Form(const DeadlockTest::Core& core);
     void MarkStuck();
+    void MarkCores();
+    bool IsAnyOpen() const;
     int64_t SinceOf(const DeadlockTest::Queue& queue) const;
     std::vector<Pause> ChainOf(const std::vector<DeadlockTest::Queue>& queues);
     uint16_t FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
@@ -260,9 +284,13 @@ class DeadlockOracle
     std::vector<Link> m_pauses;                  //!< pool
     std::vector<uint32_t> m_freePauses;          //!< free places in it
     uint32_t m_visit{0};                         //!< number of the last search
-    bool m_circle{false};                        //!< held classes wait in a circle
+    bool m_circle{false};                        //!< held classes, of no core, wait in a circle
     bool m_reviewing{false};                     //!< Review is scheduled
-    std::array<std::size_t, 2> m_open{};         //!< by kind: open episode + 1, or 0
+    bool m_marked{false};                        //!< some side is marked as stuck
+    std::size_t m_cored{0};                      //!< queues in cores
+    std::vector<DeadlockTest::Core> m_cores;     //!< of the last evaluation
+    std::vector<Open> m_open;                    //!< cyclic episodes that last
+    std::size_t m_host{0};                       //!< host-rooted episode that lasts + 1, or 0
     std::vector<Episode> m_episodes;             //!< in the order of their formation
     uint64_t m_evaluations{0};                   //!< CountEvaluations
     uint64_t m_missed{0};                        //!< CountMissed

@@ -13,6 +13,101 @@ namespace ns3
 namespace lossless
 {
 
+namespace
+{
+
+/// By node of a graph: where its edges lead.
+using Graph = std::vector<std::vector<std::size_t>>;
+
+/**
+ * @brief Mark all that can be reached.
+ *
+ * @param graph edges
+ * @param from node
+ * @param seen marks; what is marked is not entered again
+ * @return the nodes that were marked, each after all that were reached from it first
+ */
+std::vector<std::size_t>
+Reach(const Graph& graph, std::size_t from, std::vector<bool>& seen)
+{
+    std::vector<std::size_t> done;
+    std::vector<std::pair<std::size_t, std::size_t>> way; // node, its next edge
+    seen[from] = true;
+    way.emplace_back(from, 0);
+    while (!way.empty())
+    {
+        auto& [at, edge] = way.back();
+        if (edge == graph[at].size())
+        {
+            done.push_back(at);
+            way.pop_back();
+            continue;
+        }
+        const std::size_t next = graph[at][edge++];
+        if (!seen[next])
+        {
+            seen[next] = true;
+            way.emplace_back(next, 0);
+        }
+    }
+    return done;
+}
+
+/**
+ * @brief Turn all edges around.
+ *
+ * @param graph edges
+ * @return the edges the other way
+ */
+Graph
+Turn(const Graph& graph)
+{
+    Graph turned(graph.size());
+    for (std::size_t from = 0; from < graph.size(); ++from)
+    {
+        for (const std::size_t to : graph[from])
+        {
+            turned[to].push_back(from);
+        }
+    }
+    return turned;
+}
+
+/**
+ * @brief The strongly connected sets of a graph (Kosaraju).
+ *
+ * @param graph edges
+ * @return sets, their nodes in rising order
+ */
+Graph
+StronglyConnected(const Graph& graph)
+{
+    std::vector<std::size_t> order;
+    std::vector<bool> seen(graph.size(), false);
+    for (std::size_t node = 0; node < graph.size(); ++node)
+    {
+        if (!seen[node])
+        {
+            const auto done = Reach(graph, node, seen);
+            order.insert(order.end(), done.begin(), done.end());
+        }
+    }
+    const Graph turned = Turn(graph);
+    Graph sets;
+    seen.assign(graph.size(), false);
+    for (auto node = order.rbegin(); node != order.rend(); ++node)
+    {
+        if (!seen[*node])
+        {
+            sets.push_back(Reach(turned, *node, seen));
+            std::sort(sets.back().begin(), sets.back().end());
+        }
+    }
+    return sets;
+}
+
+} // namespace
+
 DeadlockTest::DeadlockTest(std::vector<Ptr<FabricNode>> nodes)
     : m_nodes(std::move(nodes))
 {
@@ -99,6 +194,10 @@ DeadlockTest::CollectFeeds()
 {
     for (std::size_t holder = 0; holder < m_candidates.size(); ++holder)
     {
+        if (!m_candidates[holder].stuck)
+        {
+            continue;
+        }
         const Queue queue = m_candidates[holder].queue;
         const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
         m_nodes[queue.node]
@@ -132,18 +231,26 @@ DeadlockTest::PoolOf(uint32_t node) const
 }
 
 bool
-DeadlockTest::WaitsBehind(const Candidate& candidate) const
+DeadlockTest::WaitsFor(const Candidate& candidate, const Candidate& other) const
 {
+    if (!other.stuck || other.queue.node != candidate.queue.node ||
+        other.queue.port != candidate.queue.port || other.queue.queue == candidate.queue.queue)
+    {
+        return false;
+    }
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
     const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
     const auto& chain = port.GetFlowControls();
+    return std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
+        return flowControl->WaitsFor(candidate.queue.queue, head, other.queue.queue);
+    });
+}
+
+bool
+DeadlockTest::WaitsBehind(const Candidate& candidate) const
+{
     return std::any_of(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
-        return other.stuck && other.queue.node == candidate.queue.node &&
-               other.queue.port == candidate.queue.port &&
-               other.queue.queue != candidate.queue.queue &&
-               std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
-                   return flowControl->WaitsFor(candidate.queue.queue, head, other.queue.queue);
-               });
+        return WaitsFor(candidate, other);
     });
 }
 
@@ -315,6 +422,167 @@ DeadlockTest::NextOf(std::size_t number) const
         most = std::max(most, bytes);
     }
     return best;
+}
+
+std::vector<std::size_t>
+DeadlockTest::WaitsOf(std::size_t number) const
+{
+    const Candidate& held = m_candidates[number];
+    std::vector<std::size_t> waits;
+    if (IsHeldByPeer(held, false))
+    {
+        waits = m_slots[held.waits].holders; // in rising order, one a frame
+        waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+    }
+    for (std::size_t other = 0; other < m_candidates.size(); ++other)
+    {
+        if (WaitsFor(held, m_candidates[other]))
+        {
+            waits.push_back(other);
+        }
+    }
+    return waits;
+}
+
+std::vector<std::size_t>
+DeadlockTest::Restrict(const std::vector<std::size_t>& members)
+{
+    // As if no frames were in the network but those of the members.
+    for (Candidate& candidate : m_candidates)
+    {
+        candidate.stuck = false;
+    }
+    for (const std::size_t member : members)
+    {
+        m_candidates[member].stuck = true;
+    }
+    for (Slot& slot : m_slots)
+    {
+        slot.bytes = 0;
+        slot.frames.clear();
+        slot.holders.clear();
+    }
+    CollectFeeds();
+    Reduce(false);
+    std::vector<std::size_t> left;
+    for (const std::size_t member : members)
+    {
+        if (m_candidates[member].stuck)
+        {
+            left.push_back(member);
+        }
+    }
+    return left;
+}
+
+void
+DeadlockTest::Divide(const std::vector<std::size_t>& members,
+                     std::vector<std::vector<std::size_t>>& cores)
+{
+    const std::vector<std::size_t> left = Restrict(members);
+    if (left.empty())
+    {
+        return;
+    }
+    std::vector<std::size_t> placeOf(m_candidates.size(), 0);
+    for (std::size_t place = 0; place < left.size(); ++place)
+    {
+        placeOf[left[place]] = place;
+    }
+    Graph graph(left.size());
+    for (std::size_t place = 0; place < left.size(); ++place)
+    {
+        for (const std::size_t next : WaitsOf(left[place]))
+        {
+            graph[place].push_back(placeOf[next]);
+        }
+    }
+    const Graph sets = StronglyConnected(graph);
+    if (sets.size() == 1)
+    {
+        cores.push_back(left);
+        return;
+    }
+    const std::size_t before = cores.size();
+    for (const auto& set : sets)
+    {
+        if (set.size() > 1) // a queue alone waits for others
+        {
+            std::vector<std::size_t> part;
+            for (const std::size_t place : set)
+            {
+                part.push_back(left[place]);
+            }
+            Divide(part, cores);
+        }
+    }
+    if (cores.size() == before)
+    {
+        cores.push_back(left); // only together do they fill the pool that holds them
+    }
+}
+
+std::vector<DeadlockTest::Queue>
+DeadlockTest::QueuesOf(const std::vector<std::size_t>& members) const
+{
+    std::vector<Queue> queues;
+    queues.reserve(members.size());
+    for (const std::size_t member : members)
+    {
+        queues.push_back(m_candidates[member].queue);
+    }
+    return queues;
+}
+
+std::vector<DeadlockTest::Core>
+DeadlockTest::FindCores()
+{
+    std::vector<std::size_t> cyclic;
+    for (std::size_t number = 0; number < m_candidates.size(); ++number)
+    {
+        if (m_candidates[number].stuck)
+        {
+            cyclic.push_back(number);
+        }
+    }
+    if (cyclic.empty())
+    {
+        return {};
+    }
+    Graph waits(m_candidates.size());
+    for (const std::size_t number : cyclic)
+    {
+        waits[number] = WaitsOf(number);
+    }
+    const Graph waiting = Turn(waits);
+    std::vector<std::vector<std::size_t>> sets;
+    Divide(cyclic, sets);
+    std::vector<Core> cores;
+    for (const auto& set : sets)
+    {
+        Restrict(set);
+        Core core;
+        core.queues = QueuesOf(set);
+        core.cycle = GetCycle();
+        std::vector<bool> seen(m_candidates.size(), false);
+        std::vector<std::size_t> behind;
+        for (const std::size_t member : set)
+        {
+            if (!seen[member])
+            {
+                const auto reached = Reach(waiting, member, seen);
+                behind.insert(behind.end(), reached.begin(), reached.end());
+            }
+        }
+        std::erase_if(behind, [&set](std::size_t number) {
+            return std::binary_search(set.begin(), set.end(), number);
+        });
+        std::sort(behind.begin(), behind.end());
+        core.behind = QueuesOf(behind);
+        cores.push_back(std::move(core));
+    }
+    Restrict(cyclic); // what GetCycle looks at
+    return cores;
 }
 
 std::vector<DeadlockTest::Queue>

@@ -107,6 +107,25 @@ class DeadlockTest
      */
     std::vector<Queue> GetCycle() const;
 
+    /// Queues that wait for each other, and would if nothing else of the network were left.
+    struct Core
+    {
+        std::vector<Queue> queues; //!< of which each waits, directly or not, for every other
+        std::vector<Queue> cycle;  //!< a cycle among them, in the order of the frames' way
+        std::vector<Queue> behind; //!< those of the cyclic part that wait for them and are none
+    };
+
+    /**
+     * @brief Divide the cyclic part that the last Find found into deadlocks of their own.
+     *
+     * Who waits for whom is a graph; a core is a strongly connected set of it that would stay stuck
+     * if all frames outside it had gone. Queues that only a pool of the shared buffer ties together
+     * make one core.
+     *
+     * @return disjoint cores, at least one if there is a cyclic part.
+     */
+    std::vector<Core> FindCores();
+
     /**
      * @brief The place of an ingress or egress in a list of all, by port and class.
      *
@@ -153,7 +172,13 @@ class DeadlockTest
                    int64_t bytes,
                    const std::vector<const Frame*>& frames) const;
     bool IsHeldByPeer(const Candidate& candidate, bool roots) const;
+    bool WaitsFor(const Candidate& candidate, const Candidate& other) const;
     bool WaitsBehind(const Candidate& candidate) const;
+    std::vector<std::size_t> WaitsOf(std::size_t number) const;
+    std::vector<std::size_t> Restrict(const std::vector<std::size_t>& members);
+    void Divide(const std::vector<std::size_t>& members,
+                std::vector<std::vector<std::size_t>>& cores);
+    std::vector<Queue> QueuesOf(const std::vector<std::size_t>& members) const;
     std::size_t NextOf(std::size_t number) const;
     int64_t PoolOf(uint32_t node) const;
     void Reduce(bool roots);

@@ -3,6 +3,8 @@
  */
 #include "lossless-recorder.h"
 
+#include "lossless-deadlock-oracle.h"
+#include "lossless-fabric-node.h"
 #include "lossless-port.h"
 
 namespace ns3
@@ -128,17 +130,19 @@ struct Recorder::DetectionColumns
           cls(table.Add<uint8_t>("class")),
           way(table.Add<uint8_t>("way")),
           begun(table.Add<int64_t>("begun_ps")),
-          looped(table.Add<int64_t>("looped_ps"))
+          looped(table.Add<int64_t>("looped_ps")),
+          episode(table.Add<int64_t>("episode"))
     {
     }
 
-    std::vector<int64_t>* time;   //!< ps
-    std::vector<uint32_t>* node;  //!< number
-    std::vector<uint32_t>* peer;  //!< number
-    std::vector<uint8_t>* cls;    //!< class
-    std::vector<uint8_t>* way;    //!< of the agent
-    std::vector<int64_t>* begun;  //!< ps
-    std::vector<int64_t>* looped; //!< ps
+    std::vector<int64_t>* time;    //!< ps
+    std::vector<uint32_t>* node;   //!< number
+    std::vector<uint32_t>* peer;   //!< number
+    std::vector<uint8_t>* cls;     //!< class
+    std::vector<uint8_t>* way;     //!< of the agent
+    std::vector<int64_t>* begun;   //!< ps
+    std::vector<int64_t>* looped;  //!< ps
+    std::vector<int64_t>* episode; //!< that the oracle sees it in, or -1
 };
 
 Recorder::Recorder() = default;
@@ -329,6 +333,9 @@ Recorder::RecordDetection(const Port& port, const Detection& detection)
     m_detection->way->push_back(detection.way);
     m_detection->begun->push_back(detection.begun);
     m_detection->looped->push_back(detection.looped);
+    DeadlockOracle* oracle = port.GetNode().GetOracle();
+    m_detection->episode->push_back(
+        oracle ? oracle->FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls) : -1);
 }
 
 bool

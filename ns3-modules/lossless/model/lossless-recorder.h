@@ -289,6 +289,9 @@ class Recorder
     /**
      * @brief A detector speaks; nothing happens if the table "detection" was not asked for.
      *
+     * What it says is held at once against what the oracle says of that queue at this moment; so it
+     * is to be called before anything is done about it.
+     *
      * @param port egress that it takes for deadlocked.
      * @param detection what it says.
      */

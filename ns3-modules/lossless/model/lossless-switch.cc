@@ -65,6 +65,18 @@ Switch::GetRouteDelay() const
 }
 
 void
+Switch::SetNumber(uint32_t number)
+{
+    m_number = number;
+}
+
+uint32_t
+Switch::GetNumber() const
+{
+    return m_number;
+}
+
+void
 Switch::Receive(Frame* frame, Port& ingress)
 {
     if (frame->kind == FrameKind::SIGNAL && OfferTransit(frame, ingress))

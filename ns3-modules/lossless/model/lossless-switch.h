@@ -38,6 +38,18 @@ class Switch : public FabricNode
      * @return ps.
      */
     int64_t GetRouteDelay() const;
+    /**
+     * @brief Set its number.
+     *
+     * @param number how many switches were made before it.
+     */
+    void SetNumber(uint32_t number);
+    /**
+     * @brief Its number among the switches; hosts have none.
+     *
+     * @return from 0 on.
+     */
+    uint32_t GetNumber() const;
     void Receive(Frame* frame, Port& ingress) override;
     void Inject(Frame* frame) override;
     uint64_t CountHeld() const override;
@@ -66,9 +78,10 @@ class Switch : public FabricNode
     void Forward(Frame* frame, Port& ingress);
     void LeavePipeline(Frame* frame);
 
-    Time m_latency;      //!< attribute
-    Time m_routeDelay;   //!< until it learns of a link
-    bool m_decrementTtl; //!< attribute
+    Time m_latency;       //!< attribute
+    Time m_routeDelay;    //!< until it learns of a link
+    uint32_t m_number{0}; //!< among the switches
+    bool m_decrementTtl;  //!< attribute
     EventStream<Switch, Frame, &Switch::LeavePipeline>
         m_pipeline; //!< frames between arrival and egress queue
 };

@@ -142,7 +142,8 @@ class DissolutionTest : public RandomNetworkTest
     /// Break the deadlock in the first queue of its cycle.
     void Break()
     {
-        const DeadlockTest::Queue queue = m_fabric->GetOracle().GetEpisodes().back().cycle.front();
+        const DeadlockTest::Queue queue =
+            m_fabric->GetOracle().GetEpisodes()[m_episode].cycle.front();
         Port& port = m_fabric->GetNode(queue.node).GetPort(queue.port);
         m_brokenAt = NowPs();
         if (m_byDrop)
@@ -168,11 +169,15 @@ class DissolutionTest : public RandomNetworkTest
             const auto& episodes = oracle.GetEpisodes();
             while (oracle.IsActive(DeadlockOracle::Kind::CYCLIC) && !IsStatusFailure())
             {
-                const std::size_t before = episodes.size();
                 NS_TEST_ASSERT_MSG_EQ(Filled().empty(), false, "something is left");
+                m_episode = episodes.size() - 1;
+                while (episodes[m_episode].dissolved >= 0)
+                {
+                    --m_episode; // to the last one that is still there
+                }
                 Simulator::Schedule(MicroSeconds(1), &DissolutionTest::Break, this);
                 Simulator::Run();
-                NS_TEST_ASSERT_MSG_EQ(episodes[before - 1].dissolved,
+                NS_TEST_ASSERT_MSG_EQ(episodes[m_episode].dissolved,
                                       m_brokenAt,
                                       "broken when something was done, round " << round);
             }
@@ -192,8 +197,159 @@ class DissolutionTest : public RandomNetworkTest
 
     static constexpr int ROUNDS = 60; //!< networks
 
-    bool m_byDrop{true};   //!< else a pause is ignored
-    int64_t m_brokenAt{0}; //!< ps
+    bool m_byDrop{true};      //!< else a pause is ignored
+    int64_t m_brokenAt{0};    //!< ps
+    std::size_t m_episode{0}; //!< that is broken
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Two rings of three switches, with a link between them over which a flow of the first
+ * ring's host goes to the second.
+ */
+class TwoRingsTest : public RandomNetworkTest
+{
+  public:
+    TwoRingsTest()
+        : RandomNetworkTest("two disjoint cycles are two deadlocks: each forms, has its chain and "
+                            "dissolves by itself")
+    {
+    }
+
+  private:
+    /**
+     * @brief Build both rings; host i of a ring sends two switches on.
+     *
+     * @param second when the second ring's hosts begin (us); -1: never
+     * @param bridge whether a host of the second ring sends a few frames into the first before
+     */
+    void Build(int64_t second, bool bridge)
+    {
+        m_fabric = CreateObject<Fabric>();
+        const std::string buffer = "ns3::lossless::SharedBuffer";
+        m_fabric->AddFlowControl("ns3::lossless::Pfc");
+        m_fabric->SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+        m_fabric->SetAttribute(buffer, "Threshold", "Static");
+        m_fabric->SetAttribute(buffer, "Size", "10000000");
+        m_fabric->SetAttribute(buffer, "Xoff", "9000");
+        m_fabric->SetAttribute(buffer, "Xon", "4500");
+        m_fabric->SetAllowLoss(true);
+        m_hosts.clear();
+        for (uint32_t i = 0; i < 6; ++i)
+        {
+            m_fabric->AddSwitch(std::string("s").append(std::to_string(i)));
+        }
+        const auto link = [this](uint32_t a, uint32_t b) {
+            m_fabric->AddLink(a, b, DataRate("10Gbps"), MicroSeconds(1));
+        };
+        for (uint32_t i = 0; i < 6; ++i)
+        {
+            m_hosts.push_back(CreateObject<DeadlockHost>());
+            link(m_fabric->AddHost(std::string("h").append(std::to_string(i)), m_hosts.back()), i);
+            link(i, i / 3 * 3 + (i + 1) % 3);
+        }
+        link(2, 3);
+        m_fabric->Build();
+        for (uint32_t i = 0; i < 6; ++i)
+        {
+            const uint32_t base = i / 3 * 3;
+            const uint32_t to = m_hosts[base + (i + 2) % 3]->GetId();
+            m_fabric->DivertRoute(i, to, base + (i + 1) % 3, Seconds(0), Seconds(-1));
+            if (base == 0 || second >= 0)
+            {
+                Simulator::Schedule(MicroSeconds(1 + (base == 0 ? 0 : second)),
+                                    &DeadlockHost::Send,
+                                    PeekPointer(m_hosts[i]),
+                                    to,
+                                    150U);
+            }
+        }
+        if (bridge)
+        {
+            // too few for their ingress at switch 3 to pause the host
+            Simulator::Schedule(MicroSeconds(second / 2),
+                                &DeadlockHost::Send,
+                                PeekPointer(m_hosts[3]),
+                                m_hosts[0]->GetId(),
+                                11U);
+        }
+    }
+
+    /**
+     * @brief Are all queues of a cycle at switches of one ring?
+     *
+     * @param episode whose
+     * @param ring 0 or 1
+     * @return true if so
+     */
+    static bool IsIn(const DeadlockOracle::Episode& episode, uint32_t ring)
+    {
+        return !episode.cycle.empty() &&
+               std::all_of(episode.cycle.begin(), episode.cycle.end(), [ring](const auto& queue) {
+                   return queue.node / 3 == ring;
+               });
+    }
+
+    void DoRun() override
+    {
+        Build(-1, false);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetOracle().GetEpisodes().size(), 1, "a ring deadlocks");
+        const int64_t alone = m_fabric->GetOracle().GetEpisodes().front().formed;
+        Close();
+        for (const bool bridge : {false, true})
+        {
+            constexpr int64_t LATER = 300;
+            Build(LATER, bridge);
+            Simulator::Run();
+            const DeadlockOracle& oracle = m_fabric->GetOracle();
+            const auto& episodes = oracle.GetEpisodes();
+            NS_TEST_ASSERT_MSG_EQ(episodes.size(), 2, "two deadlocks");
+            NS_TEST_ASSERT_MSG_EQ(IsIn(episodes[0], 0), true, "the first ring's");
+            NS_TEST_ASSERT_MSG_EQ(IsIn(episodes[1], 1), true, "the second ring's");
+            if (!bridge)
+            {
+                NS_TEST_ASSERT_MSG_EQ(episodes[0].formed, alone, "as if it were alone");
+                NS_TEST_ASSERT_MSG_EQ(episodes[1].formed,
+                                      alone + LATER * 1'000'000,
+                                      "the same, later");
+            }
+            NS_TEST_ASSERT_MSG_EQ(episodes[1].chain.front().node / 3, 1, "a trigger of its own");
+            for (const uint32_t ring : {0U, 1U})
+            {
+                const auto& stuck = episodes[ring].stuck;
+                const bool isBehind =
+                    std::any_of(stuck.begin(), stuck.end(), [this](const auto& queue) {
+                        return queue.node == 3 &&
+                               m_fabric->GetNode(3).GetPort(queue.port).GetPeerId() == 2;
+                    });
+                NS_TEST_ASSERT_MSG_EQ(isBehind,
+                                      (bridge && ring == 0),
+                                      "the queue between the rings waits for the first");
+            }
+            const DeadlockTest::Queue queue = episodes[1].cycle.front();
+            const int64_t now = NowPs();
+            Simulator::Schedule(MicroSeconds(1), [&] {
+                m_fabric->GetNode(queue.node)
+                    .GetPort(queue.port)
+                    .DropQueue(queue.queue, DropCause::SCHEME);
+            });
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(episodes[0].dissolved, -1, "the first stays");
+            NS_TEST_ASSERT_MSG_EQ(episodes[1].dissolved, now + 1'000'000, "the second is broken");
+            NS_TEST_ASSERT_MSG_EQ(oracle.IsActive(DeadlockOracle::Kind::CYCLIC), true, "one left");
+            NS_TEST_ASSERT_MSG_EQ(oracle.CountMissed(), 0, "nothing was hidden");
+            Close();
+        }
+    }
+
+    /// End it.
+    void Close()
+    {
+        m_fabric->Finish();
+        Simulator::Destroy();
+        m_fabric->Dispose();
+    }
 };
 
 /**
@@ -304,6 +460,13 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new DependencyTest, TestCase::Duration::QUICK);
         AddTestCase(new RandomDeadlockTest, TestCase::Duration::QUICK);
         AddTestCase(new DissolutionTest, TestCase::Duration::QUICK);
+        AddTestCase(new TwoRingsTest, TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("PFC", SetUpPfc, 60), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("PFC and hosts that pause for ever", SetUpPfc, 60, true),
+                    TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("PFC, many", SetUpPfc, 3000), TestCase::Duration::TAKES_FOREVER);
+        AddTestCase(new ProofTest("PFC and hosts, many", SetUpPfc, 2000, true),
+                    TestCase::Duration::TAKES_FOREVER);
         AddTestCase(new FormationTest("PFC", SetUpPfc, 200), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("PFC, many", SetUpPfc, 5000),
                     TestCase::Duration::TAKES_FOREVER);

@@ -10,14 +10,17 @@
 #include "ns3/lossless-deadlock-oracle.h"
 #include "ns3/lossless-deadlock.h"
 #include "ns3/lossless-fabric.h"
+#include "ns3/lossless-switch-agent.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 
 #include <algorithm>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -51,7 +54,7 @@ class DeadlockHost : public TestNode
      */
     void Send(uint32_t dst, uint32_t n)
     {
-        for (uint32_t i = 0; i < n; ++i)
+        for (uint32_t i = 0; i < n && !m_stopped; ++i)
         {
             Frame* frame = FramePool::Take();
             frame->src = m_id;
@@ -75,8 +78,88 @@ class DeadlockHost : public TestNode
         }
     }
 
+    /// Do not begin anything any more.
+    void Stop()
+    {
+        m_stopped = true;
+    }
+
+    /// Pause the switch without an end.
+    void Silence()
+    {
+        if (!m_stopped)
+        {
+            m_silent = true;
+            NotePressure(*m_ports.front(), NO_PORT, CLASS);
+            m_ports.front()->NotifyPressure(CLASS, true);
+        }
+    }
+
+    /// Pause it no longer.
+    void Relent()
+    {
+        if (m_silent)
+        {
+            m_silent = false;
+            m_ports.front()->NotifyPressure(CLASS, false);
+        }
+    }
+
+    bool IsSilencingForGood(uint8_t cls) const override
+    {
+        return m_silent && cls == CLASS;
+    }
+
     static constexpr uint16_t FRAME = 1500; //!< bytes of every frame
     static constexpr uint8_t CLASS = 3;     //!< of every frame
+
+  private:
+    bool m_stopped{false}; //!< sends nothing new
+    bool m_silent{false};  //!< pauses without an end
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Lets all frames that come to a switch vanish, from when it is told to.
+ */
+class Vanisher : public SwitchAgent
+{
+  public:
+    /// What becomes of a frame that comes.
+    enum class Way : uint8_t
+    {
+        NOTHING, ///< it is let in
+        REFUSED, ///< it vanishes before it is counted, and so before it can cause a pause
+        COUNTED, ///< it is counted as received and as gone, so that its credit comes back
+    };
+
+    /**
+     * @brief Make one.
+     *
+     * @param way of now
+     */
+    explicit Vanisher(const Way* way)
+        : m_way(way)
+    {
+    }
+
+    uint32_t GetHooks() const override
+    {
+        return ADMIT;
+    }
+
+    bool NotifyArrival(Frame& frame, Port& ingress) override
+    {
+        if (*m_way == Way::COUNTED)
+        {
+            ingress.NotifyReceived(frame, 0);
+            ingress.NotifyReleased(frame.cls, frame.flow, frame.bytes, 0);
+        }
+        return *m_way == Way::NOTHING;
+    }
+
+  private:
+    const Way* m_way; //!< of the test
 };
 
 /// A queue as a key.
@@ -152,6 +235,7 @@ class RandomNetworkTest : public TestCase
         for (uint32_t i = 0; i < switches; ++i)
         {
             m_fabric->AddSwitch(std::string("s").append(std::to_string(i)));
+            m_fabric->GetNode(i).AddAgent(CreateObject<Vanisher>(&m_vanishing));
             links.emplace_back(i, (i + 1) % switches);
         }
         for (uint32_t chord = upTo(1); chord > 0 && switches > 3; --chord)
@@ -228,8 +312,9 @@ class RandomNetworkTest : public TestCase
         return filled;
     }
 
-    Ptr<Fabric> m_fabric;                   //!< the network
-    std::vector<Ptr<DeadlockHost>> m_hosts; //!< its hosts
+    Ptr<Fabric> m_fabric;                              //!< the network
+    std::vector<Ptr<DeadlockHost>> m_hosts;            //!< its hosts
+    Vanisher::Way m_vanishing{Vanisher::Way::NOTHING}; //!< what becomes of frames that come
 };
 
 /**
@@ -322,6 +407,7 @@ class FormationTest : public RandomNetworkTest
     {
         std::mt19937 random(11);
         int deadlocked = 0;
+        int several = 0;
         int afterPause = 0;
         uint64_t asked = 0;
         uint64_t events = 0;
@@ -329,11 +415,14 @@ class FormationTest : public RandomNetworkTest
         {
             std::unique_ptr<DeadlockTest> test;
             std::vector<DeadlockTest::Side> sides;
-            int64_t formed = -1;
+            std::vector<int64_t> formed; // of each deadlock that shares no queue with those before
+            std::set<QueueKey> known;
             Simulator::SetImplementation(Create<WatchedSimulator>([&](int64_t last) {
-                if (formed < 0 && test && test->Find(sides))
+                // no deadlock follows another one so much later: nothing moves any more by then
+                const bool over = !formed.empty() && last > formed.back() + 600'000'000;
+                if (test && !over && test->Find(sides))
                 {
-                    formed = last;
+                    Note(*test, last, known, formed);
                 }
                 ++events;
             }));
@@ -351,18 +440,19 @@ class FormationTest : public RandomNetworkTest
             const DeadlockOracle& oracle = m_fabric->GetOracle();
             const auto& episodes = oracle.GetEpisodes();
             asked += oracle.CountEvaluations();
-            NS_TEST_ASSERT_MSG_EQ(episodes.size(), (formed < 0 ? 0 : 1), "round " << round);
-            NS_TEST_ASSERT_MSG_EQ(Filled().empty(), (formed < 0), "it stays, round " << round);
-            if (!episodes.empty() && !IsStatusFailure())
+            NS_TEST_ASSERT_MSG_EQ(episodes.size(), formed.size(), "round " << round);
+            NS_TEST_ASSERT_MSG_EQ(Filled().empty(), formed.empty(), "it stays, round " << round);
+            several += episodes.size() > 1;
+            deadlocked += !episodes.empty();
+            for (std::size_t at = 0; at < episodes.size() && !IsStatusFailure(); ++at)
             {
-                const auto& episode = episodes.front();
-                NS_TEST_ASSERT_MSG_EQ(episode.formed, formed, "round " << round);
+                const auto& episode = episodes[at];
+                NS_TEST_ASSERT_MSG_EQ(episode.formed, formed[at], "round " << round);
                 NS_TEST_ASSERT_MSG_EQ(episode.dissolved, -1, "for good, round " << round);
                 NS_TEST_ASSERT_MSG_EQ((episode.kind == DeadlockOracle::Kind::CYCLIC),
                                       true,
                                       "no host");
                 CheckChain(episode);
-                ++deadlocked;
                 afterPause += episode.since.empty() || episode.formed > episode.chain.back().time;
                 const auto left = Filled();
                 for (const auto& [node, port, queue] : episode.cycle)
@@ -386,10 +476,249 @@ class FormationTest : public RandomNetworkTest
                               0,
                               "some are certain only some time after the last pause");
         NS_TEST_ASSERT_MSG_LT(asked, events / 50, "the oracle seldom has to look");
+        NS_TEST_ASSERT_MSG_GT(several, (m_rounds < 1000 ? -1 : 0), "some have several cycles");
+        std::cout << GetName() << ": " << m_rounds << " networks, " << deadlocked << " deadlocked, "
+                  << several << " of them in several disjoint cycles\n";
+    }
+
+    /**
+     * @brief Note the deadlocks that share no queue with those before.
+     *
+     * @param test that has found something
+     * @param time of the event (ps)
+     * @param known queues of the deadlocks so far
+     * @param formed when each formed
+     */
+    static void Note(DeadlockTest& test,
+                     int64_t time,
+                     std::set<QueueKey>& known,
+                     std::vector<int64_t>& formed)
+    {
+        for (const DeadlockTest::Core& core : test.FindCores())
+        {
+            bool isNew = true;
+            for (const auto& [node, port, queue] : core.queues)
+            {
+                isNew = isNew && known.count({node, port, queue}) == 0;
+            }
+            for (const auto& [node, port, queue] : core.queues)
+            {
+                known.emplace(node, port, queue);
+            }
+            if (isNew)
+            {
+                formed.push_back(time);
+            }
+        }
     }
 
     SetUpFlowControl m_setUp; //!< flow control
     int m_rounds;             //!< networks
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief What is told to be stuck, against what the machinery of pauses and credits itself leaves
+ * behind when it is: without DeadlockTest.
+ *
+ * Each network runs again, event by event the same, until a moment. From then on no host begins
+ * anything, and every frame that comes to a switch vanishes: so all that can move goes, queues are
+ * resumed by the pauses, credits and messages of the scheme, and what is left at the end is by
+ * definition (all sources stopped, everything else drained) what was deadlocked.
+ */
+class ProofTest : public RandomNetworkTest
+{
+  public:
+    /**
+     * @brief Choose.
+     *
+     * @param name of the scheme
+     * @param setUp flow control
+     * @param rounds networks
+     * @param silent in every second network a host pauses for ever
+     * @param way in which frames vanish
+     */
+    ProofTest(const std::string& name,
+              SetUpFlowControl setUp,
+              int rounds,
+              bool silent = false,
+              Vanisher::Way way = Vanisher::Way::REFUSED)
+        : RandomNetworkTest(name + ": what was named is what is left when all else has gone"),
+          m_setUp(std::move(setUp)),
+          m_rounds(rounds),
+          m_silent(silent),
+          m_way(way)
+    {
+    }
+
+  private:
+    using Heads = std::map<QueueKey, const Frame*>; //!< queues, with their first frames
+
+    /// What one run shows.
+    struct Outcome
+    {
+        std::vector<QueueKey> named; //!< stuck at the moment
+        Heads settled;               //!< stuck when all that was on the way has arrived
+        std::size_t cyclic{0};       //!< of them, whatever hosts do
+        std::size_t moving{0};       //!< queues that then held frames and were not named
+        Heads left;                  //!< at the end
+        std::size_t leftOfCyclic{0}; //!< when the host has relented, too
+        int64_t formed{-1};          //!< first deadlock (ps)
+        std::vector<QueueKey> cycle; //!< of it
+    };
+
+    /// No pause, frame or credit is longer on its way (ps).
+    static constexpr int64_t SETTLED = 15'000'000;
+    /// No pause is longer on its way, nor waits longer to be sent and obeyed (ps).
+    static constexpr int64_t ON_ITS_WAY = 10'000'000;
+
+    /**
+     * @brief Name the queues that are stuck.
+     *
+     * @param cyclic how many are so whatever hosts do
+     * @return them
+     */
+    Heads Name(std::size_t* cyclic = nullptr)
+    {
+        Heads named;
+        DeadlockTest test(Nodes());
+        test.Find();
+        const auto filled = Filled();
+        for (const auto& [node, port, queue] : test.GetStuck())
+        {
+            named.emplace(QueueKey{node, port, queue}, filled.at({node, port, queue}));
+        }
+        if (cyclic)
+        {
+            *cyclic = test.CountCyclic();
+        }
+        return named;
+    }
+
+    /**
+     * @brief Run a network.
+     *
+     * @param random of the network
+     * @param at the moment (ps); what is stuck then is noted
+     * @param stop whether all stops then
+     * @return what came of it
+     */
+    Outcome Try(std::mt19937 random, int64_t at, bool stop)
+    {
+        Outcome outcome;
+        m_vanishing = Vanisher::Way::NOTHING;
+        Make(random, m_setUp, 150);
+        m_fabric->SetAllowLoss(true);
+        if (m_silent && random() % 2)
+        {
+            Simulator::Schedule(NanoSeconds(random() % 200'000),
+                                &DeadlockHost::Silence,
+                                PeekPointer(m_hosts[random() % m_hosts.size()]));
+        }
+        Simulator::Schedule(PicoSeconds(at), [&] {
+            for (const auto& [key, head] : Name())
+            {
+                outcome.named.push_back(key);
+            }
+            m_vanishing = stop ? m_way : Vanisher::Way::NOTHING;
+            for (const auto& host : m_hosts)
+            {
+                stop ? host->Stop() : void();
+            }
+        });
+        if (stop)
+        {
+            Simulator::Schedule(PicoSeconds(at + SETTLED), [&] {
+                outcome.settled = Name(&outcome.cyclic);
+                outcome.moving = Filled().size() - outcome.settled.size();
+            });
+        }
+        Simulator::Stop(MilliSeconds(5));
+        Simulator::Run();
+        outcome.left = Filled();
+        const auto& episodes = m_fabric->GetOracle().GetEpisodes();
+        for (const auto& episode : episodes)
+        {
+            if (outcome.formed < 0 && episode.kind == DeadlockOracle::Kind::CYCLIC)
+            {
+                outcome.formed = episode.formed;
+                for (const auto& [node, port, queue] : episode.cycle)
+                {
+                    outcome.cycle.emplace_back(node, port, queue);
+                }
+            }
+        }
+        for (const auto& host : m_hosts)
+        {
+            host->Relent();
+        }
+        Simulator::Stop(MilliSeconds(5));
+        Simulator::Run();
+        outcome.leftOfCyclic = Filled().size();
+        m_fabric->Finish();
+        Simulator::Destroy();
+        m_fabric->Dispose();
+        return outcome;
+    }
+
+    void DoRun() override
+    {
+        std::mt19937 random(23);
+        int looked = 0;
+        int alive = 0;
+        int deadlocks = 0;
+        int rooted = 0;
+        for (int round = 0; round < m_rounds && !IsStatusFailure(); ++round)
+        {
+            const auto seed = static_cast<uint32_t>(random());
+            const int64_t at = (10'000 + static_cast<int64_t>(random() % 300'000)) * 1000 + 1;
+            const Outcome whole = Try(std::mt19937(seed), at, false);
+            const Outcome stopped = Try(std::mt19937(seed), at, true);
+            NS_TEST_ASSERT_MSG_EQ((whole.named == stopped.named), true, "the same run " << round);
+            for (const QueueKey& key : stopped.named)
+            {
+                NS_TEST_ASSERT_MSG_EQ(stopped.left.count(key), 1, "named, and stays, " << round);
+            }
+            NS_TEST_ASSERT_MSG_EQ((stopped.settled == stopped.left),
+                                  true,
+                                  "what is named is what is left, round " << round);
+            NS_TEST_ASSERT_MSG_EQ(stopped.leftOfCyclic,
+                                  stopped.cyclic,
+                                  "of that, what does not wait for a host, round " << round);
+            looked += !stopped.left.empty();
+            alive += !stopped.left.empty() && stopped.moving > 0;
+            rooted += stopped.cyclic < stopped.left.size();
+            if (whole.formed < 0)
+            {
+                continue;
+            }
+            ++deadlocks;
+            const Outcome then = Try(std::mt19937(seed), whole.formed + 1, true);
+            for (const QueueKey& key : whole.cycle)
+            {
+                NS_TEST_ASSERT_MSG_EQ(then.left.count(key), 1, "certain when formed, " << round);
+            }
+            const int64_t early = whole.formed - ON_ITS_WAY;
+            if (early > 0 && !m_silent)
+            {
+                const Outcome before = Try(std::mt19937(seed), early, true);
+                NS_TEST_ASSERT_MSG_EQ(before.left.empty(), true, "not before, round " << round);
+            }
+        }
+        std::cout << GetName() << ": " << m_rounds << " networks, " << looked
+                  << " with something stuck at the moment, " << alive
+                  << " of them with other queues that still moved, " << rooted << " behind a host, "
+                  << deadlocks << " that deadlock at some time\n";
+        NS_TEST_ASSERT_MSG_GT(looked, m_rounds / 100, "many are stuck");
+        NS_TEST_ASSERT_MSG_LT(looked, m_rounds, "and many are not");
+        NS_TEST_ASSERT_MSG_GT(alive, (m_rounds < 500 ? -1 : 0), "while others move");
+        NS_TEST_ASSERT_MSG_EQ((rooted > 0), m_silent, "hosts are the reason where they pause");
+    }
+
+    SetUpFlowControl m_setUp; //!< flow control
+    int m_rounds;             //!< networks
+    bool m_silent;            //!< hosts may pause for ever
+    Vanisher::Way m_way;      //!< in which frames vanish
 };
 
 } // namespace tests

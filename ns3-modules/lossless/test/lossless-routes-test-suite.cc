@@ -801,6 +801,103 @@ class TreeTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Detours, against the distances of loop-free alternates (RFC 5286, inequality 1).
+ */
+class DetourTest : public TestCase
+{
+  public:
+    DetourTest()
+        : TestCase("a detour leads to the destination and not back, with and without failed links")
+    {
+    }
+
+  private:
+    /// A square with a leaf, by hand.
+    void CheckSquare()
+    {
+        // 0 to 1 and 3, both to 2, where host 5 is; 4 hangs on 0 alone; host 6 is on 0
+        Routes routes;
+        for (uint32_t node = 0; node < 7; ++node)
+        {
+            routes.AddNode(node < 5);
+        }
+        routes.AddLink(0, 0, 1, 0);
+        routes.AddLink(0, 1, 3, 0);
+        routes.AddLink(0, 2, 4, 0);
+        routes.AddLink(1, 1, 2, 0);
+        routes.AddLink(3, 1, 2, 1);
+        routes.AddLink(2, 2, 5, 0);
+        routes.AddLink(0, 3, 6, 0);
+        routes.Compute();
+        using Ports = std::vector<uint16_t>;
+        const auto detours = [&routes](uint32_t node, uint32_t dst) {
+            return routes.FindDetours(node, FrameOf(6, dst, 1));
+        };
+        NS_TEST_ASSERT_MSG_EQ((detours(0, 5) == Ports{0, 1}), true, "both ways, not the leaf");
+        NS_TEST_ASSERT_MSG_EQ((detours(0, 6) == Ports{3}), true, "the host's own link");
+        NS_TEST_ASSERT_MSG_EQ((detours(4, 5) == Ports{0}), true, "the only way");
+        NS_TEST_ASSERT_MSG_EQ((detours(2, 6) == Ports{0, 1}), true, "from the other side");
+        routes.SetLink(1, 1, false);
+        routes.Compute();
+        NS_TEST_ASSERT_MSG_EQ((detours(0, 5) == Ports{1}), true, "1 would send it back");
+        NS_TEST_ASSERT_MSG_EQ((detours(1, 5) == Ports{0}), true, "its link is down");
+        routes.Divert(3, 5, 0);
+        NS_TEST_ASSERT_MSG_EQ(detours(0, 5).empty(), true, "3 sends it back, too");
+    }
+
+    void DoRun() override
+    {
+        CheckSquare();
+        std::mt19937_64 random(31);
+        int certain = 0;
+        int excluded = 0;
+        for (int round = 0; round < 300; ++round)
+        {
+            RandomGraph graph(random);
+            for (uint64_t failed = random() % 3; failed > 0 && !graph.links.empty(); --failed)
+            {
+                graph.SetLink(random() % graph.links.size(), false);
+            }
+            const uint32_t dst = graph.hosts[random() % graph.hosts.size()];
+            const auto node = static_cast<uint32_t>(random() % graph.switches);
+            const auto found = graph.routes.FindDetours(node, FrameOf(graph.hosts.front(), dst, 7));
+            for (const auto link : graph.links)
+            {
+                if (link.a != node && link.b != node)
+                {
+                    continue;
+                }
+                const uint32_t neighbour = link.a == node ? link.b : link.a;
+                const uint16_t port = link.a == node ? link.portA : link.portB;
+                const bool has = std::find(found.begin(), found.end(), port) != found.end();
+                const std::size_t away = graph.Away(neighbour, dst);
+                auto cut = graph.links;
+                std::swap(cut, graph.links);
+                for (auto& other : graph.links)
+                {
+                    other.up = other.up && other.a != node && other.b != node;
+                }
+                const std::size_t without = graph.Away(neighbour, dst);
+                std::swap(cut, graph.links);
+                if (!link.up || without > away || without >= 1000)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(has, false, "it comes back or nowhere, round " << round);
+                    ++excluded;
+                }
+                else if (away <= graph.Away(node, dst))
+                {
+                    NS_TEST_ASSERT_MSG_EQ(has, true, "loop-free, round " << round);
+                    ++certain;
+                }
+            }
+        }
+        NS_TEST_ASSERT_MSG_GT(certain, 100, "many are detours");
+        NS_TEST_ASSERT_MSG_GT(excluded, 100, "many are not");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of Routes.
  */
 class RoutesTestSuite : public TestSuite
@@ -815,6 +912,7 @@ class RoutesTestSuite : public TestSuite
         AddTestCase(new PinTest, TestCase::Duration::QUICK);
         AddTestCase(new AstrayTest, TestCase::Duration::QUICK);
         AddTestCase(new ChangeTest, TestCase::Duration::QUICK);
+        AddTestCase(new DetourTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -56,6 +56,10 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new FormationTest("PFFC", SetUpPffc, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("PFFC, many", SetUpPffc, 2000),
                     TestCase::Duration::TAKES_FOREVER);
+        using lossless::tests::ProofTest;
+        AddTestCase(new ProofTest("PFFC", SetUpPffc, 80), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("PFFC, many", SetUpPffc, 1000),
+                    TestCase::Duration::TAKES_FOREVER);
     }
 };
 

@@ -1,0 +1,64 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "../../lossless/test/lossless-deadlock-test.h"
+
+/**
+ * @file
+ * @ingroup gfc-tests
+ * Deadlocks of networks with GFC, whose backstop PFC pauses too early: when the oracle says that
+ * they formed. GFC alone never holds a queue for good.
+ */
+
+namespace ns3
+{
+namespace gfc
+{
+namespace tests
+{
+
+/**
+ * @brief Stages over a short buffer, and PFC, if it is to pause, below its end.
+ *
+ * @param fabric the network
+ * @param upTo draws a number
+ */
+static void
+SetUpGfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
+{
+    const std::string gfc = "ns3::gfc::MultiStageGfc";
+    fabric.AddFlowControl(gfc);
+    lossless::tests::SetUpPfc(fabric, upTo);
+    const uint32_t b1 = 4000 + 1500 * upTo(4);
+    fabric.SetAttribute(gfc, "B1", std::to_string(b1));
+    fabric.SetAttribute(gfc, "Bm", std::to_string(b1 + 6000 + 3000 * upTo(4)));
+    fabric.SetAttribute(gfc, "MinRate", "3Gbps");
+    fabric.SetAttribute(gfc, "Refresh", "0s");
+}
+
+/**
+ * @ingroup gfc-tests
+ * @brief Tests of the oracle with MultiStageGfc before PFC.
+ */
+class DeadlockTestSuite : public TestSuite
+{
+  public:
+    DeadlockTestSuite()
+        : TestSuite("gfc-deadlock", Type::UNIT)
+    {
+        using lossless::tests::FormationTest;
+        using lossless::tests::ProofTest;
+        AddTestCase(new FormationTest("GFC and PFC", SetUpGfc, 100), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("GFC and PFC", SetUpGfc, 80), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("GFC and PFC, many", SetUpGfc, 2000),
+                    TestCase::Duration::TAKES_FOREVER);
+        AddTestCase(new ProofTest("GFC and PFC, many", SetUpGfc, 1000),
+                    TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace gfc
+} // namespace ns3
