@@ -138,6 +138,49 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "") -> Non
     _finish(cli.report(name, set_, seeds))
 
 
+@task(
+    positional=["name", "run"],
+    iterable=["set_", "port"],
+    help=SELECT
+    | {
+        "name": "experiment, as `invoke list` names it, or a file",
+        "run": "number, hash or title of a run, as `invoke show NAME` lists them",
+        "port": "capture only this port (s0:h0: of s0 towards h0) or those of a node (s0); "
+        "may be repeated; default all",
+        "until": "stop the run at this time, such as 1ms; default its end",
+        "out": "folder to write into; default results/NAME/traces/HASH",
+        "fcs": "frames end with their FCS",
+        "untagged": "routed frames without an 802.1Q tag",
+        "snap": "most bytes of a frame in a file; default 65535",
+        "no-animation": "pcap files alone",
+    },
+    auto_shortflags=False,
+)
+def trace(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    port: list[str],
+    seeds: str = "",
+    until: str = "",
+    out: str = "",
+    fcs: bool = False,
+    untagged: bool = False,
+    snap: str = "",
+    no_animation: bool = False,
+) -> None:
+    """Run one run again and write pcap files and a NetAnim animation of it.
+
+    Exit codes: 0 all well, 1 the run failed or its results differ from the stored ones, 2 bad
+    input, 130 interrupted.
+    """
+    from pyorch.trace import command
+
+    words = command.Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
+    _finish(command.trace(name, run, words, set_, seeds))
+
+
 SITE = {
     "partition": "of Slurm; default as slurm.toml or the site says, as for all of these",
     "account": "whom the time is charged to",

@@ -187,9 +187,11 @@ def _print_runs(plan: Plan) -> None:
     print(f"results:  {plan.store.root}\n")
     from pyorch.engine.base import title
 
-    for spec in plan.specs[:SHOWN_RUNS]:
+    width = len(str(min(total, SHOWN_RUNS)))
+    for number, spec in enumerate(plan.specs[:SHOWN_RUNS], 1):
         state = "to do" if id(spec) in missing else "done"
-        print(f"  {spec.hash(plan.build.fingerprint)}  {state:<5}  {title(spec)}")
+        run_hash = spec.hash(plan.build.fingerprint)
+        print(f"  {number:>{width}}  {run_hash}  {state:<5}  {title(spec)}")
     if total > SHOWN_RUNS:
         print(f"  ... and {total - SHOWN_RUNS} more")
 

@@ -368,7 +368,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             (
                 "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
                 "    allowed: queue, egress, rate, pause, drop, control, detection, flow_rate, "
-                "deadlock, pause_tree\n"
+                "frame, deadlock, pause_tree\n"
                 "    hint: did you mean 'queue'?"
             ),
         ),

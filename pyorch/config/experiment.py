@@ -61,7 +61,7 @@ FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
 TRACES = {
     **dict.fromkeys(("queue", "egress", "rate"), "maybe"),
     **dict.fromkeys(("pause", "drop", "control", "detection"), "never"),
-    **dict.fromkeys(("flow_rate", "deadlock", "pause_tree"), "never"),
+    **dict.fromkeys(("flow_rate", "frame", "deadlock", "pause_tree"), "never"),
 }
 
 

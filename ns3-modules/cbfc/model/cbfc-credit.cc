@@ -27,10 +27,6 @@ NS_OBJECT_ENSURE_REGISTERED(Credit);
 namespace
 {
 
-/// MAC control opcode that carries an InfiniBand flow-control packet on Ethernet, from the range
-/// IEEE leaves unused.
-constexpr uint16_t OPCODE = 0x0cbf;
-
 /**
  * @brief How far one counter is ahead of another, of whose difference the low bits are known.
  *
@@ -150,7 +146,7 @@ bool
 Credit::WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control) const
 {
     const uint8_t cls = queue % N_CLASSES;
-    return control.opcode == OPCODE && (control.classes >> cls) & 1U &&
+    return control.opcode == CREDIT_OPCODE && (control.classes >> cls) & 1U &&
            static_cast<int32_t>(control.value[0] - m_sent[cls]) >=
                static_cast<int32_t>(BlocksOf(head.bytes));
 }
@@ -242,7 +238,7 @@ Credit::Grant(uint8_t cls)
 {
     Frame* frame = FramePool::TakeControl();
     ControlFrame& control = *frame->control;
-    control.opcode = OPCODE;
+    control.opcode = CREDIT_OPCODE;
     control.classes = static_cast<uint16_t>(1U << cls);
     control.value.fill(0);
     const uint32_t mask = UINT32_MAX >> (32 - m_bits);
@@ -256,7 +252,7 @@ Credit::Grant(uint8_t cls)
 bool
 Credit::ReceiveControl(const ControlFrame& control)
 {
-    if (control.opcode != OPCODE)
+    if (control.opcode != CREDIT_OPCODE)
     {
         return false;
     }

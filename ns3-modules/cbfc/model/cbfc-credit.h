@@ -23,6 +23,9 @@ namespace cbfc
 
 /// Unit of credit: 64 bytes (InfiniBand Architecture Specification, volume 1, section 7.9).
 inline constexpr uint32_t BLOCK_BYTES = 64;
+/// MAC control opcode that carries an InfiniBand flow-control packet on Ethernet, from the range
+/// IEEE leaves unused.
+inline constexpr uint16_t CREDIT_OPCODE = 0x0cbf;
 
 /**
  * @brief Blocks that a frame takes.

@@ -17,15 +17,6 @@ namespace gfc
 
 NS_OBJECT_ENSURE_REGISTERED(ConceptualGfc);
 
-namespace
-{
-
-/// MAC control opcode of the conceptual feedback. The paper defines none (it is a concept); from
-/// the range IEEE leaves unused.
-constexpr uint16_t OPCODE = 0x0fc0;
-
-} // namespace
-
 uint64_t
 LinearRate(int64_t queueBytes, int64_t b0, int64_t bm, uint64_t line)
 {
@@ -106,7 +97,7 @@ ConceptualGfc::GetWord(int64_t queueBytes, uint32_t /* last */) const
 uint16_t
 ConceptualGfc::GetOpcode() const
 {
-    return OPCODE;
+    return QUEUE_LENGTH_OPCODE;
 }
 
 } // namespace gfc

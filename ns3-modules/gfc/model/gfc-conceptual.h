@@ -11,6 +11,10 @@ namespace ns3
 namespace gfc
 {
 
+/// MAC control opcode of the conceptual feedback, whose words are queue lengths. [B] The paper
+/// defines none (it is a concept); from the range IEEE leaves unused.
+inline constexpr uint16_t QUEUE_LENGTH_OPCODE = 0x0fc0;
+
 /**
  * @ingroup gfc
  * @brief Conceptual GFC (section 4.1, Figure 4): the sending rate is a continuous function of the

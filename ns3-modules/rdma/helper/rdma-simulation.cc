@@ -7,7 +7,9 @@
 #include "ns3/global-value.h"
 #include "ns3/lossless-dependency.h"
 #include "ns3/lossless-fabric.h"
+#include "ns3/lossless-frame-log.h"
 #include "ns3/lossless-memory.h"
+#include "ns3/lossless-pcap-helper.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/rdma-host.h"
@@ -17,6 +19,7 @@
 #include "ns3/type-id.h"
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 namespace ns3
@@ -121,6 +124,11 @@ class Simulation::Impl
     void FillFlowTable();
     void TraceFlowRates(const lossless::Port& port, uint32_t classMask);
     void RecordFlowRate(uint32_t flow, uint64_t rate);
+    void TraceFrames(lossless::Port& port);
+    void ForEachPort(const uint32_t* nodes,
+                     const int64_t* peers,
+                     uint32_t n,
+                     const std::function<void(lossless::Port&)>& visit) const;
     QueuePair& GetFlow(uint32_t flow) const;
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
@@ -163,13 +171,15 @@ class Simulation::Impl
     lossless::ReusableEvent<Impl> start; //!< starts it
     std::vector<Waiting> waiting;        //!< by flow; empty: no flow waits for another
     std::vector<std::vector<Follower>> followers; //!< by flow; empty: none
-    Hops cycle;                      //!< of the flows' buffer dependencies; empty: none
-    std::ostringstream pathProblems; //!< of SetPath
-    lossless::Table flows{"flow"};   //!< result of every flow
-    FlowRateColumns flowRates{};     //!< of "flow_rate", if it is traced
-    std::vector<bool> tracesRate;    //!< by flow
-    bool finished{false};            //!< Finish was called
-    std::string problems;            //!< what it found
+    Hops cycle;                                 //!< of the flows' buffer dependencies; empty: none
+    std::ostringstream pathProblems;            //!< of SetPath
+    lossless::Table flows{"flow"};              //!< result of every flow
+    FlowRateColumns flowRates{};                //!< of "flow_rate", if it is traced
+    std::vector<bool> tracesRate;               //!< by flow
+    std::unique_ptr<lossless::FrameLog> frames; //!< makes "frame", if it is traced
+    std::unique_ptr<lossless::FabricPcapHelper> pcaps; //!< captures, or null
+    bool finished{false};                              //!< Finish was called
+    std::string problems;                              //!< what it found
 };
 
 Simulation::Impl::Impl()
@@ -179,6 +189,7 @@ Simulation::Impl::Impl()
 
 Simulation::Impl::~Impl()
 {
+    pcaps.reset();
     queuePairs.clear();
     Simulator::Destroy();
     fabric->Dispose();
@@ -236,6 +247,16 @@ Simulation::Impl::RecordFlowRate(uint32_t flow, uint64_t rate)
     flowRates.cls->push_back(demands[flow].cls);
     flowRates.flow->push_back(flow);
     flowRates.rate->push_back(static_cast<int64_t>(rate));
+}
+
+void
+Simulation::Impl::TraceFrames(lossless::Port& port)
+{
+    if (!frames)
+    {
+        frames = std::make_unique<lossless::FrameLog>(fabric->GetRecorder());
+    }
+    frames->Add(port);
 }
 
 bool
@@ -792,38 +813,87 @@ Simulation::Trace(const std::string& table,
             m_impl->TraceFlowRates(port, classMask);
             return;
         }
+        if (table == "frame")
+        {
+            m_impl->TraceFrames(port);
+            return;
+        }
         NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
                         "there is no trace table '"
                             << table
                             << "'; there are queue, egress, rate, pause, drop, control, detection, "
-                               "flow_rate, deadlock and pause_tree");
+                               "flow_rate, frame, deadlock and pause_tree");
     };
-    const auto traceNode = [&](uint32_t node) {
-        NS_ABORT_MSG_IF(node >= fabric.GetNNodes(),
+    m_impl->ForEachPort(nodes, peers, n, trace);
+}
+
+void
+Simulation::Impl::ForEachPort(const uint32_t* nodes,
+                              const int64_t* peers,
+                              uint32_t n,
+                              const std::function<void(lossless::Port&)>& visit) const
+{
+    const auto visitNode = [&](uint32_t node) {
+        NS_ABORT_MSG_IF(node >= fabric->GetNNodes(),
                         "there is no node " << node << " to trace; there are nodes 0.."
-                                            << fabric.GetNNodes() - 1);
-        for (uint16_t port = 0; port < fabric.GetNode(node).GetNPorts(); ++port)
+                                            << fabric->GetNNodes() - 1);
+        for (uint16_t port = 0; port < fabric->GetNode(node).GetNPorts(); ++port)
         {
-            trace(fabric.GetNode(node).GetPort(port));
+            visit(fabric->GetNode(node).GetPort(port));
         }
     };
     for (uint32_t i = 0; i < n; ++i)
     {
         if (peers[i] < 0)
         {
-            traceNode(nodes[i]);
+            visitNode(nodes[i]);
             continue;
         }
-        lossless::Port* port = nodes[i] < fabric.GetNNodes()
-                                   ? fabric.FindPort(nodes[i], static_cast<uint32_t>(peers[i]))
+        lossless::Port* port = nodes[i] < fabric->GetNNodes()
+                                   ? fabric->FindPort(nodes[i], static_cast<uint32_t>(peers[i]))
                                    : nullptr;
         NS_ABORT_MSG_IF(!port, "no link joins nodes " << nodes[i] << " and " << peers[i]);
-        trace(*port);
+        visit(*port);
     }
-    for (uint32_t node = 0; n == 0 && node < fabric.GetNNodes(); ++node)
+    for (uint32_t node = 0; n == 0 && node < fabric->GetNNodes(); ++node)
     {
-        traceNode(node);
+        visitNode(node);
     }
+}
+
+std::string
+Simulation::TracePcap(const uint32_t* nodes,
+                      const int64_t* peers,
+                      uint32_t n,
+                      const std::string& folder)
+{
+    if (!m_impl->pcaps)
+    {
+        m_impl->pcaps = std::make_unique<lossless::FabricPcapHelper>(*m_impl->fabric);
+    }
+    std::string problems;
+    m_impl->ForEachPort(nodes, peers, n, [&](lossless::Port& port) {
+        if (!m_impl->pcaps->EnablePcap(folder + "/", port))
+        {
+            problems += m_impl->pcaps->GetTaps().back()->GetFile() + ": cannot be written\n";
+        }
+    });
+    return problems;
+}
+
+std::string
+Simulation::GetPcaps() const
+{
+    std::ostringstream text;
+    if (m_impl->pcaps)
+    {
+        for (const auto& tap : m_impl->pcaps->GetTaps())
+        {
+            text << tap->GetFile() << "\t" << tap->GetFrames() << "\t" << tap->GetCutFrames()
+                 << "\n";
+        }
+    }
+    return text.str();
 }
 
 std::string
@@ -903,6 +973,10 @@ Simulation::Finish()
         m_impl->finished = true;
         m_impl->FillFlowTable();
         m_impl->problems = m_impl->fabric->Finish();
+        if (m_impl->pcaps)
+        {
+            m_impl->problems += m_impl->pcaps->Close();
+        }
     }
     return m_impl->problems;
 }

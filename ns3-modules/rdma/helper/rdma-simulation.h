@@ -238,7 +238,8 @@ class Simulation
      * @param table "queue" (ingress bytes), "egress" (bytes that wait to go), "rate" (bytes in and
      * out an interval), "pause", "drop", "control" (MAC control frames on the wire), "flow_rate"
      * (the rate that a flow whose source the node is may use, at each change), or
-     * "deadlock" (of the whole network, with "deadlock_part").
+     * "deadlock" (of the whole network, with "deadlock_part"), "frame" (every frame of any class as
+     * its first bit goes).
      * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
      * leads to; -1: all.
      * @param classMask bit c set: class c.
@@ -259,6 +260,28 @@ class Simulation
      * @return the fabric; it lives as long as this object.
      */
     lossless::Fabric& GetFabric() const;
+    /**
+     * @brief Capture ports into pcap files, one a port, as lossless::PcapTap does; its attributes
+     * are set by SetAttribute. After Build. Finish closes the files.
+     *
+     * @param nodes nodes to capture; empty: all. @param peers for each node the neighbour its port
+     * leads to; -1: all.
+     * @param n length of nodes and peers.
+     * @param folder an existing folder; the files in it are named "s0-h0.pcap", the port of s0 that
+     * leads to h0.
+     * @return problems, one a line; empty when none.
+     */
+    std::string TracePcap(const uint32_t* nodes,
+                          const int64_t* peers,
+                          uint32_t n,
+                          const std::string& folder);
+    /**
+     * @brief What was captured.
+     *
+     * @return (path, frames, frames cut because the standards' headers need more bytes than the
+     * model's frame has) of each file, as "path\tframes\tcut", one a line.
+     */
+    std::string GetPcaps() const;
 
     /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.
     void Build();

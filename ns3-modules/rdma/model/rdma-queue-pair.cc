@@ -51,10 +51,17 @@ QueuePair::GetTypeId()
                           MakeUintegerAccessor(&QueuePair::m_minFrame),
                           MakeUintegerChecker<uint32_t>(1, 1500))
             .AddAttribute("AckSize",
-                          "Size of an ACK, NACK or CNP. [B]",
+                          "Size of an ACK, NACK or CNP. 64 as in other simulators; a real ACK of "
+                          "RoCEv2 with an 802.1Q tag has 70. [B]",
                           UintegerValue(64),
                           MakeUintegerAccessor(&QueuePair::m_ackSize),
                           MakeUintegerChecker<uint32_t>(1, 1500))
+            .AddAttribute("CnpSize",
+                          "Size of a CNP; 0: as AckSize. Real RoCEv2 has 82 with an 802.1Q tag. "
+                          "[B]",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&QueuePair::m_cnpSize),
+                          MakeUintegerChecker<uint32_t>(0, 1500))
             .AddAttribute("AckEvery",
                           "Packets an ACK answers. The last of a message, and the one that fills "
                           "the window, ask to be answered at once (AckReq of RoCE's BTH).",
@@ -267,7 +274,7 @@ QueuePair::GetFrameBytes(uint64_t psn) const
 uint32_t
 QueuePair::GetLargestFrame() const
 {
-    return std::max({m_payloadSize + m_headerSize, m_minFrame, m_ackSize});
+    return std::max({m_payloadSize + m_headerSize, m_minFrame, m_ackSize, m_cnpSize});
 }
 
 Frame
@@ -478,6 +485,10 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
     frame->cls = static_cast<uint8_t>(m_answerClass);
     frame->ttl = static_cast<uint8_t>(m_ttl);
     frame->bytes = static_cast<uint16_t>(m_ackSize);
+    if (kind == FrameKind::CNP && m_cnpSize)
+    {
+        frame->bytes = static_cast<uint16_t>(m_cnpSize);
+    }
     // A CNP is of the packet that caused it, and takes nothing from the next ACK or NACK.
     frame->ecn = data.ecn;
     if (kind != FrameKind::CNP)

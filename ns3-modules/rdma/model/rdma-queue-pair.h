@@ -290,6 +290,7 @@ class QueuePair : public Object
     uint32_t m_headerSize;   //!< B a data frame beside its payload
     uint32_t m_minFrame;     //!< B
     uint32_t m_ackSize;      //!< B
+    uint32_t m_cnpSize;      //!< B; 0: m_ackSize
     uint32_t m_ackEvery;     //!< packets an ACK
     uint32_t m_answerClass;  //!< class of ACK, NACK and CNP
     uint32_t m_ttl;          //!< hops

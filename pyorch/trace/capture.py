@@ -1,0 +1,149 @@
+"""One run with taps on: RunSpec -> pcap files and an animation in a folder.
+
+The taps listen to trace sources and change nothing: the results are those of the run without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pyorch.config.topology import Topology
+    from pyorch.plan import RunSpec
+
+TAP = "ns3::lossless::PcapTap"
+ANIMATION = "animation.xml"
+ANY_PEER = -1
+ALL_CLASSES = 0xFF
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to capture and how.
+
+    ports: (node, neighbour), the neighbour "" for all ports of the node; empty: every port.
+    until_ps: end of the simulation; None: that of the run. fcs: frames end with their FCS. tagged:
+    routed frames have an 802.1Q tag. snap_bytes: most bytes of a frame in a file, 1 to 65535.
+    animate: write the animation too, of all links.
+    """
+
+    ports: tuple[tuple[str, str], ...] = ()
+    until_ps: int | None = None
+    fcs: bool = False
+    tagged: bool = True
+    snap_bytes: int = 65535
+    animate: bool = True
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Options:
+        """Return the options of `to_data`."""
+        return cls(**data | {"ports": tuple((node, peer) for node, peer in data["ports"])})
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A pcap file.
+
+    cut: frames whose headers need more bytes by the standards than the model gives the frame; they
+    are captured as long as the model's.
+    """
+
+    path: Path
+    frames: int
+    cut: int
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What was written, and how the run ended.
+
+    animation: None when there is none. frames: in the animation. end_ps: simulated time. summary:
+    the numbers of the run. problems: what `Simulation.Finish` complained of.
+    """
+
+    pcaps: tuple[Captured, ...]
+    animation: Path | None
+    frames: int
+    end_ps: int
+    summary: dict[str, int | float]
+    problems: tuple[str, ...]
+
+
+def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Options) -> Traced:
+    """Simulate a run with taps on and write their files into a folder, made if need be.
+
+    simulation_class: ns3::rdma::Simulation as `pyorch.ns3.load_simulation` gives it; one simulation
+    lives in a process at a time. Raises RefusedError when the run's configuration is impossible,
+    OSError when a file cannot be written, KeyError for a node that does not exist.
+    """
+    from pyorch.simulate import RefusedError, configure, read_tables
+    from pyorch.trace.netanim import write_animation
+
+    folder.mkdir(parents=True, exist_ok=True)
+    simulation = simulation_class(spec.data["seed"])
+    simulation.SetAttribute(TAP, "Fcs", _word(options.fcs))
+    simulation.SetAttribute(TAP, "Tagged", _word(options.tagged))
+    simulation.SetAttribute(TAP, "SnapLength", str(options.snap_bytes))
+    network = configure(simulation, spec.data)
+    simulation.Build()
+    problems = _lines(simulation.Check())
+    if problems:
+        raise RefusedError(problems)
+    nodes, peers = port_numbers(network, options.ports)
+    problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
+    if problems:
+        raise OSError("; ".join(problems))
+    if options.animate:
+        everywhere = (nodes, peers, 0, ALL_CLASSES, 0)
+        simulation.Trace("frame", *everywhere)
+    end_ps = int(spec.data["run"]["duration_ps"]) + int(spec.data["run"]["drain_ps"])
+    simulation.Run(end_ps if options.until_ps is None else min(end_ps, options.until_ps))
+    problems = _lines(simulation.Finish())
+    animation, frames = None, 0
+    if options.animate:
+        animation = folder / ANIMATION
+        frames = write_animation(animation, network, read_tables(simulation)["frame"])
+    return Traced(
+        pcaps=tuple(_captured(line) for line in _lines(simulation.GetPcaps())),
+        animation=animation,
+        frames=frames,
+        end_ps=int(simulation.Now()),
+        summary={str(pair.first): float(pair.second) for pair in simulation.GetSummary()},
+        problems=tuple(problems),
+    )
+
+
+def port_numbers(
+    network: Topology, ports: Sequence[tuple[str, str]]
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Node and neighbour numbers of ports by name; the neighbour "" is any. Raises KeyError."""
+    import numpy as np
+
+    numbers = network.numbers
+    # an empty array has no address to hand over; the length goes with it
+    nodes = [numbers[node] for node, _ in ports] or [0]
+    peers = [numbers[peer] if peer else ANY_PEER for _, peer in ports] or [ANY_PEER]
+    return np.array(nodes, np.uint32), np.array(peers, np.int64)
+
+
+def _captured(line: str) -> Captured:
+    path, frames, cut = line.split("\t")
+    return Captured(Path(path), int(frames), int(cut))
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _lines(text: object) -> list[str]:
+    return [line for line in str(text).splitlines() if line.strip()]

@@ -1,0 +1,249 @@
+"""`invoke trace`: run one run of a study again with taps on, and say what was written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.cli import BAD_INPUT, FAILED, OK, command, make_plan, whole_number
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.trace.capture import Options
+from pyorch.units import format_time, parse_time
+
+if TYPE_CHECKING:
+    from pyorch.cli import Plan
+    from pyorch.config.topology import Topology
+    from pyorch.plan import RunSpec
+
+MOST_FILES = 500
+"""Files of a trace; more are rarely meant, and each is open during the run."""
+SHOWN_FILES = 12
+SHOWN_RUNS = 20
+
+
+@dataclass(frozen=True)
+class Words:
+    """The options of the command as they were typed."""
+
+    ports: tuple[str, ...] = ()
+    until: str = ""
+    out: str = ""
+    snap: str = ""
+    fcs: bool = False
+    untagged: bool = False
+    no_animation: bool = False
+
+
+@command
+def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = "") -> int:
+    """Write the pcap files and the animation of one run, and tell how to open them."""
+    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    spec = find_run(plan.specs, plan.build.fingerprint, run)
+    options = read_options(words, _network(spec))
+    run_hash = spec.hash(plan.build.fingerprint)
+    folder = Path(words.out) if words.out else _default_folder(plan, run_hash)
+    code, answer = _run(plan, spec, folder, options)
+    if code != OK:
+        return code
+    _tell(answer, folder)
+    return _compare(plan, run_hash, answer, options)
+
+
+def _network(spec: RunSpec) -> Topology:
+    from pyorch.config import topology
+
+    return topology.build(spec.data["topology"])
+
+
+def _default_folder(plan: Plan, run_hash: str) -> Path:
+    return plan.store.root / "traces" / run_hash
+
+
+# ---------------------------------------------------------------------------------------------
+# Words -> what is meant
+
+
+def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
+    """Find the run of a study that a text means.
+
+    It is its number from 1, its hash or the start of it, its title as `invoke show` prints it, or
+    a part of the title that no other has. Raises UserError.
+    """
+    from pyorch.engine.base import title
+
+    if text.isdecimal() and len(text) < 4:
+        if 1 <= int(text) <= len(specs):
+            return specs[int(text) - 1]
+        raise _no_run(specs, text, "there is no run of this number")
+    titles = [title(spec) for spec in specs]
+    tests = (
+        [spec for spec, words in zip(specs, titles, strict=True) if words == text],
+        [spec for spec in specs if len(text) >= 4 and spec.hash(fingerprint).startswith(text)],
+        [spec for spec, words in zip(specs, titles, strict=True) if text and text in words],
+    )
+    for found in tests:
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise _no_run(found, text, f"{len(found)} runs are meant by {text!r}")
+    raise _no_run(specs, text, f"no run is meant by {text!r}")
+
+
+def _no_run(specs: Sequence[RunSpec], text: str, what: str) -> UserError:
+    from pyorch.engine.base import title
+
+    numbers = f"a number from 1 to {len(specs)}, a hash, or a title: "
+    hint = suggest(text, [title(spec) for spec in specs]) or "invoke show NAME lists the runs"
+    titles = one_of((title(spec) for spec in specs), SHOWN_RUNS)
+    return UserError([Problem("RUN", what, numbers + titles, hint)])
+
+
+def read_options(words: Words, network: Topology) -> Options:
+    """Read the command's options. Raises UserError with all that is wrong."""
+    problems: list[Problem] = []
+    ports = tuple(
+        port for word in words.ports if (port := _port(word, network, problems)) is not None
+    )
+    until = _until(words.until, problems)
+    snap = _snap(words.snap, problems)
+    files = _count_files(ports, network)
+    if files > MOST_FILES:
+        what = f"{files} ports would be captured, each in a file"
+        hint = "name some: --port s0:h0, or --port s0 for all ports of s0"
+        problems.append(Problem("--port", what, f"at most {MOST_FILES}", hint))
+    if problems:
+        raise UserError(problems)
+    return Options(
+        ports=ports,
+        until_ps=until,
+        fcs=words.fcs,
+        tagged=not words.untagged,
+        snap_bytes=snap,
+        animate=not words.no_animation,
+    )
+
+
+def _port(word: str, network: Topology, problems: list[Problem]) -> tuple[str, str] | None:
+    node, _, peer = word.partition(":")
+    for end in (node, peer) if ":" in word else (node,):
+        if end not in network.numbers:
+            what = f"there is no node {end!r}"
+            problem = Problem(
+                f"--port {word}", what, one_of(network.names), suggest(end, network.names)
+            )
+            problems.append(problem)
+            return None
+    if peer and (network.numbers[node], network.numbers[peer]) not in network.links:
+        near = sorted(b for a, b in network.links if a == network.numbers[node])
+        what = f"no link joins {node} and {peer}"
+        allowed = one_of(f"{node}:{network.names[other]}" for other in near)
+        problems.append(Problem(f"--port {word}", what, allowed))
+        return None
+    return node, peer
+
+
+def _count_files(ports: Sequence[tuple[str, str]], network: Topology) -> int:
+    if not ports:
+        return 2 * len(network.a)
+    ends = network.a.tolist() + network.b.tolist()
+    return sum(1 if peer else ends.count(network.numbers[node]) for node, peer in ports)
+
+
+def _until(text: str, problems: list[Problem]) -> int | None:
+    if not text:
+        return None
+    try:
+        until = parse_time(text)
+    except ValueError as error:
+        problems.append(Problem("--until", str(error)))
+        return None
+    if until == 0:
+        problems.append(Problem("--until", "nothing happens before 0", "a time above 0"))
+    return until
+
+
+def _snap(text: str, problems: list[Problem]) -> int:
+    longest = Options().snap_bytes
+    if not text:
+        return longest
+    if text.isdecimal() and 1 <= int(text) <= longest:
+        return int(text)
+    problems.append(Problem("--snap", f"{text!r} is no such length", f"bytes from 1 to {longest}"))
+    return longest
+
+
+# ---------------------------------------------------------------------------------------------
+# The run, and what became of it
+
+
+def _run(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> tuple[int, dict[str, Any]]:
+    """Trace in a process of its own: an abort of the simulator must not take this one along."""
+    from pyorch.engine.base import describe_exit
+    from pyorch.engine.local import child_environment
+
+    request = {
+        "spec": spec.data,
+        "build": str(plan.build.folder),
+        "folder": str(folder.resolve()),
+        "options": options.to_data(),
+    }
+    with tempfile.TemporaryDirectory() as aside:
+        file = Path(aside) / "request.json"
+        file.write_text(json.dumps(request), encoding="utf-8")
+        child = subprocess.run(
+            [sys.executable, "-m", "pyorch.trace.run", str(file)],
+            env=child_environment(plan.store.paths),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    if child.returncode:
+        print(f"the traced run failed: {describe_exit(child.returncode)}", file=sys.stderr)
+        return (BAD_INPUT if child.returncode == BAD_INPUT else FAILED), {}
+    answer: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
+    return OK, answer
+
+
+def _tell(answer: dict[str, Any], folder: Path) -> None:
+    pcaps = answer["pcaps"]
+    frames = sum(count for _, count, _ in pcaps)
+    print(f"simulated {format_time(answer['end_ps'])}; wrote into {folder}:")
+    for path, count, _ in pcaps[:SHOWN_FILES]:
+        print(f"  {Path(path).name:<24} {count} frames")
+    if len(pcaps) > SHOWN_FILES:
+        print(f"  ... and {len(pcaps) - SHOWN_FILES} more, {frames} frames in all")
+    if answer["animation"]:
+        print(f"  {Path(answer['animation']).name:<24} {answer['frames']} frames on all links")
+    cut = sum(count for _, _, count in pcaps)
+    if cut:
+        print(
+            f"{cut} frames are shorter in the model than the headers of the standards, and are "
+            "captured cut off (docs/traces.md says what to set for real sizes)"
+        )
+    if pcaps:
+        print(f"open a capture:   wireshark {pcaps[0][0]}")
+    if answer["animation"]:
+        print(f"the animation:    NetAnim {answer['animation']}")
+
+
+def _compare(plan: Plan, run_hash: str, answer: dict[str, Any], options: Options) -> int:
+    """Say whether the run had the results that are stored, if it was the whole run."""
+    if options.until_ps is not None:
+        return OK
+    for problem in answer["problems"]:
+        print(f"the run's result is wrong: {problem}", file=sys.stderr)
+    if not plan.store.is_done(run_hash):
+        return FAILED if answer["problems"] else OK
+    stored = plan.store.read_summary(run_hash)["summary"]
+    if stored == answer["summary"]:
+        print(f"results:          the same as those of the stored run {run_hash}")
+        return OK
+    names = {name for name, _ in set(stored.items()) ^ set(answer["summary"].items())}
+    print(f"the results differ from the stored run {run_hash}: {one_of(sorted(names))}")
+    return FAILED

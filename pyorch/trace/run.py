@@ -1,0 +1,58 @@
+"""One traced run in a process of its own: python -m pyorch.trace.run REQUEST.json.
+
+The request has the run, the build, the options and the folder; the answer is a line of JSON on
+standard output. Exit codes: 0 done, 1 an error, 2 refused, as `pyorch.run`.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main(arguments: list[str]) -> int:
+    """Do what a request asks for and print the answer."""
+    # ns-3 gives Python no chance to run signal handlers, so signals must end the process at once
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    from pyorch.build.info import read_build
+    from pyorch.errors import UserError
+    from pyorch.ns3 import load_simulation
+    from pyorch.plan import RunSpec
+    from pyorch.run import end_with_parent
+    from pyorch.simulate import RefusedError
+    from pyorch.trace.capture import Options, trace_run
+
+    end_with_parent()
+    request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    try:
+        simulation_class = load_simulation(read_build(Path(request["build"])))
+        traced = trace_run(
+            RunSpec(request["spec"]),
+            simulation_class,
+            Path(request["folder"]),
+            Options.from_data(request["options"]),
+        )
+    except (RefusedError, UserError) as error:
+        print(error.render(), file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"a trace cannot be written: {error}", file=sys.stderr)
+        return 1
+    answer = {
+        "pcaps": [[str(pcap.path), pcap.frames, pcap.cut] for pcap in traced.pcaps],
+        "animation": str(traced.animation or ""),
+        "frames": traced.frames,
+        "end_ps": traced.end_ps,
+        "summary": traced.summary,
+        "problems": traced.problems,
+    }
+    print(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
