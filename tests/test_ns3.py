@@ -79,6 +79,24 @@ def test_all_of_the_modules(info: BuildInfo) -> None:
     ) == ["5 10", "True True False False True True", "0.0 0"]
 
 
+def test_further_modules_of_ns3(info: BuildInfo) -> None:
+    """A notebook may ask for more modules of ns-3; a name that there is not is said before."""
+    assert run(
+        info,
+        """
+        from pyorch.errors import UserError
+        from pyorch.ns3 import load_all
+        try:
+            load_all(info, ("traffic-controll",))
+        except UserError as error:
+            problem = error.problems[0]
+            print(problem.where, problem.what, "traffic-control" in problem.allowed)
+        ns = load_all(info, ("traffic-control",))
+        print(ns.FifoQueueDisc.GetTypeId().GetName())
+        """,
+    ) == ["traffic-controll ns-3 has no such module True", "ns3::FifoQueueDisc"]
+
+
 def test_sanitized_libraries_are_refused(info: BuildInfo) -> None:
     """Loading libraries of the sanitize profile would end the process: it is refused before."""
     sanitized = BuildInfo(
