@@ -75,7 +75,7 @@ def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, f
     if problems:
         raise RefusedError(problems)
     for trace in spec.data["traces"]:  # only what is built can be traced
-        _add_trace(simulation, topology, trace)
+        add_trace(simulation, topology, trace)
     clock.end("setup")
     advance(simulation, _end_ps(spec.data), run)
     problems = _lines(simulation.Finish())
@@ -207,7 +207,8 @@ FAULTS: dict[str, Callable[[Any, Topology, Mapping[str, Any]], None]] = {
 """How each kind of fault reaches the Simulation."""
 
 
-def _add_trace(simulation: Any, network: Topology, trace: Mapping[str, Any]) -> None:
+def add_trace(simulation: Any, network: Topology, trace: Mapping[str, Any]) -> None:
+    """Have a Simulation that is built record a table of a RunSpec."""
     ports = [[network.numbers[end] for end in port] for port in trace["ports"]]
     # an empty array has no address to hand over; its length says that it is empty
     nodes = _array([node for node, _ in ports] or [0], "uint32")

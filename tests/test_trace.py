@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -31,13 +32,16 @@ from pyorch.trace.netanim import describe, layout, seconds, write_animation
 
 ROOT = Path(__file__).resolve().parents[1]
 
+pytestmark = pytest.mark.xdist_group("trace")  # the runs are made once
+
 #: An incast over a small switch, under every scheme that sends frames of its own.
 STUDY = """
 title = "Trace"
 flow_control = ["pfc"]
 
 [run]
-duration = "150us"
+duration = "2ms"
+stop_when_done = true
 
 [topology]
 kind = "star"
@@ -53,8 +57,8 @@ cnp_size = "82B"
 [buffer]
 size = "2MB"
 threshold = "static"
-xoff = "40KB"
-xon = "30KB"
+xoff = "20KB"
+xon = "15KB"
 
 [port]
 control_delay = "100ns"
@@ -85,6 +89,8 @@ agents = ["ecn-marking"]
 
 [variants.conceptual]
 flow_control = ["conceptual-gfc"]
+"buffer.xoff" = "500KB"
+"buffer.xon" = "400KB"
 "conceptual-gfc.ideal" = false
 "conceptual-gfc.min_gap" = "2us"
 "conceptual-gfc.b0" = "10KB"
@@ -92,11 +98,16 @@ flow_control = ["conceptual-gfc"]
 
 [variants.stages]
 flow_control = ["multi-stage-gfc"]
+"buffer.xoff" = "500KB"
+"buffer.xon" = "400KB"
 "multi-stage-gfc.b1" = "20KB"
 "multi-stage-gfc.bm" = "100KB"
 
 [variants.credit]
 flow_control = ["credit"]
+"buffer.xoff" = "500KB"
+"buffer.xon" = "400KB"
+"credit.buffer" = "100KB"
 
 [variants.PFFC]
 flow_control = ["pffc"]
@@ -160,6 +171,7 @@ FIELDS = [
     "ip.src",
     "ip.dst",
     "ip.ttl",
+    "ip.len",
     "ip.checksum.status",
     "ip.dsfield.dscp",
     "ip.dsfield.ecn",
@@ -203,6 +215,7 @@ def tshark() -> str:
     return program
 
 
+@functools.cache
 def decode(pcap: Path) -> pd.DataFrame:
     """The frames of a file as tshark decodes them, all preferences checked."""
     checks = ["eth.fcs:ALWAYS", "eth.check_fcs:TRUE", "ip.check_checksum:TRUE"]
@@ -228,6 +241,11 @@ class Run:
         """Node names."""
         nodes: list[str] = json.loads((self.tables / "summary.json").read_text())["nodes"]
         return nodes
+
+    def end_ps(self) -> int:
+        """When the run ended, as its summary says."""
+        summary = json.loads((self.tables / "summary.json").read_text())["summary"]
+        return int(summary["end_ps"])
 
     def table(self, name: str, node: str, peer: str) -> pd.DataFrame:
         """The rows of a port, in the order of time."""
@@ -323,7 +341,10 @@ def test_tshark_decodes_every_frame(study: Callable[[str], Run], variant: str) -
         assert (frames["eth.fcs.status"][~cut] == "1").all()
         assert (frames["ip.checksum.status"][frames["ip.src"] != ""] == "1").all()
         assert (cut == (frames["frame.len"] != frames["frame.cap_len"])).all()
-        assert cut.any() == (variant == "model sizes")
+        if variant == "model sizes":
+            assert cut.any()
+        else:  # 13 bytes have no room for the RETH
+            assert set(frames["infiniband.reth.dmalen"][cut]) <= {"13"}
 
 
 @pytest.mark.cpp
@@ -356,8 +377,10 @@ def test_pfc_classes_and_times_are_named(study: Callable[[str], Run]) -> None:
     for host in range(4):
         frames = decode(run.pcaps / f"h{host}-s0.pcap")
         pauses = frames[frames["macc.opcode"] != ""]
-        table = run.table("control", "s0", f"h{host}")
         wire_ps = (64 + 20) * 8 * 40 + 500_000  # 40 ps a bit, and the delay
+        table = run.table("control", "s0", f"h{host}").head(len(pauses))
+        late = run.table("control", "s0", f"h{host}")["time_ps"].iloc[len(pauses) :]
+        assert (late > run.end_ps() - wire_ps).all()  # on their way when the run ended
         assert (
             nanoseconds(pauses["frame.time_epoch"])
             == ((table["time_ps"] + wire_ps) // 1000).tolist()
@@ -394,9 +417,11 @@ def test_roce_packets_are_named(study: Callable[[str], Run]) -> None:
     assert set(data["ip.dsfield.ecn"]) == {"2"}  # ECT(0): no switch was passed yet
     assert set(data["udp.dstport"]) == {"4791"}
     assert data["infiniband.bth.a"].iloc[-1] in ("1", "True")  # the last asks for an ACK
-    payload = data["infiniband.payload"].str.len() // 2
+    # what is left of the IPv4 packet but headers and ICRC is payload
+    payload = data["ip.len"].astype(int) - 20 - 8 - 12 - 4
     assert payload.iloc[1:-1].eq(1000).all()
-    assert payload.iloc[0] == 1000 - 16  # the RETH
+    assert payload.iloc[0] == 1000  # with the RETH in it
+    assert payload.iloc[-1] == 0  # one byte has no room in whole words
     one = frames[frames["infiniband.bth.destqp"] == "0x000005"]
     assert set(one["infiniband.bth.opcode"]) == {str(ONLY), "17"}
     received = decode(run.pcaps / "h3-s0.pcap")
@@ -440,7 +465,8 @@ def test_invariant_crcs_are_right(study: Callable[[str], Run], variant: str) -> 
         for _, frame, length in frames_of(pcap):
             if frame[12:14] != b"\x81\x00" or frame[40:42] != (4791).to_bytes(2, "big"):
                 continue
-            assert len(frame) == length
+            if len(frame) < length:  # cut: the message of 13 bytes
+                continue
             packet = bytearray(frame[18 : 18 + int.from_bytes(frame[20:22], "big")])
             assert (len(packet) - 44) % 4 == 0
             icrc = packet[-4:]
@@ -511,9 +537,9 @@ def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
 
     build = ensure_built()
     experiment = load_experiment("dcfit/on-loop", schema=load_schema(build), paths=Paths(ROOT))
-    names = ("agg4", "edge5", "agg5", "core2", "agg7", "edge7")
+    names = ("edge5", "agg5", "core2", "agg7")
     options = Options(
-        ports=tuple((name, "") for name in names), until_ps=10**9, fcs=True, animate=False
+        ports=tuple((name, "") for name in names), until_ps=400_000_000, fcs=True, animate=False
     )
     request = tmp_path / "request.json"
     request.write_text(
@@ -531,8 +557,7 @@ def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     kinds = set()
-    for pcap, count, cut in json.loads(done.stdout)["pcaps"]:
-        assert (count > 0) >= (cut > 0)
+    for pcap, _, _ in json.loads(done.stdout)["pcaps"]:
         tagged = False
         for _, frame, length in frames_of(Path(pcap)):
             if frame[12:16] != b"\x88\x08\x01\x01" or frame[34] != 0xDC:
@@ -736,6 +761,23 @@ def test_hosts_are_below_their_switches() -> None:
     assert host > edge > agg > core  # y grows downwards on NetAnim's canvas
 
 
+#: What AnimationInterface of ns-3.44 writes for two nodes, a link and a packet.
+NS3_SAMPLE = """<anim ver="netanim-3.109" filetype="animation" >
+<node id="0" sysId="0" locX="1" locY="2" />
+<link fromId="0" toId="1" fd="" td="" ld="" />
+<nu p="d" t="0" id="0" descr="h0" />
+<nu p="c" t="0" id="0" r="1" g="2" b="3" />
+<nu p="s" t="0" id="0" w="4" h="4" />
+<p fId="0" fbTx="1" lbTx="1.024902344" meta-info="x" tId="1" fbRx="1" lbRx="1.024902344" />
+</anim>"""
+
+
+def forms(text: str) -> set[tuple[str, ...]]:
+    """Each kind of element with its attributes in order."""
+    root = ElementTree.fromstring(text)  # noqa: S314 - our own text
+    return {(item.tag, item.attrib.get("p", ""), *item.attrib) for item in root.iter()}
+
+
 def test_the_animation_is_what_netanim_reads(tmp_path: Path) -> None:
     """Elements and attributes are those of ns-3's AnimationInterface; times are exact."""
     net = network("star", hosts=2)
@@ -752,6 +794,7 @@ def test_the_animation_is_what_netanim_reads(tmp_path: Path) -> None:
     }
     file = tmp_path / "animation.xml"
     assert write_animation(file, net, frames) == 2
+    assert forms(file.read_text(encoding="utf-8")) == forms(NS3_SAMPLE)
     lines = file.read_text(encoding="utf-8").splitlines()
     assert lines[0] == '<anim ver="netanim-3.109" filetype="animation">'
     assert lines[-1] == "</anim>"
@@ -764,7 +807,6 @@ def test_the_animation_is_what_netanim_reads(tmp_path: Path) -> None:
         'tId="2" fbRx="0.000001000001" lbRx="0.000001800001"/>'
     )
     assert 'meta-info="PFC MAC control 0x0101 84 B"' in lines[-2]
-    assert ElementTree.parse(file).getroot().tag == "anim"  # noqa: S314 - our own file
 
 
 def test_times_and_frames_are_described() -> None:

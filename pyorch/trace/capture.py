@@ -86,7 +86,7 @@ def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Optio
     lives in a process at a time. Raises RefusedError when the run's configuration is impossible,
     OSError when a file cannot be written, KeyError for a node that does not exist.
     """
-    from pyorch.simulate import RefusedError, configure, read_tables
+    from pyorch.simulate import RefusedError, add_trace, configure, read_tables
     from pyorch.trace.netanim import write_animation
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,11 +103,12 @@ def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Optio
     problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
     if problems:
         raise OSError("; ".join(problems))
+    for trace in spec.data["traces"]:  # some sample, and samples are events that are counted
+        add_trace(simulation, network, trace)
     if options.animate:
         everywhere = (nodes, peers, 0, ALL_CLASSES, 0)
         simulation.Trace("frame", *everywhere)
-    end_ps = int(spec.data["run"]["duration_ps"]) + int(spec.data["run"]["drain_ps"])
-    simulation.Run(end_ps if options.until_ps is None else min(end_ps, options.until_ps))
+    _advance(simulation, spec, options.until_ps)
     problems = _lines(simulation.Finish())
     animation, frames = None, 0
     if options.animate:
@@ -121,6 +122,18 @@ def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Optio
         summary={str(pair.first): float(pair.second) for pair in simulation.GetSummary()},
         problems=tuple(problems),
     )
+
+
+def _advance(simulation: Any, spec: RunSpec, until_ps: int | None) -> None:
+    """Simulate in the same slices as `pyorch.simulate`, whose ends are events that are counted."""
+    from pyorch.simulate import SLICES
+
+    end_ps = int(spec.data["run"]["duration_ps"]) + int(spec.data["run"]["drain_ps"])
+    last_ps = end_ps if until_ps is None else min(end_ps, until_ps)
+    for number in range(1, SLICES + 1):
+        at_ps = min(end_ps * number // SLICES, last_ps)
+        if not simulation.Run(at_ps) or at_ps == last_ps:
+            return
 
 
 def port_numbers(

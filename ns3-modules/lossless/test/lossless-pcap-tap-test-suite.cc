@@ -343,7 +343,7 @@ class PcapTapTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(records[i].bytes.size(), lengths[i], "captured of " << i);
             const std::size_t end = lengths[i] - 4;
             const uint32_t fcs = Fcs(records[i].bytes.data(), end);
-            NS_TEST_EXPECT_MSG_EQ(+records[i].bytes[end + 3], fcs >> 24, "FCS of " << i);
+            NS_TEST_EXPECT_MSG_EQ(+records[i].bytes[end + 3], (fcs >> 24), "FCS of " << i);
         }
         NS_TEST_EXPECT_MSG_EQ(+records[2].bytes[11], 1, "the pause is of the peer");
 

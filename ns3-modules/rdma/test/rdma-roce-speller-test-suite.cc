@@ -143,10 +143,10 @@ class RoceSpellerTest : public TestCase
         frame.psn = 0x1fffffe; // 25 bits: the highest does not go
         frame.bytes = 66 + 8;
         frame.word[0] = 1;
-        // total 0x38, DSCP 24 and ECT(0), checksum by hand: 4562 + 0038 + 0000 + 4000 + 3f11 + 0a00
-        // + 0002 + 0a00 + 0003 = d8b0; port c002; pad count 2
+        // total 0x34, DSCP 24 and ECT(0), checksum by hand: 4562 + 0034 + 0000 + 4000 + 3f11 + 0a00
+        // + 0002 + 0a00 + 0003 = d8ac; port c002; pad count 2
         Check(frame,
-              "45620038 00004000 3f11274f 0a000002 0a000003 c00212b7 00240000"
+              "45620034 00004000 3f112753 0a000002 0a000003 c00212b7 00200000"
               "0760ffff 00012347 80fffffe 0000000000000000",
               "a middle packet that asks for an ACK");
         frame.ecn = 3;
@@ -154,7 +154,7 @@ class RoceSpellerTest : public TestCase
         frame.cls = 8;
         // 45c3 instead of 4562
         Check(frame,
-              "45c30038 00004000 3f1126ee 0a000002 0a000003 c00212b7 00240000"
+              "45c30034 00004000 3f1126f2 0a000002 0a000003 c00212b7 00200000"
               "0760ffff 00012347 00fffffe 0000000000000000",
               "a marked packet in the control queue");
 
