@@ -20,6 +20,7 @@ TEXTS |= {
     f"new-{kind}": fill((TEMPLATES / folder / "module.rst").read_text(encoding="utf-8"), WORDS)
     for kind, folder in KINDS.items()
 }
+_CASE = re.compile(r'TestCase\(\s*(?P<name>(?:"(?:[^"\\\n]|\\.)*"\s*)+)')
 _HEADING = re.compile(r"^(?P<text>\S.*)\n(?P<line>[-~]{4,})$", re.MULTILINE)
 
 
@@ -45,3 +46,16 @@ def test_pages_follow_the_outline(page: str) -> None:
     assert names[-4:] == ["References", "Usage", "Examples and Tests", "Validation"]
     for match in [*titles, *sections]:
         assert len(match["line"]) == len(match["text"]), match["text"]
+
+
+def test_names_of_test_cases_suit_ns3() -> None:
+    """ns-3 refuses these characters in names, and only says so when its test program starts."""
+    folders = [module.folder for module in MODULES] + [TEMPLATES / one for one in KINDS.values()]
+    names = [
+        re.sub(r'"\s*"', "", match["name"]).strip()[1:-1]
+        for folder in folders
+        for file in sorted(folder.rglob("*-test-suite.cc"))
+        for match in _CASE.finditer(file.read_text(encoding="utf-8"))
+    ]
+    assert len(names) > 100
+    assert [name for name in names if re.search(r'["/\\|?]', name)] == []

@@ -42,7 +42,7 @@ class IntervalTest : public TestCase
 {
   public:
     IntervalTest()
-        : TestCase("intervals and quanta are the smallest that suffice, at 10 to 400 Gb/s")
+        : TestCase("intervals and quanta are the smallest that suffice, at 10 to 400G")
     {
     }
 

@@ -113,7 +113,7 @@ class RatesTest : public TestCase
 {
   public:
     RatesTest()
-        : TestCase("10 to 400 Gb/s: a message for every frame above the threshold, its interval "
+        : TestCase("10 to 400G: a message for every frame above the threshold, its interval "
                    "is the drain time, and the source is silent for the longest of all")
     {
     }
