@@ -19,8 +19,8 @@ LABELS = {"MapEvidence": "map as evidence", "Literal": "as written"}
 LINES = ("-", "--", ":")
 COLUMNS = ["kind", "variant", "scenarios", "of", "low", "high", "bad_seeds", "seeds", "seeds_high"]
 NOTES = (
-    "Bars: 95 % interval of Clopper and Pearson over scenarios. The four settings of a seed share "
-    "their failed links; the second bound is over seeds, which are independent.",
+    "Bars: 95 % interval of Clopper and Pearson over scenarios.",
+    "The settings of a seed share its failed links: the second bound is over independent seeds.",
 )
 
 
@@ -108,13 +108,16 @@ def delays(data: ReportData, figure: Custom) -> Drawn:
 
 
 def none(data: ReportData, figure: Custom) -> Drawn:
-    """Draw the shares of runs of each listed scenario with suspected loops and with false alarms."""
+    """Draw the shares of runs with suspected loops and with false alarms, by listed scenario."""
     runs = figure.rows_of(data)
     runs = runs[~runs["scenario"].str.startswith("random")]
     scenarios = list(dict.fromkeys(runs["scenario"]))
     variants = list(dict.fromkeys(runs["variant"]))
     canvas, panels = figure.canvas(columns=2)
-    kinds = (("suspected", "Runs with a suspected loop"), ("false_alarms", "Runs with a false alarm"))
+    kinds = (
+        ("suspected", "Runs with a suspected loop"),
+        ("false_alarms", "Runs with a false alarm"),
+    )
     rows = []
     width = 0.8 / len(variants)
     for axes, (column, title) in zip(panels[0], kinds, strict=True):

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from pyorch.report.data import ReportData
     from pyorch.report.figures.custom import Custom
 
-MARKS = ("o", "s", "^", "D")
+APART = 0.12
+"""Of the points of two variants, in repeats."""
+MARKS = ("o", "s", "^", "D", "v", "P")
 LABELS = {
     "OnLoop": "trigger on the loop",
     "NoRetry": "nothing tried again",
@@ -30,18 +32,22 @@ def delays(data: ReportData, figure: Custom) -> Drawn:
     for number, variant in enumerate(variants):
         mine = runs[runs["variant"] == variant]
         style = {"color": COLOURS[number], "marker": MARKS[number], "linestyle": "none"}
-        left.plot(mine["seed"], mine["delay"] / 1e6, label=LABELS.get(variant, variant), **style)
-        right.plot(mine["seed"], mine["delay"] / mine["lap"], **style)
+        at = mine["seed"] + APART * (number - (len(variants) - 1) / 2)  # so that none hides another
+        left.plot(at, mine["delay"] / 1e6, label=LABELS.get(variant, variant), **style)
+        right.plot(at, mine["delay"] / mine["lap"], **style)
         found = int(mine["delay"].notna().sum())
         early = int((mine["false_alarms"] > 0).sum())
-        notes.append(
-            f"{LABELS.get(variant, variant)}: {found} of {len(mine)} found, {early} with false alarms."
-        )
+        name = LABELS.get(variant, variant)
+        notes.append(f"{name}: {found} of {len(mine)} found, {early} with false alarms.")
     left.set_ylabel("Detection time (us)")
     right.set_ylabel("Rounds of messages")
+    wide = runs["delay"].max() > 10 * runs["delay"].min()
     for axes in (left, right):
         axes.set_xlabel("Repeat")
-        axes.set_yscale("log")
-    canvas.legend(loc="outside lower center", ncols=len(variants))
+        if wide:
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
+    canvas.legend(loc="outside lower center", ncols=min(len(variants), 3))
     table = runs[["variant", "seed", "delay", "lap", "false_alarms"]]
     return Drawn(canvas, table, notes)
