@@ -50,7 +50,10 @@ def _means(part: str, name: str) -> bool:
 
 
 def study_of(name: str, paths: Paths) -> Study:
-    """A study's expectations, and their results when all its runs are done. Raises UserError."""
+    """A study's expectations, and their results from those seeds of which all runs are done.
+
+    Raises UserError when it cannot be read.
+    """
     from pyorch.cli import make_plan
     from pyorch.metrics import parse
     from pyorch.report.data import ReportData
@@ -59,18 +62,22 @@ def study_of(name: str, paths: Paths) -> Study:
 
     plan = make_plan(name, paths=paths)
     expects = list(plan.experiment.expects)
-    if plan.missing:
+    open_seeds = {spec.data["seed"] for spec in plan.missing}
+    specs = [spec for spec in plan.specs if spec.data["seed"] not in open_seeds]
+    if not specs:
         return Study(name, expects, None)
     fingerprint = plan.build.fingerprint
-    runs = plan.store.collect(plan.specs, fingerprint)
-    by_hash = {spec.hash(fingerprint): spec for spec in plan.specs}
+    runs = plan.store.collect(specs, fingerprint)
+    by_hash = {spec.hash(fingerprint): spec for spec in specs}
     metrics = [parse(entry) for entry in plan.experiment.metrics]
     data = ReportData(plan.store, runs, by_hash, metrics)
-    return Study(name, expects, evaluate(expects, runs, data.units, data.settings))
+    seeds, planned = (len({spec.data["seed"] for spec in some}) for some in (specs, plan.specs))
+    note = f"; {seeds} of {planned} seeds" if seeds < planned else ""
+    return Study(name, expects, evaluate(expects, runs, data.units, data.settings), note)
 
 
 def rows_of(names: Sequence[str], paths: Paths) -> tuple[list[Row], list[str]]:
-    """(rows of the page, studies of these whose runs are not all done).
+    """(rows of the page, studies of these of which no seed is done).
 
     Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
     them. Raises UserError.
@@ -114,7 +121,7 @@ def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
     for verdict, count in counts(rows):
         print(f"{count:5}  {verdict}")
     for name in left:
-        print(f"{name}: not all runs are done; its rows are those of before", file=sys.stderr)
+        print(f"{name}: no seed is done; its rows are those of before", file=sys.stderr)
     print(f"page: {files[0]}\ntable: {paths.reproduction}")
     return 0
 

@@ -165,7 +165,8 @@ class Result:
         if len(self.estimates) > 1:
             means = [found.mean for found in self.estimates]
             low, high = (show(bound, self.unit, shown) for bound in (min(means), max(means)))
-            return f"{low} to {high} ({len(means)} settings, n\u00a0=\u00a0{runs})"
+            both = low if low == high else f"{low} to {high}"
+            return f"{both} ({len(means)} settings, n\u00a0=\u00a0{runs})"
         found = self.estimates[0]
         half = show(found.half_width, self.unit, shown)
         width = "" if math.isnan(found.half_width) else f" ± {half}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -71,15 +72,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Study:
-    """What the page needs of a study: its expectations, and their results if all runs are done."""
+    """What the page needs of a study: its expectations, and their results, None without any.
+
+    note: what is to be said of the results as a whole.
+    """
 
     name: str
     expects: Sequence[ExpectModel]
     results: Sequence[Result] | None
+    note: str = ""
 
 
 def make_rows(published: Published, studies: Sequence[Study]) -> list[Row]:
-    """All rows, by document, expectations before other numbers.
+    """All rows, by document and by their place in it.
 
     Raises UserError when an entry names a study or an expectation that does not exist.
     """
@@ -92,7 +97,13 @@ def make_rows(published: Published, studies: Sequence[Study]) -> list[Row]:
     ]
     rows += [_of_number(number, by_name) for number in published.number]
     order = {document.key: place for place, document in enumerate(published.document)}
-    return sorted(rows, key=lambda row: order[row.document])
+    return sorted(rows, key=lambda row: (order[row.document], *_position(row.place)))
+
+
+def _position(place: str) -> tuple[float, str]:
+    """Where a place is in its document: by its page, else by its section; tables come last."""
+    found = re.search(r"pp?\. (\d+)", place) or re.search(r"sections? ([\d.]+\d|\d)", place)
+    return (float(found[1]) if found else math.inf, place)
 
 
 def _verified(published: Published, study: Study, number: int, expect: ExpectModel) -> list[Row]:
@@ -129,7 +140,7 @@ def _judged(study: Study, number: int, why: str) -> tuple[str, str, str]:
         why = f"A run has no value. {why}".strip()
     elif found == DIFFERS:
         why = f"{result.difference()}. {why}".strip()
-    return result.measured(), found, "" if found == REACHED else why
+    return result.measured() + study.note, found, "" if found == REACHED else why
 
 
 def _of_number(number: Number, studies: Mapping[str, Study]) -> Row:

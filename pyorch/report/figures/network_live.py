@@ -14,7 +14,7 @@ def live_map(picture: Picture, times: Sequence[float], at: float) -> live.Spec:
     """Return the map for Plotly, with a slider over times [ps]; it opens at one of them."""
     shown = min(range(len(times)), key=lambda number: abs(times[number] - at))
     states = ("paused", "cycle", "stuck") if picture.episode else ("paused",)
-    fixed = [_links(picture), _nodes(picture)]
+    fixed = [_links(picture, down=False), _links(picture, down=True), _nodes(picture)]
     numbers = list(range(len(fixed), len(fixed) + len(states) + bool(picture.episode)))
     frames = [
         {
@@ -90,16 +90,18 @@ def _layout(picture: Picture, times: Sequence[float], shown: int) -> live.Spec:
     )
 
 
-def _links(picture: Picture) -> live.Spec:
-    """Every direction of every link that is up."""
+def _links(picture: Picture, *, down: bool) -> live.Spec:
+    """Every direction of every link that is up, or that is down."""
     network = picture.network
     ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
-    up = [link for number, link in enumerate(ends) if number not in network.failed_links]
-    egresses = [egress for a, b in up for egress in ((a, b), (b, a))]
+    failed = set(network.failed_links)
+    links = [link for number, link in enumerate(ends) if (number in failed) == down]
+    egresses = [egress for a, b in links for egress in ((a, b), (b, a))][:: 2 if down else 1]
     return {
         **_lines(picture, egresses),
         "mode": "lines",
-        "line": {"color": "#d1d1d1", "width": 1},
+        "line": {"color": "#bbb" if down else "#d1d1d1", "dash": "dot" if down else "solid"}
+        | {"width": 1},
         "hoverinfo": "skip",
         "showlegend": False,
     }
