@@ -472,6 +472,14 @@ def bakeoff(
     _finish(bakeoff.bakeoff(full, jobs, report_only))
 
 
+@task
+def docs(context: Context) -> None:
+    """Build the pages of docs/ and of the modules as a site, into build/docs."""
+    from pyorch import docs
+
+    _finish(docs.docs())
+
+
 TASKS = frozenset(
     value.name for value in list(globals().values()) if isinstance(value, Task) and value.name
 )

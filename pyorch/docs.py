@@ -1,0 +1,147 @@
+"""`invoke docs`: the pages of docs/ and of the modules as a site.
+
+Pages -> build/docs/source, with an index and tables of all attributes from the built modules ->
+Sphinx -> build/docs/html. Whatever Sphinx warns of fails the build.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyorch import cli
+from pyorch.errors import Problem, UserError
+from pyorch.files import write_atomically
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    from pyorch.build.schema import TypeInfo
+
+#: Headings of the index and their pages; what is in docs/ and not here goes to the last guide.
+GUIDE = ("experiments", "running", "reports", "cluster", "build", "gfc")
+RESULTS = ("bakeoff",)
+PROJECT = ("architecture", "performance", "contributing")
+START = "start"
+OUTWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
+
+
+@cli.command
+def docs() -> int:
+    """Build the site and print where it is."""
+    from pyorch.build import ensure_built, load_schema
+
+    paths = default_paths()
+    page = build_site(paths, load_schema(ensure_built()), paths.build_root / "docs")
+    print(f"site: {page}")
+    return cli.OK
+
+
+def build_site(paths: Paths, types: Sequence[TypeInfo], folder: Path) -> Path:
+    """Build the site into a folder; return its first page.
+
+    Raises UserError with what Sphinx warns of, or when it is not installed.
+    """
+    source = folder / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    write_source(paths, types, source)
+    options = ["-W", "--keep-going", "-n", "-q", "-E", "-d", str(folder / "doctrees")]
+    command = [sys.executable, "-m", "sphinx", *options, str(source), str(folder / "html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "No module named sphinx" in done.stderr:
+        hint = "pip install -c constraints.txt -e '.[dev]'"
+        raise UserError([Problem("invoke docs", "Sphinx is not installed", None, hint)])
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        told = [line.replace(f"{source}/", "") for line in lines]
+        raise UserError([Problem("docs", line) for line in told or ["Sphinx failed"]])
+    return folder / "html" / "index.html"
+
+
+def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
+    """Gather all pages into one folder for Sphinx."""
+    pages = {file.stem: file for file in sorted((paths.root / "docs").glob("*.md"))}
+    modules = {f"modules/{file.stem}": file for file in sorted(paths.modules.glob("*/doc/*.rst"))}
+    (source / "modules").mkdir(parents=True)
+    shutil.copytree(paths.root / "docs" / "images", source / "images")
+    shutil.copy(paths.root / "docs" / "site" / "conf.py", source / "conf.py")
+    for name, file in pages.items():
+        write_atomically(source / f"{name}.md", _inward(file, paths.root))
+    for name, file in modules.items():
+        shutil.copy(file, source / f"{name}.rst")
+    readme = (paths.root / "README.md").read_text(encoding="utf-8")
+    write_atomically(source / f"{START}.md", readme.replace("](docs/", "]("))
+    attributes = attribute_pages(types)
+    for name, text in attributes.items():
+        write_atomically(source / f"{name}.md", text)
+    write_atomically(source / "index.md", index(list(pages), list(modules), list(attributes)))
+
+
+def _inward(file: Path, root: Path) -> str:
+    """Return a page with links to files of the repository that are no pages as plain text."""
+
+    def plain(match: re.Match[str]) -> str:
+        return match[1] if (root / "docs" / match[2]).exists() else match[0]
+
+    return OUTWARD.sub(plain, file.read_text(encoding="utf-8"))
+
+
+def index(pages: Sequence[str], modules: Sequence[str], attributes: Sequence[str]) -> str:
+    """Return the first page: a tree of all pages."""
+    studies = [name for name in pages if name.startswith("studies-")]
+    placed = {*GUIDE, *RESULTS, *PROJECT, *studies}
+    others = [name for name in pages if name not in placed]
+    groups: Mapping[str, Sequence[str]] = {
+        "Quick start": [START],
+        "Guide": [*(name for name in GUIDE if name in pages), *others],
+        "Schemes and modules": [*modules, *attributes],
+        "Studies": [*RESULTS, *studies],
+        "Project": PROJECT,
+    }
+    lines = ["# pyorch: a simulator of lossless Ethernet", ""]
+    for caption, names in groups.items():
+        lines += ["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""]
+    return "\n".join(lines)
+
+
+def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:
+    """Return a page for each module: the attributes and trace sources of its classes."""
+    pages = {}
+    for group in sorted({info.group for info in types}):
+        lines = [f"# Attributes of {group}", ""]
+        for info in (info for info in types if info.group == group):
+            lines += _class_lines(info)
+        pages[f"modules/attributes-{group}"] = "\n".join(lines)
+    return pages
+
+
+def _class_lines(info: TypeInfo) -> list[str]:
+    from pyorch.config.attributes import describe, snake_case
+
+    lines = [f"## {info.name}", ""]
+    if info.attributes:
+        lines += ["| key | default | allowed | meaning |", "|---|---|---|---|"]
+        for attribute in info.attributes:
+            cells = (
+                f"`{snake_case(attribute.name)}`",
+                f"`{attribute.default}`",
+                describe(attribute),
+            )
+            lines.append("| " + " | ".join(map(_cell, (*cells, attribute.help))) + " |")
+        lines.append("")
+    if info.traces:
+        lines += ["| trace source | meaning |", "|---|---|"]
+        lines += [f"| `{trace.name}` | {_cell(trace.help)} |" for trace in info.traces]
+        lines.append("")
+    if not info.attributes and not info.traces:
+        lines += ["No attributes of its own.", ""]
+    return lines
+
+
+def _cell(text: str) -> str:
+    """Return text that is safe in a cell of a Markdown table."""
+    return " ".join(text.replace("|", r"\|").replace("<", "&lt;").split())
