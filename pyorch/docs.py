@@ -21,6 +21,7 @@ from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
     from pyorch.build.schema import TypeInfo
+    from pyorch.config.attributes import Catalogue
 
 #: Headings of the index and their pages; what is in docs/ and not here goes to the last guide.
 GUIDE = ("experiments", "running", "reports", "cluster", "build", "gfc")
@@ -110,17 +111,21 @@ def index(pages: Sequence[str], modules: Sequence[str], attributes: Sequence[str
 
 def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:
     """Return a page for each module: the attributes and trace sources of its classes."""
+    from pyorch.config.attributes import catalogue
+
+    known = catalogue(types)
     pages = {}
     for group in sorted({info.group for info in types}):
         lines = [f"# Attributes of {group}", ""]
         for info in (info for info in types if info.group == group):
-            lines += _class_lines(info)
+            lines += _class_lines(info, known)
         pages[f"modules/attributes-{group}"] = "\n".join(lines)
     return pages
 
 
-def _class_lines(info: TypeInfo) -> list[str]:
-    from pyorch.config.attributes import describe, snake_case
+def _class_lines(info: TypeInfo, types: Catalogue) -> list[str]:
+    from pyorch.config.attributes import describe, snake_case, written
+    from pyorch.schemes import toml_value
 
     lines = [f"## {info.name}", ""]
     if info.attributes:
@@ -128,7 +133,7 @@ def _class_lines(info: TypeInfo) -> list[str]:
         for attribute in info.attributes:
             cells = (
                 f"`{snake_case(attribute.name)}`",
-                f"`{attribute.default}`",
+                f"`{toml_value(written(types, info.name, attribute.name, attribute.default))}`",
                 describe(attribute),
             )
             lines.append("| " + " | ".join(map(_cell, (*cells, attribute.help))) + " |")

@@ -170,7 +170,7 @@ def _of_type(
     keys = tuple(
         Key(
             key,
-            _toml(written(types, info.name, one.name, one.default)),
+            toml_value(written(types, info.name, one.name, one.default)),
             describe(one),
             _sentence(one),
         )
@@ -187,7 +187,7 @@ def _of_type(
     )
 
 
-def _toml(text: str) -> str:
+def toml_value(text: str) -> str:
     """Return a value as an experiment file has it: numbers and truth bare, all else quoted."""
     bare = text in ("true", "false") or (text[-1:].isdigit() and not math.isnan(number(text)))
     return text if bare else f'"{text}"'
