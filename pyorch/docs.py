@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     for name, file in pages.items():
         write_atomically(source / f"{name}.md", _inward(file, paths.root))
     for name, file in modules.items():
-        shutil.copy(file, source / f"{name}.rst")
+        text = file.read_text(encoding="utf-8") + onward(file.parents[1].name, pages, types)
+        write_atomically(source / f"{name}.rst", text)
     readme = (paths.root / "README.md").read_text(encoding="utf-8")
     write_atomically(source / f"{START}.md", readme.replace("](docs/", "]("))
     attributes = attribute_pages(types)
@@ -89,6 +90,15 @@ def _inward(file: Path, root: Path) -> str:
         return match[1] if (root / "docs" / match[2]).exists() else match[0]
 
     return OUTWARD.sub(plain, file.read_text(encoding="utf-8"))
+
+
+def onward(module: str, pages: Collection[str], types: Sequence[TypeInfo]) -> str:
+    """Return the last section of a module's page: its attributes, and the studies that test it."""
+    links = [f"attributes-{module}"] if any(info.group == module for info in types) else []
+    links += [f"/studies-{module}"] if f"studies-{module}" in pages else []
+    links += ["/bakeoff"] if "bakeoff" in pages else []
+    listed = ", ".join(f":doc:`{name}`" for name in links)
+    return f"\nFurther\n~~~~~~~\n\n{listed}\n" if links else ""
 
 
 def index(pages: Sequence[str], modules: Sequence[str], attributes: Sequence[str]) -> str:

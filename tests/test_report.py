@@ -334,6 +334,12 @@ FIGURES: dict[str, dict[str, Any]] = {
         "where": ONE_RESPONSE,
         "width": "one",
     },
+    "variants": {
+        "name": "variants",
+        "kind": "variants",
+        "metrics": ["pauses_sent", "peak_queue_bytes"],
+        "where": ONE_RESPONSE | {"load": 0.5},
+    },
     "heatmap": {
         "name": "heat",
         "kind": "heatmap",
@@ -824,3 +830,25 @@ def test_a_pause_tree_of_a_circle_names_everybody_once() -> None:
     lines = grow(circle)
     assert [line.egress for line in lines[1:]] == [(2, 0), (1, 2), (0, 1)]
     assert lines[0].paused == sum(line.paused for line in lines[1:])
+
+
+def test_variants_of_several_settings_are_not_mixed() -> None:
+    """What varies beside the variant must be fixed."""
+    entry = {"name": "v", "kind": "variants", "metrics": ["queue_mean"]}
+    with pytest.raises(FigureError, match="load, response varies, too: fix it with 'where'"):
+        draw(entry, sweep(2))
+
+
+def test_variants_show_means_over_seeds() -> None:
+    """A bar is the mean over seeds of its variant; the numbers are those of the runs."""
+    entry = FIGURES["variants"]
+    specs = sweep(3)
+    drawn = draw(entry, specs)
+    found = drawn.data.set_index(["variant", "metric"])
+    assert (found["n"] == 3).all()
+    store = make_store(specs)
+    runs = store.collect(specs, "")
+    for variant in ("PFC", "GFC"):
+        own = runs[(runs.variant == variant) & (runs.load == 0.5) & (runs.response == "1us")]
+        expected = own["peak_queue_bytes"].mean()
+        assert found.loc[(variant, "peak_queue_bytes"), "mean"] == pytest.approx(expected)

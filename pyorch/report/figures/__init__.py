@@ -1,6 +1,15 @@
 """Figures: a kind is added with @figure in one place. Importing loads no plotting library."""
 
-from pyorch.report.figures import custom, flows, network, parameters, pauses, pausetree, timeseries
+from pyorch.report.figures import (
+    custom,
+    flows,
+    network,
+    parameters,
+    pauses,
+    pausetree,
+    timeseries,
+    variants,
+)
 from pyorch.report.figures.base import MODELS, Drawn, FigureError, FigureModel, figure
 
 __all__ = [
@@ -16,4 +25,5 @@ __all__ = [
     "pauses",
     "pausetree",
     "timeseries",
+    "variants",
 ]

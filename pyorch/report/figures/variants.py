@@ -1,0 +1,88 @@
+"""Metrics of many variants side by side: names down the side, so that long ones fit."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.metrics.fields import EntryName
+from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
+from pyorch.report.quantities import AxisUnit, automatic, scale
+from pyorch.report.select import values_of
+from pyorch.report.statistics import estimate
+from pyorch.report.style import COLOURS, label_axis
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from pyorch.report.data import ReportData
+
+
+@figure
+class Variants(FigureModel):
+    """One bar a variant, one panel a metric; whiskers are the Student-t interval over seeds."""
+
+    kind: Literal["variants"] = "variants"
+    metrics_: list[EntryName] = Field(alias="metrics", min_length=1, max_length=4)
+    unit: AxisUnit | None = None
+
+    @override
+    def metrics(self) -> list[str]:
+        return list(self.metrics_)
+
+    @override
+    def axes_columns(self) -> list[str]:
+        return ["variant"]
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        rows = self.rows_of(data)
+        other = [name for name in data.parameters if len(values_of(rows, name)) > 1]
+        if other:
+            raise FigureError(f"{', '.join(other)} varies, too: fix it with 'where'")
+        table = _estimates(rows, self.metrics_)
+        if table["mean"].isna().all():
+            raise FigureError(f"no run has a value of {', '.join(self.metrics_)}")
+        names = values_of(table, "variant")
+        height = 0.17 * len(names) + 0.7
+        canvas, axes = self.canvas(1, len(self.metrics_), height=height, sharey=True)
+        for panel, metric in zip(axes[0], self.metrics_, strict=True):
+            part = table[table["metric"] == metric]
+            shown = (
+                scale(self.unit)
+                if self.unit
+                else automatic(data.unit(metric), part["mean"].dropna())
+            )
+            part = part[part["mean"].map(math.isfinite)]
+            half = part["half_width"].where(part["half_width"] > 0) / shown.factor
+            panel.barh(
+                [names.index(name) for name in part["variant"]],
+                part["mean"] / shown.factor,
+                0.7,
+                color=COLOURS[0],
+                xerr=None if half.isna().all() else half,
+                error_kw={"elinewidth": 0.8, "capsize": 1.5, "ecolor": "0.15"},
+            )
+            panel.set_yticks(range(len(names)), names)
+            panel.set_ylim(len(names) - 0.5, -0.5)
+            panel.grid(visible=False, axis="y")
+            label = metric.replace("_", " ").capitalize()
+            panel.set_xlabel(label_axis(label, shown.label))
+        seeds = sorted({int(n) for n in table["n"]})
+        count = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+        return Drawn(canvas, table, [f"Mean and 95 % interval over n = {count} seeds."])
+
+
+def _estimates(rows: DataFrame, metrics: list[str]) -> DataFrame:
+    import pandas as pd
+
+    lines = []
+    for variant in values_of(rows, "variant"):
+        own = rows[rows["variant"] == variant]
+        for metric in metrics:
+            found = estimate(own[metric])
+            lines.append([variant, metric, found.mean, found.half_width, found.n])
+    return pd.DataFrame(lines, columns=["variant", "metric", "mean", "half_width", "n"])
