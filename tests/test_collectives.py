@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from pyorch.config import collectives, traffic
 from pyorch.config.collectives import ALGORITHMS, Transfers
+from pyorch.metrics import RunTables, parse
 from tests.strategies import load
 from tests.test_end_to_end import run
 from tests.test_traffic import MS, STAR, make, resolve
@@ -301,6 +302,33 @@ collective = "sum"
         with pytest.raises(Exception, match=r"metric\[0\]") as told:
             load(tmp_path, text.replace(old, new))
         assert message in str(told.value)
+
+
+def test_metrics_of_flows_choose_entries_of_traffic() -> None:
+    """By label; what did not arrive makes a collective endless, and what never began counts."""
+    before = resolve({"kind": "permutation", "size": "1KB", "shift": 1, "label": "other"})[0]
+    job = resolve({"kind": "collective", "collectives": PHASES, "label": "job"})[0]
+    topology = {"kind": "star", "hosts": 6, "rate_bps": 10**10, "delay_ps": 10**6}
+    spec = {"traffic": [before, job], "seed": 1, "run": {"duration_ps": MS}}
+    spec["topology"] = topology | {"failed_links": [], "failures": []}
+    starts = np.concatenate([np.full(6, 7), np.full(30, 100), np.full(6, 400)])
+    table = {"start_ps": starts, "finish_ps": starts + 50, "ideal_ps": np.full(42, 25)}
+    table |= {"size_bytes": np.full(42, 1000)}
+    summary = {"end_ps": float(MS)}
+
+    def value(**entry: Any) -> float | None:
+        run = RunTables(spec, [*STAR.names], summary, {"flow": table})
+        return parse({"name": "m", **entry}).value(run)
+
+    assert value(kind="collective_time", traffic="job") == 350
+    assert value(kind="collective_time", traffic="job", collective="swap") == 50
+    assert value(kind="collective_time", traffic="other") == 50
+    assert value(kind="fct", traffic=["other"]) == 50
+    table["finish_ps"][10] = -1
+    assert value(kind="collective_time", traffic="job", collective="gather") == np.inf
+    assert value(kind="collective_time", traffic="job", collective="swap") == 50
+    table["start_ps"][10] = -1
+    assert value(kind="fct", traffic=["job"]) == np.inf
 
 
 # ---------------------------------------------------------------------------------------------

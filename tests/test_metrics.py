@@ -513,6 +513,7 @@ def test_dumped_entries_can_be_read(kind: str) -> None:
         "from": "5us",
     }
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
+    keys |= {"traffic": "job"} if kind == "collective_time" else {}
     crossing = {"port": "s0:h0", "class": 3, "level": "1KB", "from": "5us"}
     keys |= {"after": "5us", "first": crossing, "then": crossing | {"direction": "down"}}
     keys |= (
