@@ -120,7 +120,7 @@ def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
     print(f"    invoke experiment {name}/two-to-one")
     if kind == "flow-control":
         print("    invoke experiment gfc/two-to-one    # and every study that compares, has it too")
-    print(f"    invoke test -k {name}")
+    print(f"    invoke test --quick -k {name}")
     return OK
 
 

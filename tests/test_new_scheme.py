@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pyorch import new_scheme
@@ -219,6 +220,10 @@ def test_they_run_in_two_to_one(made: Made) -> None:
     figure = Path(report[1], "queue-and-rate.csv").read_text()
     assert "EarlyPause" in figure
     assert "LinkPause" in figure
+    runs = pd.read_parquet(Path(report[1]).parent / "runs.parquet").set_index("variant")
+    # C tau is 31.3 KB, half of which comes or goes after XON and XOFF were passed.
+    assert runs.loc["LinkPause", "queue_low"] == pytest.approx(16_000, abs=1500)
+    assert runs.loc["LinkPause", "queue_high"] == pytest.approx(50_000, abs=1500)
     own = made.invoke("experiment", "early-pause/two-to-one", "--jobs", "1")
     assert own.returncode == 0, own.stdout + own.stderr
     assert "round-trip/two-to-one" in made.invoke("list").stdout

@@ -417,7 +417,7 @@ class FormationTest : public RandomNetworkTest
             std::vector<DeadlockTest::Side> sides;
             std::vector<int64_t> formed; // of each deadlock that shares no queue with those before
             std::set<QueueKey> known;
-            Simulator::SetImplementation(Create<WatchedSimulator>([&](int64_t last) {
+            Simulator::SetImplementation(CreateObject<WatchedSimulator>([&](int64_t last) {
                 // no deadlock follows another one so much later: nothing moves any more by then
                 const bool over = !formed.empty() && last > formed.back() + 600'000'000;
                 if (test && !over && test->Find(sides))
