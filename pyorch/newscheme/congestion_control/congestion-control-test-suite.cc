@@ -86,7 +86,7 @@ class ShareTest : public TestCase
 {
   public:
     ShareTest()
-        : TestCase("alone at line rate; two keep the queue near Target and the link busy")
+        : TestCase("alone at line rate; two swing, within a few Targets and four fifths of the line")
     {
     }
 
