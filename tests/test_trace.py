@@ -75,6 +75,9 @@ messages = [
 [variants.PFC]
 congestion_control = "dcqcn"
 agents = ["ecn-marking"]
+"ecn-marking.kmin" = "20KB"
+"ecn-marking.kmax" = "40KB"
+"ecn-marking.pmax" = 1.0
 
 [variants."model sizes"]
 "queue_pair.header_size" = "48B"
@@ -82,6 +85,9 @@ agents = ["ecn-marking"]
 "queue_pair.cnp_size" = "64B"
 congestion_control = "dcqcn"
 agents = ["ecn-marking"]
+"ecn-marking.kmin" = "20KB"
+"ecn-marking.kmax" = "40KB"
+"ecn-marking.pmax" = 1.0
 
 [variants.loss]
 "buffer.lossless_classes" = 0
@@ -503,7 +509,7 @@ def test_schemes_have_their_bytes(study: Callable[[str], Run], variant: str, opc
         assert min(lengths) == 10_000
         assert max(lengths) > 20_000
     if variant == "stages":
-        assert {1, 2} <= {int.from_bytes(body[10:12], "big") for body in bodies if body[3] & 8}
+        assert {0, 1} <= {int.from_bytes(body[10:12], "big") for body in bodies if body[3] & 8}
     if variant == "credit":
         counts = [struct.unpack(">II", body[4:12]) for body in bodies]
         assert all(limit >= sent_blocks or limit < 4096 for limit, sent_blocks in counts)
