@@ -74,6 +74,7 @@ messages = [
 
 [variants.PFC]
 congestion_control = "dcqcn"
+"dcqcn.notification" = "paced"
 agents = ["ecn-marking"]
 "ecn-marking.kmin" = "20KB"
 "ecn-marking.kmax" = "40KB"
@@ -84,6 +85,7 @@ agents = ["ecn-marking"]
 "queue_pair.ack_size" = "64B"
 "queue_pair.cnp_size" = "64B"
 congestion_control = "dcqcn"
+"dcqcn.notification" = "paced"
 agents = ["ecn-marking"]
 "ecn-marking.kmin" = "20KB"
 "ecn-marking.kmax" = "40KB"
