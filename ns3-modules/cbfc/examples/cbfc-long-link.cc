@@ -1,0 +1,121 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup cbfc
+ * @brief How much buffer credits need on a long link.
+ *
+ * One flow crosses a link whose length is a parameter. A sender may have as many bytes on their way
+ * as its peer promised, so that with too small a buffer it waits for credits. The buffer over the
+ * round trip, and over the period of the credits, bound its rate:
+ *
+ *     for b in 10000 20000 40000 80000; do cbfc-long-link --buffer=$b --delay=5000000; done
+ */
+
+#include "ns3/command-line.h"
+#include "ns3/rdma-simulation.h"
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using ns3::rdma::Simulation;
+
+namespace
+{
+
+/**
+ * @brief Add an endless flow of class 3.
+ *
+ * @param sim where to
+ * @param src source host
+ * @param dst destination host
+ * @return its number
+ */
+uint32_t
+AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
+{
+    const uint64_t size = 0;
+    const int64_t start = 0;
+    const int64_t stop = -1;
+    const uint8_t cls = 3;
+    const uint64_t none = 0;
+    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
+}
+
+/**
+ * @brief A number of the run's summary.
+ *
+ * @param sim the run
+ * @param name its name
+ * @return its value; 0 if there is none
+ */
+double
+Number(const Simulation& sim, const std::string& name)
+{
+    for (const auto& [key, value] : sim.GetSummary())
+    {
+        if (key == name)
+        {
+            return value;
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint64_t rate = 40'000'000'000;
+    int64_t delay = 5'000'000;
+    uint64_t buffer = 40'000;
+    int64_t period = 2'000'000;
+    int64_t duration = 2'000'000'000;
+    ns3::CommandLine command(__FILE__);
+    command.AddValue("rate", "of every link [bit/s]", rate);
+    command.AddValue("delay", "of the long link, one way [ps]", delay);
+    command.AddValue("buffer", "promised to each class of a peer [B]", buffer);
+    command.AddValue("period", "between two credit messages [ps]", period);
+    command.AddValue("duration", "of the run [ps]", duration);
+    command.Parse(argc, argv);
+
+    Simulation sim(1);
+    sim.AddFlowControl("ns3::cbfc::Credit");
+    sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(buffer));
+    sim.SetAttribute("ns3::cbfc::Credit", "Period", std::to_string(period) + "ps");
+    const std::vector<uint8_t> kinds{0, 1, 1, 0};
+    sim.AddNodes(kinds.data(), "h0\ns0\ns1\nh1", 4);
+    const std::vector<uint32_t> a{0, 1, 2};
+    const std::vector<uint32_t> b{1, 2, 3};
+    const std::vector<uint64_t> rates(3, rate);
+    const std::vector<int64_t> delays{100'000, delay, 100'000};
+    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
+    AddFlow(sim, 0, 3);
+    sim.SetAllowLoss(true); // headroom is a matter of PFC
+    sim.Build();
+    const std::string impossible = sim.Check();
+    if (!impossible.empty())
+    {
+        std::cerr << impossible;
+        return 2;
+    }
+    sim.Run(duration);
+    const std::string wrong = sim.Finish();
+
+    const double seconds = static_cast<double>(duration) / 1e12;
+    const double trip = 2 * static_cast<double>(delay) / 1e12;
+    std::cout << "goodput_gbps " << Number(sim, "delivered_bytes") * 8e-9 / seconds
+              << "\nline_gbps " << static_cast<double>(rate) / 1e9 << "\nbuffer_over_period_gbps "
+              << static_cast<double>(buffer) * 8e3 / static_cast<double>(period)
+              << "\nbuffer_over_round_trip_gbps " << static_cast<double>(buffer) * 8e-9 / trip
+              << "\ncredit_messages " << Number(sim, "cbfc_messages_sent") << "\npeak_queue_bytes "
+              << Number(sim, "peak_queue_bytes") << "\ndropped_frames "
+              << Number(sim, "dropped_frames") << "\n";
+    std::cerr << wrong;
+    return wrong.empty() ? 0 : 1;
+}

@@ -1,0 +1,147 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup dcfit
+ * @brief A deadlock on a ring of switches, found in the data plane and broken.
+ *
+ * The host of every switch sends to that of the switch two further on, so that each link of the
+ * ring carries two flows and waits for the next:
+ *
+ *     for c in None Drop Lossy; do dcfit-ring --cure=$c; done
+ */
+
+#include "ns3/command-line.h"
+#include "ns3/rdma-simulation.h"
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using ns3::rdma::Simulation;
+
+namespace
+{
+
+/**
+ * @brief Add an endless flow of class 3.
+ *
+ * @param sim where to
+ * @param src source host
+ * @param dst destination host
+ * @return its number
+ */
+uint32_t
+AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
+{
+    const uint64_t size = 0;
+    const int64_t start = 0;
+    const int64_t stop = -1;
+    const uint8_t cls = 3;
+    const uint64_t none = 0;
+    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
+}
+
+/**
+ * @brief A number of the run's summary.
+ *
+ * @param sim the run
+ * @param name its name
+ * @return its value; 0 if there is none
+ */
+double
+Number(const Simulation& sim, const std::string& name)
+{
+    for (const auto& [key, value] : sim.GetSummary())
+    {
+        if (key == name)
+        {
+            return value;
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t switches = 4;
+    uint64_t rate = 40'000'000'000;
+    int64_t delay = 1'000'000;
+    int64_t duration = 5'000'000'000;
+    std::string cure = "Drop";
+    ns3::CommandLine command(__FILE__);
+    command.AddValue("switches", "on the ring, from 3", switches);
+    command.AddValue("rate", "of every link [bit/s]", rate);
+    command.AddValue("delay", "of every link, one way [ps]", delay);
+    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("cure",
+                     "attribute Cure of ns3::dcfit::Dcfit: None, Drop, Reroute, Lossy",
+                     cure);
+    command.Parse(argc, argv);
+    if (switches < 3)
+    {
+        std::cerr << "--switches=" << switches << ": a ring has three switches at least\n";
+        return 2;
+    }
+
+    Simulation sim(1);
+    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddAgent("ns3::dcfit::Dcfit");
+    sim.SetAttribute("ns3::dcfit::Dcfit", "Cure", cure);
+    const std::string buffer = "ns3::lossless::SharedBuffer";
+    sim.SetAttribute(buffer, "Threshold", "Static");
+    sim.SetAttribute(buffer, "Xoff", "100000");
+    sim.SetAttribute(buffer, "Xon", "97000");
+    // Host i on switch n + i
+    const uint32_t n = switches;
+    std::vector<uint8_t> kinds(n, 0);
+    kinds.insert(kinds.end(), n, 1);
+    std::string names;
+    std::vector<uint32_t> a;
+    std::vector<uint32_t> b;
+    for (uint32_t i = 0; i < 2 * n; ++i)
+    {
+        names.append(i < n ? "h" : "s").append(std::to_string(i % n)).append("\n");
+        a.push_back(i);
+        b.push_back(i < n ? n + i : n + (i + 1) % n); // to its switch; to the next switch
+    }
+    sim.AddNodes(kinds.data(), names, 2 * n);
+    const std::vector<uint64_t> rates(2 * n, rate);
+    const std::vector<int64_t> delays(2 * n, delay);
+    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 2 * n);
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        const uint32_t flow = AddFlow(sim, i, (i + 2) % n);
+        const std::vector<uint32_t> path{i, n + i, n + (i + 1) % n, n + (i + 2) % n, (i + 2) % n};
+        sim.SetPath(flow, path.data(), static_cast<uint32_t>(path.size()));
+    }
+    sim.Build();
+    const std::string impossible = sim.Check();
+    if (!impossible.empty())
+    {
+        std::cerr << impossible;
+        return 2;
+    }
+    sim.Run(duration);
+    const std::string wrong = sim.Finish();
+
+    const double seconds = static_cast<double>(duration) / 1e12;
+    const std::string notes = sim.Notes();
+    const std::size_t first = notes.find("deadlock, formed");
+    std::cout << notes.substr(0, notes.find('\n', first == std::string::npos ? 0 : first))
+              << "\ngoodput_gbps " << Number(sim, "delivered_bytes") * 8e-9 / seconds
+              << "\ndeadlocks " << Number(sim, "deadlock_episodes") << "\ndeadlocked_at_end "
+              << Number(sim, "deadlocked_at_end") << "\ndetections "
+              << Number(sim, "dcfit_detections") << "\nformed_us "
+              << Number(sim, "deadlock_formed_ps") / 1e6 << "\nfirst_detection_us "
+              << Number(sim, "dcfit_first_detection_ps") / 1e6 << "\ndropped_by_cure "
+              << Number(sim, "cure_frames_dropped") << "\n";
+    std::cerr << wrong;
+    return wrong.empty() ? 0 : 1;
+}

@@ -1,0 +1,169 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup gfc
+ * @brief Two hosts send to a third under PFC or a kind of GFC.
+ *
+ * PFC stops and starts the hosts; GFC brings each to half the line rate, at which its queue stands
+ * still:
+ *
+ *     for s in pfc multi-stage time-based; do gfc-two-to-one --scheme=$s; done
+ */
+
+#include "ns3/command-line.h"
+#include "ns3/rdma-simulation.h"
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using ns3::rdma::Simulation;
+
+namespace
+{
+
+/**
+ * @brief Add an endless flow of class 3.
+ *
+ * @param sim where to
+ * @param src source host
+ * @param dst destination host
+ * @return its number
+ */
+uint32_t
+AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
+{
+    const uint64_t size = 0;
+    const int64_t start = 0;
+    const int64_t stop = -1;
+    const uint8_t cls = 3;
+    const uint64_t none = 0;
+    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
+}
+
+/**
+ * @brief Payload that a flow delivered.
+ *
+ * @param sim a finished run
+ * @param flow its number
+ * @return bytes
+ */
+double
+Delivered(const Simulation& sim, uint32_t flow)
+{
+    constexpr uint32_t FLOWS = 0; // the first table
+    for (uint32_t column = 0; column < sim.GetNColumns(FLOWS); ++column)
+    {
+        if (sim.GetColumnName(FLOWS, column) == "delivered_bytes")
+        {
+            const auto* bytes = reinterpret_cast<const int64_t*>(sim.GetColumnData(FLOWS, column));
+            return static_cast<double>(bytes[flow]);
+        }
+    }
+    return 0;
+}
+
+/**
+ * @brief A number of the run's summary.
+ *
+ * @param sim the run
+ * @param name its name
+ * @return its value; 0 if there is none
+ */
+double
+Number(const Simulation& sim, const std::string& name)
+{
+    for (const auto& [key, value] : sim.GetSummary())
+    {
+        if (key == name)
+        {
+            return value;
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint64_t rate = 10'000'000'000;
+    int64_t delay = 1'000'000;
+    int64_t duration = 20'000'000'000;
+    uint64_t bm = 100'000;
+    std::string scheme = "multi-stage";
+    ns3::CommandLine command(__FILE__);
+    command.AddValue("scheme", "pfc, multi-stage or time-based", scheme);
+    command.AddValue("rate", "of every link [bit/s]", rate);
+    command.AddValue("delay", "of every link, one way [ps]", delay);
+    command.AddValue("bm", "Bm of multi-stage GFC, Buffer of time-based GFC, Xoff of PFC [B]", bm);
+    command.AddValue("duration", "of the run [ps]", duration);
+    command.Parse(argc, argv);
+
+    Simulation sim(1);
+    uint64_t xoff = bm;
+    if (scheme == "multi-stage")
+    {
+        const std::string type = "ns3::gfc::MultiStageGfc";
+        sim.AddFlowControl(type);
+        sim.SetAttribute(type, "Bm", std::to_string(bm));
+        sim.SetAttribute(type, "B1", std::to_string(bm / 2));
+        sim.AddFlowControl("ns3::lossless::Pfc"); // the backstop above Bm
+        xoff = bm + 3000;
+    }
+    else if (scheme == "time-based")
+    {
+        const std::string type = "ns3::gfc::TimeBasedGfc";
+        sim.AddFlowControl(type);
+        sim.SetAttribute(type, "Buffer", std::to_string(bm));
+        sim.SetAttribute(type, "B0", std::to_string(bm / 2));
+        sim.SetAttribute(type, "Period", "10us");
+        xoff = bm + bm / 10; // nobody acts on it: credits keep the queue below Buffer
+    }
+    else if (scheme == "pfc")
+    {
+        sim.AddFlowControl("ns3::lossless::Pfc");
+    }
+    else
+    {
+        std::cerr << "--scheme=" << scheme << ": give pfc, multi-stage or time-based\n";
+        return 2;
+    }
+    const std::string buffer = "ns3::lossless::SharedBuffer";
+    sim.SetAttribute(buffer, "Threshold", "Static");
+    sim.SetAttribute(buffer, "Xoff", std::to_string(xoff));
+    sim.SetAttribute(buffer, "Xon", std::to_string(xoff - 3000));
+    const std::vector<uint8_t> kinds{0, 0, 0, 1};
+    sim.AddNodes(kinds.data(), "h0\nh1\nh2\ns0", 4);
+    const std::vector<uint32_t> a{0, 1, 2};
+    const std::vector<uint32_t> b{3, 3, 3};
+    const std::vector<uint64_t> rates(3, rate);
+    const std::vector<int64_t> delays(3, delay);
+    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
+    AddFlow(sim, 0, 2);
+    AddFlow(sim, 1, 2);
+    sim.Build();
+    const std::string impossible = sim.Check();
+    if (!impossible.empty())
+    {
+        std::cerr << impossible;
+        return 2;
+    }
+    sim.Run(duration);
+    const std::string wrong = sim.Finish();
+
+    const double seconds = static_cast<double>(duration) / 1e12;
+    std::cout << "goodput_h0_gbps " << Delivered(sim, 0) * 8e-9 / seconds << "\ngoodput_h1_gbps "
+              << Delivered(sim, 1) * 8e-9 / seconds << "\npeak_queue_bytes "
+              << Number(sim, "peak_queue_bytes") << "\npause_time_us "
+              << Number(sim, "pause_time_ps") / 1e6 << "\ncontrol_frames "
+              << Number(sim, "control_frames_sent") << "\ndropped_frames "
+              << Number(sim, "dropped_frames") << "\n";
+    std::cerr << wrong;
+    return wrong.empty() ? 0 : 1;
+}

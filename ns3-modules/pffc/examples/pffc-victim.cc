@@ -1,0 +1,166 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup pffc
+ * @brief What an incast leaves to a flow that only shares a link with it.
+ *
+ * Hosts 0 .. n - 1 send over one switch and a trunk to one host; another host sends over the same
+ * trunk to a host of its own. PFC stops the trunk and the victim with it; PFFC stops the flows
+ * that are congested:
+ *
+ *     for f in ns3::lossless::Pfc ns3::pffc::Pffc; do pffc-victim --flowControl=$f; done
+ */
+
+#include "ns3/command-line.h"
+#include "ns3/rdma-simulation.h"
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using ns3::rdma::Simulation;
+
+namespace
+{
+
+/**
+ * @brief Add an endless flow of class 3.
+ *
+ * @param sim where to
+ * @param src source host
+ * @param dst destination host
+ * @return its number
+ */
+uint32_t
+AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
+{
+    const uint64_t size = 0;
+    const int64_t start = 0;
+    const int64_t stop = -1;
+    const uint8_t cls = 3;
+    const uint64_t none = 0;
+    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
+}
+
+/**
+ * @brief Payload that a flow delivered.
+ *
+ * @param sim a finished run
+ * @param flow its number
+ * @return bytes
+ */
+double
+Delivered(const Simulation& sim, uint32_t flow)
+{
+    constexpr uint32_t FLOWS = 0; // the first table
+    for (uint32_t column = 0; column < sim.GetNColumns(FLOWS); ++column)
+    {
+        if (sim.GetColumnName(FLOWS, column) == "delivered_bytes")
+        {
+            const auto* bytes = reinterpret_cast<const int64_t*>(sim.GetColumnData(FLOWS, column));
+            return static_cast<double>(bytes[flow]);
+        }
+    }
+    return 0;
+}
+
+/**
+ * @brief A number of the run's summary.
+ *
+ * @param sim the run
+ * @param name its name
+ * @return its value; 0 if there is none
+ */
+double
+Number(const Simulation& sim, const std::string& name)
+{
+    for (const auto& [key, value] : sim.GetSummary())
+    {
+        if (key == name)
+        {
+            return value;
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t senders = 4;
+    uint64_t rate = 25'000'000'000;
+    int64_t delay = 1'000'000;
+    int64_t duration = 4'000'000'000;
+    std::string flowControl = "ns3::pffc::Pffc";
+    ns3::CommandLine command(__FILE__);
+    command.AddValue("senders", "of the incast", senders);
+    command.AddValue("rate",
+                     "of a host's link; the trunk has (senders + 1) times that [bit/s]",
+                     rate);
+    command.AddValue("delay", "of every link, one way [ps]", delay);
+    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("flowControl", "TypeId on every port", flowControl);
+    command.Parse(argc, argv);
+
+    Simulation sim(1);
+    sim.AddFlowControl(flowControl);
+    const bool pfc = flowControl == "ns3::lossless::Pfc";
+    const std::string buffer = "ns3::lossless::SharedBuffer";
+    sim.SetAttribute(buffer, "Size", "32000000");
+    sim.SetAttribute(buffer, "Threshold", "Static");
+    sim.SetAttribute(buffer, "Xoff", pfc ? "100000" : "2000000");
+    sim.SetAttribute(buffer, "Xon", pfc ? "97000" : "1000000");
+    // Hosts 0 .. senders - 1, the victim's source, the incast's destination, the victim's
+    const uint32_t victim = senders;
+    const uint32_t hosts = senders + 3;
+    const uint32_t left = hosts;
+    const uint32_t right = hosts + 1;
+    std::vector<uint8_t> kinds(hosts, 0);
+    std::string names;
+    std::vector<uint32_t> a;
+    std::vector<uint32_t> b;
+    for (uint32_t host = 0; host < hosts; ++host)
+    {
+        names.append("h").append(std::to_string(host)).append("\n");
+        a.push_back(host);
+        b.push_back(host <= victim ? left : right);
+    }
+    kinds.insert(kinds.end(), 2, 1);
+    sim.AddNodes(kinds.data(), names + "left\nright", hosts + 2);
+    a.push_back(left);
+    b.push_back(right);
+    std::vector<uint64_t> rates(hosts, rate);
+    rates.push_back((senders + 1) * rate);
+    const std::vector<int64_t> delays(hosts + 1, delay);
+    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts + 1);
+    for (uint32_t host = 0; host < senders; ++host)
+    {
+        AddFlow(sim, host, senders + 1);
+    }
+    const uint32_t flow = AddFlow(sim, victim, senders + 2);
+    sim.Build();
+    const std::string impossible = sim.Check();
+    if (!impossible.empty())
+    {
+        std::cerr << impossible;
+        return 2;
+    }
+    sim.Run(duration);
+    const std::string wrong = sim.Finish();
+
+    const double seconds = static_cast<double>(duration) / 1e12;
+    const double all = Number(sim, "delivered_bytes");
+    std::cout << "victim_gbps " << Delivered(sim, flow) * 8e-9 / seconds << "\nincast_gbps "
+              << (all - Delivered(sim, flow)) * 8e-9 / seconds << "\npeak_buffer_bytes "
+              << Number(sim, "peak_buffer_bytes") << "\ncontrol_frames "
+              << Number(sim, "control_frames_sent") << "\ndropped_frames "
+              << Number(sim, "dropped_frames") << "\n";
+    std::cerr << wrong;
+    return wrong.empty() ? 0 : 1;
+}

@@ -1,0 +1,134 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup sfc
+ * @brief An incast with PFC alone, and with source flow control before it.
+ *
+ * The switch where the queue grows tells the sources how long to be silent, so that the queue is
+ * short and PFC has little to do:
+ *
+ *     for s in 0 1; do sfc-incast --sfc=$s; done
+ */
+
+#include "ns3/command-line.h"
+#include "ns3/rdma-simulation.h"
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using ns3::rdma::Simulation;
+
+namespace
+{
+
+/**
+ * @brief Add an endless flow of class 3.
+ *
+ * @param sim where to
+ * @param src source host
+ * @param dst destination host
+ * @return its number
+ */
+uint32_t
+AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
+{
+    const uint64_t size = 0;
+    const int64_t start = 0;
+    const int64_t stop = -1;
+    const uint8_t cls = 3;
+    const uint64_t none = 0;
+    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
+}
+
+/**
+ * @brief A number of the run's summary.
+ *
+ * @param sim the run
+ * @param name its name
+ * @return its value; 0 if there is none
+ */
+double
+Number(const Simulation& sim, const std::string& name)
+{
+    for (const auto& [key, value] : sim.GetSummary())
+    {
+        if (key == name)
+        {
+            return value;
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t senders = 8;
+    uint64_t rate = 25'000'000'000;
+    int64_t delay = 500'000;
+    int64_t duration = 2'000'000'000;
+    uint64_t threshold = 125'000;
+    bool sfc = true;
+    ns3::CommandLine command(__FILE__);
+    command.AddValue("senders", "of the incast", senders);
+    command.AddValue("rate", "of every link [bit/s]", rate);
+    command.AddValue("delay", "of every link, one way [ps]", delay);
+    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("threshold", "above which a frame causes a message [B]", threshold);
+    command.AddValue("sfc", "source flow control beside PFC", sfc);
+    command.Parse(argc, argv);
+
+    Simulation sim(1);
+    sim.AddFlowControl("ns3::lossless::Pfc");
+    if (sfc)
+    {
+        sim.AddAgent("ns3::sfc::SfcCongestionPoint");
+        sim.AddHostAgent("ns3::sfc::SfcReactionPoint");
+        sim.SetAttribute("ns3::sfc::SfcCongestionPoint", "Threshold", std::to_string(threshold));
+        sim.SetAttribute("ns3::sfc::SfcCongestionPoint", "Filter", "FirstAndExpiry");
+    }
+    std::vector<uint8_t> kinds(senders + 1, 0);
+    kinds.push_back(1);
+    std::string names;
+    std::vector<uint32_t> a;
+    for (uint32_t host = 0; host <= senders; ++host)
+    {
+        names.append("h").append(std::to_string(host)).append("\n");
+        a.push_back(host);
+    }
+    sim.AddNodes(kinds.data(), names + "s", senders + 2);
+    const std::vector<uint32_t> b(senders + 1, senders + 1);
+    const std::vector<uint64_t> rates(senders + 1, rate);
+    const std::vector<int64_t> delays(senders + 1, delay);
+    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), senders + 1);
+    for (uint32_t host = 0; host < senders; ++host)
+    {
+        AddFlow(sim, host, senders);
+    }
+    sim.Build();
+    const std::string impossible = sim.Check();
+    if (!impossible.empty())
+    {
+        std::cerr << impossible;
+        return 2;
+    }
+    sim.Run(duration);
+    const std::string wrong = sim.Finish();
+
+    const double seconds = static_cast<double>(duration) / 1e12;
+    std::cout << "goodput_gbps " << Number(sim, "delivered_bytes") * 8e-9 / seconds
+              << "\npeak_buffer_bytes " << Number(sim, "peak_buffer_bytes") << "\npauses_sent "
+              << Number(sim, "pauses_sent") << "\npause_time_us "
+              << Number(sim, "pause_time_ps") / 1e6 << "\nsfc_messages "
+              << Number(sim, "sfc_messages_sent") << "\nsfc_hold_time_us "
+              << Number(sim, "sfc_hold_time_ps") / 1e6 << "\n";
+    std::cerr << wrong;
+    return wrong.empty() ? 0 : 1;
+}
