@@ -77,6 +77,24 @@ Switch::GetNumber() const
 }
 
 void
+Switch::Forward(Frame* frame, Port& ingress)
+{
+    if (frame->cls < N_CLASSES && ((!m_admitAgents.empty() && !OfferArrival(frame, ingress)) ||
+                                   !Charge(frame, ingress, frame->egress)))
+    {
+        return;
+    }
+    ++frame->hop;
+    const int64_t latency = m_latency.GetTimeStep();
+    if (latency == 0)
+    {
+        PeekPointer(m_ports[frame->egress])->Enqueue(frame);
+        return;
+    }
+    m_pipeline.Send(latency, frame);
+}
+
+void
 Switch::Receive(Frame* frame, Port& ingress)
 {
     if (frame->kind == FrameKind::SIGNAL && OfferTransit(frame, ingress))
@@ -134,24 +152,6 @@ Switch::Flood(Frame* frame, Port& ingress)
     {
         Forward(copy, ingress);
     }
-}
-
-void
-Switch::Forward(Frame* frame, Port& ingress)
-{
-    if (frame->cls < N_CLASSES && ((!m_admitAgents.empty() && !OfferArrival(frame, ingress)) ||
-                                   !Charge(frame, ingress, frame->egress)))
-    {
-        return;
-    }
-    ++frame->hop;
-    const int64_t latency = m_latency.GetTimeStep();
-    if (latency == 0)
-    {
-        PeekPointer(m_ports[frame->egress])->Enqueue(frame);
-        return;
-    }
-    m_pipeline.Send(latency, frame);
 }
 
 bool

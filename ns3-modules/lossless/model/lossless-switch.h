@@ -75,7 +75,7 @@ class Switch : public FabricNode
      * @param frame it.
      * @param ingress port.
      */
-    void Forward(Frame* frame, Port& ingress);
+    inline void Forward(Frame* frame, Port& ingress);
     void LeavePipeline(Frame* frame);
 
     Time m_latency;       //!< attribute
