@@ -619,6 +619,102 @@ class ReleaseAtTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief A source with so many frames of a class, which say whose they are.
+ */
+class CountedSource : public FrameSource
+{
+  public:
+    /**
+     * @brief Make one, and tell the port.
+     *
+     * @param node whose first port it feeds
+     * @param number in the frames' flow
+     * @param cls class
+     * @param frames how many
+     */
+    CountedSource(FabricNode& node, uint32_t number, uint8_t cls, uint32_t frames)
+        : m_node(node),
+          m_number(number),
+          m_cls(cls),
+          m_left(frames)
+    {
+        m_node.GetPort(0).AddSource(this);
+        m_node.GetPort(0).SetReady(this, cls, true);
+    }
+
+    Frame* Pull(uint8_t cls) override
+    {
+        if (cls != m_cls || m_left == 0)
+        {
+            m_node.GetPort(0).SetReady(this, cls, false);
+            return nullptr;
+        }
+        --m_left;
+        Frame* frame = FramePool::Take();
+        frame->dst = 2;
+        frame->cls = cls;
+        frame->bytes = 1000;
+        frame->flow = m_number;
+        m_node.CountMade(frame);
+        return frame;
+    }
+
+  private:
+    FabricNode& m_node; //!< it sends from
+    uint32_t m_number;  //!< its own
+    uint8_t m_cls;      //!< of its frames
+    uint32_t m_left;    //!< frames to go
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Several sources of one port.
+ */
+class SourcesTest : public TestCase
+{
+  public:
+    SourcesTest()
+        : TestCase(
+              "of several sources of a class each gives a frame in turn, as long as it has one")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        auto fabric = CreateObject<Fabric>();
+        const uint32_t s = fabric->AddSwitch("s");
+        auto a = CreateObject<SinkNode>();
+        auto b = CreateObject<SinkNode>();
+        fabric->AddHost("a", a);
+        fabric->AddHost("b", b);
+        fabric->AddLink(1, s, DataRate(25'000'000'000), PicoSeconds(1000));
+        fabric->AddLink(2, s, DataRate(25'000'000'000), PicoSeconds(1000));
+        fabric->Build();
+        const CountedSource first(*a, 0, 3, 5);
+        const CountedSource second(*a, 1, 3, 2);
+        const CountedSource third(*a, 2, 3, 4);
+        const CountedSource higher(*a, 3, 5, 2);
+        a->GetPort(0).Kick();
+        Simulator::Run();
+        std::vector<uint32_t> order;
+        for (const Frame& frame : b->m_got)
+        {
+            order.push_back(frame.flow);
+        }
+        // the higher class first, then turns, with nobody waiting for one who has no more
+        const std::vector<uint32_t> expected{3, 3, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0};
+        NS_TEST_ASSERT_MSG_EQ((order == expected), true, "order of the frames");
+        const int64_t apart = b->m_when.back() - b->m_when.front();
+        NS_TEST_ASSERT_MSG_EQ(apart, 12 * 1020 * 320, "back to back");
+        NS_TEST_ASSERT_MSG_EQ(fabric->Finish(), "", "frames are conserved");
+        Simulator::Destroy();
+        fabric->Dispose();
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Byte shares of DWRR with any frame sizes and classes that come and go.
  */
 class DwrrTest : public TestCase
@@ -725,6 +821,7 @@ class PortTestSuite : public TestSuite
         AddTestCase(new GateTest, TestCase::Duration::QUICK);
         AddTestCase(new ControlTraceTest, TestCase::Duration::QUICK);
         AddTestCase(new ReleaseAtTest, TestCase::Duration::QUICK);
+        AddTestCase(new SourcesTest, TestCase::Duration::QUICK);
         AddTestCase(new DwrrTest, TestCase::Duration::QUICK);
     }
 };
