@@ -31,7 +31,7 @@ from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.network import busiest, layout, moments
 from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import thin
-from pyorch.report.style import paper_style
+from pyorch.report.style import is_legible, paper_style
 from tests.strategies import SCHEMA
 
 US = 10**6
@@ -388,6 +388,7 @@ FIGURES: dict[str, dict[str, Any]] = {
 }
 
 
+FIGURE_MODEL = MODELS["line"].model_validate({**FIGURES["line"], "width": "one"})
 LIVE = ("timeseries", "pause_timeline", "pause_map", "deadlock_map")
 
 
@@ -425,6 +426,17 @@ def test_no_text_overlaps_or_leaves_the_figure(name: str, width: str) -> None:
         ticks = [t for t in shown if not t.get_rotation()]
         spans = sorted((e.x0, e.x1) for e in (t.get_window_extent(renderer) for t in ticks))
         assert all(a[1] <= b[0] for a, b in pairwise(spans))
+
+
+@pytest.mark.parametrize(("words", "legible"), [(["a", "b"], True), (["a" * 30, "b" * 30], False)])
+def test_texts_that_cover_each_other_are_found(words: list[str], legible: bool) -> None:
+    """Tick labels side by side are fine, long ones are not; nor is a legend that sticks out."""
+    with paper_style():
+        canvas, panels = FIGURE_MODEL.canvas(1, 2)
+        panels[0][0].bar(words, [1, 2], label="bars")
+        assert is_legible(canvas) == legible
+        panels[0][0].legend(title="a title that is wider than its panel is, and by far at that")
+        assert not is_legible(canvas)
 
 
 @pytest.mark.parametrize("name", ["line", "bars", "cdf", "slowdown", "timeseries"])
@@ -613,6 +625,7 @@ def test_page_is_self_contained(tmp_path: Path) -> None:
     assert "prefers-color-scheme: dark" in page
     assert 'href="queue-and-rate.pdf"' in page
     assert "invoke experiment gfc/fake" in page
+    assert "here (x86_64) (2 runs)" in page
     assert "Bm - B0 is below 4*C*tau" in page
 
 

@@ -91,6 +91,19 @@ def test_the_table_of_runs_filters(browser: Browser, page: Path) -> None:
     assert "PFC" not in browser.value("document.querySelector('#runs tbody').textContent")
 
 
+def test_a_column_of_times_sorts_by_time(browser: Browser, page: Path) -> None:
+    """10 us comes after 5 us, not before it."""
+    browser.open(page)
+    cells = "[...document.querySelectorAll('#runs tbody tr')].map((r) => r.cells[{n}].textContent)"
+    heads = "[...document.querySelectorAll('#runs thead th')].map((h) => h.textContent.trim())"
+    column = next(n for n, h in enumerate(browser.value(heads)) if h.startswith("response"))
+    button = f"document.querySelectorAll('#runs thead th')[{column}].querySelector('.dtcc-button')"
+    browser.value(f"{button}.click()")
+    found = browser.value(cells.replace("{n}", str(column)))
+    assert [float(text.split()[0]) for text in found] == sorted(float(t.split()[0]) for t in found)
+    assert len({len(text) for text in found}) > 1
+
+
 def test_without_scripts_the_pictures_stand(browser: Browser, page: Path) -> None:
     """Who does not run JavaScript sees the printed figures and the whole table."""
     browser.call("Emulation.setScriptExecutionDisabled", value=True)

@@ -64,10 +64,13 @@ class FailedRun:
 
 @dataclass(frozen=True)
 class RunsTable:
-    """The table of runs. numeric: numbers of its numeric columns. left: runs beyond its rows."""
+    """The table of runs. numeric: numbers of its numeric columns. left: runs beyond its rows.
+
+    rows: cells, each with its text and what it is sorted by.
+    """
 
     heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[tuple[str, str]]]
     numeric: frozenset[int]
     left: int = 0
 

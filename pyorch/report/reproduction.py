@@ -271,7 +271,7 @@ def to_tex(rows: Sequence[Row], documents: Sequence[Document]) -> str:
             ],
             caption=document.title,
             label=f"tab:{document.key}",
-            widths=(0.17, 0.33, 0.14, 0.18, 0.1),
+            widths=(0.17, 0.34, 0.15, 0.19, 0.15),
             long=True,
         )
         for document in documents

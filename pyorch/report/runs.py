@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pyorch.metrics import parse_quantity
 from pyorch.report.data import ReportData
 from pyorch.report.page import RunsTable
 from pyorch.report.quantities import automatic
@@ -23,13 +24,12 @@ def runs_table(data: ReportData, metrics: Sequence[str]) -> RunsTable | None:
         return None
     shown = data.runs.head(_MOST_ROWS)
     settings = [name for name in data.settings if shown[name].astype(str).nunique() > 1]
-    columns: list[tuple[str, list[str]]] = [
-        (name, ["" if _absent(value) else value_text(value) for value in shown[name]])
-        for name in (*settings, "seed")
+    columns: list[tuple[str, list[tuple[str, str]]]] = [
+        (name, [_setting(value) for value in shown[name]]) for name in (*settings, "seed")
     ]
     known = [name for name in metrics if name in shown.columns]
     columns += [_numbers(name, data.unit(name), shown[name]) for name in known]
-    columns.append(("run", [str(key) for key in shown["hash"]]))
+    columns.append(("run", [(str(key), str(key)) for key in shown["hash"]]))
     first = len(settings) + 1
     return RunsTable(
         heads=[head for head, _ in columns],
@@ -39,16 +39,27 @@ def runs_table(data: ReportData, metrics: Sequence[str]) -> RunsTable | None:
     )
 
 
+def _setting(value: Any) -> tuple[str, str]:
+    """(text, what it is sorted by) of a parameter: a quantity by its size in base units."""
+    if _absent(value):
+        return "", ""
+    try:
+        order = f"{parse_quantity(value if isinstance(value, str) else float(value)).value:g}"
+    except (TypeError, ValueError):
+        order = value_text(value)
+    return value_text(value), order
+
+
 def _absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _numbers(name: str, unit: str, values: Iterable[Any]) -> tuple[str, list[str]]:
+def _numbers(name: str, unit: str, values: Iterable[Any]) -> tuple[str, list[tuple[str, str]]]:
     """(head with its unit, cells) of a metric: one unit for the whole column."""
     found = [math.nan if _absent(value) else float(value) for value in values]
     scale = automatic(unit, found)
     cells = ["" if math.isnan(v) else f"{v / scale.factor:.5g}" for v in found]
-    return label_axis(name, scale.label), cells
+    return label_axis(name, scale.label), list(zip(cells, cells, strict=True))
 
 
 def machines(store: Any, hashes: Iterable[str]) -> list[tuple[str, str]]:

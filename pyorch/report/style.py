@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
     from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
+    from matplotlib.transforms import Bbox, BboxBase
 
 COLUMN_INCHES = {"one": 3.35, "two": 7.0}
 """Width of a figure that spans one or two columns of a paper [in]."""
@@ -118,6 +118,9 @@ def is_legible(canvas: Canvas) -> bool:
             return False
         if any(_covered(a, b) > 1 / 3 for a, b in combinations(boxes, 2)):
             return False
+        legend = axes.get_legend()
+        if legend is not None and _sticks_out(legend.get_window_extent(renderer), axes.bbox):
+            return False
     legends = [legend.get_window_extent(renderer) for legend in canvas.legends]
     return all(b.x0 >= -1 and b.x1 <= whole.x1 + 1 for b in legends)
 
@@ -129,6 +132,13 @@ def _ticks(axes: Axes) -> list[Text]:
         low, high = min(limits), max(limits)
         found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
     return found
+
+
+def _sticks_out(box: Bbox, panel: BboxBase) -> bool:
+    """Whether a box lies partly in a panel and partly beside it."""
+    inside = box.x0 >= panel.x0 - 2 and box.x1 <= panel.x1 + 2
+    beside = box.x0 >= panel.x1 or box.x1 <= panel.x0 or box.y0 >= panel.y1 or box.y1 <= panel.y0
+    return not inside and not beside
 
 
 def _covered(a: Bbox, b: Bbox) -> float:

@@ -39,6 +39,12 @@ def escape(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in text)
 
 
+def _paragraph(width: float) -> str:
+    """A column of a share of the line, what separates it from others included."""
+    size = rf"\dimexpr {width:g}\linewidth-2\tabcolsep\relax"
+    return rf">{{\raggedright\arraybackslash}}p{{{size}}}"
+
+
 def booktabs(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -53,9 +59,7 @@ def booktabs(
     widths: shares of the line, for columns of text that breaks. long: a longtable, which goes over
     pages but only where the text has one column; else a table* over both columns.
     """
-    columns = "".join(
-        rf">{{\raggedright\arraybackslash}}p{{{width:g}\linewidth}}" for width in widths
-    ) or "l" * len(heads)
+    columns = "".join(map(_paragraph, widths)) or "l" * len(heads)
     head = [r"\toprule", " & ".join(map(escape, heads)) + r" \\", r"\midrule"]
     body = [" & ".join(map(escape, row)) + r" \\" for row in rows]
     named = rf"\caption{{{escape(caption)}}}\label{{{label}}}"

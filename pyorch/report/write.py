@@ -166,7 +166,7 @@ def _write_expectations(results: Sequence[Result], out_dir: Path, name: str) -> 
         (r.expect.what, r.expect.criterion(), r.measured(), r.difference(), r.verdict)
         for r in results
     ]
-    widths = (0.36, 0.16, 0.2, 0.12, 0.1)
+    widths = (0.34, 0.17, 0.2, 0.15, 0.14)
     caption = f"{name}: published and measured"
     label = f"tab:{name.replace('/', '-')}"
     write_atomically(tex, booktabs(heads, cells, caption=caption, label=label, widths=widths))
@@ -177,7 +177,7 @@ def _write_setting(found: Setting, out_dir: Path, name: str) -> Path:
     """setting.tex: what all runs share, and what varies."""
     rows = [*found.varying, *found.common]
     label = f"tab:{name.replace('/', '-')}-setting"
-    heads, widths = ("Parameter", "Value"), (0.4, 0.55)
+    heads, widths = ("Parameter", "Value"), (0.4, 0.6)
     path = out_dir / "setting.tex"
     text = booktabs(heads, rows, caption=f"{name}: setting", label=label, widths=widths, long=True)
     write_atomically(path, text)
