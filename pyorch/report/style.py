@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox, BboxBase
 
+_MAY_COVER = 0.1  # of a text's box, which is larger than its letters
+
 COLUMN_INCHES = {"one": 3.35, "two": 7.0}
 """Width of a figure that spans one or two columns of a paper [in]."""
 
@@ -91,10 +93,7 @@ def leave_headroom(axes: Axes, share: float = 0.08) -> None:
 
 
 def is_legible(canvas: Canvas) -> bool:
-    """Whether no text of a figure leaves it, and none covers another.
-
-    Numbers that a figure puts close to each other on purpose may touch by a third.
-    """
+    """Whether no text of a figure leaves it, none covers another, and no legend a panel's edge."""
     from itertools import combinations
 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -107,22 +106,27 @@ def is_legible(canvas: Canvas) -> bool:
             return False
     renderer: Any = FigureCanvasAgg(canvas)
     renderer = renderer.get_renderer()
-    whole = canvas.bbox
+    texts, labels = [*canvas.texts], []
     for axes in canvas.axes:
-        texts = [axes.title, *axes.texts]
+        texts += [axes.title, *axes.texts]
         if axes.axison:
-            texts += [axes.xaxis.label, axes.yaxis.label, *_ticks(axes)]
-        shown = [text for text in texts if text.get_visible() and text.get_text()]
-        boxes = [text.get_window_extent(renderer) for text in shown]
-        if any(b.x0 < -1 or b.x1 > whole.x1 + 1 or b.y0 < -1 or b.y1 > whole.y1 + 1 for b in boxes):
-            return False
-        if any(_covered(a, b) > 1 / 3 for a, b in combinations(boxes, 2)):
-            return False
+            labels += [axes.xaxis.label, axes.yaxis.label]
+            texts += _ticks(axes)
         legend = axes.get_legend()
         if legend is not None and _sticks_out(legend.get_window_extent(renderer), axes.bbox):
             return False
-    legends = [legend.get_window_extent(renderer) for legend in canvas.legends]
-    return all(b.x0 >= -1 and b.x1 <= whole.x1 + 1 for b in legends)
+    boxes = [text.get_window_extent(renderer) for text in texts if _is_shown(text)]
+    # names of axes stand side by side: they need a gap
+    boxes += [label.get_window_extent(renderer).padded(3) for label in labels if _is_shown(label)]
+    around = [*boxes, *(legend.get_window_extent(renderer) for legend in canvas.legends)]
+    width, height = canvas.bbox.x1, canvas.bbox.y1
+    if any(b.x0 < -4 or b.x1 > width + 4 or b.y0 < -4 or b.y1 > height + 4 for b in around):
+        return False
+    return all(_covered(a, b) <= _MAY_COVER for a, b in combinations(boxes, 2))
+
+
+def _is_shown(text: Text) -> bool:
+    return text.get_visible() and bool(text.get_text())
 
 
 def _ticks(axes: Axes) -> list[Text]:
