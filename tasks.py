@@ -405,14 +405,15 @@ def gfc_parameters(
     name="test",
     help={
         "quick": "leave out sanitizers and slow tests",
+        "many": "only the C++ suites, with thousands of random networks (-k proof: some minutes)",
         "k": "only Python tests that match this expression, and C++ suites with it in their name",
     },
 )
-def run_tests(context: Context, quick: bool = False, k: str = "") -> None:
+def run_tests(context: Context, quick: bool = False, k: str = "", many: bool = False) -> None:
     """Run all tests: the C++ suites, then pytest."""
     from pyorch import develop
 
-    _finish(develop.run_tests(quick, k))
+    _finish(develop.run_tests(quick, k, many))
 
 
 @task(

@@ -19,8 +19,9 @@ _SANITIZER_OPTIONS = {
     "UBSAN_OPTIONS": "print_stacktrace=1",
 }
 
-#: Seconds after which a suite counts as hung.
+#: Seconds after which a suite counts as hung; with thousands of random networks.
 SUITE_TIMEOUT = 600
+MANY_TIMEOUT = 7200
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,17 @@ def run_cpp_tests(
     *,
     suites: Sequence[str] | None = None,
     root: Path | None = None,
+    many: bool = False,
 ) -> list[SuiteResult]:
     """Build the test program and run all suites of the modules, or the given ones.
 
-    Each runs in a process of its own. Returns one result a suite, in the order of their names.
-    Raises UserError when the build fails.
+    many: also the cases of thousands of random networks. Each suite runs in a process of its own.
+    Returns one result a suite, in the order of their names. Raises UserError when the build fails.
     """
     found = find_suites(profile, quiet, root=root)
     names = sorted(found) if suites is None else [name for name in suites if name in found]
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(lambda name: run_suite(found[name], name), names))
+        return list(pool.map(lambda name: run_suite(found[name], name, many), names))
 
 
 def find_suites(
@@ -78,14 +80,19 @@ def list_suites(info: BuildInfo) -> list[str]:
     return sorted(name for name in output.split() if name.startswith(prefixes))
 
 
-def run_suite(info: BuildInfo, name: str) -> SuiteResult:
-    """Run one suite with all its cases, also those that ns-3 skips by default for their length."""
+def run_suite(info: BuildInfo, name: str, many: bool = False) -> SuiteResult:
+    """Run one suite with all its cases, also those that ns-3 skips by default for their length.
+
+    many: and those that take minutes to hours.
+    """
     began = time.monotonic()
-    code, output = _run_program(info, f"--suite={name}", "--fullness=EXTENSIVE", "--verbose")
+    fullness = "TAKES_FOREVER" if many else "EXTENSIVE"
+    options = (f"--suite={name}", f"--fullness={fullness}", "--verbose")
+    code, output = _run_program(info, *options, timeout=MANY_TIMEOUT if many else SUITE_TIMEOUT)
     return SuiteResult(name, code == 0, time.monotonic() - began, output)
 
 
-def _run_program(info: BuildInfo, *options: str) -> tuple[int, str]:
+def _run_program(info: BuildInfo, *options: str, timeout: int = SUITE_TIMEOUT) -> tuple[int, str]:
     """Run the test program in a folder that goes away; return its exit code and output."""
     with tempfile.TemporaryDirectory(prefix="pyorch-test-") as folder:
         try:
@@ -97,12 +104,12 @@ def _run_program(info: BuildInfo, *options: str) -> tuple[int, str]:
                 errors="replace",
                 cwd=folder,
                 env={**_SANITIZER_OPTIONS, **os.environ},  # what a person has set comes last
-                timeout=SUITE_TIMEOUT,
+                timeout=timeout,
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
             printed = late.output.decode(errors="replace") if late.output else ""
-            return -1, f"{printed}\nnot done after {SUITE_TIMEOUT} s"
+            return -1, f"{printed}\nnot done after {timeout} s"
     return done.returncode, done.stdout
 
 

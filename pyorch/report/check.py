@@ -26,6 +26,14 @@ SUMMARY_NUMBERS = (
     "events",
     "end_ps",
     "data_hops",
+    "deadlocked",
+    "deadlocked_at_end",
+    "deadlock_formed_ps",
+    "deadlock_dissolved_ps",
+    "deadlock_cycle_queues",
+    "deadlock_stuck_queues",
+    "deadlock_trigger_on_cycle",
+    "blocked_by_host",
     "reordered_frames",
 )
 """Numbers of every run's summary that figures and expectations may name without a [[metric]]."""

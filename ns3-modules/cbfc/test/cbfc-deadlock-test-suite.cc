@@ -48,15 +48,30 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new FormationTest("CBFC", SetUpCredit, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("CBFC, many", SetUpCredit, 2000),
                     TestCase::Duration::TAKES_FOREVER);
-        using lossless::tests::ProofTest;
-        const auto way = lossless::tests::Vanisher::Way::COUNTED;
-        AddTestCase(new ProofTest("CBFC", SetUpCredit, 80, false, way), TestCase::Duration::QUICK);
-        AddTestCase(new ProofTest("CBFC, many", SetUpCredit, 1000, false, way),
-                    TestCase::Duration::TAKES_FOREVER);
     }
 };
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+/**
+ * @ingroup cbfc-tests
+ * @brief The proof of what is named as stuck.
+ */
+class DeadlockProofSuite : public TestSuite
+{
+  public:
+    DeadlockProofSuite()
+        : TestSuite("cbfc-deadlock-proof", Type::UNIT)
+    {
+        using lossless::tests::ProofTest;
+        const auto way = lossless::tests::Vanisher::Way::COUNTED;
+        AddTestCase(new ProofTest("CBFC", SetUpCredit, 40, false, way), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("CBFC, many", SetUpCredit, 500, false, way),
+                    TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockProofSuite g_deadlockProofSuite; //!< registers the suite
 
 } // namespace tests
 } // namespace cbfc

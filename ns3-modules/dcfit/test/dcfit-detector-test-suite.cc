@@ -375,6 +375,23 @@ class RulesTest : public TestCase
         bench.Alone(2, Kind::CONSISTENCY, own);
         NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_detections_off_loop"), 1, "off the loop");
 
+        // A resume removes what is stored (section 3.2): if it comes before the loop has closed, no
+        // switch has the name of the trigger at two ports, and Lemma 3.4 finds no middle switch
+        // (study dcfit/off-loop).
+        Bench gone(Attributes{std::pair("Untold", "false")});
+        gone.Hold(0, 2);
+        gone.Hold(0, 1);
+        gone.Pause(1, &trigger);
+        gone.Overflow(0);
+        gone.Pause(1, nullptr, false);
+        gone.Overflow(0, false);
+        gone.Pause(2, &later);
+        const double none = gone.Number("dcfit_processes");
+        gone.Hold(0, 2);
+        gone.Overflow(0);
+        NS_TEST_ASSERT_MSG_EQ(gone.Number("dcfit_processes"), none, "nobody begins a process");
+        NS_TEST_ASSERT_MSG_EQ((gone.Tag(0) == later), true, "the trigger's message goes around");
+
         // The same port twice is no middle switch (Lemma 3.4).
         Bench same;
         same.Hold(0, 1);

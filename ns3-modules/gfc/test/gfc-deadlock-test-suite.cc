@@ -47,17 +47,32 @@ class DeadlockTestSuite : public TestSuite
         : TestSuite("gfc-deadlock", Type::UNIT)
     {
         using lossless::tests::FormationTest;
-        using lossless::tests::ProofTest;
         AddTestCase(new FormationTest("GFC and PFC", SetUpGfc, 100), TestCase::Duration::QUICK);
-        AddTestCase(new ProofTest("GFC and PFC", SetUpGfc, 80), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("GFC and PFC, many", SetUpGfc, 2000),
-                    TestCase::Duration::TAKES_FOREVER);
-        AddTestCase(new ProofTest("GFC and PFC, many", SetUpGfc, 1000),
                     TestCase::Duration::TAKES_FOREVER);
     }
 };
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+/**
+ * @ingroup gfc-tests
+ * @brief The proof of what is named as stuck.
+ */
+class DeadlockProofSuite : public TestSuite
+{
+  public:
+    DeadlockProofSuite()
+        : TestSuite("gfc-deadlock-proof", Type::UNIT)
+    {
+        using lossless::tests::ProofTest;
+        AddTestCase(new ProofTest("GFC and PFC", SetUpGfc, 80), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("GFC and PFC, many", SetUpGfc, 1000),
+                    TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockProofSuite g_deadlockProofSuite; //!< registers the suite
 
 } // namespace tests
 } // namespace gfc

@@ -461,12 +461,6 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new RandomDeadlockTest, TestCase::Duration::QUICK);
         AddTestCase(new DissolutionTest, TestCase::Duration::QUICK);
         AddTestCase(new TwoRingsTest, TestCase::Duration::QUICK);
-        AddTestCase(new ProofTest("PFC", SetUpPfc, 60), TestCase::Duration::QUICK);
-        AddTestCase(new ProofTest("PFC and hosts that pause for ever", SetUpPfc, 60, true),
-                    TestCase::Duration::QUICK);
-        AddTestCase(new ProofTest("PFC, many", SetUpPfc, 3000), TestCase::Duration::TAKES_FOREVER);
-        AddTestCase(new ProofTest("PFC and hosts, many", SetUpPfc, 2000, true),
-                    TestCase::Duration::TAKES_FOREVER);
         AddTestCase(new FormationTest("PFC", SetUpPfc, 200), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("PFC, many", SetUpPfc, 5000),
                     TestCase::Duration::TAKES_FOREVER);
@@ -474,6 +468,27 @@ class DeadlockTestSuite : public TestSuite
 };
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+/**
+ * @ingroup lossless-tests
+ * @brief The proof of DeadlockTest with PFC.
+ */
+class DeadlockProofSuite : public TestSuite
+{
+  public:
+    DeadlockProofSuite()
+        : TestSuite("lossless-deadlock-proof", Type::UNIT)
+    {
+        AddTestCase(new ProofTest("PFC", SetUpPfc, 60), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("PFC and hosts that pause for ever", SetUpPfc, 60, true),
+                    TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("PFC, many", SetUpPfc, 2000), TestCase::Duration::TAKES_FOREVER);
+        AddTestCase(new ProofTest("PFC and hosts, many", SetUpPfc, 1000, true),
+                    TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockProofSuite g_deadlockProofSuite; //!< registers the suite
 
 } // namespace tests
 } // namespace lossless

@@ -476,7 +476,6 @@ class FormationTest : public RandomNetworkTest
                               0,
                               "some are certain only some time after the last pause");
         NS_TEST_ASSERT_MSG_LT(asked, events / 50, "the oracle seldom has to look");
-        NS_TEST_ASSERT_MSG_GT(several, (m_rounds < 1000 ? -1 : 0), "some have several cycles");
         std::cout << GetName() << ": " << m_rounds << " networks, " << deadlocked << " deadlocked, "
                   << several << " of them in several disjoint cycles\n";
     }

@@ -56,6 +56,21 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new FormationTest("PFFC", SetUpPffc, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("PFFC, many", SetUpPffc, 2000),
                     TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+/**
+ * @ingroup pffc-tests
+ * @brief The proof of what is named as stuck.
+ */
+class DeadlockProofSuite : public TestSuite
+{
+  public:
+    DeadlockProofSuite()
+        : TestSuite("pffc-deadlock-proof", Type::UNIT)
+    {
         using lossless::tests::ProofTest;
         AddTestCase(new ProofTest("PFFC", SetUpPffc, 80), TestCase::Duration::QUICK);
         AddTestCase(new ProofTest("PFFC, many", SetUpPffc, 1000),
@@ -63,7 +78,7 @@ class DeadlockTestSuite : public TestSuite
     }
 };
 
-static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+static DeadlockProofSuite g_deadlockProofSuite; //!< registers the suite
 
 } // namespace tests
 } // namespace pffc
