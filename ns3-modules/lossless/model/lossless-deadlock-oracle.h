@@ -187,8 +187,8 @@ class DeadlockOracle
      * @param node node.
      * @param port egress port.
      * @param cls class.
-     * @return place in GetEpisodes: that whose core it is in, else the first that it is stuck behind;
-     * -1: none.
+     * @return place in GetEpisodes: that whose core it is in, else the first that it is stuck
+     * behind; -1: none.
      */
     int64_t FindEpisode(uint32_t node, uint16_t port, uint8_t cls);
     /**
