@@ -41,12 +41,17 @@ def test_only_what_the_seeds_tell_apart_is_best() -> None:
     """Seed by seed A is 10 us faster than B; C has a better mean than A in no sure way."""
     table = runs(PFC=[50, 90, 70], A=[20, 60, 40], B=[31, 70, 49], C=[70, 10, 35])
     found = compare(ROW, table, ["PFC", "A", "B", "C"])
-    assert [answer.scheme for answer in found.best] == ["C", "A", "B", "PFC"]
+    assert [answer.scheme for answer in found.best] == ["C"]
+    assert not found.sole
+    assert [one.scheme for one in found.standing("not decided")] == ["A", "B", "PFC"]
     sure = compare(ROW, table, ["PFC", "A", "B"])
     assert [answer.scheme for answer in sure.best] == ["A"]
     assert verdict(sure) == "A alone is best: 40 ± 50 µs."
     assert factor_to_best(sure, "B") == pytest.approx(1.25)
-    assert verdict(found).startswith("No scheme is told from another by these seeds (C: ")
+    assert verdict(found).startswith("C has the best mean, 38.3 ")
+    assert verdict(found).endswith("; not decided: A, B, PFC.")
+    same = compare(ROW, runs(PFC=[50, 90, 70], A=[50.1, 90.1, 70.1]), ["PFC", "A"])
+    assert verdict(same) == "All are equal (PFC: 70 ± 50 µs)."
 
 
 @given(
@@ -72,6 +77,7 @@ def test_what_does_not_finish_is_never_best() -> None:
     assert verdict(found) == "A alone is best: 7 ± 0 µs."
     assert value_text(found, found.answers[0]) == "did not finish"
     assert factor_to_best(found, "PFC") == math.inf
+    assert [answer.ratio.mean for answer in found.answers] == [1, pytest.approx(14 / 15)]
     nobody = compare(ROW, runs(PFC=[math.inf], A=[math.inf]), ["PFC", "A"])
     assert verdict(nobody) == "No scheme finished."
 
@@ -81,6 +87,47 @@ def test_ratios_are_taken_seed_by_seed() -> None:
     found = compare(ROW, runs(PFC=[10, 1000, 30], A=[5, 500, 15]), ["PFC", "A"])
     ratio = found.answers[1].ratio
     assert (ratio.mean, ratio.half_width, ratio.n) == (0.5, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("reference", "values", "ratio"),
+    [
+        ([math.inf] * 2, [7, 7], 0),
+        ([0, 0], [7, 7], math.inf),
+        ([0, 0], [0, 0], 1),
+        ([5, 5], [math.inf, 5], math.inf),
+        ([0, 5], [5, 5], math.inf),
+    ],
+)
+def test_no_ratio_leaves_out_a_seed(
+    reference: list[float], values: list[float], ratio: float
+) -> None:
+    """Where the reference failed, or had nothing, the ratio is 0 or infinite."""
+    found = compare(ROW, runs(PFC=reference, A=values), ["PFC", "A"])
+    assert (found.answers[1].ratio.mean, found.answers[1].ratio.n) == (ratio, 2)
+
+
+def test_only_what_all_schemes_have_is_compared() -> None:
+    """B lacks the seed in which all are slow: its mean alone would be the best."""
+    table = runs(PFC=[10, 10, 90], A=[10, 10, 90], B=[11, 11])
+    found = compare(ROW, table, ["PFC", "A", "B", "C"])
+    assert [answer.mean.n for answer in found.answers] == [2, 2, 2, 0]
+    assert found.missing == 1
+    assert [answer.standing for answer in found.answers] == ["best", "equal", "worse", "no value"]
+    settings = runs(PFC=[10, 90], A=[10, 90], B=[10, 90])
+    settings = pd.concat([settings.assign(setting="x"), settings.assign(setting="y")])
+    cut = settings[~((settings.variant == "B") & (settings.seed == 2) & (settings.setting == "y"))]
+    both = compare(ROW, cut, ["PFC", "A", "B"])
+    assert {answer.mean.mean for answer in both.answers} == {50e6}
+    assert both.missing == 1
+
+
+def test_one_seed_decides_nothing() -> None:
+    """There is no interval of one value."""
+    found = compare(ROW, runs(PFC=[10], A=[50]), ["PFC", "A"])
+    assert verdict(found) == "PFC has the best mean, 10 µs; not decided: A."
+    empty = compare(ROW, runs(PFC=[math.nan]), ["PFC"])
+    assert verdict(empty) == "No scheme has a value at this size."
 
 
 def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:

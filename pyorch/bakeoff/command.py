@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch import cli
-from pyorch.bakeoff.compare import BUFFER_SIZE, REFERENCE, Compared, Row, Rows, compare, cost
+from pyorch.bakeoff.compare import (
+    BUFFER_SIZE,
+    REFERENCE,
+    SETTING,
+    Compared,
+    Row,
+    Rows,
+    compare,
+    cost,
+)
 from pyorch.bakeoff.page import Summary, write
 from pyorch.config.findings import Findings
 from pyorch.errors import Problem, UserError, one_of
@@ -75,7 +84,9 @@ def write_summary(rows: list[Row], overrides: list[str], paths: Paths) -> Path:
         fingerprint = plan.build.fingerprint
         table = plan.store.collect(plan.specs, fingerprint)
         sizes = {spec.hash(fingerprint): _buffer_of(spec) for spec in plan.specs}
-        tables[study] = table.assign(**{BUFFER_SIZE: table["hash"].map(sizes)})
+        settings = {spec.hash(fingerprint): _setting_of(spec) for spec in plan.specs}
+        sized = table.assign(**{BUFFER_SIZE: table["hash"].map(sizes)})
+        tables[study] = sized.assign(**{SETTING: table["hash"].map(settings)})
     runs = sum(len(table) for table in tables.values())
     if not runs:
         what = "none of its runs is done with this build"
@@ -95,6 +106,11 @@ def write_summary(rows: list[Row], overrides: list[str], paths: Paths) -> Path:
         (" ".join(words),),
     )
     return write(summary, paths.results / GROUP / "summary")
+
+
+def _setting_of(spec: RunSpec) -> str:
+    """Return the swept values of a run but its scheme, as text that runs of a setting share."""
+    return str(sorted((key, str(val)) for key, val in spec.params.items() if key != "variant"))
 
 
 def _buffer_of(spec: RunSpec) -> int:

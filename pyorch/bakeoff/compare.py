@@ -22,6 +22,16 @@ REFERENCE = "PFC"
 NEGLIGIBLE = 0.01
 """Differences up to this share of the best mean decide nothing, however sure they are."""
 
+Standing = Literal["best", "equal", "worse", "not decided", "no value"]
+"""What the seeds say of a scheme in a row, against the one of the best mean.
+
+equal: the interval of the difference lies within NEGLIGIBLE of the best mean; worse: it lies wholly
+beyond; not decided: neither, or fewer than two seeds; no value: nothing to compare.
+"""
+SETTING = "setting"
+"""Column that the command adds to the tables of runs: what is swept beside the scheme."""
+Values = Mapping[int, float]
+
 
 class Row(Table):
     """One question of the summary, answered by a metric of a study."""
@@ -44,69 +54,111 @@ class Rows(Table):
 class Answer:
     """What one scheme reached in one row.
 
-    by_seed: the mean over settings of each seed; infinite where something did not finish, absent
-    where a run has no value. ratio: to the reference, seed by seed. best: no other scheme is
-    surely better by more than NEGLIGIBLE.
+    by_seed: the mean over settings of each seed, of those (seed, setting) that all schemes have;
+    infinite where something did not finish. ratio: to the reference, seed by seed.
     """
 
     scheme: str
-    by_seed: Mapping[int, float]
+    by_seed: Values
     mean: Estimate
     ratio: Estimate
-    best: bool = False
+    standing: Standing = "no value"
+
+    @property
+    def best(self) -> bool:
+        """Whether it is the best or equal to it."""
+        return self.standing in ("best", "equal")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A row with the answers of all schemes."""
+    """A row with the answers of all schemes. missing: (seed, setting) that some scheme lacks."""
 
     row: Row
     answers: tuple[Answer, ...]
+    missing: int = 0
 
-    @property
-    def best(self) -> list[Answer]:
-        """The answers between which and the best mean the seeds do not decide, best mean first."""
-        found = [answer for answer in self.answers if answer.best]
+    def standing(self, *wanted: Standing) -> list[Answer]:
+        """Return the answers that stand so, best mean first."""
+        found = [answer for answer in self.answers if answer.standing in wanted]
         return sorted(found, key=lambda answer: _worse(self.row, answer.mean.mean))
 
     @property
+    def best(self) -> list[Answer]:
+        """The answer of the best mean and those equal to it."""
+        return sorted(self.standing("best", "equal"), key=lambda one: one.standing != "best")
+
+    @property
     def sole(self) -> bool:
-        """Whether one scheme is best, and surely."""
-        return len(self.best) == 1
+        """Whether one scheme is best, and all others are worse."""
+        return bool(self.best) and len(self.standing("worse")) == len(self.answers) - 1
+
+    @property
+    def empty(self) -> bool:
+        """Whether no scheme has a value."""
+        return not any(answer.mean.n for answer in self.answers)
 
 
 def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
-    """Compare the schemes in one row. runs: all finished runs of its study."""
+    """Compare the schemes in one row. runs: all finished runs of its study.
+
+    Schemes without any value are left out of the comparison; the others are compared by what all
+    of them have.
+    """
     chosen = matching(runs, row.where)
-    by_seed = {scheme: _by_seed(chosen, scheme, row.metric) for scheme in schemes}
+    found = {scheme: _values(chosen, scheme, row.metric) for scheme in schemes}
+    present = [values.keys() for values in found.values() if values]
+    common = set.intersection(*map(set, present)) if present else set()
+    missing = len(set().union(*present)) - len(common)
+    by_seed = {
+        scheme: _by_seed({key: value for key, value in values.items() if key in common})
+        for scheme, values in found.items()
+    }
     reference = by_seed.get(REFERENCE, {})
     means = {scheme: estimate(values.values()) for scheme, values in by_seed.items()}
-    leaders = _leaders(row, by_seed, means)
+    standings = _standings(row, by_seed, means)
     answers = [
-        Answer(scheme, values, means[scheme], _ratio(values, reference), scheme in leaders)
+        Answer(scheme, values, means[scheme], _ratio(values, reference), standings[scheme])
         for scheme, values in by_seed.items()
     ]
-    return Compared(row, tuple(answers))
+    return Compared(row, tuple(answers), missing)
 
 
-def _by_seed(runs: DataFrame, scheme: str, metric: str) -> dict[int, float]:
+def _values(runs: DataFrame, scheme: str, metric: str) -> dict[tuple[int, str], float]:
+    """Return the value of each (seed, setting) of a scheme."""
     if metric not in runs.columns:
         return {}
     own = runs[runs["variant"] == scheme]
-    values: dict[int, list[float]] = {}
-    for seed, value in zip(own["seed"], own[metric], strict=True):
-        if value is not None and not math.isnan(value):
-            values.setdefault(int(seed), []).append(float(value))
-    return {seed: sum(found) / len(found) for seed, found in sorted(values.items())}
+    settings = own[SETTING] if SETTING in own else [""] * len(own)
+    return {
+        (int(seed), str(setting)): float(value)
+        for seed, setting, value in zip(own["seed"], settings, own[metric], strict=True)
+        if value is not None and not math.isnan(value)
+    }
 
 
-def _ratio(values: Mapping[int, float], reference: Mapping[int, float]) -> Estimate:
-    """Estimate the ratio to the reference, of the same traffic each time."""
-    seeds = [seed for seed in values if reference.get(seed)]
-    if not seeds:
-        return estimate([])
-    pairs = [(values[seed], reference[seed]) for seed in seeds]
-    return estimate([math.nan if math.isinf(b) else a / b for a, b in pairs])
+def _by_seed(values: Mapping[tuple[int, str], float]) -> dict[int, float]:
+    found: dict[int, list[float]] = {}
+    for (seed, _), value in sorted(values.items()):
+        found.setdefault(seed, []).append(value)
+    return {seed: sum(several) / len(several) for seed, several in found.items()}
+
+
+def _ratio(values: Values, reference: Values) -> Estimate:
+    """Estimate the ratio to the reference, of the same traffic each time.
+
+    No seed is left out in silence: what is finite is 0 of an infinite reference, what is not 0
+    infinite times one of 0; 0 of 0, and infinite of infinite, are 1.
+    """
+    return estimate(_share(values[seed], reference[seed]) for seed in values if seed in reference)
+
+
+def _share(value: float, reference: float) -> float:
+    if value == reference:
+        return 1.0
+    if math.isinf(reference):
+        return 0.0
+    return value / reference if reference else math.inf
 
 
 def _worse(row: Row, value: float) -> float:
@@ -114,28 +166,35 @@ def _worse(row: Row, value: float) -> float:
     return value if row.better == "lower" else -value
 
 
-def _leaders(
-    row: Row, by_seed: Mapping[str, Mapping[int, float]], means: Mapping[str, Estimate]
-) -> set[str]:
-    """Return the scheme of the best mean, and those that the seeds do not tell from it.
+def _standings(
+    row: Row, by_seed: Mapping[str, Values], means: Mapping[str, Estimate]
+) -> dict[str, Standing]:
+    """Return what the seeds say of each scheme.
 
-    Schemes see the same traffic by seed, so that their differences are taken seed by seed: one is
-    told from the best when the 95 % interval of the mean difference leaves out everything up to
-    NEGLIGIBLE. A single seed has no interval: there the values themselves decide.
+    Schemes see the same traffic by seed, so that differences are taken seed by seed.
     """
+    found: dict[str, Standing] = {
+        name: "worse" if mean.n else "no value" for name, mean in means.items()
+    }
     finite = {name: mean for name, mean in means.items() if mean.n and math.isfinite(mean.mean)}
     if not finite:
-        return set()
+        return found
     first = min(finite, key=lambda name: _worse(row, finite[name].mean))
-    leaders = {first}
+    bound = NEGLIGIBLE * abs(finite[first].mean)
     for name in finite:
         seeds = sorted(by_seed[name].keys() & by_seed[first].keys())
-        differences = [by_seed[name][seed] - by_seed[first][seed] for seed in seeds]
-        found = estimate(differences)
-        half = 0.0 if math.isnan(found.half_width) else found.half_width
-        if found.n and abs(found.mean) <= half + NEGLIGIBLE * abs(finite[first].mean):
-            leaders.add(name)
-    return leaders
+        difference = estimate(by_seed[name][seed] - by_seed[first][seed] for seed in seeds)
+        found[name] = "best" if name == first else _told(difference, bound)
+    return found
+
+
+def _told(difference: Estimate, bound: float) -> Standing:
+    """Return what a difference to the best and its interval say. bound: what is negligible."""
+    if difference.n < 2:
+        return "not decided"
+    if abs(difference.mean) + difference.half_width <= bound:
+        return "equal"
+    return "worse" if abs(difference.mean) - difference.half_width > bound else "not decided"
 
 
 @dataclass(frozen=True)
@@ -209,7 +268,7 @@ def frame_of(compared: Sequence[Compared]) -> DataFrame:
             "seeds": answer.mean.n,
             "ratio": answer.ratio.mean,
             "ratio_half_width": answer.ratio.half_width,
-            "best": answer.best,
+            "standing": answer.standing,
         }
         for one in compared
         for answer in one.answers

@@ -59,26 +59,38 @@ def value_text(compared: Compared, answer: Answer) -> str:
 def verdict(compared: Compared) -> str:
     """Say in words who is best in a row, and how sure that is."""
     best = compared.best
+    if compared.empty:
+        return "No scheme has a value at this size."
     if not best:
         return "No scheme finished."
-    names = [answer.scheme for answer in best]
     value = value_text(compared, best[0])
-    if len(names) == len(compared.answers):
-        return f"No scheme is told from another by these seeds ({names[0]}: {value})."
-    if len(names) == 1:
-        return f"{names[0]} alone is best: {value}."
-    others = ", ".join(names[1:])
-    return f"{names[0]} has the best mean, {value}; not told from it: {others}."
+    if compared.sole:
+        return f"{best[0].scheme} alone is best: {value}."
+    if len(best) == len(compared.answers):
+        return f"All are equal ({best[0].scheme}: {value})."
+    parts = [f"{best[0].scheme} has the best mean, {value}"]
+    for words, found in (
+        ("equal", best[1:]),
+        ("not decided", compared.standing("not decided")),
+        ("no value", compared.standing("no value")),
+    ):
+        if found:
+            parts.append(f"{words}: {', '.join(answer.scheme for answer in found)}")
+    left_out = f"; {compared.missing} values that not all have are left out"
+    return "; ".join(parts) + (left_out if compared.missing else "") + "."
 
 
 def scheme_text(summary: Summary, name: str) -> str:
     """Say in words how a scheme fared over all rows, and what it cost."""
-    sole = [one.row.label for one in summary.rows if [a.scheme for a in one.best] == [name]]
-    among = sum(name in [answer.scheme for answer in one.best] for one in summary.rows)
+    asked = [one for one in summary.rows if not one.empty]
+    sole = [one.row.label for one in asked if one.sole and one.best[0].scheme == name]
+    among = sum(name in [answer.scheme for answer in one.best] for one in asked)
+    open_ = sum(name in [a.scheme for a in one.standing("not decided")] for one in asked)
     (found,) = (cost for cost in summary.costs if cost.scheme == name)
-    parts = [f"among the best in {among} of {len(summary.rows)} rows"]
+    parts = [f"among the best in {among} of {len(asked)} rows"]
+    parts += [f"not decided in {open_}"] if open_ else []
     parts += [f"alone in: {', '.join(sole)}"] if sole else []
-    factors = {one.row.label: factor_to_best(one, name) for one in summary.rows}
+    factors = {one.row.label: factor_to_best(one, name) for one in asked}
     stuck = [label for label, factor in factors.items() if math.isinf(factor)]
     finite = {label: f for label, f in factors.items() if math.isfinite(f)}
     if stuck:
@@ -118,27 +130,29 @@ def heat_map(summary: Summary) -> Figure:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    columns = [one.row.label for one in summary.rows]
+    rows = [one for one in summary.rows if not one.empty]
+    columns = [one.row.label for one in rows]
+    seeds = {one.row.study: max(a.mean.n for a in one.answers) for one in rows}
     height = 0.24 * len(summary.schemes) + 1.9
     canvas = Figure(figsize=(COLUMN_INCHES["two"], height), layout="constrained")
     axes = canvas.subplots()
     colours = mpl.colormaps["PuOr"]
-    for x, one in enumerate(summary.rows):
+    for x, one in enumerate(rows):
         for y, answer in enumerate(one.answers):
             gain = _gain(one, answer)
             shade = 0.5 if math.isnan(gain) else 0.5 + 0.42 * max(-1.0, min(1.0, gain))
             box = mpl.patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colours(shade))
             axes.add_patch(box)
-            weight = "bold" if answer.best and len(one.best) < len(one.answers) else "normal"
+            bold = answer.best and len(one.best) < len(one.answers)
             dark = abs(shade - 0.5) > 0.33
             axes.text(
                 x,
                 y,
-                _cell(answer),
+                _cell(answer, seeds[one.row.study]),
                 ha="center",
                 va="center",
                 fontsize=5.5,
-                fontweight=weight,
+                fontweight="bold" if bold else "normal",
                 color="white" if dark else "black",
             )
     axes.set_xlim(-0.5, len(columns) - 0.5)
@@ -156,8 +170,10 @@ def heat_map(summary: Summary) -> Figure:
 def _gain(compared: Compared, answer: Answer) -> float:
     """Return how good a ratio is: 1 very good, 0 as the reference, -1 very bad."""
     ratio = answer.ratio.mean
+    if math.isinf(answer.mean.mean):
+        return -1.0
     if math.isnan(ratio):
-        return -1.0 if math.isinf(answer.mean.mean) else math.nan
+        return math.nan
     if math.isinf(ratio) or ratio <= 0:
         worse = math.isinf(ratio) == (compared.row.better == "lower")
         return -1.0 if worse else 1.0
@@ -165,13 +181,15 @@ def _gain(compared: Compared, answer: Answer) -> float:
     return -gain if compared.row.better == "lower" else gain
 
 
-def _cell(answer: Answer) -> str:
-    ratio = answer.ratio.mean
-    if math.isnan(ratio):
-        return "∞" if math.isinf(answer.mean.mean) else "-"
-    if math.isinf(ratio):
+def _cell(answer: Answer, seeds: int) -> str:
+    """Return the ratio, with the number of its seeds where that is below what its study has."""
+    ratio, n = answer.ratio.mean, answer.ratio.n
+    if math.isinf(answer.mean.mean) or math.isinf(ratio):
         return "∞"
-    return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.3g}"
+    if math.isnan(ratio):
+        return "-"
+    text = f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.3g}"
+    return text if n == seeds else f"{text}\nn={n}"
 
 
 def write(summary: Summary, folder: Path) -> Path:
@@ -193,21 +211,25 @@ def caption() -> str:
     """Return what the figure shows, in words."""
     return (
         f"Ratio to {REFERENCE}, seed by seed; purple is better than {REFERENCE}, orange worse, and "
-        f"the colours end at {_MOST:g} times. Bold: no other scheme is surely better by more than "
-        f"{100 * NEGLIGIBLE:g} % (95 % interval of the difference over seeds); not where all are."
+        f"the colours end at {_MOST:g} times. Bold: the best mean, and what is equal to it (95 % "
+        f"interval of the difference within {100 * NEGLIGIBLE:g} %); not where all are. ∞: a run "
+        "did not finish."
     )
 
 
 def how_sure(summary: Summary) -> str:
     """Say how many seeds there are, and what that decides."""
-    seeds = sorted({answer.mean.n for one in summary.rows for answer in one.answers})
+    asked = [one for one in summary.rows if not one.empty]
+    seeds = sorted({answer.mean.n for one in asked for answer in one.answers if answer.mean.n})
     count = str(seeds[-1]) if seeds[0] == seeds[-1] else f"{seeds[0]} to {seeds[-1]}"
     told = sum(one.sole for one in summary.rows)
     missing = summary.planned - summary.runs
     return (
         f"{summary.runs} runs, {count} seeds a setting, 95 % Student-t intervals over seeds. In "
-        f"{told} of {len(summary.rows)} rows one scheme alone is best; each row is tested by "
-        "itself, so that one in twenty of the differences told may be chance."
+        f"{told} of {len(asked)} rows one scheme alone is best. Each scheme is tested by itself "
+        "against the best of all, row by row, without correction for the number of tests: more "
+        "than one in twenty of the differences told may be chance. Where seeds only shift "
+        "starts by a microsecond (incasts, bursts), intervals say little of other traffic."
         + (f" {missing} planned runs are missing." if missing else "")
     )
 
