@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import pyorch.config  # noqa: F401  (registers the kinds of topology)
@@ -541,6 +543,42 @@ def test_thinning_keeps_extremes() -> None:
     assert kept_times[kept.argmax()] == 31_415
 
 
+def mean_over_time(times: np.ndarray, values: np.ndarray) -> float:
+    """Of a step line."""
+    return float(np.dot(values[:-1], np.diff(times)) / (times[-1] - times[0]))
+
+
+def test_thinning_keeps_the_time_mean_of_short_pauses() -> None:
+    """20,000 pauses of 1 us, one every 100 us, are 1 % of the time in the picture, too."""
+    starts = np.arange(20_000) * 100.0
+    times = np.append(np.column_stack([starts, starts + 1]).ravel(), 2e6)
+    values = np.append(np.tile([1.0, 0.0], 20_000), 0.0)
+    kept_times, kept = thin(times, values)
+    assert len(kept) <= 3000
+    assert mean_over_time(kept_times, kept) == pytest.approx(0.01, rel=1e-9)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1000), st.integers(-50, 50)), min_size=40, max_size=400
+    ).filter(lambda steps: sum(length for length, _ in steps) > 0),
+    st.integers(30, 60),
+)
+def test_a_thinned_line_has_the_mean_and_the_extremes_of_the_whole(
+    steps: list[tuple[int, int]], most: int
+) -> None:
+    """And its times go forward, from the first to the last."""
+    times = np.cumsum([0, *(length for length, _ in steps)]).astype(float)
+    values = np.array([*(level for _, level in steps), steps[-1][1]], dtype=float)
+    kept_times, kept = thin(times, values, most)
+    assert len(kept) <= max(most, 2) or len(times) <= most
+    assert (np.diff(kept_times) >= 0).all()
+    assert (kept_times[0], kept_times[-1]) == (times[0], times[-1])
+    assert (kept.min(), kept.max()) == (values.min(), values.max())
+    whole = mean_over_time(times, values)
+    assert mean_over_time(kept_times, kept) == pytest.approx(whole, rel=1e-6, abs=1e-6)
+
+
 def test_timeseries_row_refuses_a_wrong_unit() -> None:
     """A queue has no rate."""
     rows = [{"table": "queue", "port": "s0:h0", "unit": "Gbps"}]
@@ -791,6 +829,28 @@ def test_the_live_line_is_the_printed_one() -> None:
     (line,) = (t for t in drawn.live["data"] if "yaxis" not in t)
     assert max(line["y"]) == pytest.approx(shown["value"].max() / 1e3, rel=1e-4)
     assert line["x"][-1] == pytest.approx(shown["time_ps"].max() / 1e6, rel=1e-6)
+
+
+def test_live_axes_hold_their_marks_and_rows_their_legend() -> None:
+    """A mark above the data is inside; the first panel of a row of several ports names them."""
+    row = {
+        "table": "queue",
+        "port": ["s0:h0", "s0:h1"],
+        "class": 3,
+        "unit": "MB",
+        "marks": [{"value": "180KB", "label": "limit"}],
+    }
+    alone = {"table": "rate", "port": "s0:h0", "class": 3, "unit": "Gbps"}
+    drawn = draw({**TIMESERIES, "rows": [alone, row]}, study())
+    assert drawn.live is not None
+    panels = len({t.get("yaxis", "y") for t in drawn.live["data"]}) // 2
+    low, high = drawn.live["layout"][f"yaxis{panels + 1}"]["range"]
+    assert low == 0
+    assert 0.18 < high < 0.25
+    named = [t for t in drawn.live["data"] if t["showlegend"]]
+    assert [t["name"] for t in named] == ["s0:h0", "s0:h1"]
+    assert {t["yaxis"] for t in named} == {f"y{panels + 1}"}
+    assert len({t["legendgroup"] for t in drawn.live["data"]}) == 3
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST_POINTS = 3000  # more than a printed column can show
+_OF_A_GROUP = 3  # points that a group keeps at most when a line is thinned
 _LIVE_POINTS = 24000  # of all lines of a figure on the page: some 100 KB
 
 
@@ -126,7 +128,7 @@ class Timeseries(OverTime):
             drawn.append(_DrawnRow(row, whole, shown, marks))
             for j, (value, _) in enumerate(panels):
                 _draw_panel(axes[i][j], lines[j], clock, shown, pause=row.table == "pause")
-                parts += [_table(line, row, show_value(self.columns, value)) for line in lines[j]]
+                parts += [_table(line, row, show_value(self.columns, value)) for line in whole[j]]
             _finish_row(axes[i], row, shown)
             draw_marks(axes[i], [rows for _, rows in panels], row.marks, shown)
         for j, (value, _) in enumerate(panels):
@@ -169,21 +171,42 @@ class Timeseries(OverTime):
 
 
 def thin(times: Floats, values: Floats, most: int = _MOST_POINTS) -> tuple[Floats, Floats]:
-    """At most so many points of a step line that keep every visible peak and trough.
+    """At most so many points of a step line that keep every peak, every trough and the time mean.
 
-    Of each group of neighbours the lowest and the highest stay, in their order in time.
+    Of each group of neighbours the lowest and the highest level stay. The rarer of the two begins
+    where it does in the line; it lasts so long that the mean over the time of the group is that of
+    the line. Points kept as they are would not do: a peak would last until the next one kept.
     """
     import numpy as np
 
     if len(times) <= most:
         return times, values
-    groups = np.array_split(np.arange(len(times)), most // 2)
-    kept = {0, len(times) - 1}
-    for group in groups:
-        kept.add(int(group[values[group].argmin()]))
-        kept.add(int(group[values[group].argmax()]))
-    index = np.array(sorted(kept))
-    return times[index], values[index]
+    found: list[tuple[float, float]] = []
+    bounds = np.linspace(0, len(times) - 1, most // _OF_A_GROUP).astype(int)
+    for first, after in pairwise(bounds.tolist()):
+        found += _group(times[first : after + 1], values[first:after])
+    found.append((float(times[-1]), float(values[-1])))
+    index = np.array(found)
+    return index[:, 0], index[:, 1]
+
+
+def _group(times: Floats, values: Floats) -> list[tuple[float, float]]:
+    """Two levels in place of a group of a step line; times has the group's end, too."""
+    import numpy as np
+
+    begin, end = float(times[0]), float(times[-1])
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return [(begin, low)]
+    above = float(np.dot(values - low, np.diff(times))) / (high - low)
+    above = min(above, end - begin)
+    rare, usual, lasts = (high, low, above)
+    if above > (end - begin) / 2:
+        rare, usual, lasts = (low, high, end - begin - above)
+    where = int((values == rare).argmax())
+    start = min(float(times[where]), end - lasts)
+    points = [(start, rare), (start + lasts, usual)]
+    return points if start <= begin else [(begin, usual), *points]
 
 
 def _pause_points(
@@ -269,11 +292,14 @@ def _live(
     most = max(_MOST_POINTS, _LIVE_POINTS // max(count, 1))
     data: list[live.Spec] = []
     for i, drawn in enumerate(rows):
+        legend = 0 if len(drawn.row.ports) > 1 else -1
         for j, lines in enumerate(drawn.lines):
             number = i * len(titles) + j + 1
             place = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
             for index, line in enumerate(lines):
-                data += _live_lines(drawn, line.thinned(most), index, clock, place)
+                data += _live_lines(
+                    drawn, line.thinned(most), (i, index), clock, place, legend=j == legend
+                )
     time_axis = live.axis(
         title={"text": label_axis("Time", clock.label)}, range=live.numbers(shown_time)
     )
@@ -316,7 +342,10 @@ def _live_values(drawn: _DrawnRow) -> live.Spec:
     if drawn.row.table != "pause":
         levels = [line.levels for lines in drawn.lines for line in lines]
         low = min([0.0, *(float(level.min()) for level in levels)])
-        high = max([drawn.shown.factor, *(float(level.max()) for level in levels)])
+        marks = [mark for panel in drawn.marks for mark in panel]
+        tops = [parse_quantity(mark.value).value for mark in marks]
+        high = max([0.0, *tops, *(float(level.max()) for level in levels)])
+        high = high or drawn.shown.factor
         shown = [low / drawn.shown.factor, high * 1.05 / drawn.shown.factor]
         return live.axis(title=title, range=live.numbers(shown))
     names = [line.name for line in drawn.lines[0]]
@@ -325,9 +354,20 @@ def _live_values(drawn: _DrawnRow) -> live.Spec:
 
 
 def _live_lines(
-    drawn: _DrawnRow, line: Line, index: int, clock: Scale, place: live.Spec
+    drawn: _DrawnRow,
+    line: Line,
+    number: tuple[int, int],
+    clock: Scale,
+    place: live.Spec,
+    *,
+    legend: bool,
 ) -> list[live.Spec]:
-    """The traces of one line; a pause is an area between a base and a step line."""
+    """The traces of one line; a pause is an area between a base and a step line.
+
+    number: of the row and of the line in it. legend: whether its panel is the one that names the
+    lines of the row.
+    """
+    row, index = number
     pause = drawn.row.table == "pause"
     times = live.numbers(line.times / clock.factor)
     levels = line.levels * 0.8 + index if pause else line.levels / drawn.shown.factor
@@ -343,8 +383,8 @@ def _live_lines(
             "dash": "solid" if pause else live.dash(index),
             "width": 0 if pause else 1.4,
         },
-        "legendgroup": f"{index}",
-        "showlegend": not pause and not place and len(drawn.row.ports) > 1,
+        "legendgroup": f"{row}-{index}",
+        "showlegend": legend and not pause,
         **place,
     }
     if not pause:
