@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
+from pyorch.plan import NOT_HASHED
 
 if TYPE_CHECKING:
+    from pyorch.config.experiment import Experiment
     from pyorch.report.reproduction import Row, Study
 
 ALL = "all"
 FOLDER = "reproduction"
+_VERSION_DIGITS = 12
+_NO_SETTINGS = ("title", "question", "source", "metric", "figure", "expect")
 
 
 def names_of(pattern: str, paths: Paths) -> list[str] | None:
@@ -55,6 +61,7 @@ def study_of(name: str, paths: Paths) -> Study:
     Raises UserError when it cannot be read.
     """
     from pyorch.cli import make_plan
+    from pyorch.config import load_experiment
     from pyorch.metrics import parse
     from pyorch.report.data import ReportData
     from pyorch.report.expect import evaluate
@@ -64,8 +71,9 @@ def study_of(name: str, paths: Paths) -> Study:
     expects = list(plan.experiment.expects)
     open_seeds = {spec.data["seed"] for spec in plan.missing}
     specs = [spec for spec in plan.specs if spec.data["seed"] not in open_seeds]
+    settings = settings_of(load_experiment(name, paths=paths))
     if not specs:
-        return Study(name, expects, None)
+        return Study(name, expects, None, settings)
     fingerprint = plan.build.fingerprint
     runs = plan.store.collect(specs, fingerprint)
     by_hash = {spec.hash(fingerprint): spec for spec in specs}
@@ -73,14 +81,39 @@ def study_of(name: str, paths: Paths) -> Study:
     data = ReportData(plan.store, runs, by_hash, metrics)
     seeds, planned = (len({spec.data["seed"] for spec in some}) for some in (specs, plan.specs))
     note = f"; {seeds} of {planned} seeds" if seeds < planned else ""
-    return Study(name, expects, evaluate(expects, runs, data.units, data.settings), note)
+    results = evaluate(expects, runs, data.units, data.settings)
+    return Study(name, expects, results, settings, note)
+
+
+def settings_of(experiment: Experiment) -> str:
+    """The version of a study's settings: equal when all its runs but for the seeds are equal.
+
+    It is made of what the runs are told and, for attributes of C++ objects, of the files as they
+    are written, so that it needs no built modules. Texts, metrics, figures and expectations have
+    no part in it. Raises UserError when a file cannot be read.
+    """
+    from pyorch.config.load import read_toml
+
+    file = experiment.file
+    document = read_toml(file, file.name)
+    included = [read_toml(file.parent / name, name) for name in document.get("include", [])]
+    points = [_without(point.data, NOT_HASHED) for point in experiment.points]
+    documents = [_without(one, _NO_SETTINGS) for one in (document, *included)]
+    for one in documents:
+        one["run"] = _without(one.get("run", {}), ("seeds",))
+    text = json.dumps([points, documents], sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:_VERSION_DIGITS]
+
+
+def _without(table: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in keys}
 
 
 def rows_of(names: Sequence[str], paths: Paths) -> tuple[list[Row], list[str]]:
     """(rows of the page, studies of these of which no seed is done).
 
     Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
-    them. Raises UserError.
+    them while its settings are those of then. Raises UserError.
     """
     from pyorch.config import list_experiments
     from pyorch.report.published import load_published
@@ -88,18 +121,20 @@ def rows_of(names: Sequence[str], paths: Paths) -> tuple[list[Row], list[str]]:
 
     published = load_published(paths.published)
     known = [name for name, _ in list_experiments(paths)]
-    studies = [study_of(name, paths) if name in names else _unread(name, paths) for name in known]
+    studies = [study_of(name, paths) if name in names else unread(name, paths) for name in known]
     left = [study.name for study in studies if study.name in names and study.results is None]
     kept = paths.reproduction.with_suffix(".csv")
     before = from_csv(kept.read_text(encoding="utf-8")) if kept.is_file() else []
     return carry_over(make_rows(published, studies), before), left
 
 
-def _unread(name: str, paths: Paths) -> Study:
+def unread(name: str, paths: Paths) -> Study:
+    """A study without results. Raises UserError when its file cannot be read."""
     from pyorch.config import load_experiment
     from pyorch.report.reproduction import Study
 
-    return Study(name, list(load_experiment(name, paths=paths).expects), None)
+    experiment = load_experiment(name, paths=paths)
+    return Study(name, list(experiment.expects), None, settings_of(experiment))
 
 
 def report_several(names: Sequence[str], paths: Paths | None = None) -> int:

@@ -32,7 +32,8 @@ class ExpectModel(Entry):
     `relative_to` divides by the metric of another run: the one of the same seed that differs in
     what it names, for instance the variant. `why` says, in a sentence, why what is measured
     differs, or cannot be compared; with `comparable = false` the numbers stand side by side and
-    nothing is judged.
+    nothing is judged. `says` is what the source says, in its words: for the page of all published
+    numbers, where a bound of ours must not look like theirs.
     """
 
     what: str = Field(min_length=1)
@@ -50,6 +51,7 @@ class ExpectModel(Entry):
     fails: bool = True
     comparable: bool = True
     why: str = ""
+    says: str = ""
 
     @model_validator(mode="after")
     def _check(self) -> ExpectModel:
@@ -111,6 +113,12 @@ class ExpectModel(Entry):
         if self.equals is not None:
             checks.append(value == parse_quantity(self.equals).value)
         return all(checks)
+
+    def quoted(self) -> str:
+        """What the source itself says: `says`, else its number; "" when all bounds are ours."""
+        if self.says or self.published is None or self.status != "verified":
+            return self.says
+        return show_text(self.published)
 
     def criterion(self) -> str:
         """What counts as agreement, for people: "75 KB ± 2 %", "≤ 80 KB"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,7 @@ from pyorch.config.load import read_toml
 from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
+from pyorch.report.quantities import show_text
 
 _G = 10**9
 _FIBRE = 0.65 * 299_792_458  # speed of light in single-mode fibre, as DSH has it [m/s]
@@ -28,7 +30,6 @@ CLOSED_FORMS: Mapping[str, Callable[[], Quantity]] = {
     "gfc-worst-share": lambda: Quantity(gfc.worst_overhead(64, 7_400_000) / (10 * _G), "1"),
     "gfc-steady-overhead": lambda: Quantity(gfc.steady_overhead(64, 7_400_000), "bit/s"),
     "gfc-steady-share": lambda: Quantity(gfc.steady_overhead(64, 7_400_000) / (10 * _G), "1"),
-    "gfc-tau": lambda: Quantity(gfc.Link().formula_latency, "ps"),
     "dsh-fibre-delay": lambda: Quantity(300 / _FIBRE * 1e12, "ps"),
     "sfc-wire": lambda: Quantity(100 / _FIBRE * 1e12, "ps"),
     "sfc-message": lambda: Quantity(_time_ps(128, 25 * _G), "ps"),
@@ -55,7 +56,8 @@ class Number(Entry):
 
     `verdict` says that it is an input ("setting", which `study` uses as it is given), "not
     comparable" or "not modelled", and `why`. `closed_form` computes it again from what the document
-    gives, and `tolerance` (relative) judges. `study` and `expect` (its `what`) measure it.
+    gives, and `tolerance` (relative) judges, or `bound`: whether `value` is the most or the least.
+    `study` and `expect` (its `what`) measure it; with "not comparable" ours only stands beside it.
     """
 
     document: EntryName
@@ -69,10 +71,32 @@ class Number(Entry):
     closed_form: str | None = None
     value: QuantityText | None = None
     tolerance: float | None = Field(default=None, gt=0)
+    bound: Literal["max", "min"] | None = None
+
+    def holds(self, found: float) -> bool:
+        """Whether what the closed form gives [base unit] meets the published value."""
+        if self.value is None:
+            raise ValueError("not a closed form")
+        wanted = parse_quantity(self.value).value
+        if self.bound is not None:
+            return found <= wanted if self.bound == "max" else found >= wanted
+        return math.isclose(found, wanted, rel_tol=self.tolerance or 0)
+
+    def criterion(self) -> str:
+        """What counts as reached, for people: "69 Mb/s ± 1 %", "≤ 23 KB"; "" without a value."""
+        if self.value is None:
+            return ""
+        percent = self.published.endswith("%")
+        value = self.value if not percent else f"{parse_quantity(self.value).value * 100:g} %"
+        text = value if isinstance(value, str) and percent else show_text(value)
+        if self.bound is not None:
+            return f"{'≤' if self.bound == 'max' else '≥'} {text}"
+        return f"{text} ± {(self.tolerance or 0) * 100:g} %"
 
     @model_validator(mode="after")
     def _check(self) -> Number:
-        forms = [self.verdict, self.expect, self.closed_form]
+        beside = self.verdict == "not comparable" and self.expect is not None
+        forms = [None if beside else self.verdict, self.expect, self.closed_form]
         if sum(form is not None for form in forms) != 1:
             raise ValueError("give one of 'verdict', 'expect' and 'closed_form'")
         if (self.expect is not None or self.verdict == "setting") and not self.study:
@@ -88,8 +112,8 @@ class Number(Entry):
         if self.closed_form not in CLOSED_FORMS:
             known = ", ".join(CLOSED_FORMS)
             raise ValueError(f"no closed form '{self.closed_form}'; there are: {known}")
-        if self.value is None or self.tolerance is None:
-            raise ValueError("'closed_form' needs 'value' and 'tolerance'")
+        if self.value is None or (self.tolerance is None) == (self.bound is None):
+            raise ValueError("'closed_form' needs 'value', and one of 'tolerance' and 'bound'")
         unit = parse_quantity(self.value).unit
         if unit != CLOSED_FORMS[self.closed_form]().unit:
             raise ValueError(f"'value' is in {unit}, but {self.closed_form} is not")
@@ -97,8 +121,13 @@ class Number(Entry):
 
 
 class Published(Entry):
-    """The whole file."""
+    """The whole file.
 
+    others: words that begin the source of an [[expect]] of some other document, read as well but
+    not one of those of the page.
+    """
+
+    others: list[str] = Field(default=[])
     document: list[Document] = Field(min_length=1)
     number: list[Number] = Field(default=[])
 

@@ -39,7 +39,7 @@ VERDICTS = {
     NOT_COMPARABLE: "ours stands beside it, but something keeps the two from being compared",
     NOT_MODELLED: "the simulator has nothing that this number is about",
     SETTING: "an input, which the study uses as it is given",
-    NOT_RUN: "the study has no results yet",
+    NOT_RUN: "the study has no results, or none since its settings changed",
 }
 """Every verdict and what it means."""
 _COLOURS = {REACHED: "good", DIFFERS: "bad", SETTING: "", NOT_MODELLED: ""}
@@ -50,8 +50,10 @@ class Row:
     """One published number.
 
     document: its key. place: where in it. what, where: the statement, and the runs it was measured
-    in. published, ours: for people. verdict: of VERDICTS. why: of a difference, or of what was not
-    compared. study: what measures it, "" for none.
+    in. published: what the document says, "" when the study states only a bound of its own. judged:
+    that bound, or the tolerance. ours: for people. verdict: of VERDICTS. why: of a difference, or
+    of what was not compared. study: what measures it, "" for none. settings: the version of the
+    study's settings that was measured, "" when nothing is.
     """
 
     document: str
@@ -59,27 +61,32 @@ class Row:
     what: str
     where: str
     published: str
+    judged: str
     ours: str
     verdict: str
     why: str
     study: str
+    settings: str
 
     @property
     def key(self) -> tuple[str, ...]:
         """What tells a row apart from all others, whatever was measured."""
-        return (self.document, self.place, self.what, self.where, self.published, self.study)
+        said = (self.published, self.judged)
+        return (self.document, self.place, self.what, self.where, *said, self.study)
 
 
 @dataclass(frozen=True)
 class Study:
     """What the page needs of a study: its expectations, and their results, None without any.
 
-    note: what is to be said of the results as a whole.
+    settings: tells versions of its settings apart. note: what is to be said of the results as a
+    whole.
     """
 
     name: str
     expects: Sequence[ExpectModel]
     results: Sequence[Result] | None
+    settings: str = ""
     note: str = ""
 
 
@@ -117,9 +124,11 @@ def _verified(published: Published, study: Study, number: int, expect: ExpectMod
             _place(document, expect.source),
             expect.what,
             where_text(expect),
-            expect.criterion(),
+            expect.quoted(),
+            expect.criterion() if expect.comparable else "",
             *_judged(study, number, expect.why),
             study.name,
+            study.settings,
         )
     ]
 
@@ -140,7 +149,7 @@ def _judged(study: Study, number: int, why: str) -> tuple[str, str, str]:
         why = f"A run has no value. {why}".strip()
     elif found == DIFFERS:
         why = f"{result.difference()}. {why}".strip()
-    return result.measured() + study.note, found, "" if found == REACHED else why
+    return result.measured() + study.note, found, why
 
 
 def _of_number(number: Number, studies: Mapping[str, Study]) -> Row:
@@ -148,11 +157,11 @@ def _of_number(number: Number, studies: Mapping[str, Study]) -> Row:
     where = f'published.toml: "{number.what}"'
     if number.study and number.study not in studies:
         raise UserError([Problem(where, f"there is no study '{number.study}'", None, None)])
-    ours, why = "-", number.why
+    ours, why, judged, settings = "-", number.why, "", ""
     verdict: str = number.verdict or ""
     if number.closed_form is not None:
         ours, verdict = _computed(number)
-        why = "" if verdict == REACHED else number.why
+        judged = number.criterion()
     elif number.expect is not None:
         study = studies[number.study]
         names = [expect.what for expect in study.expects]
@@ -162,26 +171,33 @@ def _of_number(number: Number, studies: Mapping[str, Study]) -> Row:
             )
             raise UserError([Problem(where, what, "exactly one", "name one of them")])
         place = names.index(number.expect)
-        ours, verdict, why = _judged(study, place, number.why or study.expects[place].why)
+        ours, found, why = _judged(study, place, number.why or study.expects[place].why)
+        settings = study.settings
+        if number.verdict is None:
+            verdict, judged = found, study.expects[place].criterion()
+        else:
+            verdict, why = (number.verdict if found != NOT_RUN else found), number.why
     return Row(
         number.document,
         number.place,
         number.what,
         "",
         number.published,
+        judged,
         ours,
         verdict,
         why,
         number.study,
+        settings,
     )
 
 
 def _computed(number: Number) -> tuple[str, str]:
     """(ours, verdict) of a closed form."""
-    if number.closed_form is None or number.value is None or number.tolerance is None:
+    if number.closed_form is None or number.value is None:
         raise ValueError("not a closed form")
     found, wanted = CLOSED_FORMS[number.closed_form](), parse_quantity(number.value)
-    near = math.isclose(found.value, wanted.value, rel_tol=number.tolerance)
+    near = number.holds(found.value)
     shown = scale_of_text(number.value)
     text = show(found.value, found.unit, shown) if shown else f"{found.value:.3g}"
     if number.published.endswith("%"):
@@ -192,14 +208,21 @@ def _computed(number: Number) -> tuple[str, str]:
 
 
 def carry_over(rows: Sequence[Row], before: Iterable[Row]) -> list[Row]:
-    """Rows of studies that were not run, with what an earlier page says of the same number."""
+    """Rows of studies that were not run, with what an earlier page says of the same number.
+
+    What was measured with other settings is not carried: the row stays "not run" and says so.
+    """
     known = {row.key: row for row in before}
-    return [
-        replace(row, ours=old.ours, verdict=old.verdict, why=old.why)
-        if row.verdict == NOT_RUN and (old := known.get(row.key)) is not None
-        else row
-        for row in rows
-    ]
+    return [_carried(row, known.get(row.key)) for row in rows]
+
+
+def _carried(row: Row, old: Row | None) -> Row:
+    """A row with what was said of it before."""
+    if row.verdict != NOT_RUN or old is None or old.verdict == NOT_RUN:
+        return row
+    if old.settings != row.settings:
+        return replace(row, why=f"The study's settings changed; before, ours was {old.ours}.")
+    return replace(row, ours=old.ours, verdict=old.verdict, why=old.why)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -234,7 +257,8 @@ def to_markdown(rows: Sequence[Row], documents: Sequence[Document]) -> str:
         "Every number that the source documents publish, and ours beside it. Made by",
         "`invoke report all` from the results of all studies and [published.toml](published.toml);",
         "do not edit. What a study derives from a document, or what is only recalled of it, is not",
-        "here: the study's own report has it.",
+        "here: the study's own report has it. *published* is what the document says, and empty",
+        "where it gives no number; *judged by* is our criterion.",
         "",
         "| verdict | rows | means |",
         "|---|---|---|",
@@ -244,8 +268,8 @@ def to_markdown(rows: Sequence[Row], documents: Sequence[Document]) -> str:
         mine = [row for row in rows if row.document == document.key]
         lines += ["", f"## {document.title}", ""]
         lines += [
-            "| where | what | published | ours | verdict | why |",
-            "|---|---|---|---|---|---|",
+            "| where | what | published | judged by | ours | verdict | why |",
+            "|---|---|---|---|---|---|---|",
         ]
         lines += [_markdown_row(row) for row in mine]
     return "\n".join([*lines, ""])
@@ -254,24 +278,32 @@ def to_markdown(rows: Sequence[Row], documents: Sequence[Document]) -> str:
 def _markdown_row(row: Row) -> str:
     what = f"{row.what} ({row.where})" if row.where else row.what
     study = f" ({row.study})" if row.study else ""
-    cells = (row.place, what + study, row.published, row.ours, row.verdict, row.why)
+    cells = (
+        row.place,
+        what + study,
+        row.published,
+        row.judged,
+        row.ours,
+        row.verdict,
+        row.why,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def to_tex(rows: Sequence[Row], documents: Sequence[Document]) -> str:
     """One booktabs table a document."""
-    heads = ("Where", "What", "Published", "Ours", "Verdict")
+    heads = ("Where", "What", "Published", "Judged by", "Ours", "Verdict")
     return "\n".join(
         booktabs(
             heads,
             [
-                (row.place, row.what, row.published, row.ours, row.verdict)
+                (row.place, row.what, row.published, row.judged, row.ours, row.verdict)
                 for row in rows
                 if row.document == document.key
             ],
             caption=document.title,
             label=f"tab:{document.key}",
-            widths=(0.17, 0.34, 0.15, 0.19, 0.15),
+            widths=(0.15, 0.28, 0.16, 0.13, 0.16, 0.12),
             long=True,
         )
         for document in documents
