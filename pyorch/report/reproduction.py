@@ -255,7 +255,7 @@ def to_markdown(rows: Sequence[Row], documents: Sequence[Document]) -> str:
         "# Reproduction",
         "",
         "Every number that the source documents publish, and ours beside it. Made by",
-        "`invoke report all` from the results of all studies and [published.toml](published.toml);",
+        "`invoke report all` from the results of all studies and `docs/published.toml`;",
         "do not edit. What a study derives from a document, or what is only recalled of it, is not",
         "here: the study's own report has it. *published* is what the document says, and empty",
         "where it gives no number; *judged by* is our criterion.",
