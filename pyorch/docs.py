@@ -28,7 +28,7 @@ GUIDE = ("experiments", "running", "reports", "cluster", "build", "gfc")
 RESULTS = ("bakeoff",)
 PROJECT = ("architecture", "performance", "contributing")
 START = "start"
-OUTWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
+OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
 
 
 @cli.command

@@ -60,6 +60,7 @@ class Switch:
 
     name: whose it is. size: its buffer. lossy_pool: the part for lossy classes. classes: lossless
     ones. frames: sizes of frames, control delay. alpha: of dynamic thresholds. source: of the size.
+    mask: which classes are lossless in an experiment; 0: not given.
     """
 
     name: str
@@ -71,6 +72,14 @@ class Switch:
     alpha: float
     source: str = ""
     note: str = ""
+    mask: int = 0
+
+    @property
+    def lossless(self) -> int:
+        """Which classes are lossless, bit c for class c: as given, else around class 3."""
+        if self.mask.bit_count() == self.classes:
+            return self.mask
+        return ((1 << self.classes) - 1) << max(0, min(3, CLASSES - self.classes))
 
     @property
     def queues(self) -> int:
@@ -241,7 +250,11 @@ def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
     changed: dict[str, Any] = {"alpha": alpha} if alpha else {}
     changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
     changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
-    return replace(switch, frames=_frames(switch.frames, values), **changed)
+    switch = replace(switch, frames=_frames(switch.frames, values), **changed)
+    if switch.classes == 0:
+        what = "none of its classes is lossless"
+        raise UserError([Problem(name, what, None, "say how many are to be: --classes")])
+    return switch
 
 
 def _read(key: str, text: str, problems: list[Problem]) -> int | None:
@@ -285,21 +298,23 @@ def _frames(run: Frames, values: Mapping[str, int]) -> Frames:
 def _of_chip(asic: str, values: Mapping[str, int]) -> Switch:
     """A switch with all its ports alike, by default a Tomahawk's."""
     chip = ASICS[asic or "tomahawk"]
+    changed = [key for key in ("buffer", "ports", "rate") if key in values]
+    own = bool(changed) and not asic
     ports = Ports(
         values.get("ports", chip.ports),
         values.get("rate", chip.rate),
         values.get("cable", values.get("delay", DEFAULT_DELAY)),
     )
     return Switch(
-        name=asic or "tomahawk",
+        name="switch" if own else asic or "tomahawk",
         ports=(ports,),
         size=chip.size,
         lossy_pool=10**6,
         classes=1,
         frames=replace(frames(None, {}), payload=1452, header=48),
         alpha=0.125,
-        source=chip.source,
-        note=chip.note,
+        source=f"default: {chip.source}" if own else chip.source,
+        note="" if own else chip.note,
     )
 
 
@@ -321,12 +336,14 @@ def of_setting(experiment: Experiment, types: Any) -> Switch:
     attributes = point.data["attributes"]
     buffer = section_of(types, attributes, "buffer") or {}
     run = frames(types, attributes)
+    mask = int(number(buffer["LosslessClasses"]))
     base = Switch(
         name=experiment.name,
         ports=(),
         size=int(number(buffer["Size"])),
         lossy_pool=int(number(buffer["LossyPool"])),
-        classes=max(1, int(number(buffer["LosslessClasses"])).bit_count()),
+        classes=mask.bit_count(),
+        mask=mask,
         frames=run,
         alpha=number(buffer["Alpha"]),
         source=f"[buffer] size of {experiment.name}",
@@ -335,6 +352,9 @@ def of_setting(experiment: Experiment, types: Any) -> Switch:
         replace(base, name=f"{node} of {base.name}", ports=ports)
         for node, ports in _switches(point.network)
     ]
+    if not found:
+        what = "its first setting has no switch to size"
+        raise UserError([Problem(experiment.name, what, None, "choose another experiment")])
     return max(found, key=lambda switch: switch.headroom)
 
 
@@ -429,7 +449,12 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
         int(dynamic_threshold(switch.alpha, switch.shared, count)) for count in (1, switch.queues)
     )
     rows += [
-        ("headroom in all", _size(switch.classes * switch.headroom), "classes x sum of eta'", _DSH),
+        (
+            "headroom in all",
+            _size(switch.classes * switch.headroom),
+            "classes x sum of eta'",
+            "derived",
+        ),
         ("shared, Bs", _size(switch.shared), "size - lossy pool - headroom", _DSH),
         ("XOFF, static", _size(switch.share), "Bs / (ports x classes)", "derived"),
         ("XON, static", _size(switch.share - switch.gap), "XOFF - 2 L", "GFC, section 4.1"),
@@ -486,7 +511,6 @@ def _none(count: int) -> str:
 def toml_lines(switch: Switch) -> list[str]:
     """Return the sections of an experiment file with these values."""
     run = switch.frames
-    mask = ((1 << switch.classes) - 1) << max(0, min(3, CLASSES - switch.classes))
     lines = [
         "# for the experiment file; headroom is left out: it is eta' on every port",
         "[queue_pair]",
@@ -500,7 +524,7 @@ def toml_lines(switch: Switch) -> list[str]:
         "[buffer]",
         f'size = "{format_bytes(switch.size)}"',
         f'lossy_pool = "{format_bytes(switch.lossy_pool)}"',
-        f"lossless_classes = {mask}         # bit c: class c",
+        f"lossless_classes = {switch.lossless}         # bit c: class c",
         'threshold = "static"         # or "dynamic", for which alpha and xon_offset are',
         f'xoff = "{switch.share}B"',
         f'xon = "{switch.share - switch.gap}B"',

@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import struct
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from pyorch.plan import RunSpec, expand
 from pyorch.trace import Options
 from pyorch.trace.command import Words, find_run, read_options
 from pyorch.trace.netanim import describe, layout, seconds, write_animation
+from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -211,16 +211,6 @@ EXPERT_ERROR = 0x800000
 DATA, ACK, NACK, CNP, SIGNAL, MAC = range(6)
 PFC = 0x0101
 FIRST, MIDDLE, LAST, ONLY = 0x06, 0x07, 0x08, 0x0A
-
-
-def tshark() -> str:
-    """The program; without it a test is left out, but not in CI."""
-    program = shutil.which("tshark")
-    if program is None and os.environ.get("CI"):
-        pytest.fail("tshark is not installed: apt-get install tshark")
-    if program is None:
-        pytest.skip("tshark is not installed: apt-get install tshark")
-    return program
 
 
 @functools.cache

@@ -92,9 +92,16 @@ def _read(file: FilePath, findings: Findings) -> Iterator[Added]:
         findings.merge([Problem(label, "is no list of variants", _SHAPE)])
         return
     for name, patch in variants.items():
-        try:
-            changes = list(leaves(nest(patch if isinstance(patch, dict) else {})))
-        except PatchError as error:
-            findings.merge([Problem(f"{label}: variants.{name}", str(error))])
+        where = f"{label}: variants.{name}"
+        if not isinstance(patch, dict):
+            findings.merge([Problem(where, f"{patch!r} is not a table", _SHAPE)])
             continue
-        yield Added(name, label, changes)
+        try:
+            added = Added(name, label, list(leaves(nest(patch))))
+        except PatchError as error:
+            findings.merge([Problem(where, str(error))])
+            continue
+        if added.chooses is None:
+            findings.merge([Problem(where, "it chooses no scheme", _SHAPE)])
+            continue
+        yield added

@@ -207,11 +207,14 @@ class _Loader:
     def _scale(self) -> None:
         """Put the changes of the chosen [scale.NAME] before the other overrides."""
         scales = self.document.pop("scale", {})
+        if not isinstance(scales, dict) or not all(isinstance(v, dict) for v in scales.values()):
+            self.findings.add(("scale",), f"{scales!r} is no list of scales", "[scale.NAME] tables")
+            scales = {}
         chosen = [override for override in self.overrides if override.path == ("scale",)]
         self.overrides = [override for override in self.overrides if override not in chosen]
         for override in chosen:
             name = str(override.values[0])
-            if not isinstance(scales, dict) or not isinstance(scales.get(name), dict):
+            if name not in scales:
                 hint = suggest(name, scales)
                 what = f"there is no [scale.{name}]"
                 self.findings.problems.append(

@@ -114,7 +114,12 @@ def load_schemes(pattern: object, folder: Path, findings: Findings) -> dict[str,
         return {}
     found: dict[str, Scheme] = {}
     for entry in patterns:
-        files = sorted(folder.glob(entry))
+        try:
+            files = sorted(folder.glob(entry))
+        except (NotImplementedError, ValueError, IndexError):  # absolute, empty, or "."
+            what = f"{entry!r} names no files beside the experiment file"
+            findings.add(("schemes",), what, '"schemes/*.toml"')
+            continue
         if not files:
             findings.add(("schemes",), f"no file is called {entry!r} beside the experiment file")
         for file in files:
@@ -181,8 +186,14 @@ def environment(document: Mapping[str, Any], network: Topology) -> dict[str, flo
     switch that has the most; headroom: eta' of such a port [B]; share: what is left of the buffer
     for each port beside headroom [B]. Raises UserError when the buffer has no size.
     """
-    port, buffer = document.get("port", {}), document.get("buffer", {})
-    queue_pair = document.get("queue_pair", {})
+    sections = ("port", "buffer", "queue_pair")
+    port, buffer, queue_pair = (document.get(section, {}) for section in sections)
+    for section in sections:
+        if not isinstance(document.get(section, {}), Mapping):
+            raise UserError([Problem(section, f"{document[section]!r} is not a table", None, None)])
+    if SWITCH not in network.kinds.tolist():
+        what = "there is no switch, whose ports the schemes' rules are about"
+        raise UserError([Problem("topology", what)])
     if "size" not in buffer:
         raise UserError([Problem("buffer.size", "missing", None, "the schemes' rules need it")])
     rate, delay_ps = int(network.rates.max()), int(network.delays.max())
@@ -193,7 +204,9 @@ def environment(document: Mapping[str, Any], network: Topology) -> dict[str, flo
         for key, default in (("payload_size", "1000B"), ("header_size", "48B"))
     )
     overhead = parse_bytes(port.get("overhead", "20B"))
-    headroom = eta_prime(rate, delay_ps, frame, 64, overhead, control_ps)
+    largest = max(frame, parse_bytes(queue_pair.get("min_frame_size", "64B")))
+    control = parse_bytes(port.get("control_frame_size", "64B"))
+    headroom = eta_prime(rate, delay_ps, largest, control, overhead, control_ps)
     switches = [n for n, kind in enumerate(network.kinds.tolist()) if kind == SWITCH]
     ends = [*network.a.tolist(), *network.b.tolist()]
     ports = max(ends.count(number) for number in switches)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.cli import BAD_INPUT, FAILED, OK, command, make_plan, whole_number
+from pyorch.cli import BAD_INPUT, FAILED, OK, command, make_plan
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.trace.capture import Options
 from pyorch.units import format_time, parse_time
@@ -43,7 +43,7 @@ class Words:
 @command
 def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = "") -> int:
     """Write the pcap files and the animation of one run, and tell how to open them."""
-    plan = make_plan(name, overrides, whole_number("--seeds", seeds))
+    plan = make_plan(name, overrides, seeds)
     spec = find_run(plan.specs, plan.build.fingerprint, run)
     options = read_options(words, _network(spec))
     run_hash = spec.hash(plan.build.fingerprint)
@@ -77,9 +77,9 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
     """
     from pyorch.engine.base import title
 
-    if text.isdecimal() and len(text) < 4:
-        if 1 <= int(text) <= len(specs):
-            return specs[int(text) - 1]
+    if text.isdecimal() and 1 <= int(text) <= len(specs):
+        return specs[int(text) - 1]
+    if text.isdecimal() and len(text) < 4:  # longer ones may be the start of a hash
         raise _no_run(specs, text, "there is no run of this number")
     titles = [title(spec) for spec in specs]
     tests = (
@@ -234,12 +234,12 @@ def _tell(answer: dict[str, Any], folder: Path) -> None:
 
 def _compare(plan: Plan, run_hash: str, answer: dict[str, Any], options: Options) -> int:
     """Say whether the run had the results that are stored, if it was the whole run."""
-    if options.until_ps is not None:
-        return OK
     for problem in answer["problems"]:
         print(f"the run's result is wrong: {problem}", file=sys.stderr)
-    if not plan.store.is_done(run_hash):
-        return FAILED if answer["problems"] else OK
+    if answer["problems"]:
+        return FAILED
+    if options.until_ps is not None or not plan.store.is_done(run_hash):
+        return OK
     stored = plan.store.read_summary(run_hash)["summary"]
     if stored == answer["summary"]:
         print(f"results:          the same as those of the stored run {run_hash}")

@@ -131,14 +131,18 @@ def layout(network: Topology) -> dict[int, tuple[float, float]]:
     """Place the nodes: hosts at the bottom, switches in layers by their distance to a host.
 
     Where switches of one layer are joined to each other, as in a ring, they stand on a circle with
-    their hosts outside, so that no link hides behind another.
+    their hosts outside, so that no link hides behind another; not where a host has no switch.
     """
     neighbours = _neighbours(network)
     layers = _layers(network, neighbours)
     level = any(
         layers[a] == layers[b] for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True)
     )
-    return _circle(neighbours, layers) if level else _rows(neighbours, layers)
+    switched = all(
+        layer > 0 or any(layers[n] > 0 for n in neighbours[node])
+        for node, layer in enumerate(layers)
+    )
+    return _circle(neighbours, layers) if level and switched else _rows(neighbours, layers)
 
 
 def _neighbours(network: Topology) -> list[list[int]]:

@@ -14,6 +14,7 @@
  *     fabricdevice-incast --dscp=0 --lossyPool=100000
  *     fabricdevice-incast --dscp=0 --lossyPool=100000 --dctcp=1
  *     fabricdevice-incast --dscp=26 --rdma=1
+ *     fabricdevice-incast --duration=1000000000 --pcap=incast-
  */
 
 #include "ns3/applications-module.h"
@@ -21,7 +22,9 @@
 #include "ns3/config.h"
 #include "ns3/fabricdevice-module.h"
 #include "ns3/flow-monitor-module.h"
+#include "ns3/global-value.h"
 #include "ns3/internet-module.h"
+#include "ns3/lossless-pcap-helper.h"
 #include "ns3/rdma-simulation.h"
 
 #include <algorithm>
@@ -46,6 +49,8 @@ main(int argc, char* argv[])
     bool rdmaToo = false;
     bool dctcp = false;
     bool caches = true;
+    bool tagged = false;
+    std::string pcap;
     CommandLine command(__FILE__);
     command.AddValue("senders", "of the incast", senders);
     command.AddValue("rate", "of every link [bit/s]", rate);
@@ -58,6 +63,8 @@ main(int argc, char* argv[])
     command.AddValue("rdma", "an endless RDMA flow from each sender too, in class 3", rdmaToo);
     command.AddValue("dctcp", "DCTCP, and switches that mark above 65 KB", dctcp);
     command.AddValue("caches", "fill the neighbour caches; else ARP asks by broadcast", caches);
+    command.AddValue("tagged", "802.1Q tags on the frames of the devices", tagged);
+    command.AddValue("pcap", "capture all ports into files whose names begin so", pcap);
     command.Parse(argc, argv);
     if (dscp > 63)
     {
@@ -106,7 +113,8 @@ main(int argc, char* argv[])
     // A node with a device on every host, then the fabric, then the stack
     NodeContainer nodes(hosts);
     NetDeviceContainer devices;
-    const fabricdevice::FabricNetDeviceHelper helper;
+    fabricdevice::FabricNetDeviceHelper helper;
+    helper.SetDeviceAttribute("Tagged", BooleanValue(tagged));
     for (uint32_t host = 0; host < hosts; ++host)
     {
         devices.Add(helper.Install(&sim.GetFabric(), host, nodes.Get(host)));
@@ -117,6 +125,17 @@ main(int argc, char* argv[])
     {
         std::cerr << impossible;
         return 2;
+    }
+    lossless::FabricPcapHelper captures(sim.GetFabric());
+    if (!pcap.empty())
+    {
+        GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+        sim.SetAttribute("ns3::lossless::PcapTap", "Fcs", "true");
+        if (!captures.EnablePcapAll(pcap))
+        {
+            std::cerr << "--pcap=" << pcap << ": files of this name cannot be written\n";
+            return 2;
+        }
     }
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
     // Not a second, as on the Internet: round trips here are microseconds.
@@ -149,7 +168,7 @@ main(int argc, char* argv[])
     const Ptr<FlowMonitor> monitor = monitors.Install(nodes);
 
     sim.Run(duration);
-    const std::string wrong = sim.Finish();
+    const std::string wrong = sim.Finish() + captures.Close();
     const double seconds = static_cast<double>(duration) / 1e12;
     monitor->CheckForLostPackets(MilliSeconds(5)); // younger ones may be on their way
     const auto classifier = DynamicCast<Ipv4FlowClassifier>(monitors.GetClassifier());

@@ -195,6 +195,7 @@ FabricNetDevice::Start()
         if (!m_queues[cls]->IsEmpty())
         {
             m_port->SetReady(this, cls, true);
+            Simulator::ScheduleNow(&lossless::Port::Kick, m_port);
         }
     }
 }
@@ -479,16 +480,16 @@ FabricNetDevice::NoteTransmit(const lossless::Port& /* port */, const Frame& fra
 void
 FabricNetDevice::ReceivePacket(Frame* frame)
 {
-    const Ptr<Packet> original(frame->packet);
+    Ptr<Packet> original(frame->packet);
     const bool congested = frame->ecn == CONGESTED;
     const bool unicast = frame->dst != ALL_NODES;
     const uint8_t ttl = frame->ttl;
     lossless::FramePool::Give(frame);
-    m_phyRxEndTrace(original);
     auto packet = original->Copy(); // other hosts may have the same
     LinkHeader link;
     if (!RemoveLinkHeader(packet, &link))
     {
+        m_phyRxEndTrace(original);
         Drop(original, DeviceDrop::MALFORMED);
         return;
     }
@@ -500,8 +501,12 @@ FabricNetDevice::ReceivePacket(Frame* frame)
         if (fields.ip && (mark || routed))
         {
             Rewrite(packet, link.etherType, mark, routed ? ttl : fields.ttl);
+            const uint32_t header = original->GetSize() - packet->GetSize();
+            original = original->CreateFragment(0, header);
+            original->AddAtEnd(packet);
         }
     }
+    m_phyRxEndTrace(original);
     // The event that brought it is the fabric's: what it sets off here is the node's.
     Simulator::ScheduleWithContext(m_node->GetId(),
                                    Time(0),

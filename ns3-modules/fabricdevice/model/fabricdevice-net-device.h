@@ -188,7 +188,8 @@ class FabricNetDevice : public NetDevice,
     /**
      * @brief TracedCallback signature of drops.
      *
-     * @param packet the packet, without its Ethernet header if it was not sent.
+     * @param packet the packet; without its Ethernet header if it was refused before it got one
+     * (TOO_LARGE, UNREACHABLE).
      * @param cause why.
      */
     typedef void (*DropCallback)(Ptr<const Packet> packet, DeviceDrop cause);

@@ -52,7 +52,12 @@ FabricPcapHelper::EnablePcap(const std::string& prefix, Port& port)
     }
     if (!m_spellers)
     {
-        m_spellers = FrameSpellers::Of(port);
+        std::vector<const FabricNode*> nodes; // all: the network may be in parts
+        for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
+        {
+            nodes.push_back(&m_fabric.GetNode(node));
+        }
+        m_spellers = std::make_shared<const FrameSpellers>(nodes);
     }
     const std::string name =
         FileName(port.GetNode().GetName()) + "-" + FileName(port.GetPeer().GetNode().GetName());

@@ -9,6 +9,7 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/fatal-impl.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ PcapTap::Open(const std::string& file, Port& port, std::shared_ptr<const FrameSp
     m_port = &port;
     m_spellers = spellers ? std::move(spellers) : FrameSpellers::Of(port);
     m_out.open(file, std::ios::binary | std::ios::trunc);
+    FatalImpl::RegisterStream(&m_out); // what was captured is wanted most after an abort
     WriteHeader();
     if (m_direction != Direction::RECEIVE)
     {
@@ -147,6 +149,7 @@ PcapTap::Close()
     if (m_port)
     {
         Disconnect();
+        FatalImpl::UnregisterStream(&m_out);
         m_out.close();
     }
     return !m_out.fail();

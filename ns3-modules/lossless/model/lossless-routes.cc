@@ -294,6 +294,10 @@ Routes::Next(uint32_t node, const Frame& frame) const
             return diverted->second;
         }
     }
+    if (frame.dst >= m_group.size())
+    {
+        return NO_PORT; // for all: it goes along the tree
+    }
     const uint32_t group = m_group[frame.dst];
     if (group == NO_GROUP)
     {
@@ -321,6 +325,10 @@ Routes::FindDetours(uint32_t node, const Frame& header) const
     Frame frame = header;
     frame.pinned = false;
     std::vector<uint16_t> detours;
+    if (frame.dst == ALL_NODES)
+    {
+        return detours;
+    }
     for (const Edge& edge : m_edges[node])
     {
         uint32_t at = edge.up ? edge.peer : node;

@@ -102,7 +102,7 @@ Switch::Receive(Frame* frame, Port& ingress)
         ++m_counters.taken;
         return;
     }
-    if (m_decrementTtl && --frame->ttl == 0)
+    if (m_decrementTtl && frame->ttl-- <= 1)
     {
         Drop(frame, DropCause::TTL);
         return;

@@ -837,6 +837,7 @@ class DetourTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ((detours(0, 6) == Ports{3}), true, "the host's own link");
         NS_TEST_ASSERT_MSG_EQ((detours(4, 5) == Ports{0}), true, "the only way");
         NS_TEST_ASSERT_MSG_EQ((detours(2, 6) == Ports{0, 1}), true, "from the other side");
+        NS_TEST_ASSERT_MSG_EQ(detours(0, ALL_NODES).empty(), true, "what is for all has a tree");
         routes.SetLink(1, 1, false);
         routes.Compute();
         NS_TEST_ASSERT_MSG_EQ((detours(0, 5) == Ports{1}), true, "1 would send it back");
