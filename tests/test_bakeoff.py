@@ -151,6 +151,26 @@ def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
         assert (again.parent / file).read_bytes() == (tmp_path / file).read_bytes()
 
 
+def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> None:
+    """A scheme or question that joins makes docs/bakeoff.md old: its tables are of a run."""
+    from pyorch.bakeoff.command import schemes_of
+
+    paths = default_paths()
+    text = (paths.root / "docs" / "bakeoff.md").read_text(encoding="utf-8")
+    tables = {
+        part.splitlines()[0].split("|")[1].strip(): [
+            line.split("|")[1].strip() for line in part.splitlines()[2:]
+        ]
+        for part in text.split("\n\n")
+        if part.startswith("| ")
+    }
+    hint = "invoke bakeoff; put results/bakeoff/summary/summary.md and schemes.png into the page"
+    assert tables["question"] == [row.label for row in load_rows(paths)], hint
+    shipped = [name for name, about in schemes_of(paths).items() if not about.startswith("as ")]
+    assert tables["scheme"] == shipped, hint
+    assert tables["Scheme"] == shipped, hint
+
+
 def test_a_row_that_names_no_metric_is_told() -> None:
     """The message names the row and the metrics that there are."""
     row = ROW.model_copy(update={"metric": "tine"})

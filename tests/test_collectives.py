@@ -331,6 +331,44 @@ def test_metrics_of_flows_choose_entries_of_traffic() -> None:
     assert value(kind="fct", traffic=["job"]) == np.inf
 
 
+def test_numbers_that_no_run_can_have_are_refused(tmp_path: Path) -> None:
+    """In a CSV file as in the experiment: with the line and the column."""
+    huge = "9" * 30
+    (tmp_path / "m.csv").write_text(f"src,dst,size,start\nh0,h1,{huge},0\nh0,h1,1,{huge}\n")
+    _, told = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
+    assert "line 2: size" in told[0]
+    assert "line 3: start" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"repeat": ' + "9" * 5000 + "}", "digits"),
+        ('{"repeat": 1, "repeat": 2}', "'repeat' stands twice"),
+    ],
+)
+def test_what_no_json_may_be_is_told(tmp_path: Path, text: str, what: str) -> None:
+    """Whatever is wrong with the JSON."""
+    (tmp_path / "job.json").write_text(text)
+    _, told = resolve({"kind": "collective", "file": "job.json"}, folder=tmp_path)
+    assert len(told) == 1
+    assert what in told[0]
+
+
+def test_what_is_too_much_is_counted_by_hosts_that_take_part() -> None:
+    """Not by all there are; an algorithm that is not named counts as its default."""
+    assert resolve({"kind": "collective", "collectives": []})[1]
+    ring = {"name": "a", "operation": "all_reduce", "size": "1KB", "hosts": "h0..h1"}
+    assert resolve({"kind": "collective", "collectives": [ring], "repeat": 100_000})[0]
+    whole = ring | {"hosts": "h0..h4"}  # 2 x 4 x 5 messages each
+    _, told = resolve({"kind": "collective", "collectives": [whole] * 1, "repeat": 100_000})
+    assert not told
+    many = [whole | {"name": f"a{n}"} for n in range(2)]
+    _, told = resolve({"kind": "collective", "collectives": many, "repeat": 100_000})
+    assert "8000000 messages" in told[0]
+
+
 # ---------------------------------------------------------------------------------------------
 # Closed forms, with the real simulator
 

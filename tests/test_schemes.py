@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyorch.config.findings import Findings
 from pyorch.config.load import list_experiments, load_experiment
-from pyorch.config.schemes import environment, evaluate, load_schemes
+from pyorch.config.schemes import CHAINS, environment, evaluate, load_schemes
 from pyorch.errors import UserError
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
@@ -159,6 +159,60 @@ def test_what_is_wrong_with_a_scheme_file_is_told(
     assert old in GFC
     told = complaints(project(tmp_path, gfc=GFC.replace(old, new)))
     assert any(message in text for text in told), told
+
+
+NOT_NAMED = {
+    # the set `parameters` gives them; each of its values has its source in the module
+    "dcqcn": "additive_increase alpha_interval byte_counter cnp_interval cut_on cut_on_nack"
+    " decrease_interval fast_recovery first_cnp_factor gain hyper_increase increase_interval"
+    " initial_alpha min_rate reference_rate scale target_clamp",
+    "ecn-marking": "at kmax kmin pmax reference_rate scale",
+    # widths of fields, wide enough, and repeats of lost messages, of which there are none
+    "credit": "counter_bits",
+    "time-based-gfc": "counter_bits",
+    "multi-stage-gfc": "ideal refresh",
+    "pffc": "recirculated_size refresh",
+    # of cures, treatments, filters and corrections that are not chosen
+    "dcfit": "sequence_bits switch_bits lossy_class heavy_hitters limit_burst limit_rate limits"
+    " restoration server_cure",
+    "sfc-congestion-point": "buffer reserve epoch hash_bits key last_gap classes message_class"
+    " resolution",
+}
+"""Attributes that the shipped scheme files may leave to the modules."""
+
+
+def test_the_shipped_schemes_name_what_shapes_them() -> None:
+    """Every attribute of the classes that a scheme chooses is named, but those of NOT_NAMED."""
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.config.attributes import catalogue
+
+    types = catalogue(load_schema(ensure_built()))
+    for scheme in load_schemes(
+        "schemes/*.toml", ROOT / "experiments" / "bakeoff", Findings("x")
+    ).values():
+        chosen = {name for key in CHAINS for name in scheme.chosen[key]}
+        if "congestion_control" in scheme.chosen:
+            chosen.add(scheme.chosen["congestion_control"])
+        for name in sorted(chosen):
+            info = types.find(name)
+            assert info is not None, name
+            may = set(NOT_NAMED.get(name, "").split())
+            left = {key for key in types.attributes(info) if f"{name}.{key}" not in scheme.values}
+            assert left <= may, (scheme.name, name, left - may)
+
+
+def test_the_variant_that_resolves_the_trigger_names_its_treatment() -> None:
+    """What is exempt where the trigger stays must be named where it is resolved."""
+    found = load_schemes("schemes/*.toml", ROOT / "experiments" / "bakeoff", Findings("x"))
+    handling = [
+        scheme
+        for scheme in found.values()
+        if "dcfit.handle_trigger" in scheme.values
+        and scheme.values["dcfit.handle_trigger"].value is True
+    ]
+    assert [scheme.name for scheme in handling] == ["PFC+DCFIT+trigger"]
+    for key in ("heavy_hitters", "limit_rate", "limit_burst", "limits", "restoration"):
+        assert f"dcfit.{key}" in handling[0].values
 
 
 def test_every_value_of_the_shipped_schemes_has_a_source() -> None:

@@ -71,7 +71,7 @@ class Collective(TrafficTable):
     """
 
     file: str | None = None
-    collectives: list[Phase] | None = None
+    collectives: list[Phase] | None = Field(default=None, min_length=1)
     repeat: int = Field(default=1, ge=1, le=100_000)
 
     @override
@@ -93,6 +93,8 @@ class Collective(TrafficTable):
         before = len(at.findings.problems)
         phases = [_resolve_phase(p, f"{name}.{n}", at) for n, p in enumerate(job.collective)]
         _check_phases(job, name, at)
+        if all(phase is not None for phase in phases):
+            _check_number([phase for phase in phases if phase], job.repeat, name, at)
         if at is not check:
             check.findings.merge(at.findings.problems)
         if len(at.findings.problems) > (before if at is check else 0):
@@ -130,12 +132,26 @@ def _parse(path: Path, name: str) -> object:
 
         return read_toml(path, name)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
         where = f"{name}, line {error.lineno}, column {error.colno}"
         raise UserError([Problem(where, error.msg, None, "the file is no JSON")]) from error
     except UnicodeDecodeError as error:
         raise UserError([Problem(name, f"not UTF-8 text: {error}")]) from error
+    except RecursionError as error:
+        raise UserError([Problem(name, "its lists are nested too deeply")]) from error
+    except ValueError as error:  # a key twice, a number of thousands of digits
+        raise UserError([Problem(name, str(error))]) from error
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the table of a JSON object. Raises ValueError when a key stands there twice."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return table
 
 
 def _resolve_phase(phase: Phase, key: str, check: Check) -> Phase | None:
@@ -183,13 +199,25 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
     circle = first_in_circle(after)
     if circle is not None:
         check.add(f"{key}.{circle}.after", "collectives wait for each other in a circle")
-    total = job.repeat * sum(
-        collectives.count(phase.operation, phase.algorithm or "", len(check.scene.network.hosts))
-        for phase in job.collective
-    )
-    if total > MAX_TRANSFERS:
-        hint = "fewer hosts or rounds"
-        check.add(key, f"about {total} messages", f"at most {MAX_TRANSFERS}", hint)
+
+
+def _check_number(phases: Sequence[Phase], repeat: int, key: str, check: Check) -> None:
+    """Messages, and who waits for whom between collectives, are not surely a mistake."""
+    counts = {
+        p.name: collectives.count(p.operation, p.algorithm or "", len(p.hosts)) for p in phases
+    }
+    ranks = {phase.name: max(1, len(phase.hosts)) for phase in phases}
+    waited_for = {name for phase in phases for name in phase.after}
+    sinks = [name for name in counts if name not in waited_for]
+    waits = 0
+    for phase in phases:
+        others = phase.after or (sinks if repeat > 1 else [])
+        first = counts[phase.name] if phase.algorithm == "direct" else ranks[phase.name]
+        waits += first * sum(-(-counts[name] // ranks[name]) for name in others if name in counts)
+    for number, what in ((sum(counts.values()), "messages"), (waits, "waits of one for another")):
+        if repeat * number > MAX_TRANSFERS:
+            told = f"about {repeat * number} {what}"
+            check.add(key, told, f"at most {MAX_TRANSFERS}", "fewer hosts or rounds")
 
 
 class _Schedule:

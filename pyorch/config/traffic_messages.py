@@ -186,14 +186,14 @@ def _read_csv(check: Check, name: str) -> list[_Placed]:
 
 
 def _cell_size(cell: str) -> int:
-    size = int(cell) if cell.isdigit() else parse_bytes(cell)
+    size = parse_bytes(f"{cell}B" if cell.isdigit() else cell)
     if size == 0:
         raise ValueError("the size is 0; allowed: from 1 B")
     return size
 
 
 def _cell_time(cell: str) -> int:
-    return int(cell) if cell.isdigit() else parse_time(cell)
+    return parse_time(f"{cell}ps" if cell.isdigit() else cell)
 
 
 def _cell_class(cell: str) -> int:
