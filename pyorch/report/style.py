@@ -120,7 +120,7 @@ def is_legible(canvas: Canvas) -> bool:
     boxes += [label.get_window_extent(renderer).padded(3) for label in labels if _is_shown(label)]
     around = [*boxes, *(legend.get_window_extent(renderer) for legend in canvas.legends)]
     width, height = canvas.bbox.x1, canvas.bbox.y1
-    if any(b.x0 < -4 or b.x1 > width + 4 or b.y0 < -4 or b.y1 > height + 4 for b in around):
+    if any(b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for b in around):
         return False
     return all(_covered(a, b) <= _MAY_COVER for a, b in combinations(boxes, 2))
 

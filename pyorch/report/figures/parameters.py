@@ -125,6 +125,11 @@ class ParameterFigure(FigureModel):
         legend_below(canvas, panels[0], title=hue_title(self.hue))
 
 
+def _number(value: float) -> str:
+    """Three digits, and large numbers in full: 0.139, 352, 1,290."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{float(f'{value:.3g}'):,.0f}"
+
+
 def _plain(name: str) -> str:
     """A column as the label of an axis, without the unit that its name ends in."""
     text = re.sub(r"_(bytes|bps|ps)$", "", name.rsplit(".", maxsplit=1)[-1])
@@ -312,8 +317,8 @@ class Heatmap(FigureModel):
             cmap="cividis",
             vmin=limits[0],
             vmax=limits[1],
-            annot=self.numbers,
-            fmt=".3g",
+            annot=grid.map(_number) if self.numbers else False,
+            fmt="",
             annot_kws={"fontsize": 6.5},
             linewidths=0.5,
             cbar=False,
