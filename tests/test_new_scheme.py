@@ -132,7 +132,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.mark.cpp
 def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     """Only the new modules are compiled, and their suites pass."""
-    assert made.build.folder.name == "release-with-early-pause-link-pause-round-trip"
+    assert made.build.folder.name.startswith("release-with-early-pause-link-pause-round-trip-")
     assert made.build.modules[-3:] == ["early-pause", "link-pause", "round-trip"]
     log = (made.build.folder / "build.log").read_text()
     assert "warning:" not in log

@@ -95,14 +95,19 @@ def ensure_built(
     info = _ensure(own)
     if not more:
         return info
-    with_more = own.folder.with_name(f"{profile}-with-{_joined([module.name for module in more])}")
+    with_more = own.folder.with_name(f"{profile}-with-{_joined(more)}")
     return _ensure(replace(own, folder=with_more, modules=modules, tests=tests, base=info))
 
 
-def _joined(names: Sequence[str]) -> str:
-    """Return names as a part of a folder's name: themselves, or a digest when they are many."""
-    text = "-".join(names)
-    return text if len(text) <= _LONGEST else hashlib.sha256(text.encode()).hexdigest()[:16]
+def _joined(modules: Sequence[Module]) -> str:
+    """Return modules as a part of a folder's name: their names, and a digest of where they lie.
+
+    So those of two shells, or of two tests, do not take each other's place.
+    """
+    text = "-".join(module.name for module in modules)
+    places = ":".join(str(module.folder) for module in modules)
+    digest = hashlib.sha256(places.encode()).hexdigest()
+    return f"{text}-{digest[:8]}" if len(text) <= _LONGEST else digest[:16]
 
 
 def _ensure(request: _Request) -> BuildInfo:
