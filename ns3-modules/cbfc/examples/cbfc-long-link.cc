@@ -24,50 +24,6 @@
 
 using ns3::rdma::Simulation;
 
-namespace
-{
-
-/**
- * @brief Add an endless flow of class 3.
- *
- * @param sim where to
- * @param src source host
- * @param dst destination host
- * @return its number
- */
-uint32_t
-AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
-{
-    const uint64_t size = 0;
-    const int64_t start = 0;
-    const int64_t stop = -1;
-    const uint8_t cls = 3;
-    const uint64_t none = 0;
-    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
-}
-
-/**
- * @brief A number of the run's summary.
- *
- * @param sim the run
- * @param name its name
- * @return its value; 0 if there is none
- */
-double
-Number(const Simulation& sim, const std::string& name)
-{
-    for (const auto& [key, value] : sim.GetSummary())
-    {
-        if (key == name)
-        {
-            return value;
-        }
-    }
-    return 0;
-}
-
-} // namespace
-
 int
 main(int argc, char* argv[])
 {
@@ -95,7 +51,7 @@ main(int argc, char* argv[])
     const std::vector<uint64_t> rates(3, rate);
     const std::vector<int64_t> delays{100'000, delay, 100'000};
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
-    AddFlow(sim, 0, 3);
+    sim.AddFlow(0, 3, 3);
     sim.SetAllowLoss(true); // headroom is a matter of PFC
     sim.Build();
     const std::string impossible = sim.Check();
@@ -109,13 +65,13 @@ main(int argc, char* argv[])
 
     const double seconds = static_cast<double>(duration) / 1e12;
     const double trip = 2 * static_cast<double>(delay) / 1e12;
-    std::cout << "goodput_gbps " << Number(sim, "delivered_bytes") * 8e-9 / seconds
+    std::cout << "goodput_gbps " << sim.GetNumber("delivered_bytes") * 8e-9 / seconds
               << "\nline_gbps " << static_cast<double>(rate) / 1e9 << "\nbuffer_over_period_gbps "
               << static_cast<double>(buffer) * 8e3 / static_cast<double>(period)
               << "\nbuffer_over_round_trip_gbps " << static_cast<double>(buffer) * 8e-9 / trip
-              << "\ncredit_messages " << Number(sim, "cbfc_messages_sent") << "\npeak_queue_bytes "
-              << Number(sim, "peak_queue_bytes") << "\ndropped_frames "
-              << Number(sim, "dropped_frames") << "\n";
+              << "\ncredit_messages " << sim.GetNumber("cbfc_messages_sent")
+              << "\npeak_queue_bytes " << sim.GetNumber("peak_queue_bytes") << "\ndropped_frames "
+              << sim.GetNumber("dropped_frames") << "\n";
     std::cerr << wrong;
     return wrong.empty() ? 0 : 1;
 }

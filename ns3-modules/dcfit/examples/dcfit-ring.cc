@@ -23,50 +23,6 @@
 
 using ns3::rdma::Simulation;
 
-namespace
-{
-
-/**
- * @brief Add an endless flow of class 3.
- *
- * @param sim where to
- * @param src source host
- * @param dst destination host
- * @return its number
- */
-uint32_t
-AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
-{
-    const uint64_t size = 0;
-    const int64_t start = 0;
-    const int64_t stop = -1;
-    const uint8_t cls = 3;
-    const uint64_t none = 0;
-    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
-}
-
-/**
- * @brief A number of the run's summary.
- *
- * @param sim the run
- * @param name its name
- * @return its value; 0 if there is none
- */
-double
-Number(const Simulation& sim, const std::string& name)
-{
-    for (const auto& [key, value] : sim.GetSummary())
-    {
-        if (key == name)
-        {
-            return value;
-        }
-    }
-    return 0;
-}
-
-} // namespace
-
 int
 main(int argc, char* argv[])
 {
@@ -117,7 +73,7 @@ main(int argc, char* argv[])
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 2 * n);
     for (uint32_t i = 0; i < n; ++i)
     {
-        const uint32_t flow = AddFlow(sim, i, (i + 2) % n);
+        const uint32_t flow = sim.AddFlow(i, (i + 2) % n, 3);
         const std::vector<uint32_t> path{i, n + i, n + (i + 1) % n, n + (i + 2) % n, (i + 2) % n};
         sim.SetPath(flow, path.data(), static_cast<uint32_t>(path.size()));
     }
@@ -135,13 +91,13 @@ main(int argc, char* argv[])
     const std::string notes = sim.Notes();
     const std::size_t first = notes.find("deadlock, formed");
     std::cout << notes.substr(0, notes.find('\n', first == std::string::npos ? 0 : first))
-              << "\ngoodput_gbps " << Number(sim, "delivered_bytes") * 8e-9 / seconds
-              << "\ndeadlocks " << Number(sim, "deadlock_episodes") << "\ndeadlocked_at_end "
-              << Number(sim, "deadlocked_at_end") << "\ndetections "
-              << Number(sim, "dcfit_detections") << "\nformed_us "
-              << Number(sim, "deadlock_formed_ps") / 1e6 << "\nfirst_detection_us "
-              << Number(sim, "dcfit_first_detection_ps") / 1e6 << "\ndropped_by_cure "
-              << Number(sim, "cure_frames_dropped") << "\n";
+              << "\ngoodput_gbps " << sim.GetNumber("delivered_bytes") * 8e-9 / seconds
+              << "\ndeadlocks " << sim.GetNumber("deadlock_episodes") << "\ndeadlocked_at_end "
+              << sim.GetNumber("deadlocked_at_end") << "\ndetections "
+              << sim.GetNumber("dcfit_detections") << "\nformed_us "
+              << sim.GetNumber("deadlock_formed_ps") / 1e6 << "\nfirst_detection_us "
+              << sim.GetNumber("dcfit_first_detection_ps") / 1e6 << "\ndropped_by_cure "
+              << sim.GetNumber("cure_frames_dropped") << "\n";
     std::cerr << wrong;
     return wrong.empty() ? 0 : 1;
 }

@@ -204,18 +204,11 @@ class Network
      * @brief A number of the summary.
      *
      * @param name its name
-     * @return its value, or -1
+     * @return its value; NaN if there is none
      */
     double Number(const std::string& name) const
     {
-        for (const auto& [key, value] : sim.GetSummary())
-        {
-            if (key == name)
-            {
-                return value;
-            }
-        }
-        return -1;
+        return sim.GetNumber(name);
     }
 
     rdma::Simulation sim; //!< the run

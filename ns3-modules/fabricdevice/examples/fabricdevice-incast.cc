@@ -103,11 +103,7 @@ main(int argc, char* argv[])
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts);
     for (uint32_t src = 0; rdmaToo && src < senders; ++src)
     {
-        const uint64_t none = 0;
-        const int64_t start = 0;
-        const int64_t never = -1;
-        const uint8_t cls = 3;
-        sim.AddFlows(&src, &senders, &none, &start, &never, &cls, &none, &none, 1);
+        sim.AddFlow(src, senders, 3);
     }
 
     // A node with a device on every host, then the fabric, then the stack

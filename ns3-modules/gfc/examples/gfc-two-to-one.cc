@@ -23,72 +23,6 @@
 
 using ns3::rdma::Simulation;
 
-namespace
-{
-
-/**
- * @brief Add an endless flow of class 3.
- *
- * @param sim where to
- * @param src source host
- * @param dst destination host
- * @return its number
- */
-uint32_t
-AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
-{
-    const uint64_t size = 0;
-    const int64_t start = 0;
-    const int64_t stop = -1;
-    const uint8_t cls = 3;
-    const uint64_t none = 0;
-    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
-}
-
-/**
- * @brief Payload that a flow delivered.
- *
- * @param sim a finished run
- * @param flow its number
- * @return bytes
- */
-double
-Delivered(const Simulation& sim, uint32_t flow)
-{
-    constexpr uint32_t FLOWS = 0; // the first table
-    for (uint32_t column = 0; column < sim.GetNColumns(FLOWS); ++column)
-    {
-        if (sim.GetColumnName(FLOWS, column) == "delivered_bytes")
-        {
-            const auto* bytes = reinterpret_cast<const int64_t*>(sim.GetColumnData(FLOWS, column));
-            return static_cast<double>(bytes[flow]);
-        }
-    }
-    return 0;
-}
-
-/**
- * @brief A number of the run's summary.
- *
- * @param sim the run
- * @param name its name
- * @return its value; 0 if there is none
- */
-double
-Number(const Simulation& sim, const std::string& name)
-{
-    for (const auto& [key, value] : sim.GetSummary())
-    {
-        if (key == name)
-        {
-            return value;
-        }
-    }
-    return 0;
-}
-
-} // namespace
-
 int
 main(int argc, char* argv[])
 {
@@ -145,8 +79,8 @@ main(int argc, char* argv[])
     const std::vector<uint64_t> rates(3, rate);
     const std::vector<int64_t> delays(3, delay);
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
-    AddFlow(sim, 0, 2);
-    AddFlow(sim, 1, 2);
+    sim.AddFlow(0, 2, 3);
+    sim.AddFlow(1, 2, 3);
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())
@@ -158,12 +92,14 @@ main(int argc, char* argv[])
     const std::string wrong = sim.Finish();
 
     const double seconds = static_cast<double>(duration) / 1e12;
-    std::cout << "goodput_h0_gbps " << Delivered(sim, 0) * 8e-9 / seconds << "\ngoodput_h1_gbps "
-              << Delivered(sim, 1) * 8e-9 / seconds << "\npeak_queue_bytes "
-              << Number(sim, "peak_queue_bytes") << "\npause_time_us "
-              << Number(sim, "pause_time_ps") / 1e6 << "\ncontrol_frames "
-              << Number(sim, "control_frames_sent") << "\ndropped_frames "
-              << Number(sim, "dropped_frames") << "\n";
+    std::cout << "goodput_h0_gbps "
+              << static_cast<double>(sim.GetDeliveredBytes(0)) * 8e-9 / seconds
+              << "\ngoodput_h1_gbps "
+              << static_cast<double>(sim.GetDeliveredBytes(1)) * 8e-9 / seconds
+              << "\npeak_queue_bytes " << sim.GetNumber("peak_queue_bytes") << "\npause_time_us "
+              << sim.GetNumber("pause_time_ps") / 1e6 << "\ncontrol_frames "
+              << sim.GetNumber("control_frames_sent") << "\ndropped_frames "
+              << sim.GetNumber("dropped_frames") << "\n";
     std::cerr << wrong;
     return wrong.empty() ? 0 : 1;
 }

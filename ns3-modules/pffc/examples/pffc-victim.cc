@@ -24,72 +24,6 @@
 
 using ns3::rdma::Simulation;
 
-namespace
-{
-
-/**
- * @brief Add an endless flow of class 3.
- *
- * @param sim where to
- * @param src source host
- * @param dst destination host
- * @return its number
- */
-uint32_t
-AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
-{
-    const uint64_t size = 0;
-    const int64_t start = 0;
-    const int64_t stop = -1;
-    const uint8_t cls = 3;
-    const uint64_t none = 0;
-    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
-}
-
-/**
- * @brief Payload that a flow delivered.
- *
- * @param sim a finished run
- * @param flow its number
- * @return bytes
- */
-double
-Delivered(const Simulation& sim, uint32_t flow)
-{
-    constexpr uint32_t FLOWS = 0; // the first table
-    for (uint32_t column = 0; column < sim.GetNColumns(FLOWS); ++column)
-    {
-        if (sim.GetColumnName(FLOWS, column) == "delivered_bytes")
-        {
-            const auto* bytes = reinterpret_cast<const int64_t*>(sim.GetColumnData(FLOWS, column));
-            return static_cast<double>(bytes[flow]);
-        }
-    }
-    return 0;
-}
-
-/**
- * @brief A number of the run's summary.
- *
- * @param sim the run
- * @param name its name
- * @return its value; 0 if there is none
- */
-double
-Number(const Simulation& sim, const std::string& name)
-{
-    for (const auto& [key, value] : sim.GetSummary())
-    {
-        if (key == name)
-        {
-            return value;
-        }
-    }
-    return 0;
-}
-
-} // namespace
-
 int
 main(int argc, char* argv[])
 {
@@ -141,9 +75,9 @@ main(int argc, char* argv[])
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts + 1);
     for (uint32_t host = 0; host < senders; ++host)
     {
-        AddFlow(sim, host, senders + 1);
+        sim.AddFlow(host, senders + 1, 3);
     }
-    const uint32_t flow = AddFlow(sim, victim, senders + 2);
+    const uint32_t flow = sim.AddFlow(victim, senders + 2, 3);
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())
@@ -155,12 +89,13 @@ main(int argc, char* argv[])
     const std::string wrong = sim.Finish();
 
     const double seconds = static_cast<double>(duration) / 1e12;
-    const double all = Number(sim, "delivered_bytes");
-    std::cout << "victim_gbps " << Delivered(sim, flow) * 8e-9 / seconds << "\nincast_gbps "
-              << (all - Delivered(sim, flow)) * 8e-9 / seconds << "\npeak_buffer_bytes "
-              << Number(sim, "peak_buffer_bytes") << "\ncontrol_frames "
-              << Number(sim, "control_frames_sent") << "\ndropped_frames "
-              << Number(sim, "dropped_frames") << "\n";
+    const double all = sim.GetNumber("delivered_bytes");
+    std::cout << "victim_gbps " << static_cast<double>(sim.GetDeliveredBytes(flow)) * 8e-9 / seconds
+              << "\nincast_gbps "
+              << (all - static_cast<double>(sim.GetDeliveredBytes(flow))) * 8e-9 / seconds
+              << "\npeak_buffer_bytes " << sim.GetNumber("peak_buffer_bytes") << "\ncontrol_frames "
+              << sim.GetNumber("control_frames_sent") << "\ndropped_frames "
+              << sim.GetNumber("dropped_frames") << "\n";
     std::cerr << wrong;
     return wrong.empty() ? 0 : 1;
 }

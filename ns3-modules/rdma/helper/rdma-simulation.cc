@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <sstream>
 
 namespace ns3
@@ -602,6 +603,15 @@ Simulation::AddFlows(const uint32_t* src,
     return first;
 }
 
+uint32_t
+Simulation::AddFlow(uint32_t src, uint32_t dst, uint8_t cls)
+{
+    const uint64_t none = 0;
+    const int64_t start = 0;
+    const int64_t never = -1;
+    return AddFlows(&src, &dst, &none, &start, &never, &cls, &none, &none, 1);
+}
+
 void
 Simulation::AddDependencies(const uint32_t* flows,
                             const uint32_t* after,
@@ -1012,6 +1022,26 @@ Simulation::GetSummary() const
         }
     }
     return {summary.begin(), summary.end()};
+}
+
+double
+Simulation::GetNumber(const std::string& name) const
+{
+    for (const auto& [known, value] : GetSummary())
+    {
+        if (known == name)
+        {
+            return value;
+        }
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+uint64_t
+Simulation::GetDeliveredBytes(uint32_t flow) const
+{
+    NS_ABORT_MSG_IF(flow >= m_impl->queuePairs.size(), "there is no flow " << flow);
+    return m_impl->queuePairs[flow]->GetOutcome().delivered;
 }
 
 uint32_t

@@ -185,6 +185,15 @@ class Simulation
                       const uint64_t* windows,
                       uint32_t n);
     /**
+     * @brief Add one endless flow, from the start on, without a cap and a window.
+     *
+     * @param src source host.
+     * @param dst destination host.
+     * @param cls 0..7.
+     * @return its number.
+     */
+    uint32_t AddFlow(uint32_t src, uint32_t dst, uint8_t cls);
+    /**
      * @brief Let flows wait for others: a flow starts at the latest of its own start and, for each
      * flow it waits for, the time at which that one was received whole plus a delay.
      *
@@ -347,6 +356,20 @@ class Simulation
      * @return (name, value) pairs; names end in their unit.
      */
     std::vector<std::pair<std::string, double>> GetSummary() const;
+    /**
+     * @brief One number of GetSummary.
+     *
+     * @param name its name.
+     * @return the number; not a number (NaN) where there is none of this name.
+     */
+    double GetNumber(const std::string& name) const;
+    /**
+     * @brief Payload that a flow has delivered in order so far.
+     *
+     * @param flow its number.
+     * @return bytes.
+     */
+    uint64_t GetDeliveredBytes(uint32_t flow) const;
 
     /**
      * @brief Result tables ("flow" is always there).

@@ -23,50 +23,6 @@
 
 using ns3::rdma::Simulation;
 
-namespace
-{
-
-/**
- * @brief Add an endless flow of class 3.
- *
- * @param sim where to
- * @param src source host
- * @param dst destination host
- * @return its number
- */
-uint32_t
-AddFlow(Simulation& sim, uint32_t src, uint32_t dst)
-{
-    const uint64_t size = 0;
-    const int64_t start = 0;
-    const int64_t stop = -1;
-    const uint8_t cls = 3;
-    const uint64_t none = 0;
-    return sim.AddFlows(&src, &dst, &size, &start, &stop, &cls, &none, &none, 1);
-}
-
-/**
- * @brief A number of the run's summary.
- *
- * @param sim the run
- * @param name its name
- * @return its value; 0 if there is none
- */
-double
-Number(const Simulation& sim, const std::string& name)
-{
-    for (const auto& [key, value] : sim.GetSummary())
-    {
-        if (key == name)
-        {
-            return value;
-        }
-    }
-    return 0;
-}
-
-} // namespace
-
 int
 main(int argc, char* argv[])
 {
@@ -110,7 +66,7 @@ main(int argc, char* argv[])
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), senders + 1);
     for (uint32_t host = 0; host < senders; ++host)
     {
-        AddFlow(sim, host, senders);
+        sim.AddFlow(host, senders, 3);
     }
     sim.Build();
     const std::string impossible = sim.Check();
@@ -123,12 +79,12 @@ main(int argc, char* argv[])
     const std::string wrong = sim.Finish();
 
     const double seconds = static_cast<double>(duration) / 1e12;
-    std::cout << "goodput_gbps " << Number(sim, "delivered_bytes") * 8e-9 / seconds
-              << "\npeak_buffer_bytes " << Number(sim, "peak_buffer_bytes") << "\npauses_sent "
-              << Number(sim, "pauses_sent") << "\npause_time_us "
-              << Number(sim, "pause_time_ps") / 1e6 << "\nsfc_messages "
-              << Number(sim, "sfc_messages_sent") << "\nsfc_hold_time_us "
-              << Number(sim, "sfc_hold_time_ps") / 1e6 << "\n";
+    std::cout << "goodput_gbps " << sim.GetNumber("delivered_bytes") * 8e-9 / seconds
+              << "\npeak_buffer_bytes " << sim.GetNumber("peak_buffer_bytes") << "\npauses_sent "
+              << sim.GetNumber("pauses_sent") << "\npause_time_us "
+              << sim.GetNumber("pause_time_ps") / 1e6 << "\nsfc_messages "
+              << sim.GetNumber("sfc_messages_sent") << "\nsfc_hold_time_us "
+              << sim.GetNumber("sfc_hold_time_ps") / 1e6 << "\n";
     std::cerr << wrong;
     return wrong.empty() ? 0 : 1;
 }
