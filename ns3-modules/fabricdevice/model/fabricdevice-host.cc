@@ -50,17 +50,10 @@ PlainHost::Receive(Frame* frame, lossless::Port& ingress)
         Drop(frame, DropCause::NO_ROUTE); // of a queue pair, which this host has none of
         return;
     }
-    if (ingress.CountsBytes())
+    if (!ingress.CountsBytes() || PassThrough(frame, ingress))
     {
-        // Taken at once, but a flow control that counts bytes (credits) must see them come and go.
-        if (!Charge(frame, ingress, 0))
-        {
-            return;
-        }
-        frame->charged = false;
-        Release(0, 0, frame->cls, frame->flow, frame->bytes);
+        HandOver(frame);
     }
-    HandOver(frame);
 }
 
 void

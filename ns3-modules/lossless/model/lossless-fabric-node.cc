@@ -289,6 +289,18 @@ FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flo
     }
 }
 
+bool
+FabricNode::PassThrough(Frame* frame, Port& ingress)
+{
+    if (!Charge(frame, ingress, 0))
+    {
+        return false;
+    }
+    frame->charged = false;
+    Release(ingress.GetIndex(), 0, frame->cls, frame->flow, frame->bytes);
+    return true;
+}
+
 void
 FabricNode::Discard(Frame* frame, DropCause cause)
 {

@@ -263,6 +263,15 @@ class FabricNode : public Object
      * @param bytes its size.
      */
     void Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes);
+    /**
+     * @brief Charge and release a frame that a host takes at once: a flow control that counts bytes
+     * (credits) has to see them come and go.
+     *
+     * @param frame it.
+     * @param ingress port it came in by.
+     * @return false when it was dropped.
+     */
+    bool PassThrough(Frame* frame, Port& ingress);
 
     /**
      * @brief Drop a frame that was taken out of an egress queue, and release its bytes.

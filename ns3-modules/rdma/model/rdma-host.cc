@@ -327,17 +327,10 @@ Host::Accept(Frame* frame)
         }
         return;
     }
-    if (payload && ingress.CountsBytes())
+    if (!payload || !ingress.CountsBytes() || PassThrough(frame, ingress))
     {
-        // Taken at once, but a flow control that counts bytes (credits) must see them come and go.
-        if (!Charge(frame, ingress, 0))
-        {
-            return;
-        }
-        frame->charged = false;
-        Release(0, 0, frame->cls, frame->flow, frame->bytes);
+        Process(frame);
     }
-    Process(frame);
 }
 
 void
