@@ -327,30 +327,6 @@ FabricNetDevice::AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, uint8
     packet->AddHeader(header);
 }
 
-bool
-FabricNetDevice::RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link)
-{
-    if (packet->GetSize() < ETHERNET_BYTES)
-    {
-        return false;
-    }
-    EthernetHeader header(false);
-    packet->RemoveHeader(header);
-    *link = {header.GetSource(), header.GetDestination(), header.GetLengthType()};
-    if (link->etherType != VlanTag::ETHERTYPE)
-    {
-        return true;
-    }
-    if (packet->GetSize() < TAG_BYTES)
-    {
-        return false;
-    }
-    VlanTag tag;
-    packet->RemoveHeader(tag);
-    link->etherType = tag.GetEtherType();
-    return true;
-}
-
 Frame*
 FabricNetDevice::MakeFrame(Ptr<Packet> packet, uint8_t cls) const
 {
@@ -481,30 +457,22 @@ void
 FabricNetDevice::ReceivePacket(Frame* frame)
 {
     Ptr<Packet> original(frame->packet);
-    const bool congested = frame->ecn == CONGESTED;
-    const bool unicast = frame->dst != ALL_NODES;
-    const uint8_t ttl = frame->ttl;
-    lossless::FramePool::Give(frame);
     auto packet = original->Copy(); // other hosts may have the same
     LinkHeader link;
-    if (!RemoveLinkHeader(packet, &link))
+    const bool whole = RemoveLinkHeader(packet, &link);
+    const bool marked = whole && WriteMarks(packet, link.etherType, *frame, m_routedHops);
+    lossless::FramePool::Give(frame);
+    if (!whole)
     {
         m_phyRxEndTrace(original);
         Drop(original, DeviceDrop::MALFORMED);
         return;
     }
-    if (congested || m_routedHops)
+    if (marked)
     {
-        const PacketFields fields = Inspect(*packet, link.etherType);
-        const bool routed = m_routedHops && unicast && !fields.discovery;
-        const bool mark = congested && fields.ecn != CONGESTED;
-        if (fields.ip && (mark || routed))
-        {
-            Rewrite(packet, link.etherType, mark, routed ? ttl : fields.ttl);
-            const uint32_t header = original->GetSize() - packet->GetSize();
-            original = original->CreateFragment(0, header);
-            original->AddAtEnd(packet);
-        }
+        const uint32_t header = original->GetSize() - packet->GetSize();
+        original = original->CreateFragment(0, header);
+        original->AddAtEnd(packet);
     }
     m_phyRxEndTrace(original);
     // The event that brought it is the fabric's: what it sets off here is the node's.

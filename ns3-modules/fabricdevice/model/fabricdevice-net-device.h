@@ -198,20 +198,11 @@ class FabricNetDevice : public NetDevice,
     void DoDispose() override;
 
   private:
-    /// An Ethernet header, read.
-    struct LinkHeader
-    {
-        Mac48Address source;   //!< address
-        Mac48Address dest;     //!< address
-        uint16_t etherType{0}; //!< of what is inside, behind a tag if there is one
-    };
-
     void SetDscpMap(std::string map);
     std::string GetDscpMap() const;
     uint8_t ClassOf(const Packet& packet, const PacketFields& fields) const;
     bool FindHost(Mac48Address address, uint32_t* host) const;
     void AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, uint8_t cls) const;
-    static bool RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link);
     lossless::Frame* MakeFrame(Ptr<Packet> packet, uint8_t cls) const;
     void Drop(Ptr<const Packet> packet, DeviceDrop cause);
     void Deliver(Ptr<Packet> packet, Ptr<Packet> original, LinkHeader link);

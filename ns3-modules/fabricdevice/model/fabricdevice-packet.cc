@@ -3,6 +3,9 @@
  */
 #include "fabricdevice-packet.h"
 
+#include "fabricdevice-vlan-tag.h"
+
+#include "ns3/ethernet-header.h"
 #include "ns3/hash.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-l3-protocol.h"
@@ -22,6 +25,9 @@ namespace fabricdevice
 namespace
 {
 
+constexpr uint32_t ETHERNET_BYTES = 14;        //!< addresses and EtherType
+constexpr uint32_t TAG_BYTES = 4;              //!< of IEEE 802.1Q
+constexpr uint8_t CONGESTED = 3;               //!< Frame::ecn, and the ECN field of IP
 constexpr std::size_t IPV4_BYTES = 20;         //!< IPv4 header without options
 constexpr std::size_t IPV6_BYTES = 40;         //!< fixed IPv6 header
 constexpr std::size_t PORTS_BYTES = 4;         //!< source and destination port
@@ -54,6 +60,30 @@ struct FlowKey
 };
 
 } // namespace
+
+bool
+RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link)
+{
+    if (packet->GetSize() < ETHERNET_BYTES)
+    {
+        return false;
+    }
+    EthernetHeader header(false);
+    packet->RemoveHeader(header);
+    *link = {header.GetSource(), header.GetDestination(), header.GetLengthType()};
+    if (link->etherType != VlanTag::ETHERTYPE)
+    {
+        return true;
+    }
+    if (packet->GetSize() < TAG_BYTES)
+    {
+        return false;
+    }
+    VlanTag tag;
+    packet->RemoveHeader(tag);
+    link->etherType = tag.GetEtherType();
+    return true;
+}
 
 PacketFields
 Inspect(const Packet& packet, uint16_t etherType)
@@ -125,6 +155,25 @@ Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl)
         header.SetHopLimit(ttl);
         packet->AddHeader(header);
     }
+}
+
+bool
+WriteMarks(Ptr<Packet> packet, uint16_t etherType, const lossless::Frame& frame, bool routedHops)
+{
+    const bool congested = frame.ecn == CONGESTED;
+    if (!congested && !routedHops)
+    {
+        return false;
+    }
+    const PacketFields fields = Inspect(*packet, etherType);
+    const bool routed = routedHops && frame.dst != lossless::ALL_NODES && !fields.discovery;
+    const bool mark = congested && fields.ecn != CONGESTED;
+    if (!fields.ip || (!mark && !routed))
+    {
+        return false;
+    }
+    Rewrite(packet, etherType, mark, routed ? frame.ttl : fields.ttl);
+    return true;
 }
 
 } // namespace fabricdevice

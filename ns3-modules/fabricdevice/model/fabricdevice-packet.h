@@ -4,6 +4,8 @@
 #ifndef FABRICDEVICE_PACKET_H
 #define FABRICDEVICE_PACKET_H
 
+#include "ns3/lossless-frame.h"
+#include "ns3/mac48-address.h"
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
 
@@ -13,6 +15,24 @@ namespace ns3
 {
 namespace fabricdevice
 {
+
+/// An Ethernet header, read.
+struct LinkHeader
+{
+    Mac48Address source;   //!< address
+    Mac48Address dest;     //!< address
+    uint16_t etherType{0}; //!< of what is inside, behind a tag if there is one
+};
+
+/**
+ * @ingroup fabricdevice
+ * @brief Take the Ethernet header, and the 802.1Q tag if there is one, off a packet.
+ *
+ * @param packet it.
+ * @param link what was in them.
+ * @return false when the packet is too short for them.
+ */
+bool RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link);
 
 /// What a NIC reads in a packet to forward it.
 struct PacketFields
@@ -46,6 +66,22 @@ PacketFields Inspect(const Packet& packet, uint16_t etherType);
  * @param ttl time to live or hop limit.
  */
 void Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl);
+
+/**
+ * @ingroup fabricdevice
+ * @brief Write into a packet what the fabric has noted on the frame that carries it: congestion,
+ * and the hops if these count.
+ *
+ * @param packet it, from the header of its network protocol on.
+ * @param etherType of that protocol.
+ * @param frame the frame.
+ * @param routedHops switches count as routers; not for broadcasts and neighbour discovery.
+ * @return true when the packet has changed.
+ */
+bool WriteMarks(Ptr<Packet> packet,
+                uint16_t etherType,
+                const lossless::Frame& frame,
+                bool routedHops);
 
 } // namespace fabricdevice
 } // namespace ns3
