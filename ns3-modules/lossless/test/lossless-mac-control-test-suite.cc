@@ -1,6 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "lossless-fcs.h"
+
 #include "ns3/lossless-mac-control.h"
 #include "ns3/test.h"
 
@@ -33,27 +35,6 @@ class MacControlTest : public TestCase
     }
 
   private:
-    /**
-     * @brief CRC-32 of IEEE 802.3, clause 3.2.9, one bit at a time.
-     *
-     * @param data bytes
-     * @param length how many
-     * @return the FCS
-     */
-    static uint32_t Fcs(const uint8_t* data, std::size_t length)
-    {
-        uint32_t crc = 0xffffffff;
-        for (std::size_t i = 0; i < length; ++i)
-        {
-            crc ^= data[i];
-            for (int bit = 0; bit < 8; ++bit)
-            {
-                crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-            }
-        }
-        return ~crc;
-    }
-
     void DoRun() override
     {
         ControlFrame pause;
