@@ -6,17 +6,18 @@ import base64
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyorch.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
 from pyorch.files import write_atomically
+from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show
 from pyorch.report.style import COLUMN_INCHES, paper_style
+from pyorch.report.write import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DPI = 200
 _MOST = 4.0
 """Ratios beyond this, or its inverse, have the strongest colour."""
 
@@ -196,13 +197,11 @@ def write(summary: Summary, folder: Path) -> Path:
     """Write the page and what is behind it into a folder; return the page."""
     folder.mkdir(parents=True, exist_ok=True)
     with paper_style():
-        canvas = heat_map(summary)
-        canvas.savefig(folder / "schemes.pdf", metadata={"CreationDate": None})
-        canvas.savefig(folder / "schemes.png", dpi=_DPI, metadata={"Software": None})
+        _, picture = save(heat_map(summary), folder, "schemes")
     frame_of(summary.rows).to_csv(folder / "schemes.csv", index=False)
     write_atomically(folder / "summary.md", markdown(summary))
     page = folder / "index.html"
-    image = base64.b64encode((folder / "schemes.png").read_bytes()).decode()
+    image = base64.b64encode(picture.read_bytes()).decode()
     write_atomically(page, _html(summary, image))
     return page
 
@@ -274,24 +273,14 @@ def markdown(summary: Summary) -> str:
 
 
 def _html(summary: Summary, image: str) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    functions: dict[str, Any] = {
+    functions = {
         "verdict": verdict,
         "scheme_text": scheme_text,
         "value_text": value_text,
         "cost_line": cost_line,
     }
-    environment.globals.update(functions)
-    return environment.get_template("summary.html.j2").render(
+    page = template("summary.html.j2", Path(__file__).parent, **functions)
+    return page.render(
         summary=summary,
         image=image,
         caption=caption(),

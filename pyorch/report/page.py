@@ -122,12 +122,12 @@ def render(page: Page) -> str:
     )
 
 
-def template(name: str) -> Template:
-    """A template of this folder."""
+def template(name: str, folder: Path | None = None, **functions: Any) -> Template:
+    """A template of a folder, this one unless told; functions: what else it may call."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(folder or Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -135,7 +135,7 @@ def template(name: str) -> Template:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        verdict_class=verdict_class, where_text=where_text, numbers_text=numbers_text
+        verdict_class=verdict_class, where_text=where_text, numbers_text=numbers_text, **functions
     )
     return environment.get_template(name)
 

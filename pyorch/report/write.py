@@ -15,7 +15,7 @@ from pyorch.metrics import Metric, parse
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
 from pyorch.report.expect import ExpectModel, Result, evaluate
-from pyorch.report.figures import MODELS, Drawn, FigureError, FigureModel
+from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import machines, runs_table
 from pyorch.report.setting import Setting, setting
@@ -23,6 +23,8 @@ from pyorch.report.style import is_legible, paper_style
 from pyorch.report.tex import booktabs
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pyorch.plan import RunSpec
     from pyorch.store import Store
 
@@ -122,11 +124,11 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
             return DrawnFigure(model.name, model.title, model.caption, error=str(error))
         table = out_dir / f"{model.name}.csv"
         drawn.data.to_csv(table, index=False, lineterminator="\n")
-        pictures = _save(drawn, out_dir, model.name)
+        pictures = save(drawn.canvas, out_dir, model.name)
         # what was laid out for one width need not fit into the other
         fits = is_legible(drawn_other.canvas)
         name = f"{model.name}-{other.width}"
-        others = _save(drawn_other, out_dir, name) if fits else _remove(out_dir, name)
+        others = save(drawn_other.canvas, out_dir, name) if fits else _remove(out_dir, name)
     caption = " ".join([model.caption, *drawn.notes]).strip()
     live = "" if drawn.live is None else packed_data(drawn.live)
     files = (*pictures, table, *others)
@@ -140,11 +142,11 @@ def _remove(out_dir: Path, name: str) -> tuple[Path, ...]:
     return ()
 
 
-def _save(drawn: Drawn, out_dir: Path, name: str) -> tuple[Path, Path]:
+def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
+    """Write a figure as NAME.pdf and NAME.png; the same data give the same bytes."""
     pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
-    # Without dates and versions the same data give the same bytes.
-    drawn.canvas.savefig(pdf, metadata={"CreationDate": None, "Producer": None})
-    drawn.canvas.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
+    canvas.savefig(pdf, metadata={"CreationDate": None, "Producer": None})
+    canvas.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
     return pdf, png
 
 
