@@ -31,7 +31,8 @@ _NEEDED = (
 #: Used where the modules do not say: a payload, and the headers of RoCEv2 as other simulators count
 #: them [B].
 DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
-_MIN_FRAME = 64
+#: Preamble and gap, and the shortest frame, of Ethernet [B].
+DEFAULT_OVERHEAD, MIN_FRAME = 20, 64
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,9 @@ def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
     return Frames(
         payload=get("queue_pair", "PayloadSize", get("host", "PayloadSize", DEFAULT_PAYLOAD)),
         header=get("queue_pair", "HeaderSize", DEFAULT_HEADER),
-        minimum=get("queue_pair", "MinFrameSize", _MIN_FRAME),
-        overhead=get("port", "Overhead", 20),
-        control=get("port", "ControlFrameSize", _MIN_FRAME),
+        minimum=get("queue_pair", "MinFrameSize", MIN_FRAME),
+        overhead=get("port", "Overhead", DEFAULT_OVERHEAD),
+        control=get("port", "ControlFrameSize", MIN_FRAME),
         control_delay_ps=get("port", "ControlDelay", 0),
     )
 

@@ -18,11 +18,17 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from pyorch.config.checks import (
+    DEFAULT_HEADER,
+    DEFAULT_OVERHEAD,
+    DEFAULT_PAYLOAD,
+    MIN_FRAME,
+    Frames,
+)
 from pyorch.config.fields import Names, Table
 from pyorch.config.findings import Findings
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.theory import eta_prime
 from pyorch.units import format_bytes, format_time, parse_bytes, parse_time
 
 #: Keys of a scheme file that choose C++ classes: lists are put together when files extend others.
@@ -198,29 +204,34 @@ def environment(document: Mapping[str, Any], network: Topology) -> dict[str, flo
         raise UserError([Problem("buffer.size", "missing", None, "the schemes' rules need it")])
     rate, delay_ps = int(network.rates.max()), int(network.delays.max())
     size = parse_bytes(buffer["size"])
-    control_ps = parse_time(port.get("control_delay", "0us"))
-    frame = sum(
-        parse_bytes(queue_pair.get(key, default))
-        for key, default in (("payload_size", "1000B"), ("header_size", "48B"))
+    run = Frames(
+        payload=_bytes(queue_pair, "payload_size", DEFAULT_PAYLOAD),
+        header=_bytes(queue_pair, "header_size", DEFAULT_HEADER),
+        minimum=_bytes(queue_pair, "min_frame_size", MIN_FRAME),
+        overhead=_bytes(port, "overhead", DEFAULT_OVERHEAD),
+        control=_bytes(port, "control_frame_size", MIN_FRAME),
+        control_delay_ps=parse_time(port.get("control_delay", "0us")),
     )
-    overhead = parse_bytes(port.get("overhead", "20B"))
-    largest = max(frame, parse_bytes(queue_pair.get("min_frame_size", "64B")))
-    control = parse_bytes(port.get("control_frame_size", "64B"))
-    headroom = eta_prime(rate, delay_ps, largest, control, overhead, control_ps)
+    frame = run.payload + run.header
+    headroom = run.eta_prime(rate, delay_ps)
     switches = [n for n, kind in enumerate(network.kinds.tolist()) if kind == SWITCH]
     ends = [*network.a.tolist(), *network.b.tolist()]
     ports = max(ends.count(number) for number in switches)
     return {
         "rate": rate / 8,
         "delay": delay_ps / 1e12,
-        "control_delay": control_ps / 1e12,
+        "control_delay": run.control_delay_ps / 1e12,
         "frame": float(frame),
-        "wire": float(frame + overhead),
+        "wire": float(frame + run.overhead),
         "buffer": float(size),
         "ports": float(ports),
         "headroom": float(headroom),
         "share": size / ports - headroom,
     }
+
+
+def _bytes(table: Mapping[str, Any], key: str, otherwise: int) -> int:
+    return parse_bytes(table[key]) if key in table else otherwise
 
 
 def evaluate(rule: str, names: Mapping[str, float]) -> float:
