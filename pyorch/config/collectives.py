@@ -1,9 +1,9 @@
 """Collective communication as transfers between ranks, of which each waits for others.
 
-An algorithm is one function, registered with @algorithm: from a number of ranks and a size to
-`Transfers`. They are those of MPI and NCCL: Thakur, Rabenseifner, Gropp, "Optimization of
-Collective Communication Operations in MPICH", IJHPCA 2005, sections 3 and 4; the ring all-reduce is
-that of Patarasuk and Yuan, JPDC 2009.
+An algorithm is one function from a number of ranks and a size to `Transfers`, registered with
+@algorithm, which also says how many they are. The algorithms are those of MPI and NCCL: Thakur,
+Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 2005,
+sections 3 and 4; the ring all-reduce is that of Patarasuk and Yuan, JPDC 2009.
 """
 
 from __future__ import annotations
@@ -35,18 +35,36 @@ class Transfers:
         return len(self.src)
 
 
-Algorithm = Callable[[int, int], Transfers]
+Make = Callable[[int, int], Transfers]
 """(ranks, from 2; size [bytes]) -> transfers."""
+OfRanks = Callable[[int], int]
+"""A number that follows from the number of ranks."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm, and what can be said of it without making its transfers.
+
+    count: transfers. first: those that wait for no other. parts: blocks a size is cut into.
+    """
+
+    make: Make
+    count: OfRanks
+    first: OfRanks
+    parts: OfRanks
+
 
 ALGORITHMS: dict[tuple[str, str], Algorithm] = {}
 """Every (operation, algorithm); the first of an operation is its default."""
 
 
-def algorithm(operation: str, name: str) -> Callable[[Algorithm], Algorithm]:
-    """Register an algorithm."""
+def algorithm(
+    operation: str, name: str, *, count: OfRanks, first: OfRanks, parts: OfRanks
+) -> Callable[[Make], Make]:
+    """Register an algorithm; `Algorithm` says what the numbers are."""
 
-    def register(function: Algorithm) -> Algorithm:
-        ALGORITHMS[operation, name] = function
+    def register(function: Make) -> Make:
+        ALGORITHMS[operation, name] = Algorithm(function, count, first, parts)
         return function
 
     return register
@@ -67,14 +85,19 @@ def blocks(size: int, parts: int) -> Numbers:
     return np.diff(np.arange(parts + 1, dtype=np.int64) * size // parts)
 
 
-def count(operation: str, name: str, ranks: int) -> int:
-    """Return how many transfers an algorithm makes, without making them."""
-    if name == "ring":
-        return (2 if operation == "all_reduce" else 1) * (ranks - 1) * ranks
-    return 2 * (ranks - 1) if name == "tree" else ranks * (ranks - 1)
+def _one(_ranks: int) -> int:
+    return 1
 
 
-@algorithm("all_reduce", "ring")
+def _each(ranks: int) -> int:
+    return ranks
+
+
+def _pairs(ranks: int) -> int:
+    return ranks * (ranks - 1)
+
+
+@algorithm("all_reduce", "ring", count=lambda n: 2 * _pairs(n), first=_each, parts=_each)
 def ring_all_reduce(ranks: int, size: int) -> Transfers:
     """Reduce-scatter, then all-gather: 2(n-1) steps in each of which every rank passes a block on.
 
@@ -83,13 +106,13 @@ def ring_all_reduce(ranks: int, size: int) -> Transfers:
     return _ring(ranks, size, 2 * (ranks - 1))
 
 
-@algorithm("reduce_scatter", "ring")
+@algorithm("reduce_scatter", "ring", count=_pairs, first=_each, parts=_each)
 def ring_reduce_scatter(ranks: int, size: int) -> Transfers:
     """n-1 steps; in the end each rank holds the sum of one block."""
     return _ring(ranks, size, ranks - 1)
 
 
-@algorithm("all_gather", "ring")
+@algorithm("all_gather", "ring", count=_pairs, first=_each, parts=_each)
 def ring_all_gather(ranks: int, size: int) -> Transfers:
     """n-1 steps; each rank begins with one block of `size` and ends with all of them."""
     return _ring(ranks, size, ranks - 1)
@@ -105,7 +128,9 @@ def _ring(ranks: int, size: int, steps: int) -> Transfers:
     return Transfers(rank, (rank + 1) % ranks, sizes, waiters, after)
 
 
-@algorithm("all_reduce", "tree")
+@algorithm(
+    "all_reduce", "tree", count=lambda n: 2 * (n - 1), first=lambda n: -(-n // 2), parts=_one
+)
 def tree_all_reduce(ranks: int, size: int) -> Transfers:
     """Up a binary tree (rank i below rank (i-1)//2) to be summed, then down again, whole buffers.
 
@@ -131,13 +156,13 @@ def tree_all_reduce(ranks: int, size: int) -> Transfers:
     )
 
 
-@algorithm("all_to_all", "direct")
+@algorithm("all_to_all", "direct", count=_pairs, first=_pairs, parts=_each)
 def direct_all_to_all(ranks: int, size: int) -> Transfers:
     """Every rank sends block j of its `size` bytes to rank j, all at once; its own it keeps."""
     return _pairwise(ranks, size, waits=False)
 
 
-@algorithm("all_to_all", "pairwise")
+@algorithm("all_to_all", "pairwise", count=_pairs, first=_each, parts=_each)
 def pairwise_all_to_all(ranks: int, size: int) -> Transfers:
     """n-1 rounds; in round s rank i sends to i+s, once it has the block of the round before."""
     return _pairwise(ranks, size, waits=True)

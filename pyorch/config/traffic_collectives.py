@@ -173,13 +173,18 @@ def _resolve_phase(phase: Phase, key: str, check: Check) -> Phase | None:
     hosts = check.hosts(f"{key}.hosts", phase.hosts)
     if hosts is None:
         return None
-    parts = 1 if algorithm == "tree" else len(hosts)
+    parts = collectives.ALGORITHMS[phase.operation, algorithm].parts(len(hosts))
     if len(hosts) < 2:
         check.add(f"{key}.hosts", "one host has nobody to talk to", "at least two hosts")
     elif phase.size < parts:
         what = f"{phase.size} B in {parts} parts"
         check.add(f"{key}.size", what, "a byte for each part at least")
     return phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
+
+
+def _algorithm(phase: Phase) -> collectives.Algorithm:
+    """Return the algorithm of a resolved collective."""
+    return collectives.ALGORITHMS[phase.operation, phase.algorithm or ""]
 
 
 def _check_phases(job: Job, key: str, check: Check) -> None:
@@ -203,16 +208,14 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
 
 def _check_number(phases: Sequence[Phase], repeat: int, key: str, check: Check) -> None:
     """Messages, and who waits for whom between collectives, are not surely a mistake."""
-    counts = {
-        p.name: collectives.count(p.operation, p.algorithm or "", len(p.hosts)) for p in phases
-    }
+    counts = {phase.name: _algorithm(phase).count(len(phase.hosts)) for phase in phases}
     ranks = {phase.name: max(1, len(phase.hosts)) for phase in phases}
     waited_for = {name for phase in phases for name in phase.after}
     sinks = [name for name in counts if name not in waited_for]
     waits = 0
     for phase in phases:
         others = phase.after or (sinks if repeat > 1 else [])
-        first = counts[phase.name] if phase.algorithm == "direct" else ranks[phase.name]
+        first = _algorithm(phase).first(len(phase.hosts))
         waits += first * sum(-(-counts[name] // ranks[name]) for name in others if name in counts)
     for number, what in ((sum(counts.values()), "messages"), (waits, "waits of one for another")):
         if repeat * number > MAX_TRANSFERS:
@@ -229,10 +232,7 @@ class _Schedule:
         self.phases = _in_order(entry.collectives or [])
         waited_for = {name for phase in self.phases for name in phase.after}
         self.sinks = [phase.name for phase in self.phases if phase.name not in waited_for]
-        self.made = [
-            collectives.ALGORITHMS[p.operation, p.algorithm or ""](len(p.hosts), p.size)
-            for p in self.phases
-        ]
+        self.made = [_algorithm(p).make(len(p.hosts), p.size) for p in self.phases]
         self.ranks = [node_numbers(phase.hosts, network) for phase in self.phases]
         counts = [len(transfers) for transfers in self.made]
         self.firsts = np.cumsum([0, *counts])
@@ -320,6 +320,6 @@ def flows_of_collective(entry: Mapping[str, Any], name: str) -> npt.NDArray[np.i
     """Return which flows of a canonical `collective` entry belong to the collective of a name."""
     table = decode(Collective, dict(entry))
     phases = _in_order(table.collectives or [])
-    counts = [collectives.count(p.operation, p.algorithm or "", len(p.hosts)) for p in phases]
+    counts = [_algorithm(phase).count(len(phase.hosts)) for phase in phases]
     names = np.repeat([phase.name for phase in phases], counts)
     return np.flatnonzero(np.tile(names == name, table.repeat))
