@@ -492,7 +492,7 @@ def test_line_shows_mean_and_interval_over_seeds() -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({**TIMESERIES, "where": {"variant": "CBFC"}}, "no finished run with variant = CBFC"),
+        ({**TIMESERIES, "where": {"variant": "CBFC"}}, "no finished run with CBFC"),
         ({**TIMESERIES, "columns": "response"}, "the runs have no parameter 'response'"),
         ({**TIMESERIES, "columns": None}, "holds 2 settings"),
         ({**TIMESERIES, "seed": 9}, "no finished run has seed 9"),

@@ -195,6 +195,13 @@ def test_values_are_the_same_in_any_spelling() -> None:
     assert not same("10Gbps", "10GB")
     assert list(matching(RUNS, {"variant": "PFC", "k": "8"}).index) == [4]
     assert len(matching(RUNS, {"nothing": 1})) == 0
+    both = matching(RUNS, {"variant": ["PFC", "GFC"], "k": [4, "8"]})
+    assert list(both.index) == [
+        index
+        for index, (variant, k) in enumerate(zip(RUNS["variant"], RUNS["k"], strict=True))
+        if variant in ("PFC", "GFC") and str(k) in ("4", "8")
+    ]
+    assert len(matching(RUNS, {"k": ["9", 8]})) == len(matching(RUNS, {"k": 8}))
 
 
 def test_numbers_for_people() -> None:

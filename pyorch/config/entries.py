@@ -180,11 +180,12 @@ def _check_filter(
             findings.add((*path, key), what, allowed, suggest(key, varied))
             continue
         values = [str(entry) for entry in varied[key]]
-        wanted = _spelling(value)
         folded = {entry.lower(): entry for entry in values}
-        if wanted not in values and wanted.lower() not in folded:
-            what = f"no run has {key} = {value!r}"
-            findings.add((*path, key), what, one_of(values), suggest(wanted, values))
+        for one in value if isinstance(value, list) else [value]:
+            wanted = _spelling(one)
+            if wanted not in values and wanted.lower() not in folded:
+                what = f"no run has {key} = {one!r}"
+                findings.add((*path, key), what, one_of(values), suggest(wanted, values))
 
 
 def _spelling(value: object) -> str:

@@ -68,8 +68,12 @@ EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 _T = TypeVar("_T")
 Chosen = Annotated[list[_T], Field(min_length=1)]
 """A choice of some: a list with one entry at least, because no choice at all means all."""
-Where = dict[str, str | int | float | bool]
-"""A filter on the variant and on swept parameters: { variant = "GFC", "topology.k" = 4 }."""
+_Value = str | int | float | bool
+Where = dict[str, _Value | Chosen[_Value]]
+"""A filter on the variant and on swept parameters: { variant = "GFC", "topology.k" = [4, 8] }.
+
+A list leaves the runs that have any of its values.
+"""
 
 
 @dataclass(frozen=True)

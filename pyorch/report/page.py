@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.report import embed
 from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result
-from pyorch.report.select import value_text
+from pyorch.report.select import filter_text
 from pyorch.report.setting import Setting
 
 if TYPE_CHECKING:
@@ -149,17 +149,10 @@ def verdict_class(result: Result) -> str:
 
 def where_text(expect: ExpectModel) -> str:
     """The filter of an expectation for people: "GFC, k = 4", "GFC, over PFC"."""
-    parts = [_filter_text(expect.where)]
+    parts = [filter_text(expect.where)]
     if expect.relative_to is not None:
-        parts.append(f"over {_filter_text(expect.relative_to)}")
+        parts.append(f"over {filter_text(expect.relative_to)}")
     return ", ".join(part for part in parts if part)
-
-
-def _filter_text(where: Mapping[str, Any]) -> str:
-    return ", ".join(
-        str(value) if name == "variant" else f"{name} = {value_text(value)}"
-        for name, value in where.items()
-    )
 
 
 def numbers_text(numbers: Sequence[int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyorch.metrics import parse_quantity
@@ -37,8 +37,24 @@ def matching(runs: DataFrame, where: Mapping[str, Any]) -> DataFrame:
     for name, wanted in where.items():
         if name not in runs.columns:
             return runs.iloc[:0]
-        runs = runs[[same(value, wanted) for value in runs[name]]]
+        runs = runs[[any(same(value, one) for one in _choice(wanted)) for value in runs[name]]]
     return runs
+
+
+def filter_text(where: Mapping[str, Any]) -> str:
+    """A filter for people: "GFC or PFC, k = 4"."""
+    return ", ".join(
+        _either(wanted, str) if name == "variant" else f"{name} = {_either(wanted, value_text)}"
+        for name, wanted in where.items()
+    )
+
+
+def _choice(wanted: Any) -> list[Any]:
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
+def _either(wanted: Any, spell: Callable[[Any], str]) -> str:
+    return " or ".join(spell(one) for one in _choice(wanted))
 
 
 def values_of(runs: DataFrame, column: str | None) -> list[Any]:

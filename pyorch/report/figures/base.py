@@ -12,7 +12,7 @@ from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
 from pyorch.report.figures.live import Spec
 from pyorch.report.quantities import Scale, show_text
-from pyorch.report.select import matching, value_text, values_of
+from pyorch.report.select import filter_text, matching, value_text, values_of
 from pyorch.report.style import COLUMN_INCHES
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class FigureModel(Entry):
         """The runs that the figure shows. Raises FigureError when there is none."""
         rows = matching(data.runs, self.where)
         if not len(rows):
-            filters = ", ".join(f"{name} = {value}" for name, value in self.where.items())
+            filters = filter_text(self.where)
             raise FigureError(f"no finished run {'with ' + filters if filters else 'at all'}")
         for column in self.axes_columns():
             if column not in rows.columns:

@@ -73,12 +73,11 @@ class FlowFigure(FigureModel):
         self, data: ReportData, slowdown: bool
     ) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
         """[(panel, [(hue, flows)])]. Raises FigureError when flows of several settings mix."""
-        laid_out = {*self.axes_columns(), *self.where}
         result = []
         for panel, in_panel in panels_of(self.rows_of(data), self.columns):
             lines = []
             for hue, rows in panels_of(in_panel, self.hue):
-                others = [name for name in data.settings if name not in laid_out]
+                others = [name for name in data.settings if name not in self.axes_columns()]
                 mixed = [name for name in others if len(values_of(rows, name)) > 1]
                 if mixed:
                     raise FigureError(
