@@ -168,8 +168,9 @@ NOT_NAMED = {
     " initial_alpha min_rate reference_rate scale target_clamp",
     "ecn-marking": "at kmax kmin pmax reference_rate scale",
     # widths of fields, wide enough, and repeats of lost messages, of which there are none
-    "credit": "counter_bits",
-    "time-based-gfc": "counter_bits",
+    # and the least gap of messages on change, which are not chosen
+    "credit": "counter_bits min_gap",
+    "time-based-gfc": "counter_bits min_gap",
     "multi-stage-gfc": "ideal refresh",
     "pffc": "recirculated_size refresh",
     # of cures, treatments, filters and corrections that are not chosen
