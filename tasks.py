@@ -458,19 +458,19 @@ def clean(
 
 @task(
     help={
-        "full": "the networks, loads and seeds of a cluster sweep, instead of the small ones",
+        "scale": "small (default), medium (about an hour on two cores) or full (a cluster sweep)",
         "jobs": "runs at the same time; default one per core",
         "report-only": "only write the reports and the summary of what is done",
     },
     auto_shortflags=False,
 )
 def bakeoff(
-    context: Context, full: bool = False, jobs: str = "", report_only: bool = False
+    context: Context, scale: str = "small", jobs: str = "", report_only: bool = False
 ) -> None:
     """Run every scheme through the same scenes (experiments/bakeoff), and sum up who wins where."""
     from pyorch import bakeoff
 
-    _finish(bakeoff.bakeoff(full, jobs, report_only))
+    _finish(bakeoff.bakeoff(scale, jobs, report_only))
 
 
 @task

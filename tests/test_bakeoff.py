@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.bakeoff.command import compare_all, load_rows, studies
+from pyorch.bakeoff.command import compare_all, load_rows, overrides_of, studies
 from pyorch.bakeoff.compare import Row, compare, cost
 from pyorch.bakeoff.page import Summary, factor_to_best, markdown, value_text, verdict, write
 from pyorch.errors import UserError
@@ -178,6 +178,15 @@ def test_a_row_that_names_no_metric_is_told() -> None:
         compare_all([row], {"bakeoff/x": runs(PFC=[1])}, ["PFC"])
 
 
+def test_scales_are_those_of_the_scenes() -> None:
+    """The scenes by themselves are the small scale; what they do not have is told."""
+    paths = default_paths()
+    assert overrides_of("small", paths) == []
+    assert overrides_of("medium", paths) == ["scale=medium"]
+    with pytest.raises(UserError, match=r"'fulll' is no scale(.|\n)*small, medium, full"):
+        overrides_of("fulll", paths)
+
+
 def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     """Each row names a study, a metric of it, and settings that the study has."""
     from pyorch.config import load_experiment
@@ -186,7 +195,7 @@ def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     rows = load_rows(paths)
     assert {row.study for row in rows} == set(studies(paths))
     for study in studies(paths):
-        for overrides in ((), ("scale=full",)):
+        for overrides in ((), ("scale=medium",), ("scale=full",)):
             experiment = load_experiment(study, overrides, paths=paths)
             named = {metric["name"] for metric in experiment.metrics}
             for row in (row for row in rows if row.study == study):

@@ -19,7 +19,7 @@ from pyorch.bakeoff.compare import (
 )
 from pyorch.bakeoff.page import Summary, write
 from pyorch.config.findings import Findings
-from pyorch.errors import Problem, UserError, one_of
+from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
@@ -28,27 +28,41 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 GROUP = "bakeoff"
-FULL = "scale=full"
+SMALL = "small"
+"""The scale that the files of the scenes have by themselves."""
 
 
 @cli.command
-def bakeoff(full: bool = False, jobs: str = "", report_only: bool = False) -> int:
+def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> int:
     """Run what is missing of all scenes and write the summary; its exit code is the worst one."""
     paths = default_paths()
     rows = load_rows(paths)
-    overrides = [FULL] if full else []
+    overrides = overrides_of(scale, paths)
     code = cli.OK
     for study in studies(paths):
-        code = max(code, cli.report(study, overrides) if report_only else _run(study, full, jobs))
+        done = cli.report(study, overrides) if report_only else _run(study, overrides, jobs)
+        code = max(code, done)
         if code >= cli.BAD_INPUT:
             return code
-    page = write_summary(rows, overrides, paths)
+    page = write_summary(rows, scale, paths)
     print(f"summary: {page}")
     return code
 
 
-def _run(study: str, full: bool, jobs: str) -> int:
-    return cli.experiment(study, [FULL] if full else [], jobs=jobs)
+def overrides_of(scale: str, paths: Paths) -> list[str]:
+    """Return what makes a scene as large as that. Raises UserError when no scene has the scale."""
+    from pyorch.config.load import read_toml
+
+    common = read_toml(paths.experiments / GROUP / "parts" / "common.toml", "parts/common.toml")
+    known = [SMALL, *common.get("scale", {})]
+    if scale not in known:
+        what = f"{scale!r} is no scale of the scenes"
+        raise UserError([Problem("--scale", what, one_of(known), suggest(scale, known))])
+    return [] if scale == SMALL else [f"scale={scale}"]
+
+
+def _run(study: str, overrides: list[str], jobs: str) -> int:
+    return cli.experiment(study, overrides, jobs=jobs)
 
 
 def studies(paths: Paths) -> list[str]:
@@ -74,10 +88,11 @@ def load_rows(paths: Paths) -> list[Row]:
     return table.row
 
 
-def write_summary(rows: list[Row], overrides: list[str], paths: Paths) -> Path:
+def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
     """Compare what is done of all scenes and write the page. Raises UserError when nothing is."""
     tables: dict[str, DataFrame] = {}
     planned, fingerprint = 0, ""
+    overrides = overrides_of(scale, paths)
     for study in studies(paths):
         plan = cli.make_plan(study, overrides, paths=paths)
         planned += len(plan.specs)
@@ -90,22 +105,25 @@ def write_summary(rows: list[Row], overrides: list[str], paths: Paths) -> Path:
     runs = sum(len(table) for table in tables.values())
     if not runs:
         what = "none of its runs is done with this build"
-        raise UserError([Problem(GROUP, what, None, "run it first: invoke bakeoff")])
+        raise UserError([Problem(GROUP, what, None, f"run it first: {_command(scale)}")])
     about = schemes_of(paths)
     compared = compare_all(rows, tables, list(about))
     seen = [name for name in about if any((t["variant"] == name).any() for t in tables.values())]
-    words = ["invoke bakeoff", *(["--full"] if overrides else [])]
     summary = Summary(
         compared,
         tuple(cost(name, [t for t in tables.values() if len(t)]) for name in seen),
         about,
-        "full" if overrides else "small",
+        scale,
         fingerprint[:16],
         runs,
         planned,
-        (" ".join(words),),
+        (_command(scale),),
     )
     return write(summary, paths.results / GROUP / "summary")
+
+
+def _command(scale: str) -> str:
+    return "invoke bakeoff" + ("" if scale == SMALL else f" --scale {scale}")
 
 
 def _setting_of(spec: RunSpec) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from pyorch.config.fields import Table
+from pyorch.metrics.fields import Where
 from pyorch.report.quantities import AxisUnit
 from pyorch.report.select import matching
 from pyorch.report.statistics import Estimate, clopper_pearson, estimate
@@ -39,7 +40,7 @@ class Row(Table):
     study: str
     label: str
     metric: str
-    where: dict[str, str | int | float] = Field(default={})
+    where: Where = Field(default={})
     better: Literal["lower", "higher"]
     unit: AxisUnit = "1"
 

@@ -24,7 +24,10 @@ _MOST = 4.0
 
 @dataclass(frozen=True)
 class Summary:
-    """All that the page shows. scale: "small" or "full". about: scheme -> what it is."""
+    """All that the page shows.
+
+    scale: of the scenes, "small" or a [scale.NAME]. about: scheme -> what it is.
+    """
 
     rows: tuple[Compared, ...]
     costs: tuple[Cost, ...]
