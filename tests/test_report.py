@@ -441,6 +441,25 @@ def test_texts_that_cover_each_other_are_found(words: list[str], legible: bool) 
         assert not is_legible(canvas)
 
 
+def test_titles_side_by_side_need_a_gap() -> None:
+    """Two titles that just do not touch read as one."""
+    with paper_style():
+        canvas, panels = FIGURE_MODEL.canvas(1, 2)
+        found = []
+        for letters in range(8, 60):
+            panels[0][0].set_title("n" * letters)
+            panels[0][1].set_title("n" * letters)
+            found.append(is_legible(canvas))
+        # the first that are told to be too near have still white between them
+        panels[0][0].set_title("n" * (8 + found.index(False)))
+        panels[0][1].set_title("n" * (8 + found.index(False)))
+        canvas.draw_without_rendering()
+        boxes = [axes.title.get_window_extent() for axes in panels[0]]
+        assert found[0]
+        assert boxes[0].x1 < boxes[1].x0
+        assert found == sorted(found, reverse=True)
+
+
 @pytest.mark.parametrize("name", ["line", "bars", "cdf", "slowdown", "timeseries"])
 def test_what_colour_tells_apart_grey_print_does_too(name: str) -> None:
     """No two lines of a panel have the same dashes and marker, no two groups of bars one hatch."""

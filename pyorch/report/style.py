@@ -106,22 +106,29 @@ def is_legible(canvas: Canvas) -> bool:
             return False
     renderer: Any = FigureCanvasAgg(canvas)
     renderer = renderer.get_renderer()
-    texts, labels = [*canvas.texts], []
+    texts, labels, titles = [*canvas.texts], [], []
     for axes in canvas.axes:
-        texts += [axes.title, *axes.texts]
+        texts += axes.texts
+        titles.append(axes.title)
         if axes.axison:
             labels += [axes.xaxis.label, axes.yaxis.label]
             texts += _ticks(axes)
         legend = axes.get_legend()
         if legend is not None and _sticks_out(legend.get_window_extent(renderer), axes.bbox):
             return False
-    boxes = [text.get_window_extent(renderer) for text in texts if _is_shown(text)]
-    # names of axes stand side by side: they need a gap
-    boxes += [label.get_window_extent(renderer).padded(3) for label in labels if _is_shown(label)]
-    around = [*boxes, *(legend.get_window_extent(renderer) for legend in canvas.legends)]
+
+    def boxes_of(shown: list[Text]) -> list[Bbox]:
+        return [text.get_window_extent(renderer) for text in shown if _is_shown(text)]
+
+    legends = [legend.get_window_extent(renderer) for legend in canvas.legends]
     width, height = canvas.bbox.x1, canvas.bbox.y1
+    around = [*boxes_of([*texts, *labels, *titles]), *legends]
     if any(b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for b in around):
         return False
+    # names of axes and titles of panels stand side by side: they need a gap
+    boxes = boxes_of(texts)
+    boxes += [box.padded(3) for box in boxes_of(labels)]
+    boxes += [box.padded(5, 0) for box in boxes_of(titles)]
     return all(_covered(a, b) <= _MAY_COVER for a, b in combinations(boxes, 2))
 
 
