@@ -441,6 +441,45 @@ def test_texts_that_cover_each_other_are_found(words: list[str], legible: bool) 
         assert not is_legible(canvas)
 
 
+@pytest.mark.parametrize(
+    ("levels", "panel", "corner"),
+    [
+        ([[9, 1, 1], [1, 1, 1]], 0, "right"),  # high at the beginning only
+        ([[1, 1, 9], [1, 1, 1]], 0, "left"),
+        ([[9, 9, 9], [1, 1, 9]], 1, "left"),
+        ([[9, 9, 9], [9, 1, 9]], 0, "left"),  # nowhere: room is made above
+    ],
+)
+def test_a_legend_covers_no_line(levels: list[list[int]], panel: int, corner: str) -> None:
+    """It lies in a corner without lines, or the axis grows; found in the picture's pixels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from pyorch.report.figures.timeseries import _add_legend
+
+    with paper_style():
+        canvas, panels = FIGURE_MODEL.canvas(1, 2, sharey="row")
+        for axes, values in zip(panels[0], levels, strict=True):
+            for shift in (0, 1):
+                shifted = [value - 0.5 * shift for value in values]
+                axes.plot(
+                    [0, 1, 2, 3], [*shifted, shifted[-1]], drawstyle="steps-post", label=f"h{shift}"
+                )
+            axes.set_xlim(0, 3)
+        panels[0][0].set_ylim(0, 10)
+        _add_legend(list(panels[0]), 2)
+        canvas.draw(FigureCanvasAgg(canvas).get_renderer())
+        legends = [axes.get_legend() for axes in panels[0]]
+        assert [legend is not None for legend in legends] == [panel == 0, panel == 1]
+        box, axes = legends[panel].get_window_extent(), panels[0][panel]
+        middle = (axes.bbox.x0 + axes.bbox.x1) / 2
+        assert ((box.x0 + box.x1) / 2 < middle) == (corner == "left")
+        for line in axes.get_lines():
+            x, y = line.get_xdata(), line.get_ydata()
+            for at in np.linspace(0, 2.999, 300):
+                point = axes.transData.transform((at, y[int(np.searchsorted(x, at, "right")) - 1]))
+                assert not box.contains(*point)
+
+
 def test_titles_side_by_side_need_a_gap() -> None:
     """Two titles that just do not touch read as one."""
     with paper_style():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox, BboxBase
 
 _MAY_COVER = 0.1  # of a text's box, which is larger than its letters
+_GAP = 6  # between titles of panels, and between names of axes [px at 100 dpi]
 
 COLUMN_INCHES = {"one": 3.35, "two": 7.0}
 """Width of a figure that spans one or two columns of a paper [in]."""
@@ -106,12 +107,13 @@ def is_legible(canvas: Canvas) -> bool:
             return False
     renderer: Any = FigureCanvasAgg(canvas)
     renderer = renderer.get_renderer()
-    texts, labels, titles = [*canvas.texts], [], []
+    texts, across, upright = [*canvas.texts], [], []
     for axes in canvas.axes:
         texts += axes.texts
-        titles.append(axes.title)
+        across.append(axes.title)
         if axes.axison:
-            labels += [axes.xaxis.label, axes.yaxis.label]
+            across.append(axes.xaxis.label)
+            upright.append(axes.yaxis.label)
             texts += _ticks(axes)
         legend = axes.get_legend()
         if legend is not None and _sticks_out(legend.get_window_extent(renderer), axes.bbox):
@@ -122,14 +124,19 @@ def is_legible(canvas: Canvas) -> bool:
 
     legends = [legend.get_window_extent(renderer) for legend in canvas.legends]
     width, height = canvas.bbox.x1, canvas.bbox.y1
-    around = [*boxes_of([*texts, *labels, *titles]), *legends]
-    if any(b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for b in around):
+    boxes = boxes_of([*texts, *across, *upright])
+    if any(
+        b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for b in (*boxes, *legends)
+    ):
         return False
-    # names of axes and titles of panels stand side by side: they need a gap
-    boxes = boxes_of(texts)
-    boxes += [box.padded(3) for box in boxes_of(labels)]
-    boxes += [box.padded(5, 0) for box in boxes_of(titles)]
-    return all(_covered(a, b) <= _MAY_COVER for a, b in combinations(boxes, 2))
+    if any(_covered(a, b) > _MAY_COVER for a, b in combinations(boxes, 2)):
+        return False
+    # titles of panels and names of axes stand in a row: without a gap two read as one
+    rows = (
+        [box.padded(_GAP / 2, 0) for box in boxes_of(across)],
+        [box.padded(0, _GAP / 2) for box in boxes_of(upright)],
+    )
+    return not any(_covered(a, b) for row in rows for a, b in combinations(row, 2))
 
 
 def _is_shown(text: Text) -> bool:

@@ -271,7 +271,43 @@ def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
     low, high = panels[0].get_ylim()
     panels[0].set_ylim(min(low, 0) if low < 0 and high <= 0 else 0, high * 1.04)
     if len(row.ports) > 1:
-        panels[0].legend(loc="best", handlelength=2.2)
+        _add_legend(panels, len(row.ports))
+
+
+_CORNERS: tuple[tuple[Literal["upper left", "upper right"], float, float], ...] = (
+    ("upper left", 0.0, 0.6),
+    ("upper right", 0.4, 1.0),
+)
+"""Where a legend may lie, and from which to which share of a panel's width."""
+
+
+def _add_legend(panels: list[Axes], names: int) -> None:
+    """Put the legend into an empty upper corner of a panel, or make room above all lines."""
+    share = min(0.6, 0.06 + 0.14 * names)
+    for panel in panels:
+        for corner, begin, end in _CORNERS:
+            if _is_free(panel, begin, end, 1 - share):
+                panel.legend(loc=corner, handlelength=2.2)
+                return
+    top = panels[0].get_ylim()[1]
+    panels[0].set_ylim(top=top / (1 - share))
+    panels[0].legend(loc="upper left", handlelength=2.2)
+
+
+def _is_free(panel: Axes, begin: float, end: float, bottom: float) -> bool:
+    """Whether no step line enters a part of a panel; shares of its width, and of its height."""
+    import numpy as np
+
+    floor = bottom * panel.get_ylim()[1]
+    for line in panel.get_lines():
+        times, values = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        first, last = times[0], times[-1]
+        inside = (times[1:] >= first + begin * (last - first)) & (
+            times[:-1] <= first + end * (last - first)
+        )
+        if (values[:-1][inside] > floor).any():
+            return False
+    return True
 
 
 @dataclass(frozen=True)
