@@ -68,12 +68,13 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     pages = {file.stem: file for file in sorted((paths.root / "docs").glob("*.md"))}
     modules = {f"modules/{file.stem}": file for file in sorted(paths.modules.glob("*/doc/*.rst"))}
     (source / "modules").mkdir(parents=True)
-    shutil.copytree(paths.root / "docs" / "images", source / "images")
+    shutil.copytree(paths.images, source / "images")
     shutil.copy(paths.root / "docs" / "site" / "conf.py", source / "conf.py")
     for name, file in pages.items():
         write_atomically(source / f"{name}.md", _inward(file, paths.root))
     for name, file in modules.items():
-        text = file.read_text(encoding="utf-8") + onward(file.parents[1].name, pages, types)
+        text = file.read_text(encoding="utf-8").replace("../../../docs/images/", "../images/")
+        text += onward(file.parents[1].name, pages, types)
         write_atomically(source / f"{name}.rst", text)
     readme = (paths.root / "README.md").read_text(encoding="utf-8")
     write_atomically(source / f"{START}.md", readme.replace("](docs/", "]("))

@@ -54,6 +54,11 @@ class Paths:
         return self.root / "docs" / "published.toml"
 
     @property
+    def images(self) -> Path:
+        """Pictures of the pages in docs/ and of the modules."""
+        return self.root / "docs" / "images"
+
+    @property
     def reproduction(self) -> Path:
         """Every published number and ours; the same rows as CSV lie beside it."""
         return self.root / "docs" / "reproduction.md"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
+from pyorch.pictures import refresh
 from pyorch.plan import NOT_HASHED
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ def unread(name: str, paths: Paths) -> Study:
 def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
     """Write the page, and docs/reproduction.md and .csv; print the verdicts. Returns the exit code.
 
+    The pictures of docs/ are brought to what the reports of these studies show.
+
     Raises UserError when a study cannot be read.
     """
     from pyorch.report.published import load_published
@@ -153,10 +156,13 @@ def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
     files = write_page(rows, documents, folder, links)
     write_atomically(paths.reproduction, to_markdown(rows, documents))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
+    changed = refresh(names, paths)
     for verdict, count in counts(rows):
         print(f"{count:5}  {verdict}")
     for name in left:
         print(f"{name}: no seed is done; its rows are those of before", file=sys.stderr)
+    for picture in changed:
+        print(f"picture: {picture}")
     print(f"page: {files[0]}\ntable: {paths.reproduction}")
     return 0
 
