@@ -34,7 +34,7 @@ def stages(data: ReportData, figure: Custom) -> Drawn:
         for number, variant in enumerate(TAU):
             part = shown[shown["variant"] == variant]
             part = part[part["multi-stage-gfc.ratio"].astype(float) == ratio]
-            style = line_style(number, marker=True) | {"label": variant.replace("us", "µs")}
+            style = line_style(number, marker=True) | {"label": variant.replace("us", "µs").replace("tau", "τ")}
             axes.plot(part["range"], part["excess"], **style)
         axes.axhline(0, linestyle="--", color="0.3", linewidth=0.8)
         place = 1 / (1 - ratio)
@@ -43,7 +43,7 @@ def stages(data: ReportData, figure: Custom) -> Drawn:
         axes.set_title(title)
         axes.set_xlabel("(Bm − B1) / C τ")
     panels[0][0].set_ylabel("(Longest queue − Bm) / C τ")
-    panels[0][1].legend()
+    canvas.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     note = (
         "Dotted: equation 1, Bm − B1 = C τ / (1 − ratio); section 4.2 has 2 C τ for ½. "
         "The receiver takes 1 %. "

@@ -33,7 +33,7 @@ def theorem(data: ReportData, figure: Custom) -> Drawn:
     left, right = panels[0]
     for number, variant in enumerate(TAU):
         part = shown[shown["variant"] == variant]
-        style = line_style(number, marker=True) | {"label": variant.replace("us", "µs")}
+        style = line_style(number, marker=True) | {"label": variant.replace("us", "µs").replace("tau", "τ")}
         left.plot(part["range"], part["excess"], **style)
         right.plot(part["range"], part["lowest_rate"] / 1e6, **style)
     left.axhline(0, linestyle="--", color="0.3", linewidth=0.8)
@@ -47,7 +47,7 @@ def theorem(data: ReportData, figure: Custom) -> Drawn:
         for place, name in ((math.e, "e C τ"), (4, "4 C τ")):
             axes.axvline(place, linestyle=":", color="0.4", linewidth=1)
             axes.text(place + 0.08, top, name, va="top", fontsize=7, color="0.3")
-    left.legend()
+    canvas.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     note = (
         "Theorem 4.1 asks for 4 C τ; the delay equation needs e C τ. "
         "The receiver takes 1 %, 100 Mb/s. "
