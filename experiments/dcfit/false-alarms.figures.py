@@ -99,7 +99,7 @@ def delays(data: ReportData, figure: Custom) -> Drawn:
         )
         rows += [(variant, time, part) for time, part in zip(times, share, strict=True)]
     axes.set_xscale("log")
-    axes.set_xlabel("Time from formation to detection (us)")
+    axes.set_xlabel("Time from formation to detection (µs)")
     axes.set_ylabel("Scenarios with a deadlock (%)")
     axes.set_ylim(0, 102)
     axes.legend(loc="lower right")
@@ -136,12 +136,14 @@ def none(data: ReportData, figure: Custom) -> Drawn:
                     edgecolor="white",
                     label=LABELS.get(variant, variant) if place == 0 else None,
                 )
-                axes.annotate(
+                axes.text(
+                    left,
+                    100 * hits / len(of) + 1.5,
                     str(hits),
-                    (left, 100 * hits / len(of)),
                     ha="center",
                     va="bottom",
                     fontsize=6,
+                    rotation=90 if hits > 99 else 0,  # bars stand side by side
                 )
         axes.set_xticks(range(len(scenarios)), scenarios)
         axes.set_title(title)

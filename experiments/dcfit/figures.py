@@ -39,7 +39,7 @@ def delays(data: ReportData, figure: Custom) -> Drawn:
         early = int((mine["false_alarms"] > 0).sum())
         name = LABELS.get(variant, variant)
         notes.append(f"{name}: {found} of {len(mine)} found, {early} with false alarms.")
-    left.set_ylabel("Detection time (us)")
+    left.set_ylabel("Detection time (µs)")
     right.set_ylabel("Rounds of messages")
     wide = runs["delay"].max() > 10 * runs["delay"].min()
     for axes in (left, right):

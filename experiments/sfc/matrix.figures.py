@@ -62,7 +62,7 @@ def matrix(data: ReportData, figure: Custom) -> Drawn:
             )
             axes.text(x, y + 0.24, shown, ha="center", va="center", fontsize=6)
             cells.append([row["metric"], scheme, value, good, slides, differs])
-    units = {"us": " (us)", "Gbps": " (Gb/s)", "": ""}
+    units = {"us": " (µs)", "Gbps": " (Gb/s)", "": ""}
     labels = [
         (f"{row['label']}\n" if row["label"] else "") + f"{row['what']}{units[row['unit']]}"
         for row in rows
