@@ -15,8 +15,10 @@ from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
 from pyorch.report.quantities import show_text
+from pyorch.theory import bytes_in, eta, gfc_stage_thresholds, gfc_sufficient_range
 
 _G = 10**9
+_GFC_RATE, _GFC_TAU = 10 * _G, 7_400_000  # GFC's example at 10GbE [bit/s], [ps]
 _FIBRE = 0.65 * 299_792_458  # speed of light in single-mode fibre, as DSH has it [m/s]
 
 
@@ -25,11 +27,62 @@ def _time_ps(size: float, rate: float) -> float:
     return size * 8e12 / rate
 
 
+def _stages() -> list[float]:
+    """B_0 to B_8 [C tau] of GFC, with Bm - B0 = 4 C tau (Theorem 4.1) and B0 = 0."""
+    unit = bytes_in(_GFC_RATE, _GFC_TAU)
+    starts = gfc_stage_thresholds(4 * unit, 2 * unit, 8)
+    return [0.0, *(start / unit for start in starts)]
+
+
+def _least_length() -> float:
+    """Least (B_(k+1) - B_k) / (R_(k-1) tau) over the stages, with R_k = C / 2^k (equation 1)."""
+    starts = _stages()
+    return min((starts[k + 1] - starts[k]) / 2.0 ** (1 - k) for k in range(1, len(starts) - 1))
+
+
+def _slope() -> float:
+    """(B_k - B_(k-1)) / (R_(k-1) - R_k) over (Bm - B0) / C: where it is farthest from 1."""
+    starts = _stages()
+    slopes = [(starts[k] - starts[k - 1]) / 2.0**-k / 4 for k in range(1, len(starts))]
+    return max(slopes, key=lambda slope: abs(slope - 1))
+
+
+def _least_rest() -> float:
+    """Least (Bm - B_k) / (2^(2-k) C tau) over the stages (equation 5)."""
+    return min((4 - start) / 2.0 ** (2 - k) for k, start in enumerate(_stages()))
+
+
+def _largest_ratio() -> float:
+    """R_k / R_(k-1) that equation 3 allows where Theorem 4.1 just holds."""
+    return 1 - bytes_in(_GFC_RATE, _GFC_TAU) / gfc_sufficient_range(_GFC_RATE, _GFC_TAU)
+
+
+def _five_parts() -> float:
+    """What arrives in the five parts of PFC's delay over eta: 100 Gb/s, 1500 B, 300 m of fibre."""
+    rate, mtu, way = 100 * _G, 1500, round(300 / _FIBRE * 1e12)
+    waiting = response = _time_ps(mtu, rate)
+    processing = _time_ps(3840, rate)
+    total = waiting + way + processing + response + way
+    return total * rate / 8e12 / eta(rate, way, mtu)
+
+
+def _cuts_to(share: float) -> float:
+    """Cuts by half that bring a rate down to a share."""
+    return math.log2(1 / share)
+
+
 CLOSED_FORMS: Mapping[str, Callable[[], Quantity]] = {
-    "gfc-worst-overhead": lambda: Quantity(gfc.worst_overhead(64, 7_400_000), "bit/s"),
-    "gfc-worst-share": lambda: Quantity(gfc.worst_overhead(64, 7_400_000) / (10 * _G), "1"),
-    "gfc-steady-overhead": lambda: Quantity(gfc.steady_overhead(64, 7_400_000), "bit/s"),
-    "gfc-steady-share": lambda: Quantity(gfc.steady_overhead(64, 7_400_000) / (10 * _G), "1"),
+    "gfc-worst-overhead": lambda: Quantity(gfc.worst_overhead(64, _GFC_TAU), "bit/s"),
+    "gfc-worst-share": lambda: Quantity(gfc.worst_overhead(64, _GFC_TAU) / _GFC_RATE, "1"),
+    "gfc-steady-overhead": lambda: Quantity(gfc.steady_overhead(64, _GFC_TAU), "bit/s"),
+    "gfc-steady-share": lambda: Quantity(gfc.steady_overhead(64, _GFC_TAU) / _GFC_RATE, "1"),
+    "gfc-stage-length": lambda: Quantity(_least_length(), "1"),
+    "gfc-stage-slope": lambda: Quantity(_slope(), "1"),
+    "gfc-stage-rest": lambda: Quantity(_least_rest(), "1"),
+    "gfc-largest-ratio": lambda: Quantity(_largest_ratio(), "1"),
+    "dcfit-switch-bits": lambda: Quantity((10_000 - 1).bit_length(), "1"),
+    "dcfit-port-bits": lambda: Quantity((64 - 1).bit_length(), "1"),
+    "dsh-five-parts": lambda: Quantity(_five_parts(), "1"),
     "dsh-fibre-delay": lambda: Quantity(300 / _FIBRE * 1e12, "ps"),
     "sfc-wire": lambda: Quantity(100 / _FIBRE * 1e12, "ps"),
     "sfc-message": lambda: Quantity(_time_ps(128, 25 * _G), "ps"),
@@ -38,6 +91,8 @@ CLOSED_FORMS: Mapping[str, Callable[[], Quantity]] = {
     "sfc-bytes-in-10us": lambda: Quantity(0.75 * 25 * _G * 10e-6 / 8, "B"),
     "sfc-bytes-in-100us": lambda: Quantity(0.75 * 25 * _G * 100e-6 / 8, "B"),
     "sfc-queue-delay": lambda: Quantity(_time_ps(125_000, 0.75 * 25 * _G), "ps"),
+    "sfc-dcqcn-cuts": lambda: Quantity(_cuts_to(1 / 4), "1"),
+    "sfc-dcqcn-quarter": lambda: Quantity(_cuts_to(1 / 4) * 50e6, "ps"),
     "sfc-in-transit": lambda: Quantity(0.75 * 25 * _G * 2 * 7e-6 / 8, "B"),
 }
 """Numbers that a document computes from others, computed again; `closed_form` names one."""
