@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -153,8 +155,6 @@ def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
 
 def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> None:
     """A scheme or question that joins makes docs/bakeoff.md old: its tables are of a run."""
-    from pyorch.bakeoff.command import schemes_of
-
     paths = default_paths()
     text = (paths.root / "docs" / "bakeoff.md").read_text(encoding="utf-8")
     tables = {
@@ -166,7 +166,7 @@ def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> No
     }
     hint = "invoke bakeoff; put results/bakeoff/summary/summary.md and schemes.png into the page"
     assert tables["question"] == [row.label for row in load_rows(paths)], hint
-    shipped = [name for name, about in schemes_of(paths).items() if not about.startswith("as ")]
+    shipped = shipped_schemes()
     assert tables["scheme"] == shipped, hint
     assert tables["Scheme"] == shipped, hint
 
@@ -202,3 +202,51 @@ def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
                 assert row.metric in named
                 for key, value in row.where.items():
                     assert value in experiment.sweep[key], (study, key, overrides)
+
+
+CHECK_ALL = """
+import json, sys
+from pyorch.bakeoff.command import studies
+from pyorch.cli import make_plan
+from pyorch.ns3 import load_simulation
+from pyorch.paths import default_paths
+from pyorch.simulate import configure
+
+for study in studies(default_paths()):
+    plan = make_plan(study, [f"scale={sys.argv[1]}", "run.seeds=1"])
+    built = load_simulation(plan.build)
+    shapes = ("topology", "attributes", "flow_control", "agents", "host_agents")
+    different = {json.dumps([spec.data[key] for key in shapes]): spec for spec in plan.specs}
+    for spec in different.values():
+        simulation = built(spec.data["seed"])
+        configure(simulation, {**spec.data, "traffic": []})
+        simulation.Build()
+        problem = str(simulation.Check())
+        assert not problem, f"{study} {spec.params}: {problem}"
+        print(study, spec.params["variant"])
+"""
+
+
+@pytest.mark.parametrize("scale", ["medium", "full"])
+def test_every_scheme_fits_every_scene_at_every_scale(scale: str) -> None:
+    """Nobody simulates these in CI, but all of their networks are built and checked."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK_ALL, scale],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    paths = default_paths()
+    checked = {tuple(line.split(" ", 1)) for line in done.stdout.splitlines()}
+    assert {scheme for _, scheme in checked} >= set(shipped_schemes())
+    assert len(checked) >= len(studies(paths)) * len(shipped_schemes())
+
+
+def shipped_schemes() -> list[str]:
+    """The schemes that the scenes have by themselves."""
+    from pyorch.bakeoff.command import schemes_of
+
+    found = schemes_of(default_paths())
+    return [name for name, about in found.items() if not about.startswith("as ")]
