@@ -243,7 +243,7 @@ def cost_line(found: Cost) -> list[str]:
         found.scheme,
         f"{found.control:.1f}",
         f"{found.lost:,.0f}",
-        f"{found.paused:.2g}",
+        "< 0.001" if 0 < found.paused < 0.001 else f"{found.paused:.2g}",
         f"{100 * found.buffer:.0f} %",
         f"{found.deadlocks} of {found.cyclic} ({low} to {high} %)",
         str(found.stuck),
