@@ -26,6 +26,7 @@ BARS = (
     ("PFC", "pfc_source_stops", "PFC, source stops", None),
     ("DCQCN, marked at dequeue", "first_cut", "DCQCN at dequeue, first cut", None),
     ("DCQCN, marked at dequeue", "to_a_quarter", "DCQCN at dequeue, a quarter", None),
+    ("DCQCN, local ToR", "first_cut_local", "DCQCN at enqueue, local ToR, first cut", None),
     ("DCQCN, marked at enqueue", "first_cut", "DCQCN at enqueue, first cut", 64.0),
     ("DCQCN, marked at enqueue", "to_a_quarter", "DCQCN at enqueue, a quarter", 100.0),
 )

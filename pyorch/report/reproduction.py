@@ -108,8 +108,9 @@ def make_rows(published: Published, studies: Sequence[Study]) -> list[Row]:
 
 
 def _position(place: str) -> tuple[float, str]:
-    """Where a place is in its document: by its page, else by its section; tables come last."""
-    found = re.search(r"pp?\. (\d+)", place) or re.search(r"sections? ([\d.]+\d|\d)", place)
+    """Where a place is in its document: by page or slide, else by section; tables come last."""
+    page = re.search(r"(?:pp?\.|slides?) (\d+)", place)
+    found = page or re.search(r"sections? ([\d.]+\d|\d)", place)
     return (float(found[1]) if found else math.inf, place)
 
 
