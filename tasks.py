@@ -458,7 +458,7 @@ def clean(
 
 @task(
     help={
-        "scale": "small (default), medium (about an hour on two cores) or full (a cluster sweep)",
+        "scale": "small (default), medium (forty minutes on two cores) or full (a cluster sweep)",
         "jobs": "runs at the same time; default one per core",
         "report-only": "only write the reports and the summary of what is done",
     },

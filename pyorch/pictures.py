@@ -1,16 +1,18 @@
 """Pictures of docs/: figures of studies, in files that are called GROUP.STUDY.FIGURE.png.
 
-A page shows one by its name, and `invoke report all` copies it anew from the study's report.
+A page shows one by its name, and `invoke report all` copies it anew from the study's report, if
+that is of the runs which the study now means: not of others (--set, --scale), nor of another build.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch.paths import Paths
+from pyorch.report.runs import RUNS_FILE
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,24 @@ def pictures(folder: Path) -> list[Picture]:
     return [Picture(file, f"{p[0]}/{p[1]}", p[2]) for file, p in parts if len(p) == 3]
 
 
-def refresh(names: Collection[str], paths: Paths) -> list[Path]:
-    """Copy the pictures of these studies from their reports; return the files that changed.
+def refresh(
+    names: Collection[str], paths: Paths, runs_of: Callable[[str], str]
+) -> tuple[list[Path], list[Picture]]:
+    """Copy the pictures of these studies from their reports.
 
-    What has no report, or no such figure in it, stays as it is.
+    runs_of: the digest of a study's runs, as its report notes them in RUNS_FILE. Returns the files
+    that changed, and the pictures that stay because there is no report of these runs.
     """
-    changed = []
+    changed, left = [], []
     for picture in pictures(paths.images):
-        made = paths.report(picture.study) / f"{picture.figure}.png"
-        if picture.study not in names or not made.is_file():
+        if picture.study not in names:
+            continue
+        report = paths.report(picture.study)
+        made, noted = report / f"{picture.figure}.png", report / RUNS_FILE
+        if not (made.is_file() and noted.is_file()) or noted.read_text() != runs_of(picture.study):
+            left.append(picture)
             continue
         if made.read_bytes() != picture.file.read_bytes():
             shutil.copyfile(made, picture.file)
             changed.append(picture.file)
-    return changed
+    return changed, left

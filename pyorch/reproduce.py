@@ -86,6 +86,15 @@ def study_of(name: str, paths: Paths) -> Study:
     return Study(name, expects, results, settings, note)
 
 
+def runs_of(name: str, paths: Paths) -> str:
+    """The digest of the runs that a study means with this build. Raises UserError."""
+    from pyorch.cli import make_plan
+    from pyorch.report.runs import digest_of
+
+    plan = make_plan(name, paths=paths)
+    return digest_of(spec.hash(plan.build.fingerprint) for spec in plan.specs)
+
+
 def settings_of(experiment: Experiment) -> str:
     """The version of a study's settings: equal when all its runs but for the seeds are equal.
 
@@ -156,13 +165,16 @@ def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
     files = write_page(rows, documents, folder, links)
     write_atomically(paths.reproduction, to_markdown(rows, documents))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
-    changed = refresh(names, paths)
+    changed, kept = refresh(names, paths, lambda name: runs_of(name, paths))
     for verdict, count in counts(rows):
         print(f"{count:5}  {verdict}")
     for name in left:
         print(f"{name}: no seed is done; its rows are those of before", file=sys.stderr)
     for picture in changed:
         print(f"picture: {picture}")
+    for old in kept:
+        what = f"no report of the runs that {old.study} now means; `invoke report {old.study}`"
+        print(f"{old.file.name}: as before: {what}", file=sys.stderr)
     print(f"page: {files[0]}\ntable: {paths.reproduction}")
     return 0
 

@@ -13,6 +13,7 @@ from pyorch.docs import build_site, write_source
 from pyorch.errors import UserError
 from pyorch.paths import Paths
 from pyorch.pictures import pictures, refresh
+from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
 
 
@@ -69,14 +70,38 @@ def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
 
 
 def test_pictures_follow_the_reports(tmp_path: Path) -> None:
-    """What a report of a named study has is copied; the rest stays."""
+    """What a report of a named study has is copied, if it is of the study's runs."""
     paths = Paths(tmp_path)
     paths.images.mkdir(parents=True)
-    for name in ("g.a.x", "g.b.y", "g.c.z", "alone"):
-        (paths.images / f"{name}.png").write_bytes(b"old")
-    for study, figure, data in (("g/a", "x", b"new"), ("g/b", "y", b"old"), ("g/c", "z", b"new")):
+    reports = {  # study -> figure, what it shows, and the runs it is of
+        "g/a": ("x", b"new", "a"),
+        "g/b": ("y", b"old", "b"),
+        "g/c": ("z", b"new", "c"),
+        "g/d": ("w", b"new", "others"),
+        "g/e": ("v", b"new", None),
+    }
+    for study, (figure, data, runs) in reports.items():
+        (paths.images / f"{study.replace('/', '.')}.{figure}.png").write_bytes(b"old")
         paths.report(study).mkdir(parents=True)
         (paths.report(study) / f"{figure}.png").write_bytes(data)
-    assert refresh(["g/a", "g/b"], paths) == [paths.images / "g.a.x.png"]
-    assert (paths.images / "g.a.x.png").read_bytes() == b"new"
-    assert (paths.images / "g.c.z.png").read_bytes() == b"old"
+        if runs is not None:
+            (paths.report(study) / RUNS_FILE).write_text(runs)
+    (paths.images / "alone.png").write_bytes(b"old")
+    names = ["g/a", "g/b", "g/d", "g/e"]
+    changed, left = refresh(names, paths, lambda study: study.removeprefix("g/"))
+    assert changed == [paths.images / "g.a.x.png"]
+    assert [picture.study for picture in left] == ["g/d", "g/e"]
+    new = {file.name for file in paths.images.iterdir() if file.read_bytes() == b"new"}
+    assert new == {"g.a.x.png"}
+
+
+def test_every_page_of_a_scheme_shows_its_validation() -> None:
+    """Where a module's page says how it is validated, a picture of a study stands below."""
+    pages = sorted(ROOT.glob("ns3-modules/*/doc/*.rst"))
+    without = {
+        page.stem
+        for page in pages
+        if "\nValidation\n" in (text := page.read_text(encoding="utf-8"))
+        and ".. figure::" not in text
+    }
+    assert without <= {"rdma", "eventloop", "fabricdevice"}, without  # which are no schemes

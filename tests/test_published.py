@@ -41,7 +41,8 @@ class Entry(BaseModel):
 
     kind: what the document measured or computed (result), asserts (claim), assumes (setting),
     defines, or says of others (background). shown_as: how a row spells the values, where the
-    numbers of `values` are not in its text.
+    numbers of `values` are not in its text. worded_as: what a row gives as published, where it has
+    no number and other words than the entry.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -53,6 +54,7 @@ class Entry(BaseModel):
     rows: list[str] = []
     left: str | None = None
     shown_as: str | None = None
+    worded_as: str | None = None
 
 
 def entries(document: str) -> list[Entry]:
@@ -136,6 +138,40 @@ def test_every_quantity_has_rows_or_a_reason(document: str) -> None:
             assert what in known, f"{entry.place}: no row of {document} says '{what}'"
         if entry.left is not None:
             assert entry.kind in REASONS[entry.left], entry
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text that say something."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return set(re.findall(r"\w+", plain)) - {"a", "and", "be", "is", "of", "no", "the", "to"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_rows_without_a_number_say_what_their_entries_say(document: str) -> None:
+    """Half of the words of such a row are in an entry's texts, or an entry has all of them."""
+    for row in page(document):
+        mine = [entry for entry in entries(document) if row.what in entry.rows]
+        if not row.published or numbers_of(row.published) or not mine:
+            continue
+        if row.published in [entry.worded_as for entry in mine]:
+            continue
+        said = set().union(*(words_of(" ".join([*e.values, e.what])) for e in mine))
+        wanted = words_of(row.published)
+        assert 2 * len(wanted & said) >= len(wanted), f"{row.place}, {row.what}: {row.published}"
+    for entry in entries(document):
+        if entry.worded_as is not None:
+            published = {row.published for row in page(document) if row.what in entry.rows}
+            assert entry.worded_as in published, entry
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_rows_stand_where_their_entries_do(document: str) -> None:
+    """A section, page, figure or slide that a row names is one that an entry of it names, too."""
+    for row in page(document):
+        mine = [entry for entry in entries(document) if row.what in entry.rows]
+        places = set(re.findall(r"\d+(?:\.\d+)*", row.place))
+        found = set().union(*(re.findall(r"\d+(?:\.\d+)*", entry.place) for entry in mine))
+        assert not mine or not places or not found or places & found, (row.place, row.what)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

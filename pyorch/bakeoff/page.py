@@ -104,7 +104,9 @@ def scheme_text(summary: Summary, name: str) -> str:
         if finite[worst] > 1.005:
             parts.append(f"at worst {finite[worst]:.3g} times from the best ({worst})")
     parts.append(_deadlocks(found))
-    parts.append(f"lost {found.lost:,.0f} of a million packets" if found.lost else "lost nothing")
+    parts.append(
+        f"lost {found.lost:,.0f} per million link crossings" if found.lost else "lost nothing"
+    )
     return "; ".join(parts) + "."
 
 
@@ -130,7 +132,7 @@ def factor_to_best(compared: Compared, name: str) -> float:
 
 
 def heat_map(summary: Summary) -> Figure:
-    """Draw the ratio of every scheme to the reference; blue is better, orange worse."""
+    """Draw the ratio of every scheme to the reference; purple is better, orange worse."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -254,7 +256,7 @@ def cost_line(found: Cost) -> list[str]:
 COSTS = (
     "Scheme",
     "Control frames per 1,000 data frames",
-    "Lost per million",
+    "Lost per million link crossings",
     "Paused ports, mean number",
     "Largest buffer use, mean",
     "Deadlocks where a circle is (95 %)",

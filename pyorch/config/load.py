@@ -213,23 +213,30 @@ class _Loader:
         chosen = [override for override in self.overrides if override.path == ("scale",)]
         self.overrides = [override for override in self.overrides if override not in chosen]
         for override in chosen:
-            name = str(override.values[0])
-            if name not in scales:
-                hint = suggest(name, scales)
-                what = f"there is no [scale.{name}]"
-                self.findings.problems.append(
-                    Problem(override.where, what, one_of(scales) or None, hint)
-                )
-                continue
-            self.overrides = [
-                *(
-                    Override(f"scale={name}", path, tuple(value), is_list=True)
-                    if path[0] == "sweep" and isinstance(value, list)
-                    else Override(f"scale={name}", path, (value,), is_list=False)
-                    for path, value in leaves(scales[name])
-                ),
-                *self.overrides,
-            ]
+            changes = self._of_scale(scales, override.values[0], override.where, ())
+            self.overrides = [*changes.values(), *self.overrides]
+
+    def _of_scale(
+        self, scales: Mapping[str, Any], name: object, where: str, above: tuple[object, ...]
+    ) -> dict[tuple[str, ...], Override]:
+        """Return the changes of a scale, and of the one that it extends, by what they change."""
+        if not isinstance(name, str) or name not in scales or name in above:
+            hint = suggest(str(name), scales)
+            what = f"there is no [scale.{name}]"
+            if name in above:
+                what = f"[scale.{name}] extends itself"
+            self.findings.problems.append(Problem(where, what, one_of(scales) or None, hint))
+            return {}
+        own = {key: value for key, value in scales[name].items() if key != "extends"}
+        changes: dict[tuple[str, ...], Override] = {}
+        if "extends" in scales[name]:
+            place = f"{self.findings.file}: scale.{name}.extends"
+            changes = self._of_scale(scales, scales[name]["extends"], place, (*above, name))
+        for path, value in leaves(own):
+            listed = path[0] == "sweep" and isinstance(value, list)
+            values = tuple(value) if listed else (value,)
+            changes[path] = Override(f"scale={name}", path, values, is_list=listed)
+        return changes
 
     def _whole_overrides(self) -> list[Override]:
         """Apply the overrides that change the experiment as a whole; return the others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,8 +15,15 @@ from pyorch.report.quantities import automatic
 from pyorch.report.select import value_text
 from pyorch.report.style import label_axis
 
+RUNS_FILE = "runs.sha256"
+"""In the folder of a report: the digest of the runs that it is of."""
 _MOST_ROWS = 2000
 _LOGGED = ("host", "versions")
+
+
+def digest_of(hashes: Iterable[str]) -> str:
+    """A digest of runs by their hashes, whatever their order."""
+    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
 def runs_table(data: ReportData, metrics: Sequence[str]) -> RunsTable | None:

@@ -17,7 +17,7 @@ from pyorch.report.embed import packed_data
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
-from pyorch.report.runs import machines, runs_table
+from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
 from pyorch.report.setting import Setting, setting
 from pyorch.report.style import is_legible, paper_style
 from pyorch.report.tex import booktabs
@@ -82,6 +82,7 @@ def write_report(
     page = _page(experiment, store, planned, data, figures, results, fingerprint, command)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
+    write_atomically(out_dir / RUNS_FILE, digest_of(planned))
     return ReportResult(
         failed_expectations=tuple(result for result in results if result.failed),
         files=(index, *files),
