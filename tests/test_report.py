@@ -31,6 +31,7 @@ from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.network import busiest, layout, moments
+from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import is_legible, paper_style
@@ -529,6 +530,22 @@ def test_the_colours_of_a_heatmap_are_ordered_in_grey() -> None:
     colours = mesh.get_cmap()(np.linspace(0, 1, 50))[:, :3]
     change = np.diff(colours @ [0.2126, 0.7152, 0.0722])
     assert (change > 0).all() or (change < 0).all()
+
+
+def test_a_heatmap_says_where_flows_did_not_finish(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a cell has no colour; without a sign it would look as if it had not been run."""
+    found = pd.DataFrame(
+        {
+            "panel": None,
+            "line": ["1us", "1us", "5us"],
+            "x": [0.3, 0.5, 0.5],
+            "mean": [1, 2, math.inf],
+        }
+    )
+    monkeypatch.setattr(LineFigure, "estimates", lambda *_: (found, []))
+    drawn = draw({**FIGURES["heatmap"], "columns": None, "where": {"variant": "PFC"}}, sweep(1))
+    axes = drawn.canvas.axes[0]
+    assert [text.get_position() for text in axes.texts if text.get_text() == "∞"] == [(1.5, 1.5)]
 
 
 def test_line_shows_mean_and_interval_over_seeds() -> None:

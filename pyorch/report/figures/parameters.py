@@ -324,6 +324,11 @@ class Heatmap(FigureModel):
             cbar=False,
             xticklabels=[value_text(x) for x in xs],
         )
+        for x, line in part.loc[part["mean"].map(math.isinf), ["x", "line"]].itertuples(
+            index=False
+        ):
+            place = xs.index(x) + 0.5, lines.index(line) + 0.5
+            axes.text(*place, "∞", ha="center", va="center", fontsize=6.5)
         axes.invert_yaxis()
         axes.tick_params(axis="both", length=0, rotation=0)
         axes.set_ylabel("")
