@@ -99,6 +99,27 @@ def test_a_new_file_is_a_new_variant_and_a_scale_changes_the_scene(tmp_path: Pat
     assert told.startswith("--set scale=ful: there is no [scale.ful]\n    allowed: full\n")
 
 
+def test_a_scale_may_extend_another(tmp_path: Path) -> None:
+    """What it says itself wins; a circle and a scale that does not exist are told."""
+    scales = """
+[scale.huge]
+extends = "full"
+"topology.hosts" = 10
+[scale.loop]
+extends = "loop"
+[scale.lost]
+extends = "ful"
+"""
+    paths = project(tmp_path, SCENE + scales)
+    huge = load_experiment("duel/scene", ("scale=huge",), SCHEMA, paths)
+    assert huge.sweep == {"buffer.size": ["8MB"]}
+    assert {len(point.network.hosts) for point in huge.points} == {10}
+    (told,) = complaints(paths, "scale=loop")
+    assert "scale.loop.extends: [scale.loop] extends itself" in told
+    (told,) = complaints(paths, "scale=lost")
+    assert "scale.lost.extends: there is no [scale.ful]" in told
+
+
 def test_rules_know_the_setting() -> None:
     """Names of a star of 4 ports at 10 Gb/s, worked out by hand."""
     names = environment({"buffer": {"size": "400KB"}}, network(kind="star", hosts=4))

@@ -40,8 +40,10 @@ def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> in
     overrides = overrides_of(scale, paths)
     code = cli.OK
     for study in studies(paths):
-        done = cli.report(study, overrides) if report_only else _run(study, overrides, jobs)
-        code = max(code, done)
+        if report_only:
+            code = max(code, cli.report(study, overrides))
+        else:
+            code = max(code, cli.experiment(study, overrides, jobs=jobs))
         if code >= cli.BAD_INPUT:
             return code
     page = write_summary(rows, scale, paths)
@@ -59,10 +61,6 @@ def overrides_of(scale: str, paths: Paths) -> list[str]:
         what = f"{scale!r} is no scale of the scenes"
         raise UserError([Problem("--scale", what, one_of(known), suggest(scale, known))])
     return [] if scale == SMALL else [f"scale={scale}"]
-
-
-def _run(study: str, overrides: list[str], jobs: str) -> int:
-    return cli.experiment(study, overrides, jobs=jobs)
 
 
 def studies(paths: Paths) -> list[str]:

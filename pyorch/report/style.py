@@ -124,7 +124,8 @@ def is_legible(canvas: Canvas) -> bool:
 
     legends = [legend.get_window_extent(renderer) for legend in canvas.legends]
     width, height = canvas.bbox.x1, canvas.bbox.y1
-    boxes = boxes_of([*texts, *across, *upright])
+    in_rows, in_columns = boxes_of(across), boxes_of(upright)
+    boxes = [*boxes_of(texts), *in_rows, *in_columns]
     if any(
         b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for b in (*boxes, *legends)
     ):
@@ -133,8 +134,8 @@ def is_legible(canvas: Canvas) -> bool:
         return False
     # titles of panels and names of axes stand in a row: without a gap two read as one
     rows = (
-        [box.padded(_GAP / 2, 0) for box in boxes_of(across)],
-        [box.padded(0, _GAP / 2) for box in boxes_of(upright)],
+        [box.padded(_GAP / 2, 0) for box in in_rows],
+        [box.padded(0, _GAP / 2) for box in in_columns],
     )
     return not any(_covered(a, b) for row in rows for a, b in combinations(row, 2))
 
