@@ -1,0 +1,191 @@
+"""python -m tests.campaign --seed S --cases N: throw nonsense at pyorch and count what fails."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import io
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.campaign import cases, judge
+from tests.campaign.project import Project, make_project
+from tests.campaign.sandbox import Outcome, run_limited
+
+if TYPE_CHECKING:
+    from tests.campaign.cases import Case
+
+SHOWN_EVERY_S = 30.0
+
+
+@dataclass
+class Tally:
+    """Cases tried and failed by kind; what each failure was."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    slowest_s: float = 0.0
+
+    def note(self, kind: str, outcome: Outcome, wrong: str) -> None:
+        """Count one case."""
+        self.tried[kind] += 1
+        self.refused[kind] += outcome.code > 0 and not wrong
+        self.slowest_s = max(self.slowest_s, outcome.cpu_s)
+        if wrong:
+            self.failed[kind] += 1
+            self.reasons[kind, wrong] += 1
+
+    def table(self) -> str:
+        """Return the table as Markdown."""
+        lines = ["| class | tried | refused | failed | what failed |", "|---|---|---|---|---|"]
+        for kind in sorted(self.tried):
+            reasons = [f"{n} {why}" for (of, why), n in self.reasons.most_common() if of == kind]
+            counts = self.tried[kind], self.refused[kind], self.failed[kind]
+            lines.append(f"| {kind} | {' | '.join(map(str, counts))} | {'; '.join(reasons)} |")
+        totals = [sum(c.values()) for c in (self.tried, self.refused, self.failed)]
+        return "\n".join([*lines, f"| all | {' | '.join(map(str, totals))} | |"])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a campaign; the exit code is 1 when a case failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
+    parser.add_argument("--seed", type=int, required=True, help="of all mutations")
+    parser.add_argument("--cases", type=int, default=0, help="how many that only plan")
+    parser.add_argument("--runs", type=int, default=0, help="how many real runs")
+    parser.add_argument("--first", type=int, default=0, help="number of the first of each")
+    parser.add_argument("--out", type=Path, help="folder for what reproduces failures")
+    options = parser.parse_args(arguments)
+    out = options.out or Path(tempfile.mkdtemp(prefix="campaign-"))
+    numbers = range(options.first, options.first + options.cases)
+    tally = Tally()
+    with planning() as project, tempfile.TemporaryDirectory() as folder:
+        for number in _told(numbers, tally):
+            case = cases.make(options.seed, number, project)
+            outcome = run_case(case, project, Path(folder))
+            wrong = judge.verdict(case, outcome)
+            tally.note(case.kind, outcome, wrong)
+            if wrong:
+                keep(out / f"{options.seed}-{number}", case, outcome, wrong, project)
+    failed = sum(tally.failed.values())
+    if options.cases:
+        print(tally.table())
+        print(f"seed {options.seed}; the slowest took {tally.slowest_s:.1f} s of CPU time")
+    if failed:
+        print(f"what failed, and how to do it again: {out}")
+    return int(failed > 0)
+
+
+def _told(numbers: range, tally: Tally) -> Iterator[int]:
+    """Yield numbers, and say now and then how far it is."""
+    told = time.monotonic()
+    for number in numbers:
+        if time.monotonic() - told > SHOWN_EVERY_S:
+            told = time.monotonic()
+            done = number - numbers.start
+            failed = sum(tally.failed.values())
+            print(f"{done} of {len(numbers)}, {failed} failed", file=sys.stderr, flush=True)
+        yield number
+
+
+@contextlib.contextmanager
+def planning() -> Iterator[Project]:
+    """Load what planning needs into this process, and give it a project to work in."""
+    import pyorch.build
+    import tasks  # noqa: F401
+    from pyorch import cli
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, project_root
+
+    for module in ("cluster", "dependency", "gfc", "new_scheme", "reproduce", "schemes", "size"):
+        __import__(f"pyorch.{module}")
+    info = ensure_built()
+    schema = load_schema(info)
+    # the modules do not change in between, and every case would look at each of their files
+    pyorch.build.ensure_built = lambda *_, **__: info
+    pyorch.build.load_schema = lambda *_: schema
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
+        root = Path(folder).resolve()
+        project = make_project(root, project_root())
+        os.environ |= {ROOT_VARIABLE: str(root), RESULTS_VARIABLE: str(root / "results")}
+        os.environ |= {"XDG_CONFIG_HOME": str(root / "config"), "COLUMNS": "100"}
+        os.environ.pop("PYORCH_SLURM", None)
+        with contextlib.redirect_stdout(io.StringIO()):
+            cli.show("campaign/full")  # what is compiled or imported late, is so once
+        gc.collect()
+        gc.freeze()  # what is here stays: forks that never touch it share its memory
+        try:
+            yield project
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+            pyorch.build.ensure_built, pyorch.build.load_schema = ensure_built, load_schema
+
+
+def run_case(case: Case, project: Project, folder: Path) -> Outcome:
+    """Do what a case says, in a fork, and put its files back."""
+    project.put(case.files)
+    try:
+        return run_limited(lambda: _do(case, project), folder)
+    finally:
+        project.restore(case.files)
+
+
+def _do(case: Case, project: Project) -> int:
+    """In the fork: the command line or the call of a case."""
+    if case.call is not None:
+        return _call(*case.call)
+    os.chdir(project.root)
+    sys.argv = ["invoke", *case.words]
+    from invoke.collection import Collection
+    from invoke.program import Program
+
+    import tasks
+
+    Program(namespace=Collection.from_module(tasks)).run(list(sys.argv))
+    return 0
+
+
+def _call(name: str, arguments: tuple[object, ...]) -> int:
+    """Call a function with nonsense: it takes it, or says in words why not."""
+    from pyorch.errors import UserError
+
+    try:
+        cases.FUNCTIONS[name](*arguments)
+    except (UserError, ValueError) as error:  # UnicodeError and JSONDecodeError are ValueErrors
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def keep(folder: Path, case: Case, outcome: Outcome, wrong: str, project: Project) -> None:
+    """Write what reproduces a failure: the files, the command, and what it answered."""
+    for path, content in case.files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            target.write_bytes(content)
+        else:
+            target.with_name(f"{target.name}.is-{content}").touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    words = [word.replace(str(project.root), ".") for word in case.words]
+    command = shlex.join(["invoke", *words]) if words else case.about
+    lines = [f"kind: {case.kind}", f"about: {case.about}", f"wrong: {wrong}", f"command: {command}"]
+    lines += [f"exit code {outcome.code} after {outcome.cpu_s:.1f} s of CPU time", ""]
+    text = "\n".join(lines) + outcome.stderr[-20_000:]
+    (folder / "failure.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

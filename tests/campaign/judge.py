@@ -1,0 +1,45 @@
+"""What a case must answer: 0, 1 or 2 in time, and a sentence that names the cause."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from tests.campaign.cases import Case
+from tests.campaign.sandbox import CPU_S, UNCAUGHT, Outcome
+
+LONGEST_LINE = 2_000
+"""Characters of a line above which nobody reads it."""
+LONGEST_MESSAGE = 64_000
+"""Characters of a whole message above which nobody reads it."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+def verdict(case: Case, outcome: Outcome) -> str:
+    """Return what is wrong with an outcome, in a few words; "" when nothing is."""
+    if outcome.timed_out:
+        return "hangs"
+    if outcome.code < 0:
+        killed = signal.Signals(-outcome.code)
+        return f"over {CPU_S} s" if killed == signal.SIGXCPU else f"killed by {killed.name}"
+    if "MemoryError" in outcome.stderr or "Unable to allocate" in outcome.stderr:
+        return "out of memory"
+    if outcome.code == UNCAUGHT or "Traceback" in outcome.stderr:
+        last = outcome.stderr.strip().splitlines()[-1:]
+        return f"traceback: {(last or ['?'])[0].partition(':')[0][:60]}"
+    if outcome.code not in (0, 1, 2):
+        return f"exit code {outcome.code}"
+    return _of_message(case, outcome) if outcome.code else ""
+
+
+def _of_message(case: Case, outcome: Outcome) -> str:
+    message = outcome.stderr
+    if not message.strip():
+        return "no message"
+    if len(message) > LONGEST_MESSAGE or max(map(len, message.splitlines())) > LONGEST_LINE:
+        return "a message too long to read"
+    if _CONTROL.search(message):
+        return "control characters in the message"
+    if not any(name in message for name in case.names):
+        return "a message that does not name the cause"
+    return ""

@@ -1,0 +1,330 @@
+"""A project to mutate: a copy of every shipped file, and a few that use what those do not."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shutil
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: Uses every table and every way to name a file; small enough to be changed thousands of times.
+FULL = """
+title = "Everything at once"
+question = "Is nonsense refused?"
+source = "none"
+flow_control = ["pfc"]
+congestion_control = "dcqcn"
+compare = "flow_control"
+schemes = "schemes/*.toml"
+[run]
+duration = "1ms"
+warmup = "100us"
+drain = "1ms"
+seeds = 2
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 3
+rate = "10Gbps"
+delay = "1us"
+random_failed_links = 1
+failures = [{ link = ["leaf0", "spine0"], down = "100us", up = "200us" }]
+[port]
+control_delay = "1us"
+[buffer]
+size = "16MB"
+threshold = "dynamic"
+alpha = 0.125
+[[node]]
+names = "spine*"
+[node.buffer]
+alpha = 0.5
+[[route]]
+switch = "leaf0"
+dst = "h4"
+next = "spine1"
+at = "10us"
+until = "20us"
+[[traffic]]
+kind = "greedy"
+label = "bulk"
+src = ["h0..h1"]
+dst = "h3"
+rate_cap = "1Gbps"
+on = "10us"
+off = "10us"
+[[traffic]]
+kind = "messages"
+file = "messages.csv"
+[[traffic]]
+kind = "messages"
+messages = [{ src = "h0", dst = "h1", size = "1KB", start = "1us" }]
+path = ["h0", "leaf0", "h1"]
+[[traffic]]
+kind = "incast"
+dst = "h0"
+degree = 2
+size = "1KB"
+repeat = 2
+interval = "1us"
+jitter = "100ns"
+[[traffic]]
+kind = "poisson"
+workload = "sizes.csv"
+load = 0.5
+pattern = "inter-rack"
+[[traffic]]
+kind = "permutation"
+size = "10KB"
+shift = 1
+[[traffic]]
+kind = "all_to_all"
+hosts = ["h0..h3"]
+size = "1KB"
+[[traffic]]
+kind = "collective"
+file = "jobs.json"
+[[traffic]]
+kind = "collective"
+file = "jobs.toml"
+[[fault]]
+kind = "slow_receiver"
+host = "h1"
+rate = "1Gbps"
+[[fault]]
+kind = "pause_storm"
+host = "h2"
+start = "10us"
+stop = "20us"
+[[trace]]
+table = "queue"
+ports = ["leaf0:h0"]
+classes = [3]
+[[trace]]
+table = "egress"
+period = "10us"
+[scenarios.near]
+"topology.delay" = "1us"
+[scenarios.far]
+"topology.delay" = "10us"
+[variants.A]
+"port.control_delay" = "2us"
+[variants.B]
+flow_control = []
+[scale.small]
+"run.seeds" = 1
+[sweep]
+"traffic.0.rate_cap" = ["1Gbps", "2Gbps"]
+[[metric]]
+name = "peak"
+kind = "max"
+table = "queue"
+port = "leaf0:h0"
+class = 3
+[[metric]]
+name = "fct"
+kind = "fct"
+[[figure]]
+name = "f"
+kind = "timeseries"
+rows = [{ table = "queue", port = "leaf0:h0", class = 3 }]
+[[expect]]
+what = "w"
+metric = "peak"
+where = { variant = "A" }
+max = "1MB"
+status = "derived"
+source = "s"
+"""
+_SCHEME = """
+name = "ruled"
+about = "A scheme with rules."
+flow_control = ["pfc"]
+[values]
+"buffer.threshold" = { value = "static", source = "s" }
+"buffer.xoff" = { size = "min(share, 10 * frame)", source = "s" }
+"buffer.xon" = { size = "min(share, 10 * frame) - 2 * frame", source = "s" }
+"""
+_MESSAGES = """src,dst,size,start,class,id,after,delay
+# a comment
+h0,h3,10KB,1us,3,a,,
+h1,h4,2000,5000000,3,b,a,1us
+h2,h5,1MB,,,c,a b,
+"""
+_SIZES = "size_bytes,cumulative\n100,0\n1000,0.5\n100000,1\n"
+_JOB = {
+    "collective": [
+        {"name": "g", "operation": "all_gather", "size": "100KB", "hosts": ["all"]},
+        {"name": "r", "operation": "all_reduce", "size": "1MB", "after": ["g"], "delay": "1us"},
+    ],
+    "repeat": 2,
+}
+_COMPARISON = '[variants.GUEST]\nflow_control = ["pfc"]\n"port.control_delay" = "3us"\n'
+_SLURM = """
+partition = "main"
+account = "project1"
+qos = "normal"
+time = "2h"
+mem = "2G"
+max_running = 200
+cores_per_job = 1
+job_overhead = "5s"
+run_time = "60s"
+build_on_node = false
+setup = ["module load gcc/12"]
+options = ["--constraint=avx2"]
+"""
+_OWN = "experiments/campaign"
+SLURM = "slurm.toml"
+COMPARISON = "ns3-modules/guest/comparison.toml"
+FIRST = f"{_OWN}/full.toml"
+
+
+@dataclass
+class Project:
+    """The copy.
+
+    content: of every file by its path. users: for each file the name of an experiment that reads
+    it, or its own path if it is an experiment itself.
+    """
+
+    root: Path
+    content: dict[str, bytes] = field(default_factory=dict)
+    users: dict[str, str] = field(default_factory=dict)
+
+    def document(self, path: str) -> dict[str, Any]:
+        """Return a TOML or JSON file of the project as a table."""
+        text = self.content[path].decode("utf-8")
+        loaded: dict[str, Any] = json.loads(text) if path.endswith("json") else tomllib.loads(text)
+        return loaded
+
+    def experiments(self) -> list[str]:
+        """Paths of the experiment files."""
+        return [path for path, user in self.users.items() if user == path]
+
+    def put(self, files: Mapping[str, bytes | str]) -> None:
+        """Write mutated files; a text instead of bytes is what to make of the path, see `_make`."""
+        for path, content in files.items():
+            self._remove(self.root / path)
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                (self.root / path).write_bytes(content)
+            else:
+                _make(self.root / path, content)
+
+    def restore(self, files: Mapping[str, bytes | str]) -> None:
+        """Put the shipped files back."""
+        for path in files:
+            self._remove(self.root / path)
+            if path in self.content:
+                (self.root / path).write_bytes(self.content[path])
+
+    @staticmethod
+    def _remove(path: Path) -> None:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+SPECIAL = ["folder", "missing", "loop", "dangling", "fifo", "sparse", "device"]
+"""What may stand where a file should be."""
+
+
+def _make(path: Path, what: str) -> None:
+    if what == "folder":
+        path.mkdir()
+    elif what == "loop":
+        path.symlink_to(path.name)
+    elif what == "dangling":
+        path.symlink_to("nowhere")
+    elif what == "fifo":
+        os.mkfifo(path)
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif what == "sparse":
+        with path.open("wb") as file:
+            file.truncate(3 * 2**30)
+
+
+def make_project(root: Path, source: Path) -> Project:
+    """Copy the shipped files of the project at `source` and add those of this module."""
+    project = Project(root)
+    for folder in ("experiments", "benchmarks"):
+        for file in sorted((source / folder).rglob("*")):
+            if file.suffix in (".toml", ".csv", ".json", ".py") and "__pycache__" not in file.parts:
+                project.content[file.relative_to(source).as_posix()] = file.read_bytes()
+    own = {
+        FIRST: FULL,
+        f"{_OWN}/messages.csv": _MESSAGES,
+        f"{_OWN}/sizes.csv": _SIZES,
+        f"{_OWN}/jobs.json": json.dumps(_JOB),
+        f"{_OWN}/jobs.toml": to_toml(_JOB),
+        f"{_OWN}/schemes/ruled.toml": _SCHEME,
+        COMPARISON: _COMPARISON,
+        "ns3-modules/guest/CMakeLists.txt": "build_lib(LIBNAME guest)\n",
+        SLURM: _SLURM,
+    }
+    project.content |= {path: text.encode() for path, text in own.items()}
+    project.put(project.content)
+    project.users = _users(project)
+    return project
+
+
+def _users(project: Project) -> dict[str, str]:
+    """Find for every file an experiment that reads it: the smallest that names it."""
+    experiments = [
+        path
+        for path in project.content
+        if path.endswith(".toml")
+        and path.split("/")[0] in ("experiments", "benchmarks")
+        and path.split("/")[-2] not in ("schemes", "parts", "workloads")
+        and not path.endswith("jobs.toml")
+    ]
+    users = {path: path for path in experiments} | {COMPARISON: FIRST}
+    by_size = sorted(experiments, key=lambda path: len(project.content[path]))
+    for path in project.content:
+        if path in users or path.endswith(".py"):
+            continue
+        folder, _, name = path.rpartition("/")
+        named = [name, f"{folder.rpartition('/')[2]}/*", f'"{name.removesuffix(".csv")}"']
+        for user in by_size:
+            text = project.content[user].decode()
+            beside = path.startswith(f"{user.rpartition('/')[0]}/") or name.endswith(".csv")
+            if beside and any(word in text for word in named):
+                users[path] = user
+                break
+    return users
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """Return a table as TOML, everything below the top level inline."""
+    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
+
+
+def _key(key: str) -> str:
+    return _text(key)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_key(key)} = {_value(part)}" for key, part in value.items())
+        return f"{{ {inside} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    plain = isinstance(value, datetime.date | datetime.time)
+    return value.isoformat() if plain else repr([] if value is None else value)
