@@ -5,11 +5,13 @@ As in cli.py every function prints for people and returns an exit code.
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,6 +89,7 @@ def submit(
     given = whole_number("--runs-per-job", runs_each)
     settings = load_settings(default_paths(), options or {})
     plan = make_plan(name, overrides, seeds)
+    _check_place(plan.store)
     slurm = Slurm()
     try:
         limit = slurm.max_array_size()
@@ -115,6 +118,14 @@ def submit(
     print(f"invoke status {name}    shows how far it is")
     print(f"invoke collect {name}   writes the report when it is done")
     return OK
+
+
+def _check_place(store: Store) -> None:
+    """Refuse a folder that sbatch cannot be told as the place of logs: it drops backslashes."""
+    if "\\" in str(store.root):
+        what = "Slurm cannot write logs below a folder with a backslash in its name"
+        hint = "set PYORCH_RESULTS to another folder, or rename the experiment"
+        raise UserError([Problem(str(store.root), what, None, hint)])
 
 
 def _lasting(name: str, plan: Plan) -> str:
@@ -203,7 +214,8 @@ def _prepare(
     )
     write_manifest(submission.manifest, list(missing.values()), fingerprint, plan.build.folder)
     index_manifest(submission.manifest)
-    submission.script.write_text(job_script(submission, settings, plan.store.paths))
+    # names of files need not be UTF-8
+    submission.script.write_bytes(os.fsencode(job_script(submission, settings, plan.store.paths)))
     submission.script.chmod(0o755)
     return submission
 
@@ -315,7 +327,11 @@ def look(store: Store, slurm: Slurm) -> SweepState:
     wanted = {name for item in known if item.sweep == latest.sweep for name in item.job_names()}
     own = [job for job in queued or () if job.name in wanted]
     others = [job for job in queued or () if job.name not in wanted]
-    return SweepState(latest, found, held, own, others, fractions, away)
+    sweep = SweepState(latest, found, held, own, others, fractions, away)
+    if sweep.count(State.LOST) and not away:
+        with suppress(AwayError):
+            sweep.ended = slurm.ended(wanted)
+    return sweep
 
 
 def _tell_state(state: SweepState, store: Store, name: str) -> int:

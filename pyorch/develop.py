@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tests", "tasks.py")
 SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
+SHELLCHECK = "shellcheck"
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 
@@ -118,8 +120,15 @@ def _system_program(name: str) -> str | None:
 def lint(fix: bool = False) -> int:
     """Check, or with `fix` mend, the form of all sources; returns 1 when a check fails."""
     paths = default_paths()
-    failed = [name for name, call in lint_commands(paths, fix) if not _passes(name, call, paths)]
-    print(f"lint: {', '.join(failed)} failed" if failed else "lint: all well")
+    skipped = [] if shutil.which(SHELLCHECK) else [SHELLCHECK]
+    with tempfile.TemporaryDirectory() as folder:
+        checks = lint_commands(paths, fix)
+        checks += [] if skipped else [shell_check(paths, Path(folder))]
+        failed = [name for name, call in checks if not _passes(name, call, paths)]
+    for name in skipped:
+        print(f"not run: {name} is not installed (apt-get install {name})")
+    well = f"all well, without {', '.join(skipped)}" if skipped else "all well"
+    print(f"lint: {', '.join(failed)} failed" if failed else f"lint: {well}")
     if failed and not fix:
         print("'invoke lint --fix' mends what can be mended without thinking")
     return FAILED if failed else OK
@@ -140,6 +149,18 @@ def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
         ("mypy", mypy),
         *([("clang-format", [*clang_format, *cpp])] if cpp else []),
     ]
+
+
+def shell_check(paths: Paths, folder: Path) -> tuple[str, list[str]]:
+    """The check of all shell: what CI runs, and a batch script, which is written into a folder."""
+    from pyorch.engine.slurm.script import job_script
+    from pyorch.engine.slurm.settings import Settings
+    from pyorch.engine.slurm.submission import Submission
+
+    submission = Submission(folder, "study", "study", (), "", "", 0.0, 1)
+    submission.script.write_text(job_script(submission, Settings(), paths), encoding="utf-8")
+    ci = [".ci/run"] if (paths.root / ".ci" / "run").is_file() else []
+    return SHELLCHECK, [SHELLCHECK, *ci, str(submission.script)]
 
 
 def cpp_sources(paths: Paths) -> list[Path]:

@@ -238,6 +238,35 @@ def test_a_refusal_is_told_with_a_hint(fake_slurm: Callable[[str, str], Path]) -
     assert "sinfo" in problem.hint
 
 
+def test_a_program_that_cannot_be_started_is_told(
+    fake_slurm: Callable[[str, str], Path],
+) -> None:
+    """Linux refuses an argument of 128 KiB: not a traceback, but what went wrong."""
+    with pytest.raises(UserError, match="Argument list too long"):
+        Slurm().submit(["--comment=" + "x" * 200_000], Path("job.sh"))
+
+
+def test_an_answer_without_a_number_is_no_submission(
+    fake_slurm: Callable[[str, str], Path],
+) -> None:
+    """Nobody knows then whether the array was taken."""
+    fake_slurm("sbatch", "echo Submitted")
+    with pytest.raises(AwayError, match="no job number but 'Submitted'"):
+        Slurm().submit([], Path("job.sh"))
+
+
+def test_the_queue_is_asked_for_any_number_of_names(
+    fake_slurm: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    """All names are asked for, and no argument is longer than Linux takes."""
+    names = [f"{'long' * 60}:{number}" for number in range(1200)]
+    asked = tmp_path / "asked"
+    log = fake_slurm("squeue", f"echo \"$4\" | tr , '\\n' | sed 's/.*:/x:/' >> {asked}")
+    assert Slurm().queue(names) == []
+    assert len(asked.read_text().split()) == len(names)
+    assert log.read_text().count("squeue --noheader") == 5
+
+
 def test_slurm_that_hangs_is_not_waited_for(fake_slurm: Callable[[str, str], Path]) -> None:
     """An answer that does not come is silence."""
     fake_slurm("squeue", "exec sleep 60")
@@ -436,7 +465,18 @@ def test_the_reason_for_a_loss_is_told(
     if cancelled:
         made.mark_cancelled()
     held = state.holders([made], [])
-    assert state.lost_reason(held[made.runs[0]]) == reason
+    assert state.lost_reason(held[made.runs[0]], {}) == reason
+
+
+def test_a_node_that_could_not_begin_a_job_is_named(tmp_path: Path) -> None:
+    """It does not see the folder of the log, so that nothing is on the disk; Slurm remembers it."""
+    made = submit_in_file(make_store(tmp_path), [0, 1])
+    held = state.holders([made], [])
+    name = made.job_name(made.arrays[0])
+    ended = {(name, 1): QueuedJob(name, 7, 1, "FAILED", "JobLaunchFailure", "n4")}
+    assert state.lost_reason(held[made.runs[0]], ended) == "its job never began"
+    reason = state.lost_reason(held[made.runs[1]], ended)
+    assert reason == f"node n4 could not begin its job: does it see {made.folder / 'log'}?"
 
 
 @given(
@@ -554,18 +594,35 @@ def test_the_users_own_file_and_the_variable(
     [
         ('partitoin = "a"', "did you mean 'partition'?"),
         ('max-running = "a"', "did you mean 'max_running'?"),
-        ("partition = 3", "3 is no name"),
-        ('partition = "a b"', "'a b' is no name"),
+        ("partition = 3", "3 is not a name"),
+        ('partition = "a b"', "'a b' is not a name"),
         ('time = "soon"', "'soon' is not a time limit"),
         ('time = "0"', "'0' leaves no time"),
-        ('mem = "2GB"', "'2GB' is no amount of memory as sbatch reads it"),
-        ("max_running = 0", "0 is no such number"),
-        ("max_running = true", "True is no such number"),
+        ('mem = "2GB"', "'2GB' is not an amount of memory as sbatch reads it"),
+        ("max_running = 0", "0 is not such a whole number"),
+        ("max_running = true", "True is not such a whole number"),
         ('job_overhead = "5"', "'5' is not a duration"),
         ('build_on_node = "yes"', "'yes' is neither true nor false"),
-        ('setup = "module load x"', "is no list of texts"),
-        ('options = ["constraint=x"]', "'constraint=x' is no option of sbatch"),
+        ('setup = "module load x"', "is not a list of texts"),
+        ('options = ["constraint=x"]', "'constraint=x' is not a long option of sbatch"),
+        ('options = ["-a0-3"]', "'-a0-3' is not a long option of sbatch"),
+        ('options = ["--constraint", "avx2"]', "'avx2' is not a long option of sbatch"),
+        ('options = ["--"]', "'--' is not a long option of sbatch"),
+        ('options = ["--Array=0-3"]', "'--Array=0-3' is not a long option of sbatch"),
         ('options = ["--array=0-3"]', "'--array=0-3' is set by pyorch itself"),
+        ('options = ["--arr=0-3"]', "'--arr=0-3' is short for --array, which is set by pyorch"),
+        ('options = ["--hold", "--wrap=id"]', "'--wrap=id' keeps sbatch from submitting the array"),
+        ('options = ["--chdir=/"]', "'--chdir=/' is set by pyorch itself"),
+        ('options = ["--outp=/x"]', "'--outp=/x' is short for --output, which is set by pyorch"),
+        ('options = ["--no-requeue"]', "'--no-requeue' is set by pyorch itself"),
+        ('options = ["--test-only"]', "'--test-only' keeps sbatch from submitting anything"),
+        ('options = ["--clusters=b"]', "sends jobs to where `invoke status` does not look"),
+        ('options = ["--time=5"]', "'--time=5' has a key of its own here: time = ..."),
+        ('options = ["--cpus=5"]', "short for --cpus-per-task, which has a key of its own"),
+        ('options = ["--comment=a\\u0000b"]', "holds a NUL character"),
+        ('time = "9999999999h"', "'9999999999h' is not a time limit"),
+        ('run_time = "0s"', "'0s' is no time at all"),
+        ("cores_per_job = 1000001", "a whole number from 1 to 1,000,000"),
         ("partition = ", "the file is no TOML"),
     ],
 )
@@ -836,7 +893,8 @@ def test_a_job_on_an_unfit_node_makes_no_attempt(built: BuildInfo, tmp_path: Pat
     note = made.note(0)
     assert note is not None
     assert (note.outcome, note.node) == ("unfit", socket.gethostname())
-    assert "made for another CPU" in state.lost_reason(state.holders([made], [])[made.runs[0]])
+    held = state.holders([made], [])
+    assert "made for another CPU" in state.lost_reason(held[made.runs[0]], {})
     assert list(store.runs.iterdir()) == []
     assert not store.failed.exists()
 

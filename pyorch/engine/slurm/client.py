@@ -23,6 +23,10 @@ _AWAY = re.compile(
     r"|transport endpoint|zero bytes were transmitted|backup controller",
     re.IGNORECASE,
 )
+#: Linux gives one argument of a program 128 KiB.
+NAMES_A_CALL = 250
+#: The last line of `sbatch --parsable`: a number, and the cluster's name if it has one.
+_SUBMITTED = re.compile(r"^(\d+)(?:;.*)?\Z", re.MULTILINE)
 _FORMAT = "%j|%F|%K|%T|%r|%N"
 
 #: States of squeue in which a job computes, or is about to end.
@@ -66,20 +70,35 @@ class Slurm:
         Raises UserError when Slurm refuses it, AwayError when nobody knows whether it was taken.
         """
         done = self._call("sbatch", "--parsable", *options, str(script), *arguments)
-        if done.returncode == 0:
-            return int(done.stdout.strip().splitlines()[-1].partition(";")[0])
-        raise UserError([Problem("sbatch", _last_words(done), None, _hint(done.stderr))])
+        if done.returncode != 0:
+            raise UserError([Problem("sbatch", _last_words(done), None, _hint(done.stderr))])
+        match = _SUBMITTED.search(done.stdout.strip())
+        if match is None:
+            raise AwayError(f"sbatch gave no job number but {done.stdout.strip()!r}")
+        return int(match[1])
 
     def queue(self, names: Collection[str]) -> list[QueuedJob]:
         """The jobs with these names that wait or compute. Raises AwayError."""
-        if not names:
-            return []
-        options = ["--noheader", "--array", f"--format={_FORMAT}"]
-        done = self._call("squeue", *options, f"--name={','.join(sorted(names))}")
-        if done.returncode != 0:
-            raise AwayError(_last_words(done))
+        return self._squeue(names)
+
+    def ended(self, names: Collection[str]) -> list[QueuedJob]:
+        """The jobs with these names that Slurm still remembers, ended ones too. Raises AwayError.
+
+        Slurm forgets a job minutes after its end (MinJobAge of slurm.conf).
+        """
+        return self._squeue(names, "--states=all")
+
+    def _squeue(self, names: Collection[str], *options: str) -> list[QueuedJob]:
         wanted = set(names)
-        return [job for job in parse_queue(done.stdout) if job.name in wanted]
+        ordered, found = sorted(wanted), []
+        for start in range(0, len(ordered), NAMES_A_CALL):
+            some = ordered[start : start + NAMES_A_CALL]
+            fixed = ["--noheader", "--array", f"--format={_FORMAT}", f"--name={','.join(some)}"]
+            done = self._call("squeue", *fixed, *options)
+            if done.returncode != 0:
+                raise AwayError(_last_words(done))
+            found += [job for job in parse_queue(done.stdout) if job.name in wanted]
+        return found
 
     def cancel(self, array_ids: Collection[int]) -> None:
         """Cancel jobs; those that ended meanwhile are fine. Raises AwayError or UserError."""
@@ -87,7 +106,9 @@ class Slurm:
             return
         done = self._call("scancel", *(str(number) for number in sorted(array_ids)))
         if done.returncode != 0 and "Invalid job id" not in done.stderr:
-            raise UserError([Problem("scancel", _last_words(done), None, None)])
+            denied = "permission denied" in done.stderr.lower()
+            hint = "only who submitted a job can cancel it" if denied else None
+            raise UserError([Problem("scancel", _last_words(done), None, hint)])
 
     def max_array_size(self) -> int:
         """How many elements an array may have, MaxArraySize of slurm.conf. Raises AwayError."""
@@ -114,6 +135,8 @@ class Slurm:
             )
         except subprocess.TimeoutExpired as error:
             raise AwayError(f"{program} gave no answer for {self._patience_s:g} s") from error
+        except OSError as error:
+            raise UserError([Problem(program, f"cannot be started: {error.strerror}")]) from error
         if done.returncode != 0 and _AWAY.search(done.stderr):
             raise AwayError(_last_words(done))
         return done

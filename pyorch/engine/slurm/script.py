@@ -17,22 +17,32 @@ from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths
 
 _SCRIPT = """\
 #!/bin/sh
-# One job of {experiment}, submission {id}: sbatch --array=... {name} FIRST
-# Job number FIRST + SLURM_ARRAY_TASK_ID does {runs_per_job} runs of the manifest beside this file.
+# One job of a sweep: sbatch --array=... job.sh FIRST
+# Job number FIRST + SLURM_ARRAY_TASK_ID does its share of the manifest beside this file.
 {exports}
 {setup}
-if ! [ -x {python} ] || ! [ -r {manifest} ]; then
-    echo "node $(hostname) does not see {python} or {manifest}:" >&2
-    echo "nodes need the folders of the machine that submits, under the same names" >&2
+python={python}
+manifest={manifest}
+if ! cd "$PYORCH_ROOT" || ! [ -x "$python" ] || ! [ -r "$manifest" ]; then
+    {{
+        printf 'node %s does not see all of these:\\n' "$(hostname)"
+        printf '    %s\\n' "$PYORCH_ROOT" "$python" "$manifest"
+        echo 'nodes need the folders of the machine that submits, under the same names'
+    }} >&2
     exit {unfit}
 fi
-exec {python} -m pyorch.node {manifest} --task $(($1 + SLURM_ARRAY_TASK_ID)) \\
+exec "$python" -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))" \\
     --runs-per-task {runs_per_job} --jobs {cores}{build}
 """
 
 
 def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
-    """Return the batch script as text."""
+    """Return the batch script as text.
+
+    What a user named, folders and files, stands in it once each, quoted, as the value of a
+    variable. Only `setup` is shell by intent. The exports come before it: sbatch reads options
+    from comments up to the first command, and `setup` may hold comments.
+    """
     package = str(Path(__file__).resolve().parents[3])
     variables = {
         ROOT_VARIABLE: str(paths.root),
@@ -42,9 +52,6 @@ def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
     }
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items() if value]
     return _SCRIPT.format(
-        experiment=submission.experiment,
-        id=submission.id,
-        name=submission.script.name,
         exports="\n".join(lines),
         setup="\n".join(settings.setup),
         python=shlex.quote(sys.executable),
@@ -62,11 +69,11 @@ def array_options(
     """Return the options of sbatch for one array; `after` is the array it waits for, if any."""
     limit = "" if settings.max_running is None else f"%{settings.max_running}"
     return [
+        *settings.sbatch_options(),
         f"--array=0-{array.jobs - 1}{limit}",
         f"--job-name={submission.job_name(array)}",
         f"--output={submission.log_pattern(array)}",
         "--open-mode=append",
         "--requeue",
         *([] if after is None else [f"--dependency=afterany:{after}"]),
-        *settings.sbatch_options(),
     ]

@@ -16,11 +16,16 @@ from pyorch.paths import Paths
 FILE_VARIABLE = "PYORCH_SLURM"
 FILE_NAME = "slurm.toml"
 
+#: More jobs at once, or cores in a job, than any site has.
+MAX_COUNT = 1_000_000
+
 _UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h|d)")
-_SLURM_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?")
-_MEM = re.compile(r"\d+[KMGT]?")
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(s|min|h|d)")
+_SLURM_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?")
+_MEM = re.compile(r"[0-9]{1,15}[KMGT]?")
+_COUNT = re.compile(r"[0-9]{1,9}")
 _WORD = re.compile(r"[\w.,+-]+")
+_OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?:=.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -102,10 +107,17 @@ def slurm_time(seconds: int) -> str:
     return f"{days}-{hours:02}:{minutes:02}:{rest:02}"
 
 
+def _positive(text: object) -> float:
+    seconds = parse_duration(text)
+    if seconds == 0:
+        raise ValueError(f"{text!r} is no time at all")
+    return seconds
+
+
 def _count(value: object) -> int:
-    number = int(value) if isinstance(value, str) and value.isdecimal() else value
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ValueError(f"{value!r} is no such number")
+    number = int(value) if isinstance(value, str) and _COUNT.fullmatch(value) else value
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_COUNT:
+        raise ValueError(f"{value!r} is not such a whole number")
     return number
 
 
@@ -117,39 +129,57 @@ def _flag(value: object) -> bool:
 
 def _word(value: object) -> str:
     if not isinstance(value, str) or not _WORD.fullmatch(value):
-        raise ValueError(f"{value!r} is no name")
+        raise ValueError(f"{value!r} is not a name")
     return value
 
 
 def _memory(value: object) -> str:
     if not isinstance(value, str) or not _MEM.fullmatch(value):
-        raise ValueError(f"{value!r} is no amount of memory as sbatch reads it")
+        raise ValueError(f"{value!r} is not an amount of memory as sbatch reads it")
     return value
 
 
 def _lines(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-        raise ValueError(f"{value!r} is no list of texts")
+        raise ValueError(f"{value!r} is not a list of texts")
+    if any("\0" in line for line in value):
+        raise ValueError(f"{value!r} holds a NUL character")
     return tuple(value)
 
 
 def _options(value: object) -> tuple[str, ...]:
     lines = _lines(value)
-    wrong = [line for line in lines if not line.startswith("-")]
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} is no option of sbatch")
-    owned = [line for line in lines if line.partition("=")[0] in _OWNED]
-    if owned:
-        raise ValueError(f"{owned[0]!r} is set by pyorch itself")
+    for line in lines:
+        match = _OPTION.fullmatch(line)
+        if match is None:
+            raise ValueError(f"{line!r} is not a long option of sbatch in one text")
+        # sbatch completes shortened names
+        owned = next((name for name in _OWNED if name.startswith(match[1])), None)
+        if owned is not None:
+            meant = "" if owned == match[1] else f" is short for --{owned}, which"
+            raise ValueError(f"{line!r}{meant} {_OWNED[owned]}")
     return lines
 
 
-#: What the adapter relies on; a site's options must not change it.
-_OWNED = frozenset(
-    {"--array", "-a", "--job-name", "-J", "--output", "-o", "--error", "-e", "--parsable"}
-    | {"--wait", "-W", "--wrap", "--no-requeue", "--requeue", "--open-mode", "--chdir", "-D"}
-)
+def _all(reason: str, *names: str) -> dict[str, str]:
+    return dict.fromkeys(names, reason)
 
+
+#: Options of sbatch that are not the site's to give, and why.
+_OWNED = {
+    **_all("is set by pyorch itself", "array", "job-name", "output", "error", "open-mode", "chdir"),
+    **_all("is set by pyorch itself", "parsable", "requeue", "no-requeue", "dependency"),
+    **_all("keeps sbatch from submitting the array and returning at once", "wait", "wrap"),
+    **_all("keeps sbatch from submitting anything", "test-only", "help", "usage", "version"),
+    **_all("sends jobs to where `invoke status` does not look", "clusters"),
+    **{
+        name: f"has a key of its own here: {name} = ..."
+        for name in ("partition", "account", "qos", "time", "mem")
+    },
+    **_all("has a key of its own here: cores_per_job = ...", "cpus-per-task"),
+}
+
+_COUNTS = f"a whole number from 1 to {MAX_COUNT:,}"
 _DURATIONS = '"90s", "30min", "2h", "1d"'
 #: Key of the file -> (field, how to read it, what is allowed).
 KEYS: Mapping[str, tuple[str, Callable[[object], Any], str]] = {
@@ -158,13 +188,17 @@ KEYS: Mapping[str, tuple[str, Callable[[object], Any], str]] = {
     "qos": ("qos", _word, 'a text, "normal"'),
     "time": ("time_s", parse_limit, f'{_DURATIONS}, or as sbatch reads it: "1:30:00", "2-12"'),
     "mem": ("mem", _memory, '"2G", "500M"'),
-    "max_running": ("max_running", _count, "a whole number from 1"),
-    "cores_per_job": ("cores_per_job", _count, "a whole number from 1"),
+    "max_running": ("max_running", _count, _COUNTS),
+    "cores_per_job": ("cores_per_job", _count, _COUNTS),
     "job_overhead": ("job_overhead_s", parse_duration, _DURATIONS),
-    "run_time": ("run_time_s", parse_duration, _DURATIONS),
+    "run_time": ("run_time_s", _positive, _DURATIONS),
     "build_on_node": ("build_on_node", _flag, "true, false"),
     "setup": ("setup", _lines, '["module load gcc/12"]'),
-    "options": ("options", _options, '["--constraint=avx2"]: options of sbatch, each one text'),
+    "options": (
+        "options",
+        _options,
+        '["--constraint=avx2"]: long options of sbatch, each one text',
+    ),
 }
 
 

@@ -28,6 +28,9 @@ _ENDED_BY_SLURM = re.compile(
     r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?: DUE TO (.+?))? \*"
 )
 
+# Slurm's word for a job whose log its node could not open, or whose user it does not know
+_LAUNCH_FAILURE = "JobLaunchFailure"
+
 
 class State(StrEnum):
     """What a run of a sweep is."""
@@ -89,7 +92,8 @@ class SweepState:
 
     runs: of every run by hash. holders: of every run that was submitted. others: jobs of other
     sweeps of the experiment. fractions: how far the running ones are. away: what Slurm's client
-    said when Slurm does not answer, else "".
+    said when Slurm does not answer, else "". ended: jobs that ended and that Slurm still remembers,
+    looked for only when runs were lost.
     """
 
     submission: Submission
@@ -99,6 +103,7 @@ class SweepState:
     others: list[QueuedJob]
     fractions: list[float] = field(default_factory=list)
     away: str = ""
+    ended: Sequence[QueuedJob] = ()
 
     def count(self, state: State) -> int:
         """How many runs are in a state."""
@@ -207,8 +212,8 @@ def _failed_since(store: Store, run_hash: str, holder: Holder | None) -> bool:
 # What else a person wants to know
 
 
-def lost_reason(holder: Holder | None) -> str:
-    """Why a run was lost, in a few words."""
+def lost_reason(holder: Holder | None, remembered: Mapping[tuple[str, int], QueuedJob]) -> str:
+    """Why a run was lost, in a few words; `remembered` are ended jobs by name and index."""
     if holder is None:
         return "was never submitted"
     submission, task = holder.submission, holder.task
@@ -224,20 +229,27 @@ def lost_reason(holder: Holder | None) -> str:
         reason = f"Slurm ended its job: {ended[-1].lower()}" if ended[-1] else "job was cancelled"
     elif note is not None:
         reason = "its job ended before its turn"
+    elif log.exists():
+        reason = "its job ended before it began"
     else:
-        reason = "its job ended before it began" if log.exists() else "its job never began"
+        array = submission.array_of(task)
+        job = remembered.get((submission.job_name(array), task - array.first))
+        reason = "its job never began"
+        if job is not None and job.reason == _LAUNCH_FAILURE:
+            reason = f"node {job.node} could not begin its job: does it see {log.parent}?"
     return reason
 
 
 def lost_reasons(state: SweepState) -> Counter[str]:
     """Why runs were lost, and how many each; of many only a sample of jobs is looked at."""
+    remembered = {(job.name, job.index): job for job in state.ended}
     known: dict[tuple[str, int] | None, str] = {}
     reasons: Counter[str] = Counter()
     for run_hash in state.hashes(State.LOST):
         holder = state.holders.get(run_hash)
         key = None if holder is None else (holder.submission.id, holder.task)
         if key not in known:
-            known[key] = lost_reason(holder) if len(known) < SAMPLE else "not looked at"
+            known[key] = lost_reason(holder, remembered) if len(known) < SAMPLE else "not looked at"
         reasons[known[key]] += 1
     return reasons
 

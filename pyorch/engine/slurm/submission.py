@@ -32,7 +32,7 @@ from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atom
 from pyorch.store import Store
 
 FOLDER = "slurm"
-_NOT_IN_NAMES = re.compile(r"[^\w./+-]")
+_NOT_IN_NAMES = re.compile(r"[^\w./+-]", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,17 @@ class Submission:
 
     def log(self, task: int) -> Path:
         """What a job printed."""
-        first = max((array.first for array in self.arrays if array.first <= task), default=0)
+        first = self.array_of(task).first
         return self.folder / "log" / f"{first}+{task - first}.txt"
 
+    def array_of(self, task: int) -> Array:
+        """The array that has a job."""
+        before = [array for array in self.arrays if array.first <= task]
+        return max(before, key=lambda array: array.first, default=Array(0, 0))
+
     def log_pattern(self, array: Array) -> str:
-        """The same, for sbatch --output."""
-        return str(self.folder / "log" / f"{array.first}+%a.txt")
+        """The same for sbatch --output, which replaces %a by the index and %% by %."""
+        return f"{self.folder / 'log'}/".replace("%", "%%") + f"{array.first}+%a.txt"
 
     def note(self, task: int) -> TaskNote | None:
         """What a job noted about itself; None when it never began."""
