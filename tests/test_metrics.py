@@ -273,6 +273,25 @@ def test_percentiles_need_samples() -> None:
     assert one(run, "fct", percentile=50) == 5000
 
 
+def test_the_least_number_of_flows_of_a_percentile_can_be_given() -> None:
+    """With `min_flows` a p99 of 7 flows is their largest; without a percentile it means nothing."""
+    run = make_run(10**6, flow=flows(7))
+    assert one(run, "fct_slowdown", percentile=99, min_flows=7) == 7
+    assert one(run, "fct_slowdown", percentile=99, min_flows=8) is None
+    with pytest.raises(ValidationError, match="'min_flows' is for a percentile"):
+        one(run, "fct", min_flows=5)
+
+
+def test_a_flow_without_an_ideal_time_has_no_slowdown() -> None:
+    """There was no path when it began: it counts in the FCT, and nowhere in the slowdown."""
+    table = flows(40)
+    table["ideal_ps"][:20] = -1
+    run = make_run(10**6, flow=table)
+    assert one(run, "fct_slowdown", percentile=50) == 30
+    assert one(run, "fct_slowdown") == pytest.approx(np.mean(range(21, 41)))
+    assert one(run, "fct", percentile=50) == 200
+
+
 def test_unfinished_flows_are_infinite() -> None:
     """They raise percentiles and means; leaving them out must be asked for."""
     run = make_run(10**6, flow=flows(1000, unfinished=20))
@@ -499,11 +518,8 @@ def test_unknown_kind_is_a_user_error() -> None:
         parse({"name": "m", "kind": "mean"})
 
 
-@pytest.mark.parametrize("kind", sorted(MODELS))
-def test_dumped_entries_can_be_read(kind: str) -> None:
-    """A validated entry, written as JSON, is the same entry: it travels in a RunSpec."""
-    keys = {"port": "s0:h0", "level": "1KB", "tolerance": 0.1, "number": "events", "from": "5us"}
-    keys |= {"window": "2us"}
+def example(kind: str) -> dict[str, Any]:
+    """A valid entry of a kind."""
     keys: dict[str, Any] = {
         "port": "s0:h0",
         "level": "1KB",
@@ -520,9 +536,52 @@ def test_dumped_entries_can_be_read(kind: str) -> None:
         {"class": 3} if kind.startswith("pause_") and "port" in MODELS[kind].model_fields else {}
     )
     fields = {info.alias or name for name, info in MODELS[kind].model_fields.items()}
-    entry = {"name": "m", "kind": kind} | {k: v for k, v in keys.items() if k in fields}
-    model = parse(entry)
+    return {"name": "m", "kind": kind} | {k: v for k, v in keys.items() if k in fields}
+
+
+@pytest.mark.parametrize("kind", sorted(MODELS))
+def test_dumped_entries_can_be_read(kind: str) -> None:
+    """A validated entry, written as JSON, is the same entry: it travels in a RunSpec."""
+    model = parse(example(kind))
     assert parse(model.model_dump(mode="json", exclude_none=True)) == model
+
+
+ROW = {
+    "queue": "time_ps node peer class bytes",
+    "egress": "time_ps node peer class bytes",
+    "rate": "time_ps node peer class rx_bytes tx_bytes",
+    "pause": "start_ps end_ps node peer class side",
+    "control": "time_ps node peer opcode classes bytes",
+    "drop": "time_ps node peer class cause flow bytes",
+    "flow_rate": "time_ps node peer class flow rate_bps",
+    "detection": "time_ps node peer class way begun_ps looped_ps episode",
+    "deadlock": "episode kind formed_ps seen_ps dissolved_ps cycle_queues stuck_queues",
+    "deadlock_part": "episode part order node peer class time_ps reason egress_peer",
+    "pause_tree": "start_ps end_ps node peer class cause_peer depth root_node root_peer",
+    "flow": "flow src dst class size_bytes start_ps finish_ps ideal_ps delivered_bytes sent_bytes",
+}
+"""The columns of every table."""
+TABLES_OF_LITTLE: dict[str, list[int]] = {"none": [], "empty": [], "0": [0], "-1": [-1], "1": [1]}
+
+
+@pytest.mark.parametrize("content", TABLES_OF_LITTLE)
+@pytest.mark.parametrize("kind", sorted(MODELS))
+def test_a_metric_of_little_data_has_a_value_or_none(kind: str, content: str) -> None:
+    """Without tables, with empty ones, and with one row that says nothing: never an exception."""
+    number = TABLES_OF_LITTLE[content]
+    tables = {
+        name: columns(row, [tuple(number * len(row.split()))] if number else [])
+        for name, row in ROW.items()
+    }
+    run = make_run(10**6, **({} if content == "none" else tables))
+    run.spec["topology"] = {"kind": "star", "hosts": 2, "rate_bps": 10**10, "delay_ps": US}
+    traffic = {"kind": "greedy", "src": ["h0"], "dst": ["h1"], "label": "job", "class": 3}
+    entry = {**traffic, "start_ps": 0, "window_bytes": 0}
+    run.spec["traffic"] = [entry] if number else []
+    run.spec["seed"] = 1
+    with np.errstate(all="raise"):
+        found = compute([example(kind)], run)
+    assert all(value is None or isinstance(value, float | int) for value in found.values())
 
 
 def test_quantities() -> None:

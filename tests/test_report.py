@@ -607,6 +607,48 @@ def test_unfinished_flows_keep_the_curve_below_one() -> None:
     assert "20 of 18,000 flows did not finish; they count as infinite." in notes
 
 
+SLOWDOWN = {**FIGURES["slowdown"], "where": ONE_RESPONSE | {"load": 0.5}, "columns": None}
+
+
+def test_slowdown_by_size_equals_a_count_by_hand() -> None:
+    """Buckets are named by their sizes, and each holds the nearest-rank percentile of its flows."""
+    specs = sweep(1)
+    entry = SLOWDOWN | {"edges": ["10KB", "1MB"], "percentiles": [50, 99], "min_flows": 5}
+    drawn = draw(entry, specs)
+    assert list(dict.fromkeys(drawn.data["size"])) == ["< 10 KB", "10 KB–1 MB", "≥ 1 MB"]
+    spec = next(s for s in specs if s.params == {"variant": "GFC", "load": 0.5, "response": "1us"})
+    flows = make_store([spec]).tables[spec.hash("")]["flow"]
+    small = flows[flows["size_bytes"] < 10_000]
+    values = sorted((small["finish_ps"] - small["start_ps"]) / small["ideal_ps"])
+    rows = drawn.data[(drawn.data["line"] == "GFC") & (drawn.data["size"] == "< 10 KB")]
+    assert rows["flows"].tolist() == [len(values)] * 2
+    wanted = [values[math.ceil(len(values) * share) - 1] for share in (0.5, 0.99)]
+    assert rows["slowdown"].tolist() == pytest.approx(wanted)
+    assert "median from 5, p99 from 5" in drawn.notes[0]
+
+
+def test_a_slowdown_of_too_few_flows_says_which_and_how_many() -> None:
+    """In the caption where some percentile is drawn, else as the figure's error."""
+    for more, wanted in (
+        ({}, r"for p99 in every bucket \(\d+ at most\)\."),
+        ({"min_flows": 350}, r"for median in 10–30 KB \(\d+\), .*; p99 in 10–30 KB \(\d+\), .*"),
+    ):
+        drawn = draw(SLOWDOWN | more, sweep(1))
+        (note,) = (note for note in drawn.notes if note.startswith("Too few flows"))
+        assert re.fullmatch(f"Too few flows {wanted}", note)
+    hint = r"too few flows for any percentile \(p99.99 from 100,000 flows in a bucket; the fullest"
+    with pytest.raises(FigureError, match=hint):
+        draw(SLOWDOWN | {"percentiles": [99.99]}, sweep(1))
+
+
+def test_percentiles_of_a_slowdown_differ_in_their_markers() -> None:
+    """The median, p95 and p99 of one line can be told apart at every point."""
+    entry = SLOWDOWN | {"percentiles": [50, 95, 99], "min_flows": 1, "hue": "variant"}
+    (axes,) = draw(entry, sweep(1)).canvas.axes
+    fills = [(line.get_fillstyle(), line.get_markerfacecolor()) for line in axes.lines]
+    assert len(set(fills[:3])) == 3
+
+
 def test_thinning_keeps_extremes() -> None:
     """A single spike among 50,000 points survives."""
     times = np.arange(50_000, dtype=float)

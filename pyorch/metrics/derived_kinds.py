@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -235,7 +236,7 @@ class PauseTail(PauseDelay):
         arrivals = np.asarray(rate["time_ps"])[mask]
         obeyed = [at for _, at in pairs]
         tails = []
-        for at, following in zip(obeyed, [*obeyed[1:], run.end_ps], strict=True):
+        for at, following in pairwise([*obeyed, run.end_ps]):
             # Silence separates what was under way from what the resume lets go: the longest gap.
             window = arrivals[(arrivals > at) & (arrivals < following)]
             gaps = np.diff(np.concatenate(([at], window)))

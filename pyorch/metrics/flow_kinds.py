@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.metrics.base import Metric, RunTables, metric, unit_of_name
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def samples_needed(percentile: float) -> int:
-    """How many samples a percentile takes: ten beyond it (p99: 1,000; p99.9: 10,000)."""
-    return math.ceil(round(1000 / (100 - percentile), 6))
+def samples_needed(percentile: float, least: int | None = None) -> int:
+    """How many samples a percentile takes: `least`, or ten beyond it (p99: 1,000)."""
+    return math.ceil(round(1000 / (100 - percentile), 6)) if least is None else least
 
 
-def percentile_of(values: Floats, percentile: float) -> float | None:
+def percentile_of(values: Floats, percentile: float, least: int | None = None) -> float | None:
     """The nearest-rank percentile: the smallest value that p % of the samples do not exceed.
 
     Nearest rank, not interpolation, because unfinished flows count as +inf. None when there are
@@ -31,7 +31,7 @@ def percentile_of(values: Floats, percentile: float) -> float | None:
     """
     import numpy as np
 
-    if len(values) < samples_needed(percentile):
+    if len(values) < max(samples_needed(percentile, least), 1):
         return None
     return float(np.percentile(values, percentile, method="inverted_cdf"))
 
@@ -96,7 +96,10 @@ class FlowFilter(Metric):
 
 
 def flow_times(table: object, mask: NDArray[np.bool_], slowdown: bool) -> Floats:
-    """Completion times [ps], or slowdowns, of the chosen flows; +inf where unfinished."""
+    """Completion times [ps], or slowdowns, of the chosen flows; +inf where unfinished.
+
+    The slowdown of a flow without an ideal time (there was no path when it began) is NaN.
+    """
     import numpy as np
 
     columns: dict[str, NDArray[np.int64]] = {
@@ -105,19 +108,28 @@ def flow_times(table: object, mask: NDArray[np.bool_], slowdown: bool) -> Floats
     }
     times = (columns["finish_ps"] - columns["start_ps"]).astype(np.float64)
     if slowdown:
-        times = times / columns["ideal_ps"]
+        ideal = columns["ideal_ps"].astype(np.float64)
+        times = times / np.where(ideal > 0, ideal, np.nan)
     return np.where(columns["finish_ps"] < 0, math.inf, times)
 
 
 class FlowTimes(FlowFilter):
     """Mean, or a percentile, over flows.
 
-    Unfinished flows count as +inf. A percentile takes ten samples beyond it, else it is None.
-    With `finished_only` unfinished flows are left out, which the name of the metric should say.
+    Unfinished flows count as +inf. A percentile takes `min_flows` flows, by default as many as put
+    ten beyond it, else it is None. With `finished_only` unfinished flows are left out, which the
+    name of the metric should say.
     """
 
     percentile: float | None = Field(default=None, gt=0, lt=100)
+    min_flows: int | None = Field(default=None, ge=1)
     finished_only: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> FlowTimes:
+        if self.min_flows is not None and self.percentile is None:
+            raise ValueError("'min_flows' is for a percentile; give 'percentile', too")
+        return self
 
     def _statistic(self, run: RunTables, slowdown: bool) -> float | None:
         import numpy as np
@@ -126,10 +138,9 @@ class FlowTimes(FlowFilter):
         if mask is None or table is None:
             return None
         values = flow_times(table, mask, slowdown)
-        if self.finished_only:
-            values = values[np.isfinite(values)]
+        values = values[np.isfinite(values) if self.finished_only else ~np.isnan(values)]
         if self.percentile is not None:
-            return percentile_of(values, self.percentile)
+            return percentile_of(values, self.percentile, self.min_flows)
         return float(values.mean()) if len(values) else None
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,6 +85,33 @@ def line_style(index: int, *, marker: bool = False) -> dict[str, Any]:
 def label_axis(name: str, unit: str) -> str:
     """The label of an axis: "Queue (KB)", or only the name for a pure number."""
     return f"{name} ({unit})" if unit else name
+
+
+def plain_log_axis(
+    axes: Axes, which: Literal["x", "y"], values: Mapping[float, str] | None = None
+) -> None:
+    """Make an axis logarithmic if anything on it is above 0, with ticks written out.
+
+    They are at 1, 2, 5, 10 ..., fewer when the axis spans much; at values, with their names, when
+    some are given.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    across = which == "x"
+    if not math.isfinite(axes.dataLim.minposx if across else axes.dataLim.minposy):
+        return
+    axis = axes.xaxis if across else axes.yaxis
+    (axes.set_xscale if across else axes.set_yscale)("log")
+    axis.set_minor_locator(NullLocator())
+    if values:
+        axis.set_ticks(list(values), list(values.values()))
+        return
+    low, high = axis.get_view_interval()
+    wide = high / max(low, 1e-12) > 300
+    locator = LogLocator(10, subs=(1.0,) if wide else (1.0, 2.0, 5.0))
+    inside = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
+    axis.set_major_locator(locator if len(inside) > 1 else MaxNLocator(5))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def leave_headroom(axes: Axes, share: float = 0.08) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -24,7 +25,14 @@ from pyorch.report.figures.base import (
 )
 from pyorch.report.quantities import AxisUnit, automatic, scale, show
 from pyorch.report.select import value_text, values_of
-from pyorch.report.style import COLOURS, DASHES, MARKERS, label_axis, line_style
+from pyorch.report.style import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    label_axis,
+    line_style,
+    plain_log_axis,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +43,10 @@ if TYPE_CHECKING:
     from pyorch.report.data import ReportData
 
     Floats = NDArray[np.float64]
+
+
+FILLS: tuple[str, ...] = ("full", "none", "left", "bottom", "top")
+"""How markers are filled, one percentile each."""
 
 
 class FlowFigure(FigureModel):
@@ -51,7 +63,10 @@ class FlowFigure(FigureModel):
         return [name for name in (self.hue, self.columns) if name]
 
     def flows(self, data: ReportData, hashes: Iterable[str], slowdown: bool) -> DataFrame:
-        """size_bytes and value of the flows of some runs; +inf where unfinished."""
+        """size_bytes and value of the flows of some runs; +inf where unfinished.
+
+        Flows without a value are left out. Raises FigureError when there is no other.
+        """
         import pandas as pd
 
         filters = self.model_dump(include={"class_number", "min_size", "max_size"})
@@ -67,7 +82,10 @@ class FlowFigure(FigureModel):
                 )
         if not sum(len(part) for part in parts):
             raise FigureError("no finite flow starts between the warm-up and the duration")
-        return pd.concat(parts, ignore_index=True)
+        whole = pd.concat(parts, ignore_index=True).dropna()
+        if not len(whole):
+            raise FigureError("no flow has an ideal time: none had a path when it began")
+        return whole
 
     def groups(
         self, data: ReportData, slowdown: bool
@@ -163,14 +181,15 @@ class Slowdown(FlowFigure):
     """FCT slowdown by flow size: one line a percentile and hue, one panel a value of `columns`.
 
     `edges` are the borders of the size buckets. A percentile is drawn only where a bucket has
-    the flows for it (ten beyond it: p99 from 1,000).
+    `min_flows` flows; by default as many as put ten beyond it (the median: 20, p99: 1,000).
     """
 
     kind: Literal["slowdown"] = "slowdown"
-    percentiles: list[float] = Field(default=[50, 99], min_length=1)
+    percentiles: list[float] = Field(default=[50, 99], min_length=1, max_length=len(FILLS))
     edges: list[Size] = Field(
         default=[10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000], min_length=1
     )
+    min_flows: int | None = Field(default=None, ge=1)
     log_y: bool = True
 
     @model_validator(mode="after")
@@ -179,6 +198,8 @@ class Slowdown(FlowFigure):
             raise ValueError("'edges' must grow")
         if not all(0 < p < 100 for p in self.percentiles):
             raise ValueError("'percentiles' lie between 0 and 100")
+        if len(set(self.percentiles)) < len(self.percentiles):
+            raise ValueError("'percentiles' has a duplicate value")
         return self
 
     @override
@@ -186,25 +207,26 @@ class Slowdown(FlowFigure):
         import pandas as pd
 
         groups = self.groups(data, slowdown=True)
-        found = [
-            (show_value(self.columns, panel), name, *row)
-            for panel, lines in groups
-            for name, flows in lines
-            for row in self._buckets(flows)
-        ]
-        names = ["panel", "line", "bucket", "flows", "percentile", "slowdown"]
-        table = pd.DataFrame(found, columns=names)
+        table = pd.DataFrame(
+            [
+                {"panel": show_value(self.columns, panel), "line": name, **row}
+                for panel, lines in groups
+                for name, flows in lines
+                for row in self._buckets(flows)
+            ]
+        )
         canvas, axes = self.canvas(1, len(groups), sharey=True, height=2.5)
-        used = sorted(table.loc[table["slowdown"].notna(), "bucket"].unique())
+        shown = table[table["slowdown"].map(math.isfinite)]
+        buckets = [size for size in self._sizes() if size in set(shown["size"])]
         for panel, (value, lines) in zip(axes[0], groups, strict=True):
             title = show_value(self.columns, value)
-            part = table[table["panel"] == title]
-            if not part["slowdown"].map(math.isfinite).any():
-                raise FigureError(f"{title or 'the figure'}: too few flows for any percentile")
+            part = shown[shown["panel"] == title]
+            if not len(part):
+                raise FigureError(self._nothing(title, table[table["panel"] == title]))
             for index, (name, _) in enumerate(lines):
-                self._draw_lines(panel, part[part["line"] == name], used, index)
+                self._draw_lines(panel, part[part["line"] == name], buckets, index)
             panel.set_title(title)
-            self._x_axis(panel, used)
+            _bucket_axis(panel, buckets)
             if self.log_y:
                 plain_log_axis(panel, "y")
         axes[0][0].set_ylabel("FCT slowdown")
@@ -212,74 +234,113 @@ class Slowdown(FlowFigure):
         _legend(canvas, names, self.percentiles, hue_title(self.hue))
         return Drawn(canvas, table, self._notes(table, groups, data))
 
-    def _buckets(self, flows: DataFrame) -> list[tuple[int, int, float, float | None]]:
+    def _buckets(self, flows: DataFrame) -> list[dict[str, Any]]:
+        """Every bucket and percentile; a slowdown is NaN where the bucket has too few flows."""
         import numpy as np
 
         bucket = np.digitize(flows["size_bytes"], self.edges)
-        result = []
-        for index in range(len(self.edges) + 1):
+        rows: list[dict[str, Any]] = []
+        for index, size in enumerate(self._sizes()):
             values = flows["value"].to_numpy()[bucket == index]
             for p in self.percentiles:
-                result.append((index, len(values), p, percentile_of(values, p)))
-        return result
+                found = percentile_of(values, p, self.min_flows)
+                known = {"size": size, "flows": len(values), "percentile": p}
+                rows.append({**known, "slowdown": math.nan if found is None else found})
+        return rows
 
-    def _draw_lines(self, axes: Axes, part: DataFrame, used: list[int], index: int) -> None:
+    def _sizes(self) -> list[str]:
+        """The names of the buckets, from the smallest sizes on: "< 10 KB", "10–30 KB"."""
+        first, last = self.edges[0], self.edges[-1]
+        between = [_range_name(low, high) for low, high in pairwise(self.edges)]
+        return [f"< {show(first, 'B')}", *between, f"≥ {show(last, 'B')}"]
+
+    def _draw_lines(self, axes: Axes, part: DataFrame, buckets: list[str], index: int) -> None:
+        colour = COLOURS[index % len(COLOURS)]
         for number, p in enumerate(self.percentiles):
-            line = part[part["percentile"] == p].set_index("bucket")["slowdown"].astype(float)
             # no line across a bucket that has too few flows
-            line = line.where(line.map(math.isfinite)).reindex(used)
+            line = part[part["percentile"] == p].set_index("size")["slowdown"].reindex(buckets)
             axes.plot(
-                range(len(used)),
+                range(len(buckets)),
                 line,
-                color=COLOURS[index % len(COLOURS)],
+                color=colour,
                 linestyle=DASHES[number % len(DASHES)],
                 marker=MARKERS[index % len(MARKERS)],
-                markerfacecolor=COLOURS[index % len(COLOURS)] if number == 0 else "white",
+                **_fill(number, colour),
             )
 
-    def _x_axis(self, axes: Axes, used: list[int]) -> None:
-        labels = [self._bucket_name(index) for index in used]
-        crowded = len(labels) > 4
-        axes.set_xticks(
-            range(len(used)),
-            labels,
-            rotation=35 if crowded else 0,
-            ha="right" if crowded else "center",
-            rotation_mode="anchor",
+    def _needed(self) -> str:
+        """How many flows each percentile takes: "median from 20, p99 from 1,000"."""
+        return ", ".join(
+            f"{_name_of(p)} from {samples_needed(p, self.min_flows):,}" for p in self.percentiles
         )
-        axes.set_xlim(-0.4, len(used) - 0.6)
-        axes.set_xlabel("Flow size")
 
-    def _bucket_name(self, index: int) -> str:
-        if index == len(self.edges):
-            return f"≥ {show(self.edges[-1], 'B')}"
-        if index == 0:
-            return f"< {show(self.edges[0], 'B')}"
-        low, high = show(self.edges[index - 1], "B"), show(self.edges[index], "B")
-        same_unit = low.split()[1] == high.split()[1]
-        return f"{low.split()[0] if same_unit else low}–{high}"
+    def _nothing(self, title: str, part: DataFrame) -> str:
+        """Why a panel is empty, and what to do."""
+        most = part.iloc[int(part["flows"].argmax())]
+        what = f"{title}: " if title else ""
+        if part["slowdown"].notna().any():
+            return f"{what}every percentile lies among unfinished flows"
+        return (
+            f"{what}too few flows for any percentile ({self._needed()} flows in a bucket; the "
+            f"fullest, {most['size']}, has {most['flows']:,}): simulate longer or more seeds, give "
+            "fewer 'edges', or set 'min_flows'"
+        )
 
     def _notes(self, table: DataFrame, groups: Any, data: ReportData) -> list[str]:
-        needed = [f"p{p:g} from {samples_needed(p):,}" for p in self.percentiles]
         pooled = f"Flows of all seeds together, {seeds_note(self.rows_of(data))}"
-        notes = [f"{pooled}; a percentile needs enough flows ({', '.join(needed)})."]
-        infinite = int(table["slowdown"].map(lambda v: v is not None and math.isinf(v)).sum())
+        notes = [f"{pooled}; a percentile needs enough flows in its bucket ({self._needed()})."]
+        notes += self._too_few(table)
+        infinite = int(table["slowdown"].map(math.isinf).sum())
         if infinite:
-            notes.append(f"{infinite} points lie among unfinished flows (infinite), not drawn.")
+            verb = "point lies" if infinite == 1 else "points lie"
+            notes.append(f"{infinite} {verb} among unfinished flows (infinite), not drawn.")
         return notes + unfinished_note(groups)
 
+    def _too_few(self, table: DataFrame) -> list[str]:
+        """Which buckets have flows, but in some line too few for a percentile."""
+        parts = []
+        short = table[table["slowdown"].isna() & (table["flows"] > 0)]
+        for p in self.percentiles:
+            rows: DataFrame = short[short["percentile"] == p]
+            least = {str(size): int(n) for size, n in rows.groupby("size")["flows"].min().items()}
+            found = [f"{size} ({least[size]:,})" for size in self._sizes() if size in least]
+            if len(found) > 2 and not table["slowdown"].where(table["percentile"] == p).any():
+                parts.append(f"{_name_of(p)} in every bucket ({rows['flows'].max():,} at most)")
+            elif found:
+                parts.append(f"{_name_of(p)} in {', '.join(found)}")
+        return [f"Too few flows for {'; '.join(parts)}."] if parts else []
 
-def plain_log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic axis with ticks 1, 2, 5, 10 ... written out; few when it spans much."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    axis = axes.xaxis if which == "x" else axes.yaxis
-    (axes.set_xscale if which == "x" else axes.set_yscale)("log")
-    low, high = axis.get_view_interval()
-    wide = high / max(low, 1e-12) > 300
-    axis.set_major_locator(LogLocator(10, subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axis.set_minor_locator(NullLocator())
+def _range_name(low: int, high: int) -> str:
+    """A bucket between two sizes: "10–30 KB", "300 KB–1 MB"."""
+    first, last = show(low, "B"), show(high, "B")
+    same_unit = first.split()[1] == last.split()[1]
+    return f"{first.split()[0] if same_unit else first}–{last}"
+
+
+def _name_of(percentile: float) -> str:
+    return "median" if percentile == 50 else f"p{percentile:g}"
+
+
+def _fill(number: int, colour: str) -> dict[str, Any]:
+    """How the marker of the i-th percentile is filled, so that any two differ."""
+    full = {"markerfacecolor": colour, "markerfacecoloralt": "white", "markersize": 4.2}
+    if FILLS[number] == "none":
+        return full | {"markerfacecolor": "white"}
+    return full | {"fillstyle": FILLS[number]}
+
+
+def _bucket_axis(axes: Axes, buckets: list[str]) -> None:
+    crowded = len(buckets) > 4
+    axes.set_xticks(
+        range(len(buckets)),
+        buckets,
+        rotation=35 if crowded else 0,
+        ha="right" if crowded else "center",
+        rotation_mode="anchor",
+    )
+    axes.set_xlim(-0.4, len(buckets) - 0.6)
+    axes.set_xlabel("Flow size")
 
 
 def _legend(canvas: Any, names: list[str], percentiles: list[float], title: str | None) -> None:
@@ -292,9 +353,9 @@ def _legend(canvas: Any, names: list[str], percentiles: list[float], title: str 
             marker = MARKERS[index % len(MARKERS)]
             handles.append(Line2D([], [], color=colour, marker=marker, label=name))
     for number, p in enumerate(percentiles):
-        name = "median" if p == 50 else f"p{p:g}"
         dash = DASHES[number % len(DASHES)]
-        handles.append(Line2D([], [], color="0.3", linestyle=dash, label=name))
+        style: dict[str, Any] = {"marker": "o", **_fill(number, "0.3")}
+        handles.append(Line2D([], [], color="0.3", linestyle=dash, label=_name_of(p), **style))
     canvas.legend(
         handles=handles, loc="outside lower center", ncols=min(len(handles), 6), title=title
     )

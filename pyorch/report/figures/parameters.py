@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -27,7 +29,14 @@ from pyorch.report.figures.base import (
 from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
 from pyorch.report.select import value_text, values_of
 from pyorch.report.statistics import estimate
-from pyorch.report.style import COLOURS, HATCHES, label_axis, leave_headroom, line_style
+from pyorch.report.style import (
+    COLOURS,
+    HATCHES,
+    label_axis,
+    leave_headroom,
+    line_style,
+    plain_log_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +44,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from pyorch.report.data import ReportData
+
+
+_MOST_TICKS = 10
 
 
 class ParameterFigure(FigureModel):
@@ -95,6 +107,8 @@ class ParameterFigure(FigureModel):
 
     def _notes(self, table: DataFrame, rows: DataFrame) -> list[str]:
         notes = []
+        if self.log_y and (unseen := int((table["mean"] <= 0).sum())):
+            notes.append(f"{_points(unseen)} not above 0 and cannot lie on a logarithmic axis.")
         if table["n"].max() > 1:
             notes.append(f"Mean and 95 % Student-t interval, {seeds_note(rows)}.")
         else:
@@ -102,9 +116,10 @@ class ParameterFigure(FigureModel):
         infinite = int(table["mean"].map(math.isinf).sum())
         absent = int((table["n"] == 0).sum())
         if infinite:
-            notes.append(f"{infinite} points are infinite (unfinished flows) and are not drawn.")
+            notes.append(f"{_points(infinite)} infinite (unfinished flows) and not drawn.")
         if absent:
-            notes.append(f"{absent} points have no value and are not drawn.")
+            have = "point has" if absent == 1 else "points have"
+            notes.append(f"{absent} {have} no value and cannot be drawn.")
         return notes
 
     def y_scale(self, data: ReportData, table: DataFrame) -> Scale:
@@ -117,7 +132,7 @@ class ParameterFigure(FigureModel):
         """Value axis, reference lines and legend, when the data are drawn."""
         for axes in panels:
             if self.log_y:
-                axes.set_yscale("log")
+                plain_log_axis(axes, "y")
         leave_headroom(panels[0])
         groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
         draw_marks(panels, groups, self.marks, shown)
@@ -125,9 +140,14 @@ class ParameterFigure(FigureModel):
         legend_below(canvas, panels[0], title=hue_title(self.hue))
 
 
+def _points(count: int) -> str:
+    return "1 point is" if count == 1 else f"{count} points are"
+
+
 def _number(value: float) -> str:
-    """Three digits, and large numbers in full: 0.139, 352, 1,290."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{float(f'{value:.3g}'):,.0f}"
+    """Three digits, and large numbers in full: 0.139, 352, 1,290; very large ones as 1.2e+09."""
+    in_full = 1000 <= abs(value) < 1e7
+    return f"{float(f'{value:.3g}'):,.0f}" if in_full else f"{value:.3g}"
 
 
 def _plain(name: str) -> str:
@@ -179,7 +199,10 @@ class LineFigure(ParameterFigure):
                 _draw_line(panel, part[part["line"] == name], place, shown, index)
             panel.set_title(show_value(self.columns, value))
             panel.set_xlabel(label_axis(self.x_label or _plain(self.x), x_shown.label))
-            _x_axis(panel, self.log_x, xs if numbers is None else None)
+            if numbers is None:
+                panel.set_xticks(range(len(xs)), [value_text(x) for x in xs])
+            elif self.log_x:
+                plain_log_axis(panel, "x", _ticks(values))
         self.finish(canvas, axes[0], data, shown)
         return Drawn(canvas, table, notes)
 
@@ -199,11 +222,15 @@ def _draw_line(
         )
 
 
-def _x_axis(axes: Axes, log: bool, categories: list[Any] | None) -> None:
-    if log and categories is None:
-        axes.set_xscale("log")
-    if categories is not None:
-        axes.set_xticks(range(len(categories)), [value_text(value) for value in categories])
+def _ticks(values: Iterable[float]) -> dict[float, str]:
+    """The values of a logarithmic axis as its ticks; none when they are many or too near."""
+    ordered = sorted(value for value in set(values) if value > 0)
+    if not 1 < len(ordered) <= _MOST_TICKS:
+        return {}
+    span = math.log(ordered[-1] / ordered[0])
+    if min(math.log(b / a) for a, b in pairwise(ordered)) < span / _MOST_TICKS:
+        return {}
+    return {value: f"{value:,.4g}" for value in ordered}
 
 
 @figure
