@@ -12,7 +12,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from getpass import getuser
 from pathlib import Path
@@ -72,7 +72,11 @@ def missing_programs() -> list[str]:
     return [program for program in PROGRAMS if find(program) is None]
 
 
-def wait_for(condition: Callable[[], object], what: str, patience_s: float = 60.0) -> None:
+#: How long anything may take on a machine that has other things to do [s].
+PATIENCE_S = 300.0
+
+
+def wait_for(condition: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> None:
     """Wait until something holds; fail with what it was."""
     deadline = time.monotonic() + patience_s
     while not condition():
@@ -113,12 +117,22 @@ def kill(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-class Cluster:
-    """A running Slurm with nodes n1, n2, ... of one core each."""
+def can_hide_folders() -> bool:
+    """Whether a process can be given a view of the files of its own."""
+    unshare = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(unshare, capture_output=True, check=False).returncode == 0
 
-    def __init__(self, folder: Path, nodes: int, max_array: int = 10_001) -> None:
+
+class Cluster:
+    """A running Slurm with nodes n1, n2, ... of one core each.
+
+    later: how many of them, the last ones, are only known to Slurm until a test starts them.
+    """
+
+    def __init__(self, folder: Path, nodes: int, max_array: int = 10_001, later: int = 0) -> None:
         self.folder = folder
-        self.nodes = [f"n{number}" for number in range(1, nodes + 1)]
+        known = [f"n{number}" for number in range(1, nodes + 1)]
+        self.nodes, self.later = known[: nodes - later], known[nodes - later :]
         self.conf = folder / "slurm.conf"
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         for part in ("state", "spool"):
@@ -132,15 +146,16 @@ class Cluster:
 
     def _configure(self, max_array: int) -> None:
         host = socket.gethostname().split(".")[0]
+        known = [*self.nodes, *self.later]
         with ExitStack() as stack:  # all at once, so that no port is given twice
-            sockets = [stack.enter_context(socket.socket()) for _ in range(len(self.nodes) + 1)]
+            sockets = [stack.enter_context(socket.socket()) for _ in range(len(known) + 1)]
             for each in sockets:
                 each.bind(("127.0.0.1", 0))
             ports = [each.getsockname()[1] for each in sockets]
         lines = [
             f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port}"
             " CPUs=1 RealMemory=4000 State=UNKNOWN"
-            for node, port in zip(self.nodes, ports[1:], strict=True)
+            for node, port in zip(known, ports[1:], strict=True)
         ]
         text = _CONF.format(
             host=host,
@@ -149,7 +164,7 @@ class Cluster:
             folder=self.folder,
             max_array=max_array,
             nodes="\n".join(lines),
-            count=len(self.nodes),
+            count=len(known),
         )
         self.conf.write_text(text)
 
@@ -172,22 +187,28 @@ class Cluster:
         self.start_controller()
         for node in self.nodes:
             self.start_node(node)
-        wait_for(lambda: self.idle() == self.nodes, "all nodes idle", 30)
+        wait_for(self.is_idle, "all nodes idle", 60)
 
     def start_controller(self) -> None:
         """Start slurmctld; it goes on with the state it saved."""
         self._start("slurmctld", "-D", "-f", str(self.conf))
 
-    def start_node(self, node: str) -> None:
-        """Start the slurmd of a node."""
-        self._start("slurmd", "-D", "-N", node, "-f", str(self.conf), name=node)
+    def start_node(self, node: str, hidden: Path | None = None) -> None:
+        """Start the slurmd of a node; `hidden` is a folder that the node does not see."""
+        before: list[str] = []
+        if hidden is not None:
+            hide = 'mount -t tmpfs none "$1" && shift && exec "$@"'
+            before = ["unshare", "--mount", "sh", "-c", hide, "sh", str(hidden)]
+        self._start("slurmd", "-D", "-N", node, "-f", str(self.conf), name=node, before=before)
 
-    def _start(self, program: str, *arguments: str, name: str = "") -> None:
+    def _start(
+        self, program: str, *arguments: str, name: str = "", before: Sequence[str] = ()
+    ) -> None:
         path = find(program)
         assert path is not None
         with (self.folder / f"{name or program}.out").open("ab") as output:
             self._daemons[name or program] = subprocess.Popen(
-                [path, *arguments],
+                [*before, path, *arguments],
                 env=self.environment,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
@@ -208,17 +229,31 @@ class Cluster:
         )
         return done.stdout if done.returncode == 0 else ""
 
-    def idle(self) -> list[str]:
-        """The nodes that are idle."""
-        lines = self.call("sinfo", "-h", "-N", "-o", "%N %t").splitlines()
-        return sorted(line.split()[0] for line in lines if line.endswith(" idle"))
+    def is_idle(self) -> bool:
+        """Whether all nodes are idle that are there from the beginning."""
+        states = self.states()
+        return all(states.get(node) == "idle" for node in self.nodes)
 
-    def has_saved_its_state(self) -> bool:
-        """Whether slurmctld has written its jobs since the last one of them began."""
-        text = self.call("squeue", "-h", "-t", "RUNNING", "-o", "%S")
-        began = [time.mktime(time.strptime(line, "%Y-%m-%dT%H:%M:%S")) for line in text.split()]
+    def states(self) -> dict[str, str]:
+        """The state of every node in Slurm's words."""
+        lines = self.call("sinfo", "-h", "-N", "-o", "%N %t").splitlines()
+        return dict(sorted(line.split() for line in lines))
+
+    def save_state(self) -> None:
+        """Have slurmctld write its jobs to the disk; by itself it may take minutes for that."""
         file = self.folder / "state" / "job_state"
-        return file.exists() and file.stat().st_mtime > max(began, default=0.0) + 1
+
+        def change_nothing() -> None:
+            for job in self.call("squeue", "-h", "-t", "RUNNING", "-o", "%A").split():
+                self.call("scontrol", "update", f"JobId={job}", "Requeue=1")
+
+        def is_saved() -> bool:
+            change_nothing()
+            return file.exists() and file.stat().st_mtime > changed + 0.5
+
+        change_nothing()
+        changed = time.time()
+        wait_for(is_saved, "the state of slurmctld on the disk")
 
     def stop_controller(self) -> None:
         """End slurmctld at once, as a crash would."""
@@ -271,7 +306,7 @@ class Cluster:
         if "slurmctld" in self._daemons:
             with suppress(AssertionError, subprocess.TimeoutExpired):
                 self.cancel_all()
-        for name in [*self.nodes, "slurmctld", "munged"]:
+        for name in [*self.nodes, *self.later, "slurmctld", "munged"]:
             self._end(name, signal.SIGTERM)
         deadline = time.monotonic() + 5  # what a killed slurmd left behind ends late, or never
         while self.processes() and time.monotonic() < deadline:
@@ -281,9 +316,11 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster(folder: Path, nodes: int, max_array: int = 10_001) -> Iterator[Cluster]:
+def running_cluster(
+    folder: Path, nodes: int, max_array: int = 10_001, later: int = 0
+) -> Iterator[Cluster]:
     """A Slurm for the time of a with statement; nothing of it is left afterwards."""
-    cluster = Cluster(folder, nodes, max_array)
+    cluster = Cluster(folder, nodes, max_array, later)
     try:
         cluster.start()
         yield cluster

@@ -267,6 +267,16 @@ def test_the_queue_is_asked_for_any_number_of_names(
     assert log.read_text().count("squeue --noheader") == 5
 
 
+def test_jobs_of_another_user_are_told_as_such(fake_slurm: Callable[[str, str], Path]) -> None:
+    """Two users share results; each can cancel only what is theirs."""
+    said = "scancel: error: Kill job error on job id 7: Access/permission denied"
+    fake_slurm("scancel", f"echo '{said}' >&2; exit 1")
+    with pytest.raises(UserError) as caught:
+        Slurm().cancel([7])
+    assert "job id 7: Access/permission denied" in caught.value.render()
+    assert "only who submitted a job can cancel it" in caught.value.render()
+
+
 def test_slurm_that_hangs_is_not_waited_for(fake_slurm: Callable[[str, str], Path]) -> None:
     """An answer that does not come is silence."""
     fake_slurm("squeue", "exec sleep 60")
@@ -434,6 +444,18 @@ def test_a_living_job_of_an_earlier_submission_holds_its_runs(tmp_path: Path) ->
     held = state.holders(known, [job_of(first, 0, "COMPLETING")])
     assert held[first.runs[0]].submission.id == second.id
     assert held[first.runs[0]].job is JobState.GONE
+
+
+def test_a_submission_is_the_latest_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that is set back, or stands still, changes no order."""
+    store = make_store(tmp_path)
+    made = []
+    for now in (2e9, 1e9, 1e9, 3e9):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        made.append(submit_in_file(store, [0]).id)
+    assert [item.id for item in submission_module.submissions(store)] == made
 
 
 @pytest.mark.parametrize(

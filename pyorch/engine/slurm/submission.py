@@ -15,6 +15,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import math
 import re
 import shutil
 import time
@@ -196,8 +197,12 @@ def write_note(folder: Path, task: int, note: TaskNote) -> None:
 
 
 def create(store: Store, plan: Sequence[str], runs: Sequence[str], **fields: Any) -> Submission:
-    """Make the folder of a new submission, with everything but the manifest. Raises OSError."""
-    created = time.time()
+    """Make the folder of a new submission, with everything but the manifest. Raises OSError.
+
+    It is the latest one also when the clock was set back since the one before.
+    """
+    earlier = max((known.created for known in submissions(store)), default=0.0)
+    created = max(time.time(), math.nextafter(earlier, math.inf))
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(created))
     folder = store.root / FOLDER / f"{stamp}-{uuid.uuid4().hex[:6]}"
     for part in ("log", "tasks"):
