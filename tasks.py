@@ -6,13 +6,18 @@ The tasks only read the command line; what they do is in pyorch/cli.py and pyorc
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.parser.argument import Argument
 from invoke.tasks import Task, task
+
+from pyorch import ends
+
+if "invoke.main" in sys.modules:  # the program, and not a test that imports this file
+    ends.start()
 
 DEFAULT = "gfc/two-to-one"
 
@@ -23,45 +28,67 @@ SELECT = {
 }
 
 
-class NamedTask(Task[Any]):
-    """A task whose NAME may be left out.
+class PositionalTask(Task[Any]):
+    """A task with words that are no options, such as NAME.
 
-    Invoke knows positional arguments only as required ones: so NAME is one when the command
-    line gives it, and an option with a default when it does not.
+    Invoke takes whatever follows the task for such a word, also `--help` and an option that does
+    not exist. So an argument is positional only where the command line has a word for it.
     """
 
-    default_name = DEFAULT
+    default_name: str | None = None
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
-        """Return the arguments, NAME with its default unless it stands on the command line."""
+        """Return the arguments, those as options that no word is there for."""
         arguments = super().get_arguments(ignore_unknown_help)
-        taking = {
-            f"--{str(argument.name).strip('_')}" for argument in arguments if argument.takes_value
+        takes_value = {
+            f"--{str(argument.name).strip('_').replace('_', '-')}": argument.takes_value
+            for argument in arguments
         }
-        for argument in arguments:
-            if argument.name == "name" and not has_name(sys.argv[1:], self.name, taking):
+        words, stray = positional_words(sys.argv[1:], self.name, takes_value)
+        wanted = [argument for argument in arguments if argument.positional]
+        for argument in wanted[len(words) :]:
+            default = self.default_name if argument.name == "name" else None
+            if default is not None or stray:
                 argument.positional = False
-                argument.default = self.default_name
+                argument.default = default or ""
         return arguments
 
 
-class OptionalName(NamedTask):
+class NamedTask(PositionalTask):
+    """A task whose NAME may be left out."""
+
+    default_name = DEFAULT
+
+
+class OptionalName(PositionalTask):
     """A task that does without a NAME."""
 
     default_name = ""
 
 
-def has_name(words: Sequence[str], task_name: str, taking: set[str]) -> bool:
-    """Whether a NAME follows a task on the command line; `taking` are options with a value."""
+def positional_words(
+    words: Sequence[str], task_name: str, takes_value: Mapping[str, bool]
+) -> tuple[list[str], bool]:
+    """The words after a task that are neither options nor their values.
+
+    takes_value: the options of the task. The second is whether an option that is not one of them,
+    such as --help, comes first: only the words before it count.
+    """
+    found: list[str] = []
     if task_name not in words:
-        return False
+        return found, False
     following = iter(words[words.index(task_name) + 1 :])
     for word in following:
-        if word in taking:
+        flag, equals, _ = word.partition("=")
+        if not word.startswith("-"):
+            if not found and word in TASKS:
+                break
+            found.append(word)
+        elif flag not in takes_value:
+            return found, True
+        elif takes_value[flag] and not equals:
             next(following, None)
-        elif not word.startswith("-"):
-            return word not in TASKS
-    return False
+    return found, False
 
 
 def _finish(code: int) -> None:
@@ -139,6 +166,7 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "") -> Non
 
 
 @task(
+    klass=PositionalTask,
     positional=["name", "run"],
     iterable=["set_", "port"],
     help=SELECT
@@ -195,6 +223,7 @@ SITE = {
 
 
 @task(
+    klass=PositionalTask,
     positional=["name"],
     iterable=["set_"],
     help=SELECT | {"name": "experiment, as `invoke list` names it, or a file"} | SITE,
@@ -235,6 +264,7 @@ SUBMITTED = {"name": "experiment that was submitted"}
 
 
 @task(
+    klass=PositionalTask,
     positional=["name"],
     help=SUBMITTED | {"watch": "again every few seconds, until nothing runs or waits"},
     auto_shortflags=False,
@@ -249,7 +279,7 @@ def status(context: Context, name: str, watch: bool = False) -> None:
     _finish(cluster.status(name, watch))
 
 
-@task(positional=["name"], help=SUBMITTED, auto_shortflags=False)
+@task(klass=PositionalTask, positional=["name"], help=SUBMITTED, auto_shortflags=False)
 def cancel(context: Context, name: str) -> None:
     """Cancel the jobs of a submitted experiment; what is done stays."""
     from pyorch import cluster
@@ -258,6 +288,7 @@ def cancel(context: Context, name: str) -> None:
 
 
 @task(
+    klass=PositionalTask,
     positional=["name"],
     help=SUBMITTED | {"partial": "report on what is done although runs are missing"},
     auto_shortflags=False,
@@ -303,6 +334,7 @@ def schemes(context: Context, name: str, json: bool = False) -> None:
 
 
 @task(
+    klass=PositionalTask,
     name="new-scheme",
     positional=["name"],
     help={

@@ -1,11 +1,10 @@
 """What the tasks do: every function prints for people and returns an exit code.
 
-0 all well, 1 a run or an expectation failed, 2 bad input, 130 interrupted.
+0 all well, 1 a run or an expectation failed, 2 bad input, 128 + number ended by a signal.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import json
@@ -15,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
 
+from pyorch import ends
 from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
 from pyorch.paths import Paths, default_paths
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
     from pyorch.store import Store
 
-OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, BAD_INPUT = 0, 1, 2
 
 DEFAULT_EXPERIMENT = "gfc/two-to-one"
 SHOWN_RUNS = 40
@@ -39,25 +39,46 @@ P = ParamSpec("P")
 
 
 def command(function: Callable[P, int]) -> Callable[P, int]:
-    """Turn what a person did wrong into one clear message and exit code 2, Ctrl-C into 130."""
+    """Turn what a person did wrong into one clear message and exit code 2, Ctrl-C into 130.
+
+    Output that nobody reads does not stop the work; output that is lost to a full disk makes a
+    success a failure.
+    """
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
         try:
-            return function(*args, **kwargs)
+            code = function(*args, **kwargs)
         except UserError as error:
             sys.stdout.flush()
             print(error.render(), file=sys.stderr)
-            return BAD_INPUT
+            code = BAD_INPUT
         except KeyboardInterrupt:
-            print("\ninterrupted", file=sys.stderr)
-            return INTERRUPTED
-        except BrokenPipeError:  # `invoke show ... | head`
-            with contextlib.suppress(OSError):
-                sys.stdout.close()
-            return OK
+            ends.tell(f"\ninterrupted: {ends.GO_ON}", sys.stderr)
+            return ends.exit_code()
+        failure = ends.output_failure()
+        if failure is None:
+            return code
+        print(f"standard output cannot be written: {failure}", file=sys.stderr)
+        return code or FAILED
 
     return guarded
+
+
+def listing(function: Callable[P, int]) -> Callable[P, int]:
+    """A command that only prints: it ends, and well, when its reader has read enough."""
+
+    @functools.wraps(function)
+    def until_closed(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            with ends.needing_output():
+                code = function(*args, **kwargs)
+                sys.stdout.flush()
+                return code
+        except BrokenPipeError:  # `invoke show ... | head`
+            return OK
+
+    return command(until_closed)
 
 
 def whole_number(option: str, text: str) -> int | None:
@@ -116,7 +137,7 @@ def make_plan(
     return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
 
 
-@command
+@listing
 def list_all() -> int:
     """Print the name and the title of every experiment."""
     from pyorch.config import list_experiments
@@ -131,7 +152,7 @@ def list_all() -> int:
     return OK
 
 
-@command
+@listing
 def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
     """Print what an experiment would run: its question, its runs, and the first one resolved."""
     plan = make_plan(name, overrides, seeds)
@@ -234,8 +255,8 @@ def _tell(result: BatchResult, total: int) -> int:
     """Say how a batch ended and return the exit code."""
     if result.interrupted:
         done = total - result.left
-        print(f"interrupted: {done} done, {result.left} left, resume with the same command")
-        return INTERRUPTED
+        ends.tell(f"interrupted: {done} done, {result.left} left, resume with the same command")
+        return ends.exit_code()
     if not result.left:
         return OK
     if result.storage_failed:
@@ -329,7 +350,7 @@ def build(sanitize: bool = False, debug: bool = False) -> int:
     return OK
 
 
-@command
+@listing
 def gfc_parameters(texts: Mapping[str, str]) -> int:
     """Print the parameters of GFC for a link, given as texts; see pyorch.gfc."""
     from pyorch.gfc import read_parameters, render

@@ -22,6 +22,7 @@ from pyorch.cli import (
     SHOWN_FAILURES,
     Plan,
     command,
+    listing,
     make_plan,
     runs_text,
     whole_number,
@@ -279,7 +280,7 @@ def _tell_dry_run(plan: Plan, todo: Todo, settings: Settings, given: int | None,
 # status
 
 
-@command
+@listing
 def status(name: str, watch: bool = False) -> int:
     """Print what became of the latest sweep of an experiment that was submitted."""
     store = _store(name)

@@ -110,7 +110,7 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
     else:
         # one Slurm is started for its tests, so that they share a worker
         arguments += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
-    return subprocess.run(arguments, cwd=paths.root, check=False).returncode
+    return _call(arguments, paths)
 
 
 def _system_program(name: str) -> str | None:
@@ -176,10 +176,26 @@ def _program(name: str) -> str:
     return str(beside) if beside.exists() else name
 
 
+def _call(arguments: Sequence[str], paths: Paths) -> int:
+    """Run a program and return its exit code.
+
+    Away from a terminal its output goes through this process, so that it goes on without a reader.
+    """
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        return subprocess.run(arguments, cwd=paths.root, check=False).returncode
+    with subprocess.Popen(
+        arguments, cwd=paths.root, stdout=subprocess.PIPE, text=True, errors="replace"
+    ) as process:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+    return process.returncode
+
+
 def _passes(name: str, arguments: Sequence[str], paths: Paths) -> bool:
     print(f"== {name}", flush=True)
     try:
-        return subprocess.run(arguments, cwd=paths.root, check=False).returncode == 0
+        return _call(arguments, paths) == 0
     except FileNotFoundError:
         print(f"{arguments[0]} is not installed: python -m pip install -e '.[dev]'")
         return False

@@ -3,7 +3,8 @@
 It does the runs K*B to K*B+B-1 of a manifest that are not done, with the local engine: each in a
 process of its own, committed by one rename. So a run on a node is the same as a run at home, a job
 may begin twice, and whatever ends it leaves finished runs behind. Exit codes: 0 all its runs are
-done, 1 some failed, 4 the disk refused, 5 this machine cannot compute, 130 ended from outside.
+done, 1 some failed, 4 the disk refused, 5 this machine cannot compute, 128 + the number of
+the signal that ended it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch import ends
 from pyorch.engine.base import RUN_STORAGE, RUN_UNFIT, BatchResult
 from pyorch.engine.local import LocalEngine
 from pyorch.engine.manifest import Manifest, read_runs
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 SILENCE_S = 60.0
 POLL_S = 1.0
 
-_CODES = {DONE: 0, FAILED: 1, INTERRUPTED: 130}
+_CODES = {DONE: 0, FAILED: 1}
 
 
 class NodeStore(Store):
@@ -68,6 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return RUN_UNFIT
     outcome = INTERRUPTED if result.interrupted else FAILED if result.left else DONE
     write_note(folder, given.task, replace(note, ended=time.time(), outcome=outcome))
+    if outcome == INTERRUPTED:
+        return ends.exit_code()
     return RUN_STORAGE if result.storage_failed else _CODES[outcome]
 
 
@@ -261,4 +265,5 @@ def _between_signs(attempt: Path) -> float:
 
 
 if __name__ == "__main__":
+    ends.start("what is finished is kept, `invoke submit` sends the rest again")
     sys.exit(main())

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.ends import no_core_files
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # ns-3 gives Python no chance to run signal handlers, so signals must end the process at once
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    no_core_files()
     started = time.monotonic() - _age_s()
     from pyorch.engine.base import RUN_REFUSED
     from pyorch.errors import UserError

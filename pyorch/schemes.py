@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pyorch.build.sources import Module, present_modules
-from pyorch.cli import OK, command
+from pyorch.cli import OK, listing
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
     INTERFACES,
@@ -83,7 +83,7 @@ class Entry:
     keys: tuple[Key, ...]
 
 
-@command
+@listing
 def schemes(name: str = "", json: bool = False) -> int:
     """Print what an experiment file may name, or one of it with all that is known."""
     from pyorch.build import ensure_built, load_schema

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.ends import no_core_files
 from pyorch.engine.launch import MESSAGE_BYTES
 from pyorch.run import end_with_parent, load_build, run_line, versions
 
@@ -85,6 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     """Serve until the engine closes the socket."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    no_core_files()
     end_with_parent()
     manifest_file, runs = Path(arguments[0]), int(arguments[1])
     server = _Server(socket.socket(fileno=int(arguments[2])), *_read(manifest_file))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch import gfc
 from pyorch.asics import ASICS
-from pyorch.cli import OK, command
+from pyorch.cli import OK, listing
 from pyorch.config.attributes import catalogue, number, section_of
 from pyorch.config.checks import Frames, frames
 from pyorch.config.topology import SWITCH, Topology
@@ -168,7 +168,7 @@ class Switch:
 SCHEMES = {"pfc": "PFC", "stages": "multi-stage GFC", "conceptual": "conceptual GFC"}
 
 
-@command
+@listing
 def size(name: str, options: Mapping[str, str]) -> int:
     """Print what a switch needs, from an experiment, a chip or options, and the TOML for it."""
     switch = read_switch(name, options)

@@ -120,8 +120,10 @@ def small(tmp_path: Path) -> str:
 )
 def test_a_name_is_found_on_the_command_line(words: str, given: bool) -> None:
     """NAME is the first word that is neither an option, nor its value, nor another task."""
-    taking = {"--set", "--jobs", "--seeds", "--name"}
-    assert tasks.has_name(words.split(), "experiment", taking) is given
+    takes_value = dict.fromkeys(("--set", "--jobs", "--seeds", "--name"), True)
+    takes_value["--dry-run"] = False
+    found, stray = tasks.positional_words(words.split(), "experiment", takes_value)
+    assert (bool(found), stray) == (given, False)
 
 
 def test_a_project_without_experiments_says_so(

@@ -269,6 +269,21 @@ def test_an_interruption_ends_everything_within_two_seconds(
         assert not Path(f"/proc/{line.split()[1]}").exists()
 
 
+def test_a_batch_that_was_started_by_nohup_outlives_its_terminal(
+    tmp_path: Path, drive: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """A signal that the process was started to ignore does not end the batch."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = drive("sleep:0.5")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    wait_for(lambda: started(tmp_path) == [0], "the run to begin")
+    process.send_signal(signal.SIGHUP)
+    output, _ = process.communicate(timeout=10)
+    assert output.splitlines()[-1] == "done 1 left 0 interrupted False"
+
+
 def test_a_batch_goes_on_after_its_process_was_killed(
     tmp_path: Path, drive: Callable[..., subprocess.Popen[str]]
 ) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
+from pyorch import ends
 from pyorch.engine.base import RUN_DONE, RUN_STORAGE, BatchResult, Failure, title
 from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
 from pyorch.engine.log import log_tail
@@ -255,12 +256,13 @@ def _signal(child: _Child, number: signal.Signals) -> bool:
 
 @contextmanager
 def _signals(batch: _Batch, selector: selectors.BaseSelector) -> Iterator[None]:
-    """Count SIGINT and SIGTERM in the batch and wake the selector, instead of raising."""
+    """Count the signals that end the batch and wake the selector, instead of ending at once."""
 
-    def count(_number: int, _frame: FrameType | None) -> None:
+    def count(number: int, _frame: FrameType | None) -> None:
         batch.interrupts += 1
+        ends.note(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = ends.watched()
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     selector.register(reader, selectors.EVENT_READ)

@@ -12,12 +12,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pyorch.ends import no_core_files
+
 
 def main(arguments: list[str]) -> int:
     """Do what a request asks for and print the answer."""
     # ns-3 gives Python no chance to run signal handlers, so signals must end the process at once
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    no_core_files()
     from pyorch.build.info import read_build
     from pyorch.errors import UserError
     from pyorch.ns3 import load_simulation
