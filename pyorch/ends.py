@@ -67,8 +67,12 @@ def start(go_on: str = GO_ON) -> None:
 
 
 def watched() -> list[signal.Signals]:
-    """The signals of SIGNALS that this process was not started to ignore, as nohup does."""
-    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    """The signals that end this process: without SIGHUP when nohup had it ignored.
+
+    SIGINT counts also where a shell has a job in the background ignore it.
+    """
+    has_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in SIGNALS if number != signal.SIGHUP or not has_nohup]
 
 
 def no_core_files() -> None:

@@ -69,11 +69,7 @@ def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, f
     """
     clock = _Phases()
     simulation = simulation_class(spec.data["seed"])
-    topology = configure(simulation, spec.data)
-    simulation.Build()
-    problems = _lines(simulation.Check())
-    if problems:
-        raise RefusedError(problems)
+    topology = set_up(simulation, spec.data)
     for trace in spec.data["traces"]:  # only what is built can be traced
         add_trace(simulation, topology, trace)
     clock.end("setup")
@@ -115,6 +111,25 @@ class _Phases:
 
 # ---------------------------------------------------------------------------------------------
 # RunSpec -> Simulation
+
+
+def set_up(simulation: Any, data: Mapping[str, Any]) -> Topology:
+    """Build in a new Simulation what a RunSpec wants, and return its network.
+
+    Raises RefusedError with what the modules say against it.
+    """
+    try:
+        network = configure(simulation, data)
+        simulation.Build()
+        problems = _lines(simulation.Check())
+    except Exception as error:
+        if not type(error).__module__.startswith("cppyy.gbl"):
+            raise
+        said: Any = error  # an exception of C++
+        raise RefusedError([str(said.what())]) from error
+    if problems:
+        raise RefusedError(problems)
+    return network
 
 
 def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import os
@@ -17,7 +18,7 @@ import pytest
 
 from pyorch.build.info import BuildInfo
 from pyorch.engine import BatchResult, LocalEngine, read_manifest, read_run, write_manifest
-from pyorch.engine.base import describe_exit
+from pyorch.engine.base import ROOT_SIGNALS, describe_exit
 from pyorch.engine.log import log_tail, read_notes
 from pyorch.errors import UserError
 from pyorch.paths import Paths
@@ -193,7 +194,7 @@ def test_no_more_than_jobs_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("do", "returncode", "meaning"),
     [
-        ("say:boom kill:SIGSEGV", -11, "was ended by SIGSEGV (exit code -11)"),
+        ("say:boom kill:SIGSEGV", -11, "crashed: segmentation fault (exit code -11)"),
         ("say:boom kill:SIGKILL", -9, "was killed (SIGKILL; out of memory?) (exit code -9)"),
         ("say:boom exit:129", 129, "crashed: segmentation fault (exit code 129)"),
         ("say:boom exit:3", 3, "ended, but its result is wrong (exit code 3)"),
@@ -388,8 +389,8 @@ def test_the_tail_of_a_crash_is_its_message(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text(CRASH)
     assert log_tail(log).splitlines() == [
-        'msg="name static is no valid value", file=enum.h, line=293',
-        "NS_FATAL, terminating",
+        "name static is no valid value",
+        "(enum.h:293)",
         "#15 0x00007f17afee87b0 in ns3::EnumChecker<Threshold>::GetValue() const () from /lib/x.so",
     ]
     assert read_notes(log) == {"hash": "abc", "startup_s": "0.5"}
@@ -398,8 +399,47 @@ def test_the_tail_of_a_crash_is_its_message(tmp_path: Path) -> None:
 def test_exit_codes_are_explained() -> None:
     """ROOT's codes and unknown ones are told as what they are."""
     assert "NS_FATAL_ERROR" in describe_exit(133)
+    assert "SIGFPE" in describe_exit(140)
+    assert describe_exit(140).replace("140", "-8") == describe_exit(-8)
     assert describe_exit(77) == "stopped (exit code 77)"
     assert describe_exit(-1) == "was ended by SIGHUP (exit code -1)"
+
+
+def test_codes_of_root_are_those_of_its_header() -> None:
+    """ROOT numbers signals by an enumeration of its own; only these five end a process so."""
+    (package,) = importlib.util.find_spec("cppyy_backend").submodule_search_locations
+    (header,) = Path(package).glob("include/**/TSysEvtHandler.h")
+    body = header.read_text().split("enum ESignals {")[1].split("}")[0]
+    names = [line.strip(" ,") for line in body.splitlines() if line.strip()]
+    theirs = {
+        "kSigBus": signal.SIGBUS,
+        "kSigSegmentationViolation": signal.SIGSEGV,
+        "kSigIllegalInstruction": signal.SIGILL,
+        "kSigAbort": signal.SIGABRT,
+        "kSigFloatingException": signal.SIGFPE,
+    }
+    assert {names.index(name): number for name, number in theirs.items()} == ROOT_SIGNALS
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        (
+            'NS_ASSERT failed, cond="a < b", msg="queue 3\nis full", +1.5s 4 file=m/q.cc, line=7\n',
+            ["queue 3", "is full", '(NS_ASSERT failed, cond="a < b", +1.5s 4 q.cc:7)'],
+        ),
+        ('aborted. cond="a > b, file=m/q.cc, line=7\n', ['(aborted. cond="a > b, q.cc:7)']),
+        ('aborted. msg="no link", file=q.cc, line=7\n', ["no link", "(aborted. q.cc:7)"]),
+    ],
+)
+def test_an_abort_is_told_by_its_message_first(
+    tmp_path: Path, printed: str, expected: list[str]
+) -> None:
+    """As the macros of ns-3 print it, before what the run said until then."""
+    log = tmp_path / "log.txt"
+    end = "NS_FATAL, terminating\nterminate called without an active exception\n"
+    log.write_text(f"# hash: a\nearlier\n{printed}{end} *** Break *** abort\n#0 0x1 in main ()\n")
+    assert log_tail(log).splitlines() == [*expected, "earlier"]
 
 
 # Progress

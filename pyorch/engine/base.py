@@ -27,13 +27,25 @@ _MEANINGS = {
     RUN_WRONG: "ended, but its result is wrong",
     RUN_STORAGE: "could not write its results",
     RUN_UNFIT: "could not begin: this machine cannot load the built modules",
-    # ROOT's signal handler, which comes with cppyy, leaves with 128 + its own signal number
-    129: "crashed: segmentation fault",
-    132: "crashed: illegal instruction; were the modules built for another CPU?",
-    -signal.SIGILL: "crashed: illegal instruction; were the modules built for another CPU?",
-    133: "was aborted by the simulator (NS_FATAL_ERROR, NS_ABORT or a failed assertion)",
-    -signal.SIGKILL: "was killed (SIGKILL; out of memory?)",
 }
+
+_SIGNALS: dict[int, str] = {
+    signal.SIGABRT: "was aborted by the simulator (NS_FATAL_ERROR, NS_ABORT or a failed assertion)",
+    signal.SIGBUS: "crashed: bus error (SIGBUS; a disk or shared memory full?)",
+    signal.SIGFPE: "crashed: integer division by zero or overflow (SIGFPE)",
+    signal.SIGILL: "crashed: illegal instruction (SIGILL); were the modules built for another CPU?",
+    signal.SIGKILL: "was killed (SIGKILL; out of memory?)",
+    signal.SIGSEGV: "crashed: segmentation fault",
+}
+
+ROOT_SIGNALS = {
+    0: signal.SIGBUS,
+    1: signal.SIGSEGV,
+    4: signal.SIGILL,
+    5: signal.SIGABRT,
+    12: signal.SIGFPE,
+}
+"""ROOT's numbers of signals: its handler, which comes with cppyy, leaves with 128 + one of them."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +92,18 @@ class Engine(Protocol):
 
 def describe_exit(returncode: int) -> str:
     """Say what an exit code of a run means, with the code."""
-    meaning = _MEANINGS.get(returncode)
-    if meaning is None and returncode < 0:
-        try:
-            meaning = f"was ended by {signal.Signals(-returncode).name}"
-        except ValueError:
-            meaning = f"was ended by signal {-returncode}"
-    return f"{meaning or 'stopped'} (exit code {returncode})"
+    number = -returncode if returncode < 0 else ROOT_SIGNALS.get(returncode - 128)
+    meaning = _MEANINGS.get(returncode, "stopped")
+    if number is not None:
+        meaning = _SIGNALS.get(number) or f"was ended by {_signal_name(number)}"
+    return f"{meaning} (exit code {returncode})"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def title(spec: RunSpec) -> str:

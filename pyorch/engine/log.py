@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,19 @@ _TAIL_BYTES = 262_144
 # what cppyy's signal handler prints before a stack trace of a hundred lines
 _BREAK = "*** Break ***"
 
+# what ns-3 prints when it aborts (NS_ABORT_*, NS_ASSERT*, NS_FATAL_ERROR)
+_ABORT = re.compile(
+    r'(?P<head>(?:aborted\. |NS_ASSERT failed, )?(?:cond=".*?"?, )?)(?:msg="(?P<message>.*?)", )?'
+    r'(?P<when>[^\n"]*)file=(?P<file>\S+), line=(?P<line>\d+)\nNS_FATAL, terminating\n?'
+    r"(?:terminate called without an active exception\n?)?",
+    re.DOTALL,
+)
+# and the C++ library for an exception that nobody catches
+_UNCAUGHT = re.compile(
+    r"terminate called after throwing an instance of '(?P<type>.*)'\n"
+    r"  what\(\):  (?P<message>.*)\n?"
+)
+
 
 def read_notes(log: Path) -> dict[str, str]:
     """The notes of a run: "# name: value" lines. Raises OSError when there is no log."""
@@ -28,7 +42,8 @@ def read_notes(log: Path) -> dict[str, str]:
 def log_tail(log: Path, lines: int = TAIL_LINES) -> str:
     """The last lines of a log without the notes; empty when there is none.
 
-    Of a crash: the last lines before it, and the innermost frames of the C++ modules.
+    Of a crash: first why the simulator aborted, if it said so, then the last lines before it, and
+    the innermost frames of the C++ modules.
     """
     try:
         with log.open("rb") as file:
@@ -38,8 +53,24 @@ def log_tail(log: Path, lines: int = TAIL_LINES) -> str:
     except OSError:
         return ""
     before, crash, trace = text.partition(_BREAK)
+    reason, before = _reason(before)
     last = [line for line in before.rstrip().splitlines() if not line.startswith(NOTE)]
-    return "\n".join([*last[-lines:], *(_frames(trace.splitlines()) if crash else [])]).strip()
+    frames = _frames(trace.splitlines()) if crash else []
+    return "\n".join([*reason, *last[-lines:], *frames]).strip()
+
+
+def _reason(text: str) -> tuple[list[str], str]:
+    """Why the simulator aborted, and the text without that; nothing when it did not."""
+    found = _ABORT.search(text) if "NS_FATAL" in text else None
+    if found is not None:
+        where = f"{found['when']}{Path(found['file']).name}:{found['line']}"
+        reason = [*(found["message"] or "").splitlines(), f"({found['head']}{where})"]
+    else:
+        found = _UNCAUGHT.search(text)
+        if found is None:
+            return [], text
+        reason = [found["message"], f"(an exception of the type {found['type']})"]
+    return reason, text[: found.start()] + text[found.end() :]
 
 
 def _frames(trace: Sequence[str]) -> list[str]:

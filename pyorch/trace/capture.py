@@ -86,7 +86,7 @@ def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Optio
     lives in a process at a time. Raises RefusedError when the run's configuration is impossible,
     OSError when a file cannot be written, KeyError for a node that does not exist.
     """
-    from pyorch.simulate import RefusedError, add_trace, configure, read_tables
+    from pyorch.simulate import add_trace, read_tables, set_up
     from pyorch.trace.netanim import write_animation
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -94,11 +94,7 @@ def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Optio
     simulation.SetAttribute(TAP, "Fcs", _word(options.fcs))
     simulation.SetAttribute(TAP, "Tagged", _word(options.tagged))
     simulation.SetAttribute(TAP, "SnapLength", str(options.snap_bytes))
-    network = configure(simulation, spec.data)
-    simulation.Build()
-    problems = _lines(simulation.Check())
-    if problems:
-        raise RefusedError(problems)
+    network = set_up(simulation, spec.data)
     nodes, peers = port_numbers(network, options.ports)
     problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
     if problems:
