@@ -18,6 +18,7 @@ from pyorch import ends
 from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
 from pyorch.paths import Paths, default_paths
+from pyorch.units import whole
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
@@ -84,13 +85,14 @@ def listing(function: Callable[P, int]) -> Callable[P, int]:
 def whole_number(option: str, text: str) -> int | None:
     """Read the value of an option that counts something, from 1; None when it was not given.
 
-    Raises UserError when it is no such number.
+    Raises UserError when it is anything else.
     """
     if text == "":
         return None
-    if text.isdecimal() and int(text) >= 1:
-        return int(text)
-    raise UserError([Problem(option, f"{text!r} is no such number", "a whole number from 1", None)])
+    number = whole(text)
+    if number:
+        return number
+    raise UserError([Problem(option, f"{text!r} is not allowed", "a whole number from 1", None)])
 
 
 # ---------------------------------------------------------------------------------------------

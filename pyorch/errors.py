@@ -3,8 +3,41 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+SHOWN_PROBLEMS = 50
+"""Problems that are shown of one input."""
+MAX_WHERE, MAX_TEXT = 300, 1000
+"""Characters of a place and of a line of other text above which its middle is left out."""
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def shown(text: str, longest: int = MAX_TEXT) -> str:
+    """Return a text as a terminal may show it: without control characters, no line too long."""
+    lines = [_clip(line, longest) for line in text.split("\n")]
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), "\n".join(lines))
+
+
+def _clip(line: str, longest: int) -> str:
+    """Leave out the middle of a long line."""
+    left = len(line) - longest
+    half = longest // 2
+    return f"{line[:half]} ... ({left} characters) ... {line[-half:]}" if left > 0 else line
+
+
+def quoted(value: object) -> str:
+    """Return a value as messages quote it: as Python writes it, also where Python refuses to."""
+    try:
+        return shown(repr(value), MAX_WHERE)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
+_MAX_NAME, _MAX_NAMES = 100, 2000
 
 
 @dataclass(frozen=True)
@@ -22,11 +55,11 @@ class Problem:
 
     def render(self) -> str:
         """Return the problem as indented lines of text without a final newline."""
-        lines = [f"{self.where}: {self.what}"]
+        lines = [f"{shown(self.where, MAX_WHERE)}: {shown(self.what)}"]
         if self.allowed:
-            lines.append(f"    allowed: {self.allowed}")
+            lines.append(f"    allowed: {shown(self.allowed)}")
         if self.hint:
-            lines.append(f"    hint: {self.hint}")
+            lines.append(f"    hint: {shown(self.hint)}")
         return "\n".join(lines)
 
 
@@ -40,10 +73,16 @@ class UserError(Exception):
         self.problems: tuple[Problem, ...] = tuple(problems)
 
     def render(self) -> str:
-        """Return all problems, one after the other, with their number when there are several."""
-        lines = [problem.render() for problem in self.problems]
-        if len(lines) > 1:
-            lines.append(f"{len(lines)} problems")
+        """Return the problems, one after the other, with their number when there are several.
+
+        Of very many only the first are shown: the others are most often of the same kind.
+        """
+        lines = [problem.render() for problem in self.problems[:SHOWN_PROBLEMS]]
+        left = len(self.problems) - len(lines)
+        if left:
+            lines.append(f"... and {left} more")
+        if len(self.problems) > 1:
+            lines.append(f"{len(self.problems)} problems")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -53,9 +92,11 @@ class UserError(Exception):
 def suggest(name: str, known: Iterable[str]) -> str | None:
     """Return "did you mean 'x'?" with the known name closest to a misspelt one, or None.
 
-    Case, '-' and '_' do not count as differences.
+    Case, '-' and '_' do not count as differences. Among thousands of names none is looked for.
     """
     by_folded = {fold(candidate): candidate for candidate in known}
+    if len(name) > _MAX_NAME or len(by_folded) > _MAX_NAMES:
+        return None  # it would take seconds to compare them
     close = difflib.get_close_matches(fold(name), by_folded, n=1, cutoff=0.6)
     return f"did you mean {by_folded[close[0]]!r}?" if close else None
 

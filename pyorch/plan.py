@@ -11,12 +11,17 @@ from typing import Any
 
 from pyorch.config.experiment import Experiment
 from pyorch.config.topology import draw_failed_links
-from pyorch.errors import Problem, UserError
+from pyorch.errors import Problem, UserError, quoted
+from pyorch.units import whole
 
 #: Parts of a RunSpec that do not change what is simulated.
 NOT_HASHED = ("metrics",)
 HASH_DIGITS = 16
 MAX_SEED = 2**32 - 1
+MAX_RUNS = 100_000
+"""Runs that are planned at once; their RunSpecs lie in memory."""
+_SEEDS = 'a whole number from 1 (20: the seeds 1 to 20), or the first and the last ("21-40")'
+_LISTED = f"whole numbers from 1 to {MAX_SEED}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +59,10 @@ class RunSpec:
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
         """Return the RunSpec of its JSON. Raises ValueError when the text is not a JSON table."""
-        data = json.loads(text)
+        try:
+            data = json.loads(text)
+        except (TypeError, RecursionError) as error:
+            raise ValueError(f"a RunSpec is not read from {quoted(text)}") from error
         if not isinstance(data, dict):
             raise ValueError("a RunSpec is a JSON table")
         return cls(data)
@@ -75,29 +83,58 @@ def read_seeds(text: str) -> range | None:
 
     Raises UserError when it is neither.
     """
+    _refuse_no_text(text)
     if text == "":
         return None
     first, dash, last = text.partition("-")
     if not dash:
         first, last = "1", text
-    if first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= MAX_SEED:
-        return range(int(first), int(last) + 1)
-    allowed = 'a whole number from 1 (20: the seeds 1 to 20), or the first and the last ("21-40")'
-    raise UserError([Problem("--seeds", f"{text!r} is not allowed", allowed, None)])
+    low, high = whole(first), whole(last)
+    if low is None or high is None or not 1 <= low <= high <= MAX_SEED:
+        raise UserError([Problem("--seeds", f"{text!r} is not allowed", _SEEDS)])
+    seeds = range(low, high + 1)
+    _refuse_too_many("--seeds", len(seeds), f"{len(seeds)} seeds")
+    return seeds
+
+
+def _refuse_no_text(seeds: object) -> None:
+    """Raise UserError when a program gives something else than text."""
+    if not isinstance(seeds, str):
+        raise UserError([Problem("--seeds", f"{quoted(seeds)} is not text", _SEEDS)])
+
+
+def _refuse_too_many(where: str, count: int, what: str) -> None:
+    if count > MAX_RUNS:
+        hint = "do them in parts, such as --seeds 1-1000 and --seeds 1001-2000"
+        raise UserError([Problem(where, what, f"at most {MAX_RUNS} runs at once", hint)])
 
 
 def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[RunSpec]:
     """Return the runs of an experiment: by variant, swept keys as in the file, then seed.
 
-    seeds: those to run instead of those of the file. Raises UserError when random failed links
-    cannot be drawn.
+    seeds: those to run instead of those of the file. Raises UserError when they are not seeds,
+    when there are more than MAX_RUNS runs, and when random failed links cannot be drawn.
     """
-    chosen = experiment.seeds if seeds is None else seeds
+    chosen = experiment.seeds if seeds is None else _checked(seeds)
+    points = len(experiment.points)
+    what = f"{points} settings and {len(chosen)} seeds are {points * len(chosen)} runs"
+    _refuse_too_many(experiment.name, points * len(chosen), what)
     return [
         RunSpec(_run_data(experiment, point.data, seed))
         for point in experiment.points
         for seed in chosen
     ]
+
+
+def _checked(seeds: object) -> Sequence[int]:
+    """Return seeds given by a program. Raises UserError when they are not seeds."""
+    if isinstance(seeds, str | bytes) or not isinstance(seeds, Sequence):
+        raise UserError([Problem("seeds", f"{quoted(seeds)} is not a list of seeds", _LISTED)])
+    _refuse_too_many("seeds", len(seeds), f"{len(seeds)} seeds")
+    wrong = [seed for seed in seeds if type(seed) is not int or not 1 <= seed <= MAX_SEED]
+    if wrong:
+        raise UserError([Problem("seeds", f"{quoted(wrong[0])} is not a seed", _LISTED)])
+    return seeds
 
 
 def _run_data(experiment: Experiment, data: Mapping[str, Any], seed: int) -> dict[str, Any]:

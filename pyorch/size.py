@@ -19,12 +19,14 @@ from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.theory import bytes_in, dynamic_threshold, eta
 from pyorch.units import (
+    MAX_DIGITS,
     format_bytes,
     format_rate,
     format_time,
     parse_bytes,
     parse_rate,
     parse_time,
+    whole,
 )
 
 if TYPE_CHECKING:
@@ -192,15 +194,17 @@ class _Option:
 
 
 def _whole(text: str) -> int:
-    if not text.isdecimal():
+    number = whole(text)
+    if number is None:
         raise ValueError(f"{text!r} is not a whole number")
-    return int(text)
+    return number
 
 
 def _metres(text: str) -> int:
     """Read a length of cable such as "300m" as its delay."""
     digits = text.strip().removesuffix("m").strip()
-    if not text.strip().endswith("m") or not digits.replace(".", "", 1).isdigit():
+    plain = digits.isascii() and digits.replace(".", "", 1).isdigit() and len(digits) <= MAX_DIGITS
+    if not text.strip().endswith("m") or not plain:
         raise ValueError(f'{text!r} is not a length such as "300m"')
     return round(float(digits) * PS_PER_METRE)
 

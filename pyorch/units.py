@@ -10,6 +10,8 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
+from pyorch.errors import quoted
+
 RATES = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 SIZES = {
@@ -26,16 +28,24 @@ SIZES = {
 #: Spellings that are read but not written.
 _ALIASES = {"Kbps": "kbps", "kB": "KB", "bit/s": "bps", "b/s": "bps"}
 
-#: Largest integers that reach the simulator: unsigned 64 bit, and signed for times.
-MAX_UNSIGNED = 2**64 - 1
-MAX_TIME = 2**63 - 1
+#: Largest quantities that are taken. Two times added stay below 2^63 ps, which is all that the
+#: simulator can count; a rate or a size is a thousand times what anyone builds or sends, and so far
+#: from 2^64 that products with the sizes of frames and headers stay below it, too.
+MAX_TIME = 4 * 10**18
+MAX_RATE = 10**15
+MAX_BYTES = 10**15
+#: Longer numbers are beyond every bound, and slow to read.
+MAX_DIGITS = 20
+_MAX_TEXT = 100
 
-_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>[A-Za-z/]+)?")
+_NUMBER = re.compile(
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>[A-Za-z/]+)?", re.ASCII
+)
 
 
 def parse_rate(text: str) -> int:
     """Return the bit/s of a text such as "10Gbps". Raises ValueError for people."""
-    return _parse(text, RATES, "rate", "10Gbps", MAX_UNSIGNED)
+    return _parse(text, RATES, "rate", "10Gbps", MAX_RATE)
 
 
 def parse_time(text: str) -> int:
@@ -45,7 +55,7 @@ def parse_time(text: str) -> int:
 
 def parse_bytes(text: str) -> int:
     """Return the bytes of a text such as "100KB" or "1MiB". Raises ValueError for people."""
-    return _parse(text, SIZES, "size", "100KB", MAX_UNSIGNED)
+    return _parse(text, SIZES, "size", "100KB", MAX_BYTES)
 
 
 def format_rate(bits_per_second: int) -> str:
@@ -65,8 +75,10 @@ def format_bytes(size: int) -> str:
 
 def _parse(text: object, units: dict[str, int], kind: str, example: str, largest: int) -> int:
     if not isinstance(text, str):
-        raise ValueError(f'a {kind} is a text with its unit, such as "{example}" (got {text!r})')
-    match = _NUMBER.fullmatch(text.strip())
+        raise ValueError(
+            f'a {kind} is a text with its unit, such as "{example}" (got {quoted(text)})'
+        )
+    match = _NUMBER.fullmatch(text.strip()) if len(text) <= _MAX_TEXT else None
     if match is None:
         raise ValueError(f'{text!r} is not a {kind} such as "{example}"')
     unit = match["unit"]
@@ -84,9 +96,17 @@ def _parse(text: object, units: dict[str, int], kind: str, example: str, largest
     return int(value)
 
 
+def whole(text: str) -> int | None:
+    """Return the whole number that a text of decimal digits is; None when it is anything else."""
+    good = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
+    return int(text) if good else None
+
+
 def _format(value: int, units: dict[str, int]) -> str:
+    if not isinstance(value, int):
+        raise ValueError(f"{quoted(value)} is not a whole number")
     if value < 0:
-        raise ValueError(f"{value} is negative and has no spelling")
+        raise ValueError(f"{quoted(value)} is negative and has no spelling")
     if value == 0:
         return "0s" if units is TIMES else f"0{next(iter(units))}"
     spellings = []

@@ -153,7 +153,7 @@ def test_a_count_is_a_whole_number_from_1(text: str) -> None:
     """Anything else is refused by the option's name and value."""
     with pytest.raises(UserError) as caught:
         cli.whole_number("--jobs", text)
-    expected = Problem("--jobs", f"{text!r} is no such number", "a whole number from 1", None)
+    expected = Problem("--jobs", f"{text!r} is not allowed", "a whole number from 1", None)
     assert caught.value.problems == (expected,)
 
 

@@ -354,9 +354,9 @@ def test_numbers_that_no_run_can_have_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("[" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "nested more than 32 deep"),
         ('{"repeat": ' + "9" * 5000 + "}", "digits"),
-        ('{"repeat": 1, "repeat": 2}', "'repeat' stands twice"),
+        ('{"repeat": 1, "repeat": 2}', "'repeat' is given twice"),
     ],
 )
 def test_what_no_json_may_be_is_told(tmp_path: Path, text: str, what: str) -> None:

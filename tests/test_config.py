@@ -436,7 +436,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
         (
             '[sweep]\n"port.control_delay" = ["1us", "1000ns"]',
             (
-                "experiments/x.toml: sweep.port.control_delay: 1us stands there twice\n"
+                "experiments/x.toml: sweep.port.control_delay: duplicate value: 1us\n"
                 "    allowed: every value once"
             ),
         ),

@@ -150,7 +150,7 @@ def test_the_file_itself_is_valid() -> None:
         ("traffic.9.class=1", "--set traffic.9.class=1: 'traffic' has no entry '9'"),
         ("flow_control=pfc", "--set flow_control=pfc: 'pfc' is not allowed"),
         ("buffer.alpha={", "--set buffer.alpha={: '{' is not a number"),
-        ("topology.hosts=4,4", "experiments/x.toml: sweep.topology.hosts: 4 stands there twice"),
+        ("topology.hosts=4,4", "experiments/x.toml: sweep.topology.hosts: duplicate value: 4"),
     ],
 )
 def test_odd_overrides_are_refused_in_words(tmp_path: Path, override: str, message: str) -> None:

@@ -7,7 +7,6 @@ key join the study.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pyorch.build.sources import present_modules
 from pyorch.config.findings import Findings, Path
 from pyorch.config.patch import PatchError, leaves, nest
-from pyorch.errors import Problem, suggest
+from pyorch.config.reading import read_toml
+from pyorch.errors import Problem, UserError, suggest
 
 if TYPE_CHECKING:
     from pyorch.paths import Paths
@@ -83,9 +83,9 @@ def _read_all(paths: Paths, findings: Findings) -> Iterator[Added]:
 def _read(file: FilePath, findings: Findings) -> Iterator[Added]:
     label = str(file)
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:  # of which a TOMLDecodeError is one
-        findings.merge([Problem(label, f"cannot be read: {error}", _SHAPE)])
+        content = read_toml(file, label)
+    except UserError as error:
+        findings.merge(error.problems)
         return
     variants = content.pop("variants", {})
     if content or not isinstance(variants, Mapping) or not variants:

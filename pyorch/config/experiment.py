@@ -15,6 +15,9 @@ from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology, check_link
 from pyorch.errors import suggest
 
+MAX_SEEDS = 100_000
+"""Seeds of one experiment above which a plan is surely a mistake."""
+
 
 class RunTable(Table):
     """[run]: how long, and what counts as a success."""
@@ -128,7 +131,8 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
         return None
     if not _seeds_of(run):
         what = f"{run.seeds!r} is not allowed"
-        findings.add(("run", "seeds"), what, "a count from 1, or a list of different seeds from 1")
+        allowed = f"a count from 1 to {MAX_SEEDS}, or a list of different seeds from 1"
+        findings.add(("run", "seeds"), what, allowed)
         return None
     return run
 
@@ -141,9 +145,11 @@ def canonical_run(run: RunTable) -> dict[str, Any]:
 
 
 def _seeds_of(run: RunTable) -> tuple[int, ...]:
-    seeds = list(range(1, run.seeds + 1)) if isinstance(run.seeds, int) else run.seeds
+    if isinstance(run.seeds, int):
+        return tuple(range(1, run.seeds + 1)) if run.seeds <= MAX_SEEDS else ()
+    seeds = run.seeds
     good = all(1 <= seed < 2**32 for seed in seeds) and len(set(seeds)) == len(seeds)
-    return tuple(seeds) if good else ()
+    return tuple(seeds) if good and len(seeds) <= MAX_SEEDS else ()
 
 
 def seeds_of(run: RunTable) -> tuple[int, ...]:

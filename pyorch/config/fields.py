@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
@@ -77,10 +78,10 @@ T = TypeVar("T", bound=Table)
 def encode(table: Table) -> dict[str, Any]:
     """Return the canonical form of a table: integers, unit suffixes, no key whose value is None."""
     form = {}
-    for name, info in type(table).model_fields.items():
+    for name, key in _canonical_keys(type(table)).items():
         value = getattr(table, name)
         if value is not None:
-            form[_canonical_key(name, info)] = _encode_value(value)
+            form[key] = _encode_value(value)
     return form
 
 
@@ -101,9 +102,9 @@ def _spelled(model: type[BaseModel], form: dict[str, Any]) -> dict[str, Any]:
     """Rename the keys of a canonical form to those of the model."""
     rest = dict(form)
     data = {}
-    for name, info in model.model_fields.items():
-        key = _canonical_key(name, info)
+    for name, key in _canonical_keys(model).items():
         if key in rest:
+            info = model.model_fields[name]
             data[info.alias or name] = _spelled_value(info.annotation, rest.pop(key))
     bare = rest.keys() & {info.alias or name for name, info in model.model_fields.items()}
     if bare:
@@ -118,6 +119,12 @@ def _spelled_value(annotation: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_spelled(inner, entry) for entry in value]
     return _spelled(inner, value)
+
+
+@cache
+def _canonical_keys(model: type[BaseModel]) -> dict[str, str]:
+    """Return the keys that the fields of a model have in the canonical form, by name."""
+    return {name: _canonical_key(name, info) for name, info in model.model_fields.items()}
 
 
 def _canonical_key(name: str, info: Any) -> str:

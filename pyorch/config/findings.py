@@ -9,8 +9,10 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pyorch.errors import Problem, one_of, suggest
+from pyorch.errors import Problem, UserError, one_of, suggest
 
+MAX_PROBLEMS = 200
+"""Problems of one file after which no more are looked for."""
 _EMPTY = "the list is empty"
 Path = tuple[str, ...]
 """Keys from the top of an experiment file; list entries by their number, from 0."""
@@ -41,14 +43,18 @@ class Findings:
     def add(
         self, path: Sequence[str], what: str, allowed: str | None = None, hint: str | None = None
     ) -> None:
-        """Note a problem with the value at a path, once."""
-        problem = Problem(self.where(tuple(path)), what, allowed, hint)
-        if problem not in self.problems:
-            self.problems.append(problem)
+        """Note a problem with the value at a path, once. Raises UserError as `merge` does."""
+        self.merge([Problem(self.where(tuple(path)), what, allowed, hint)])
 
     def merge(self, problems: Iterable[Problem]) -> None:
-        """Note problems found elsewhere, each once."""
-        self.problems += [problem for problem in problems if problem not in self.problems]
+        """Note problems found elsewhere, each once.
+
+        Raises UserError when there are so many that nobody reads them and to find more takes long.
+        """
+        known = set(self.problems)
+        self.problems += dict.fromkeys(problem for problem in problems if problem not in known)
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise UserError(self.problems)
 
     def unknown(self, path: Sequence[str], kind: str, name: str, known: Iterable[str]) -> None:
         """Note a name that does not exist, with the names that do and the nearest of them."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import itertools
-import re
-import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike, fspath
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +18,26 @@ from pyorch.config.entries import Entries, resolve_entries
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
 from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
+from pyorch.config.reading import is_file, read_toml
 from pyorch.config.schemes import Scheme, environment, load_schemes
 from pyorch.config.setting import Resolver, canonical_param, is_whole
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 
 if TYPE_CHECKING:
     from pyorch.paths import Paths
 
 #: Settings of one experiment above which a plan is surely a mistake.
-MAX_POINTS = 100_000
+MAX_POINTS = 10_000
 #: Folders below experiments/ whose TOML files are no experiments.
 MATERIAL = frozenset({"schemes", "parts", "workloads"})
+#: What is left of such names as "..toml" without their suffix: none that results can have.
+_NO_NAMES = frozenset({"", ".", ".."})
 SCENARIO = "scenario"
 """The key under which [scenarios.NAME] are swept."""
-_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def load_experiment(
-    name_or_path: str,
+    name_or_path: str | PathLike[str],
     overrides: Sequence[str] = (),
     schema: Iterable[TypeInfo] | None = None,
     paths: Paths | None = None,
@@ -49,7 +50,8 @@ def load_experiment(
     the overrides.
     """
     paths = paths or _default_paths()
-    file, name = _find(name_or_path, paths)
+    _check_arguments(name_or_path, overrides)
+    file, name = _find(fspath(name_or_path), paths)
     label = _label(file, paths)
     document = _with_included(read_toml(file, label), file, label)
     given, problems = parse_overrides(overrides)
@@ -57,6 +59,17 @@ def load_experiment(
     resolver = Resolver(name, file.parent, paths.experiments / "workloads", types)
     loader = _Loader(resolver, Findings(label, problems=problems), document, given, paths)
     return loader.load(file)
+
+
+def _check_arguments(name_or_path: object, overrides: Any) -> None:
+    """Raise UserError when a program gives something else than texts."""
+    if not isinstance(name_or_path, str | PathLike):
+        what = f"{quoted(name_or_path)} is not the name or the path of an experiment"
+        raise UserError([Problem("load_experiment", what)])
+    listed = isinstance(overrides, Sequence) and not isinstance(overrides, str | bytes)
+    if not listed or not all(isinstance(text, str) for text in overrides):
+        what = f"{quoted(overrides)} is not a list of texts"
+        raise UserError([Problem("load_experiment: overrides", what, '["buffer.alpha=0.125"]')])
 
 
 def _with_included(document: dict[str, Any], file: FilePath, label: str) -> dict[str, Any]:
@@ -67,7 +80,7 @@ def _with_included(document: dict[str, Any], file: FilePath, label: str) -> dict
     whole: dict[str, Any] = {}
     for name in names:
         part = file.parent / name
-        if not part.is_file():
+        if not is_file(part):
             what = f"there is no file {name!r} beside the experiment file"
             raise UserError([Problem(f"{label}: include", what)])
         whole = merge(whole, read_toml(part, name))
@@ -112,22 +125,6 @@ def _below(file: FilePath, folder: FilePath) -> str:
     return file.relative_to(folder).with_suffix("").as_posix()
 
 
-def read_toml(file: FilePath, label: str) -> dict[str, Any]:
-    """Read a TOML file. Raises UserError with line, column and what the parser said."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        text = str(error)
-        match = _POSITION.search(text)
-        at = f", line {match[1]}, column {match[2]}" if match and match[1] else ", at its end"
-        what = _POSITION.sub("", text)
-        raise UserError([Problem(f"{label}{at}", what, None, "the file is no TOML")]) from error
-    except UnicodeDecodeError as error:
-        raise UserError([Problem(label, f"not UTF-8 text: {error}")]) from error
-    except OSError as error:
-        raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
-
-
 def _default_paths() -> Paths:
     from pyorch.paths import default_paths
 
@@ -136,7 +133,8 @@ def _default_paths() -> Paths:
 
 def _tomls(folder: FilePath) -> list[FilePath]:
     """Return the experiment files below a folder; what they include lies in folders of MATERIAL."""
-    return [file for file in sorted(folder.rglob("*.toml")) if file.parent.name not in MATERIAL]
+    files = (file for file in sorted(folder.rglob("*.toml")) if file.stem not in _NO_NAMES)
+    return [file for file in files if file.parent.name not in MATERIAL]
 
 
 def _name(file: FilePath, paths: Paths) -> str:
@@ -158,7 +156,7 @@ def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:
     """Return the file of an experiment and its name. Raises UserError when there is none."""
     inside = paths.experiments / f"{name_or_path.removesuffix('.toml')}.toml"
     for file in (inside, FilePath(name_or_path)):
-        if file.suffix == ".toml" and file.is_file():
+        if file.suffix == ".toml" and file.stem not in _NO_NAMES and is_file(file):
             return file, _name(file, paths)
     names = _files(paths)
     if name_or_path in names:
@@ -191,9 +189,8 @@ class _Loader:
         texts = self._texts()
         variants = self._variants() or {"": []}
         scenarios = self._patches("scenarios")
-        sweep = self._sweep(settings, list(scenarios))
+        sweep = self._sweep(settings, list(scenarios), len(variants))
         fixed = [override for override in settings if not override.is_list]
-        self._stop_if_many(len(variants) * _product(sweep))
         points = self._points(scenarios, variants, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
@@ -340,10 +337,13 @@ class _Loader:
         self.findings.add(path, what, "keys that describe a run")
         return False
 
-    def _sweep(self, overrides: list[Override], scenarios: list[str]) -> dict[str, list[Any]]:
+    def _sweep(
+        self, overrides: list[Override], scenarios: list[str], variants: int
+    ) -> dict[str, list[Any]]:
         """Return the swept keys and their values: of the file, changed by the overrides.
 
-        The scenarios, if there are any, are swept first, under the key "scenario".
+        The scenarios, if there are any, are swept first, under the key "scenario". Raises UserError
+        when that makes too many settings with that many variants.
         """
         table = self.document.get("sweep", {})
         sweep: dict[str, list[Any]] = {SCENARIO: scenarios} if scenarios else {}
@@ -357,6 +357,7 @@ class _Loader:
             key = ".".join(override.path)
             if override.is_list or key in sweep:
                 sweep[key] = list(override.values)
+        self._stop_if_many(variants * _product(sweep))
         for key, values in sweep.items():
             self._check_values(key, values)
         for name in sweep[SCENARIO] if scenarios else []:
@@ -377,9 +378,10 @@ class _Loader:
 
     def _check_values(self, key: str, values: list[Any]) -> None:
         known = [canonical_param(tuple(key.split(".")), v, self.resolver.types) for v in values]
-        twice = [value for number, value in enumerate(known) if value in known[:number]]
-        for value in dict.fromkeys(map(str, twice)):
-            self.findings.add(("sweep", key), f"{value} stands there twice", "every value once")
+        for value, count in Counter(known).items():
+            if count > 1:
+                what = f"duplicate value: {value}"
+                self.findings.add(("sweep", key), what, "every value once")
 
     def _stop_if_many(self, count: int) -> None:
         if count > MAX_POINTS:
@@ -415,7 +417,7 @@ class _Loader:
         swept: Mapping[str, Any],
         fixed: list[Override],
     ) -> Point | None:
-        document = copy.deepcopy(self.document)
+        document = dict(self.document)
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
         given = [
@@ -454,7 +456,7 @@ class _Loader:
         scheme = self.schemes.get(variant)
         if scheme is None:
             return []
-        document = copy.deepcopy(self.document)
+        document = dict(self.document)
         for path, value, _ in others:
             with contextlib.suppress(PatchError):  # noted when it is applied for good
                 put(document, path, value)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from pyorch.config.findings import Path
+from pyorch.config.reading import MAX_DEPTH, parse_toml_value
 from pyorch.errors import Problem
+from pyorch.units import whole
 
 #: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
 WHOLE = frozenset(
@@ -62,6 +63,8 @@ def split_key(key: str) -> Path:
     parts = tuple(part.strip() for part in key.split("."))
     if not all(parts):
         raise PatchError(f"{key!r} is not a key such as 'buffer.alpha'")
+    if len(parts) > MAX_DEPTH:
+        raise PatchError(f"{key!r} has more than {MAX_DEPTH} parts")
     return parts
 
 
@@ -94,12 +97,12 @@ def leaves(patch: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, A
 
 
 def put(document: dict[str, Any], path: Path, value: Any) -> tuple[Path, ...]:
-    """Set a value in a document.
+    """Set a value in a document: in itself and in copies of what is on the way to the place.
 
-    Lists are entered by number (from 0) or by the `label` or `name` of an entry.
-    Returns the places that this wrote: the path, with entry names as numbers, and the first part of
-    it that was not there before. Raises PatchError when the path leads through something without
-    keys.
+    So other documents that share parts of it stay as they are. Lists are entered by number (from 0)
+    or by the `label` or `name` of an entry. Returns the places that this wrote: the path, with
+    entry names as numbers, and the first part of it that was not there before. Raises PatchError
+    when the path leads through something without keys.
     """
     here: Any = document
     real: list[str] = []
@@ -109,17 +112,14 @@ def put(document: dict[str, Any], path: Path, value: Any) -> tuple[Path, ...]:
         if isinstance(here, list):
             index = _index(here, key, real)
             real.append(str(index))
-            if last:
-                here[index] = value
+            here[index] = value if last else copy.copy(here[index])
             here = here[index]
         elif isinstance(here, dict):
             real.append(key)
             if key not in here and fresh is None:
                 fresh = len(real)
-            if last:
-                here[key] = copy.deepcopy(value)
-            else:
-                here = here.setdefault(key, {})
+            here[key] = value if last else copy.copy(here.get(key, {}))
+            here = here[key]
         else:
             raise PatchError(f"{'.'.join(real)!r} is {here!r} and has no key {key!r}")
     return (tuple(real), tuple(real[:fresh]))
@@ -133,8 +133,9 @@ def _index(entries: list[Any], key: str, above: Sequence[str]) -> int:
     ]
     if key in names:
         return names.index(key)
-    if key.isdigit() and int(key) < len(entries):
-        return int(key)
+    number = whole(key)
+    if number is not None and number < len(entries):
+        return number
     named = ", ".join(name for name in names if name)
     known = f"0 to {len(entries) - 1}" + (f", or {named}" if named else "")
     raise PatchError(f"{'.'.join(above)!r} has no entry {key!r}; it has {known}")
@@ -145,29 +146,39 @@ def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]
     found: list[Override] = []
     problems = []
     for text in texts:
-        key, equals, value = text.partition("=")
-        where = f"--set {text}"
-        if not equals or not value.strip():
-            problems.append(Problem(where, "not of the form key=value", "buffer.alpha=0.125"))
-            continue
         try:
-            path = split_key(key)
-        except PatchError as error:
-            problems.append(Problem(where, str(error)))
-            continue
-        parts = _split_list(value)
-        if not all(parts):
-            problems.append(Problem(where, "a value between commas is missing", "0.125,0.25"))
-            continue
-        values = tuple(_parse_value(part) for part in parts)
-        found.append(Override(text, path, values, len(parts) > 1))
+            found.append(_parse_override(text))
+        except _OverrideError as error:
+            problems.append(Problem(f"--set {text}", str(error), error.allowed))
+        except ValueError as error:  # a PatchError among them
+            problems.append(Problem(f"--set {text}", str(error)))
     return found, problems
+
+
+class _OverrideError(ValueError):
+    """A text that is no override; with an example of one."""
+
+    def __init__(self, what: str, allowed: str) -> None:
+        super().__init__(what)
+        self.allowed = allowed
+
+
+def _parse_override(text: str) -> Override:
+    """Read one option. Raises ValueError for people."""
+    key, equals, value = text.partition("=")
+    if not equals or not value.strip():
+        raise _OverrideError("not of the form key=value", "buffer.alpha=0.125")
+    path = split_key(key)
+    parts = _split_list(value)
+    if not all(parts):
+        raise _OverrideError("a value between commas is missing", "0.125,0.25")
+    return Override(text, path, tuple(map(parse_toml_value, parts)), len(parts) > 1)
 
 
 def _split_list(text: str) -> list[str]:
     """Split at the commas outside of brackets and quotes."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
+    parts, begin, depth, quote = [], 0, 0, ""
+    for place, letter in enumerate(text):
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "\"'":
@@ -177,18 +188,6 @@ def _split_list(text: str) -> list[str]:
         elif letter in "]}":
             depth -= 1
         if letter == "," and not depth and not quote:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts]
-
-
-def _parse_value(text: str) -> Any:
-    """Return the TOML value of a text, or the text itself when it is none."""
-    try:
-        table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
-        return text
-    value = table.get("value")
-    plain = isinstance(value, (str, int, float, bool, list, dict))
-    return value if plain and len(table) == 1 else text
+            parts.append(text[begin:place])
+            begin = place + 1
+    return [part.strip() for part in (*parts, text[begin:])]

@@ -27,6 +27,7 @@ from pyorch.config.checks import (
 )
 from pyorch.config.fields import Names, Table
 from pyorch.config.findings import Findings
+from pyorch.config.reading import is_file, read_toml
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.units import format_bytes, format_time, parse_bytes, parse_time
@@ -148,8 +149,8 @@ def load_scheme(file: Path, findings: Findings, above: tuple[Path, ...] = ()) ->
     values: dict[str, Value] = {}
     for name in table.extends or ():
         base = file.parent / name
-        if base in (*above, file) or not base.is_file():
-            what = "extends itself" if base.is_file() else f"there is no file {name!r} beside it"
+        if base in (*above, file) or not is_file(base):
+            what = "extends itself" if is_file(base) else f"there is no file {name!r} beside it"
             findings.merge([Problem(f"{file.name}: extends", what, "other scheme files")])
             return None
         scheme = load_scheme(base, findings, (*above, file))
@@ -171,8 +172,6 @@ def _join(chosen: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 def _read(file: Path, findings: Findings) -> SchemeFile | None:
-    from pyorch.config.load import read_toml  # which imports this module
-
     try:
         data = read_toml(file, file.name)
     except UserError as error:

@@ -32,6 +32,7 @@ from pyorch.config.fields import (
 from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.units import whole
 
 NEVER = -1
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
@@ -165,10 +166,14 @@ def expand_hosts(name: str, network: Topology) -> list[str] | None:
         switch = network.numbers[name[:-2]]
         return [network.names[h] for h in network.hosts.tolist() if network.racks[h] == switch]
     match = _RANGE.fullmatch(name)
-    if match and match[1] == match[3] and int(match[2]) <= int(match[4]):
-        names = [f"{match[1]}{number}" for number in range(int(match[2]), int(match[4]) + 1)]
-        return names if all(network.is_host(entry) for entry in names) else None
-    return None
+    if match is None or match[1] != match[3]:
+        return None
+    first, last = whole(match[2]), whole(match[4])
+    # a range of more names than there are hosts is not listed: it may be of any length
+    if first is None or last is None or not 0 <= last - first < len(network.hosts):
+        return None
+    names = [f"{match[1]}{number}" for number in range(first, last + 1)]
+    return names if all(network.is_host(entry) for entry in names) else None
 
 
 class TrafficTable(Table):

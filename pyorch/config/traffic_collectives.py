@@ -5,7 +5,6 @@ The algorithms are in pyorch.config.collectives.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing_extensions import override
 from pyorch.config import collectives
 from pyorch.config.fields import Names, Size, Table, Time, decode
 from pyorch.config.findings import Findings
+from pyorch.config.reading import is_file, read_json, read_toml
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
     Block,
@@ -31,7 +31,7 @@ from pyorch.config.traffic import (
     node_numbers,
     traffic,
 )
-from pyorch.errors import Problem, UserError
+from pyorch.errors import UserError
 
 #: Messages of one entry above which a plan is surely a mistake.
 MAX_TRANSFERS = 5_000_000
@@ -113,7 +113,7 @@ def _read_job(check: Check, name: str) -> Job | None:
     if path.suffix not in (".toml", ".json"):
         check.add("file", f"{name!r} is neither TOML nor JSON", "a file that ends .toml or .json")
         return None
-    if not path.is_file():
+    if not is_file(path):
         check.add("file", f"there is no file {name!r} beside the experiment file")
         return None
     findings = Findings(name)
@@ -127,31 +127,7 @@ def _read_job(check: Check, name: str) -> Job | None:
 
 
 def _parse(path: Path, name: str) -> object:
-    if path.suffix == ".toml":
-        from pyorch.config.load import read_toml  # which imports this module
-
-        return read_toml(path, name)
-    try:
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_twins)
-    except json.JSONDecodeError as error:
-        where = f"{name}, line {error.lineno}, column {error.colno}"
-        raise UserError([Problem(where, error.msg, None, "the file is no JSON")]) from error
-    except UnicodeDecodeError as error:
-        raise UserError([Problem(name, f"not UTF-8 text: {error}")]) from error
-    except RecursionError as error:
-        raise UserError([Problem(name, "its lists are nested too deeply")]) from error
-    except ValueError as error:  # a key twice, a number of thousands of digits
-        raise UserError([Problem(name, str(error))]) from error
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the table of a JSON object. Raises ValueError when a key stands there twice."""
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return table
+    return read_toml(path, name) if path.suffix == ".toml" else read_json(path, name)
 
 
 def _resolve_phase(phase: Phase, key: str, check: Check) -> Phase | None:

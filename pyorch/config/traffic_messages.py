@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from pyorch.config import workloads
 from pyorch.config.fields import Size, Table, Time, TrafficClass
+from pyorch.config.reading import is_file
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
     Block,
@@ -166,7 +167,7 @@ def _waits(edges: Sequence[tuple[int, int, int]]) -> Waits | None:
 def _read_csv(check: Check, name: str) -> list[_Placed]:
     """Read a CSV file of messages; note every cell that is wrong."""
     path = check.scene.folder / name
-    if not path.is_file():
+    if not is_file(path):
         check.add("file", f"there is no file {name!r} beside the experiment file")
         return []
     listed = []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import csv
+import math
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from pyorch.config.reading import csv_rows, is_file
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.units import MAX_BYTES, format_bytes
 
 COLUMNS = ["size_bytes", "cumulative"]
 
@@ -51,7 +54,7 @@ def find(name: str, folder: Path, workloads: Path) -> Path:
     Raises ValueError with a message for people when there is none.
     """
     path = folder / name if name.endswith(".csv") else workloads / f"{name}.csv"
-    if path.is_file():
+    if is_file(path):
         return path
     if name.endswith(".csv"):
         raise ValueError(f"there is no file {name!r} beside the experiment file")
@@ -69,8 +72,11 @@ def load(path: Path) -> SizeDistribution:
         try:
             point = (int(row["size_bytes"]), float(row["cumulative"]))
         except ValueError:
+            point = (-1, math.nan)
+        if not (0 <= point[0] <= MAX_BYTES and 0 <= point[1] <= 1):
             what = f"not a size and a share: {row['size_bytes']!r}, {row['cumulative']!r}"
-            problems.append(Problem(f"{path.name}: line {line}", what, "1000, 0.25"))
+            allowed = f"such as 1000, 0.25; sizes in bytes, at most {format_bytes(MAX_BYTES)}"
+            problems.append(Problem(f"{path.name}: line {line}", what, allowed))
             continue
         if points and (point[0] < points[-1][0] or point[1] < points[-1][1]):
             problems.append(Problem(f"{path.name}: line {line}", "falls below the line before"))
@@ -92,7 +98,7 @@ def of_points(points: list[tuple[int, float]]) -> SizeDistribution:
 
 def _shape_problems(path: Path, points: list[tuple[int, float]]) -> list[Problem]:
     whole = len(points) >= 2 and points[0][1] == 0 and points[-1][1] == 1
-    if not whole or points[0][0] < 0 or points[-1][0] <= 0:
+    if not whole or points[-1][0] <= 0:
         allowed = "at least two points, cumulative from 0 to 1, sizes from 0 up"
         return [Problem(path.name, "not a distribution of sizes", allowed)]
     return []
@@ -105,9 +111,11 @@ def rows(
 
     Returns (line number, cells by column). Notes problems with columns and short or long lines.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [(n, text) for n, text in enumerate(lines, 1) if text.strip() and text[0] != "#"]
-    cells = [(n, [cell.strip() for cell in next(csv.reader([text]))]) for n, text in kept]
+    try:
+        cells = csv_rows(path, path.name)
+    except UserError as error:
+        problems += error.problems
+        return []
     if not cells:
         problems.append(Problem(path.name, "empty", f"a header line {','.join(columns)}"))
         return []
@@ -117,9 +125,12 @@ def rows(
     for name in unknown:
         hint = suggest(name, (*columns, *optional))
         problems.append(Problem(path.name, f"unknown column {name!r}", ", ".join(columns), hint))
+    twice = [name for name, count in Counter(header).items() if count > 1]
     if missing:
         problems.append(Problem(path.name, f"column {', '.join(missing)} is missing"))
-    if unknown or missing:
+    for name in twice:
+        problems.append(Problem(path.name, f"duplicate column {name!r}", "every column once"))
+    if unknown or missing or twice:
         return []
     good = []
     for number, row in cells[1:]:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field, ValidationError, model_validator
 
 from pyorch import gfc
-from pyorch.config.load import read_toml
+from pyorch.config.reading import read_toml
 from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText

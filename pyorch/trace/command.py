@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.cli import BAD_INPUT, FAILED, OK, command, make_plan
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.trace.capture import Options
-from pyorch.units import format_time, parse_time
+from pyorch.units import format_time, parse_time, whole
 
 if TYPE_CHECKING:
     from pyorch.cli import Plan
@@ -77,9 +77,10 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
     """
     from pyorch.engine.base import title
 
-    if text.isdecimal() and 1 <= int(text) <= len(specs):
-        return specs[int(text) - 1]
-    if text.isdecimal() and len(text) < 4:  # longer ones may be the start of a hash
+    number = whole(text)
+    if number is not None and 1 <= number <= len(specs):
+        return specs[number - 1]
+    if number is not None and len(text) < 4:  # longer ones may be the start of a hash
         raise _no_run(specs, text, "there is no run of this number")
     titles = [title(spec) for spec in specs]
     tests = (
@@ -172,9 +173,10 @@ def _snap(text: str, problems: list[Problem]) -> int:
     longest = Options().snap_bytes
     if not text:
         return longest
-    if text.isdecimal() and 1 <= int(text) <= longest:
-        return int(text)
-    problems.append(Problem("--snap", f"{text!r} is no such length", f"bytes from 1 to {longest}"))
+    length = whole(text)
+    if length is not None and 1 <= length <= longest:
+        return length
+    problems.append(Problem("--snap", f"{text!r} is not allowed", f"bytes from 1 to {longest}"))
     return longest
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pyorch.config.load import read_toml
+from pyorch.config.reading import read_toml
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths
 

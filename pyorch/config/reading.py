@@ -1,0 +1,207 @@
+"""Read what people write: UTF-8 text of a sane size, as TOML, JSON or CSV.
+
+Everything that comes from a file or the command line passes here first, so that the rest of the
+package meets neither bytes of another encoding nor a document too deep or a number too long to
+handle.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyorch.errors import Problem, UserError
+
+MAX_FILE = 64 * 10**6
+"""Largest file that is read [bytes]; a list of a million messages is smaller."""
+MAX_DEPTH = 32
+"""How deep tables and lists may be nested."""
+MAX_INTEGER = 2**64 - 1
+"""Largest whole number, and minus it the smallest: no setting has one beyond."""
+MAX_CELL = 100_000
+"""Longest cell of a CSV file [characters]."""
+
+_SAVE = "save it as UTF-8"
+#: What the first bytes of a file say of its encoding; UTF-32 first, which begins like UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep"
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file of that name; a name that no file can have is that of none."""
+    return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises on names that are too long)
+
+
+def read_text(file: Path, label: str) -> str:
+    """Read a UTF-8 file, with or without a byte order mark. Raises UserError that says why not."""
+    try:
+        content = _read_bytes(file, label)
+    except OSError as error:
+        raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
+    mark = next((name for start, name in _MARKS.items() if content.startswith(start)), None)
+    if mark is not None:
+        raise UserError([Problem(label, f"is {mark} text, not UTF-8", None, _SAVE)])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"is not UTF-8 text (byte 0x{content[error.start]:02X} in {_line(content, error)})"
+        raise UserError([Problem(label, what, None, _SAVE)]) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        hint = f"if it is UTF-16, {_SAVE}"
+        raise UserError([Problem(label, f"is not text: a NUL byte in line {line}", None, hint)])
+    return text
+
+
+def _read_bytes(file: Path, label: str) -> bytes:
+    # without O_NONBLOCK a FIFO would be waited for
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise UserError([Problem(label, "is not a file")])
+        content = opened.read(MAX_FILE + 1) if status.st_size <= MAX_FILE else b""
+    if max(status.st_size, len(content)) <= MAX_FILE:
+        return content
+    what = f"is too large to be read ({status.st_size / 1e6:.0f} MB)"
+    raise UserError([Problem(label, what, f"at most {MAX_FILE // 10**6} MB")])
+
+
+def _line(content: bytes, error: UnicodeDecodeError) -> str:
+    lines = content.count(b"\n", 0, error.start)
+    return f"line {lines + 1}"
+
+
+def read_toml(file: Path, label: str) -> dict[str, Any]:
+    """Read a TOML file. Raises UserError with line, column and what the parser said."""
+    text = read_text(file, label)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        told = str(error)
+        match = _POSITION.search(told)
+        at = f", line {match[1]}, column {match[2]}" if match and match[1] else ", at its end"
+        what = _POSITION.sub("", told)
+        raise UserError([Problem(f"{label}{at}", what, None, "the file is no TOML")]) from error
+    except (RecursionError, ValueError) as error:
+        raise UserError([Problem(label, _excess(error))]) from error
+    _refuse_excess(table, label)
+    return table
+
+
+def read_json(file: Path, label: str) -> Any:
+    """Read a JSON file. Raises UserError with line, column and what the parser said."""
+    text = read_text(file, label)
+    try:
+        value = json.loads(text, object_pairs_hook=_without_twins)
+    except json.JSONDecodeError as error:
+        where = f"{label}, line {error.lineno}, column {error.colno}"
+        raise UserError([Problem(where, error.msg, None, "the file is not JSON")]) from error
+    except _TwinError as error:
+        raise UserError([Problem(label, str(error))]) from error
+    except (RecursionError, ValueError) as error:
+        raise UserError([Problem(label, _excess(error))]) from error
+    _refuse_excess(value, label)
+    return value
+
+
+class _TwinError(ValueError):
+    """A key is given twice."""
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the table of a JSON object. Raises _TwinError when a key is given twice."""
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise _TwinError(f"the key {key!r} is given twice in one object")
+        table[key] = value
+    return table
+
+
+def _excess(error: Exception) -> str:
+    """Say what a parser could not take in: the other ValueError is that of the many digits."""
+    return _TOO_DEEP if isinstance(error, RecursionError) else "a number has thousands of digits"
+
+
+def parse_toml_value(text: str) -> Any:
+    """Return the TOML value of a text, or the text itself when it is none.
+
+    Raises ValueError for people when it is nested too deeply or has a number too large.
+    """
+    try:
+        table = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    except (RecursionError, ValueError) as error:
+        raise ValueError(_excess(error)) from error
+    value = table.get("value")
+    plain = isinstance(value, (str, int, float, bool, list, dict))
+    if not plain or len(table) != 1:
+        return text
+    for _, what in excesses(value):
+        raise ValueError(what)
+    return value
+
+
+def _refuse_excess(document: Any, label: str) -> None:
+    for place, what in excesses(document):
+        raise UserError([Problem(f"{label}: {place}" if place else label, what)])
+
+
+def excesses(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield (place, what is wrong) of what is nested too deeply, and of numbers too large."""
+    waiting: list[tuple[str, int, Any]] = [("", 0, document)]
+    while waiting:
+        place, depth, value = waiting.pop()
+        if isinstance(value, dict | list):
+            if depth >= MAX_DEPTH:
+                yield place.partition(".")[0], _TOO_DEEP
+                return
+            inside = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [
+                (f"{place}.{key}" if place else str(key), depth + 1, part)
+                for key, part in inside
+                if isinstance(part, dict | list | int)
+            ]
+        elif isinstance(value, int) and abs(value) > MAX_INTEGER:
+            yield place, "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+
+
+def csv_rows(file: Path, label: str) -> list[tuple[int, list[str]]]:
+    """Read the lines of a CSV file: (line number, cells without blanks around them).
+
+    Lines that start with '#' and empty lines are skipped. Raises UserError.
+    """
+    found = []
+    for number, line in enumerate(read_text(file, label).splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([line], strict=True))]
+        except csv.Error as error:
+            raise UserError([Problem(f"{label}: line {number}", _of_csv(line, error))]) from error
+        if max(map(len, cells), default=0) > MAX_CELL:
+            what = f"a cell has more than {MAX_CELL} characters"
+            raise UserError([Problem(f"{label}: line {number}", what)])
+        found.append((number, cells))
+    return found
+
+
+def _of_csv(line: str, error: csv.Error) -> str:
+    if len(line) > MAX_CELL:
+        return f"a cell has more than {MAX_CELL} characters"
+    return f"is not CSV: {error}"
