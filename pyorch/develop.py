@@ -101,8 +101,9 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
         skipped.append(
             "sweeps on a real Slurm: none is installed (apt-get install slurm-wlm munge)"
         )
-    if not quick and os.geteuid() != 0:
-        skipped.append("results shared by two users: only root can make users")
+    if os.geteuid() != 0:
+        what = "" if quick else "results shared by two users, and "
+        skipped.append(f"{what}folders that another user prepares: only root can make users")
     if expression:
         arguments += ["-k", expression]
     if importlib.util.find_spec("xdist") is None:
@@ -215,6 +216,8 @@ def clean(results: bool = False, old_results: bool = False, dry_run: bool = Fals
         raise UserError([Problem("--results --old-results", what, "one of them")])
     if old_results:
         return _clean_old(paths, dry_run)
+    if paths.build_root.is_dir():
+        _clean_builds(paths, results)
     for folder in _cleanable(paths, results):
         _delete(folder, shutil.rmtree)
         print(f"deleted {folder}")
@@ -223,6 +226,19 @@ def clean(results: bool = False, old_results: bool = False, dry_run: bool = Fals
             f"kept {paths.results} (--results deletes it, --old-results only runs of other builds)"
         )
     return OK
+
+
+def _clean_builds(paths: Paths, results: bool) -> None:
+    """Delete all builds that nobody needs; `results` says that nobody waits for any."""
+    from pyorch.build import finished
+    from pyorch.prune import builds_of_sweeps
+
+    needed = {} if results else builds_of_sweeps(paths)
+    kept: list[tuple[Path, str]] = []
+    _delete(paths.build_root, lambda folder: kept.extend(finished.clean(folder, needed)))
+    print(f"deleted {paths.build_root}{', but for these:' if kept else ''}")
+    for folder, why in kept:
+        print(f"    kept {folder}: {why}")
 
 
 def _clean_old(paths: Paths, dry_run: bool) -> int:
@@ -255,7 +271,7 @@ def _delete(folder: Path, delete: Callable[[Path], object]) -> None:
 
 
 def _cleanable(paths: Paths, results: bool) -> Iterator[Path]:
-    candidates = [paths.build_root, *(paths.root / name for name in CACHES)]
+    candidates = [paths.root / name for name in CACHES]
     candidates += [paths.results] if results else []
     for source in ("pyorch", "tests"):
         candidates += sorted((paths.root / source).rglob("__pycache__"))

@@ -13,6 +13,7 @@ import argparse
 import os
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ from pyorch.engine.slurm.submission import (
     write_note,
 )
 from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error
 from pyorch.paths import RunPaths, default_paths
 from pyorch.progress import read_heartbeat
 from pyorch.store import Store, is_dead_attempt
@@ -123,7 +125,10 @@ def _build(manifest: Manifest, build_here: bool) -> BuildInfo:
             info = read_build(manifest.build)
         except (OSError, ValueError, KeyError) as error:
             what = f"node {socket.gethostname()} sees no finished build there"
-            hint = "share the project's folder with the nodes, or compile there: --build-on-node"
+            hint = (
+                "share the project's folder with the nodes, or compile there: --build-on-node; "
+                "if the build was deleted meanwhile, submit again"
+            )
             raise UserError([Problem(str(manifest.build), what, None, hint)]) from error
     if info.fingerprint != manifest.fingerprint:
         what = "the modules here are not those the sweep was submitted with"
@@ -138,13 +143,46 @@ def _build(manifest: Manifest, build_here: bool) -> BuildInfo:
 
 
 def _own_build_folder() -> Path:
-    """Where this machine compiles for itself: a local disk, one folder a project and user."""
+    """Where this machine compiles for itself: a folder of this user alone, on a local disk.
+
+    Other users may write next to it, so its name cannot be foreseen, and what is not this user's
+    alone is never taken. Raises UserError when there is no safe place, or no room.
+    """
     import hashlib
     import tempfile
 
-    root = str(default_paths().root)
-    digest = hashlib.sha256(root.encode()).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / f"pyorch-build-{os.getuid()}-{digest}"
+    place = Path(tempfile.gettempdir())
+    digest = hashlib.sha256(str(default_paths().root).encode()).hexdigest()[:12]
+    prefix = f"pyorch-build-{os.geteuid()}-{digest}-"
+    hint = "set TMPDIR to a local folder of your own"
+    try:
+        _refuse_open_place(place, hint)
+        for folder in place.glob(f"{prefix}*"):
+            if not _is_private(folder):
+                print(f"{folder}: not used, as other users can change it", flush=True)
+        if not any(map(_is_private, place.glob(f"{prefix}*"))):
+            # of jobs that begin at once, all but the first find an older one when they look again
+            tempfile.mkdtemp(prefix=f"{prefix}{time.time_ns()}-", dir=place)
+        return next(filter(_is_private, sorted(place.glob(f"{prefix}*"))))
+    except OSError as error:
+        raise storage_error(error, place, hint) from error
+
+
+def _refuse_open_place(place: Path, hint: str) -> None:
+    """Raise UserError when another user could exchange what lies in a folder."""
+    found = place.stat()
+    open_to_others = found.st_mode & 0o022 or found.st_uid not in (0, os.geteuid())
+    if open_to_others and not found.st_mode & stat.S_ISVTX:
+        what = "modules are not compiled there, as other users could exchange them"
+        allowed = "a folder that only you can change, or one with the sticky bit, like /tmp"
+        raise UserError([Problem(str(place), what, allowed, hint)])
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether a path is a folder of this user that nobody else can even open."""
+    found = folder.lstat()
+    mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return mine and not found.st_mode & 0o077
 
 
 def do_runs(

@@ -1,15 +1,22 @@
-"""Finds the runs of earlier builds among all results, so that they can be deleted."""
+"""Finds what may be deleted: runs of earlier builds, and builds that no sweep waits for."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pyorch.paths import RunPaths
+from pyorch.errors import UserError
+from pyorch.paths import Paths, RunPaths
 from pyorch.plan import HASH_DIGITS, RunSpec
+from pyorch.store import Store
+
+if TYPE_CHECKING:
+    from pyorch.engine.slurm.submission import Submission
 
 #: Folders of an experiment's results that hold one folder a run.
 _OF_RUNS = ("runs", "failed")
@@ -39,6 +46,51 @@ def find_runs(results: Path, fingerprint: str) -> FoundRuns:
     for folder in _run_folders(results):
         found[_is_of(folder, fingerprint)].append(folder)
     return FoundRuns(*(tuple(sorted(found[key])) for key in (True, False, None)))
+
+
+def builds_of_sweeps(paths: Paths) -> dict[Path, str]:
+    """Builds that jobs in Slurm's queue are to load, and which sweeps these belong to.
+
+    Where Slurm cannot be asked, jobs of a sweep with runs to do are taken to wait, unless they
+    were cancelled.
+    """
+    from pyorch.engine.manifest import read_manifest
+    from pyorch.engine.slurm.client import AwayError, Slurm
+    from pyorch.engine.slurm.submission import FOLDER, submissions
+
+    waiting = [
+        (store, item)
+        for store in _stores(paths, FOLDER)
+        for item in submissions(store)
+        if _has_runs_to_do(store, item)
+    ]
+    try:
+        queue = Slurm().queue([name for _, item in waiting for name in item.job_names()])
+        queued = {job.name for job in queue}
+        held = [(s, item) for s, item in waiting if queued & set(item.job_names())]
+    except (AwayError, UserError):
+        held = [(store, item) for store, item in waiting if not item.is_cancelled]
+    found = {}
+    for store, item in held:
+        with suppress(OSError, UserError):
+            build = read_manifest(item.manifest).build
+            found[build] = f"jobs of {store.name} in Slurm load it (invoke cancel {item.name})"
+    return found
+
+
+def _has_runs_to_do(store: Store, submission: Submission) -> bool:
+    try:
+        return not all(map(store.is_done, submission.runs))
+    except OSError:
+        return False
+
+
+def _stores(paths: Paths, folder: str) -> Iterator[Store]:
+    """The stores of the experiments that have a folder of some name."""
+    for place, names, _ in os.walk(paths.results):
+        if folder in names:
+            yield Store(paths, Path(place).relative_to(paths.results).as_posix())
+        names[:] = [n for n in names if n not in (*_OF_RUNS, folder) and not n.startswith(".")]
 
 
 def size_of(folder: Path) -> int:

@@ -137,12 +137,11 @@ def _attempt(
 
 def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: float) -> None:
     """Load the build and simulate; what depends on the machine goes to the log."""
-    from pyorch.ns3 import load_simulation
     from pyorch.simulate import simulate
 
     log = _Log(attempt, manifest, spec)
     try:
-        simulation_class = load_simulation(load_build(manifest))
+        simulation_class = load_class(manifest)
         log.note("startup_s", f"{time.monotonic() - started:.3f}")
         cpu, wall = time.process_time(), time.monotonic()
         phases = simulate(spec, simulation_class, attempt)
@@ -155,20 +154,29 @@ def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: flo
 
 
 def load_build(manifest: Manifest) -> BuildInfo:
-    """The build that the manifest was written for. Raises UserError when it is another now."""
+    """The build that the manifest was written for. Raises LoadError when it is gone."""
     from pyorch.build.info import read_build
-    from pyorch.errors import Problem, UserError
+    from pyorch.build.loadable import LoadError
+    from pyorch.errors import Problem
 
-    hint = "start the experiment again: it builds first"
+    hint = "start the experiment again: it builds first, and then does what is missing"
     try:
         info = read_build(manifest.build)
     except (OSError, ValueError, KeyError) as error:
-        what = "there is no finished build any more"
-        raise UserError([Problem(str(manifest.build), what, None, hint)]) from error
+        what = "the build that these runs began with was deleted or damaged"
+        raise LoadError([Problem(str(manifest.build), what, None, hint)]) from error
     if info.fingerprint != manifest.fingerprint:
-        what = "the modules were built anew since this batch was started"
-        raise UserError([Problem(str(manifest.build), what, None, hint)])
+        what = f"this build is not the one these runs began with ({manifest.fingerprint[:12]})"
+        raise LoadError([Problem(str(manifest.build), what, None, hint)])
     return info
+
+
+@functools.cache
+def load_class(manifest: Manifest) -> type:
+    """The class that simulates, loaded once: its forks do not need the files any more."""
+    from pyorch.ns3 import load_simulation
+
+    return load_simulation(load_build(manifest))
 
 
 @functools.cache

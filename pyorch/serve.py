@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.ends import no_core_files
 from pyorch.engine.launch import MESSAGE_BYTES
-from pyorch.run import end_with_parent, load_build, run_line, versions
+from pyorch.run import end_with_parent, load_class, run_line, versions
 
 if TYPE_CHECKING:
     from pyorch.engine.manifest import Manifest
@@ -110,13 +110,12 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     import pyarrow.parquet  # noqa: F401
 
     import pyorch.metrics
-    from pyorch.ns3 import load_simulation
     from pyorch.paths import RunPaths
     from pyorch.plan import RunSpec
     from pyorch.simulate import simulate
 
     try:
-        simulation_class = load_simulation(load_build(manifest))
+        simulation_class = load_class(manifest)
         if warm:
             import pyorch.dependency  # noqa: F401  (some kinds of traffic need it)
 

@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 
 from pyorch import cluster, develop, node
 from pyorch.build import ensure_built
+from pyorch.build.finished import builds_in
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.loadable import LoadError, check_loadable
 from pyorch.engine import LocalEngine, write_manifest
@@ -958,7 +959,8 @@ def test_a_node_may_compile_for_itself(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(UserError, match="not those the sweep was submitted with"):
         node._build(Manifest(FINGERPRINT, project / "build" / "release", 1), build_here=True)
     (folder,) = local.iterdir()
-    info = read_build(folder / "release")
+    (finished_build,) = builds_in(folder / "release")
+    info = read_build(finished_build)
     assert node._build(Manifest(info.fingerprint, Path("unseen"), 1), build_here=True) == info
     assert not (project / "build").exists()
     with pytest.raises(UserError, match="--build-on-node"):

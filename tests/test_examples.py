@@ -37,7 +37,7 @@ def build() -> BuildInfo:
 
 def run(build: BuildInfo, name: str, *options: str) -> str:
     """Run an example program; return what it printed."""
-    program = build.folder / "bin" / name
+    program = build.programs / name
     done = subprocess.run(
         [program, *options], capture_output=True, text=True, timeout=120, check=False
     )
@@ -56,7 +56,7 @@ def test_an_example_runs(build: BuildInfo, name: str) -> None:
     """Each prints numbers, and refuses an option that it does not have."""
     options, expected = SHORT[name]
     assert re.search(expected, run(build, name, *options))
-    program = build.folder / "bin" / name
+    program = build.programs / name
     wrong = subprocess.run([program, "--nonsense=1"], capture_output=True, text=True, check=False)
     assert wrong.returncode != 0
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,9 +134,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.mark.cpp
 def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     """Only the new modules are compiled, and their suites pass."""
-    assert made.build.folder.name.startswith("release-with-early-pause-link-pause-round-trip-")
+    folder = made.build.folder.parent
+    assert folder.name.startswith("release-with-early-pause-link-pause-round-trip-")
     assert made.build.modules[-3:] == ["early-pause", "link-pause", "round-trip"]
-    log = (made.build.folder / "build.log").read_text()
+    log = (folder / "build.log").read_text()
     assert "warning:" not in log
     assert "lossless-pfc" not in log, "the project's own modules are there already"
     suites = list_suites(made.build)
@@ -152,7 +155,8 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
 def test_the_projects_build_stays_as_it_is(made: Made) -> None:
     """Without the variable, and so with other tests at the same time, nothing has changed."""
     own = ensure_built(quiet=True)
-    assert own.folder == made.build.base
+    for library in own.libraries:
+        assert library.samefile(made.build.folder / "lib" / library.name), "linked, not copied"
     assert own.fingerprint != made.build.fingerprint
     assert "early-pause" not in own.modules
 
@@ -227,6 +231,85 @@ def test_they_run_in_two_to_one(made: Made) -> None:
     own = made.invoke("experiment", "early-pause/two-to-one", "--jobs", "1")
     assert own.returncode == 0, own.stdout + own.stderr
     assert "round-trip/two-to-one" in made.invoke("list").stdout
+
+
+STUDY = """
+title = "Keeps its build"
+flow_control = ["early-pause"]
+
+[topology]
+kind = "star"
+hosts = 3
+rate = "10Gbps"
+delay = "1us"
+
+[[traffic]]
+kind = "greedy"
+src = ["h0", "h1"]
+dst = "h2"
+class = 3
+
+[[metric]]
+name = "goodput"
+kind = "goodput"
+
+[run]
+duration = "20ms"
+"""
+
+
+def results_of(folder: Path) -> dict[str, bytes]:
+    """Every file of all runs but the logs."""
+    files = [file for file in folder.rglob("runs/*/*") if file.name != "log.txt"]
+    return {f"{file.parent.name}/{file.name}": file.read_bytes() for file in files}
+
+
+@pytest.mark.cpp
+@pytest.mark.slow
+def test_a_study_keeps_its_build(made: Made, tmp_path: Path) -> None:
+    """While it runs, its source is edited and built: it ends with the code that it began with."""
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY, encoding="utf-8")
+    during, alone = tmp_path / "during", tmp_path / "alone"
+    command = [sys.executable, "-m", "invoke", "experiment", str(file), "--jobs", "1"]
+    study = subprocess.Popen(
+        [*command, "--seeds", "6"],
+        cwd=ROOT,
+        env=made.environment | {"PYORCH_RESULTS": str(during)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    while len(list(during.rglob("runs/*/summary.json"))) < 2:
+        assert study.poll() is None, study.communicate()
+        time.sleep(0.02)
+    study.send_signal(signal.SIGSTOP)  # so that the next runs begin when the build is made
+    (source,) = (made.home / "early-pause" / "model").glob("*.cc")
+    before = source.read_text()
+    try:
+        assert before.count("60'000") == 1
+        source.write_text(before.replace("60'000", "30'000"))
+        built = made.invoke("build")
+        newer = re.search(r"^release: .* in (.*)$", built.stdout, re.MULTILINE)
+        assert newer, built.stderr
+        assert newer[1] != str(made.build.folder)
+        assert len(list(during.rglob("runs/*/summary.json"))) <= 3
+    finally:
+        source.write_text(before)
+        study.send_signal(signal.SIGCONT)
+    output, _ = study.communicate()
+    assert study.returncode == 0, output
+    assert not re.search("fail|refused|warn|error|miss", output.replace(str(tmp_path), ""))
+    logs = [log.read_text() for log in during.rglob("runs/*/log.txt")]
+    assert len(logs) == 6
+    assert all(f"# fingerprint: {made.build.fingerprint}" in log for log in logs)
+
+    made.environment["PYORCH_RESULTS"], kept = str(alone), made.environment["PYORCH_RESULTS"]
+    again = made.invoke(*command[3:], "--seeds", "6")
+    made.environment["PYORCH_RESULTS"] = kept
+    assert again.returncode == 0, again.stdout
+    assert "build:" not in again.stderr, "the edit was undone: its build is there"
+    assert results_of(during) == results_of(alone)
 
 
 def test_the_tutorial_is_short_and_its_studies_exist() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,6 +100,45 @@ def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) 
     expected = contents(apart.store.runs)
     assert len(expected) == 4 * 4  # spec, summary, flow and queue
     assert contents(warm.store.runs) == expected
+
+
+def test_a_build_that_goes_is_told(plan_of: Callable[..., Plan], tmp_path: Path) -> None:
+    """A run that must load it says so and is no failure of its settings; a warm one has it."""
+    plan = plan_of("gone", seeds=1)
+    copy = tmp_path / "build" / "release" / "copy"
+    shutil.copytree(plan.build.folder, copy)
+    copied = replace(plan, build=replace(plan.build, folder=copy))
+
+    def spoil(manifest: Path, index: int, attempt: Path) -> list[str]:
+        shutil.rmtree(copy, ignore_errors=True)
+        return cold(manifest, index, attempt)
+
+    result = LocalEngine(plan.store, 1, spoil, io.StringIO()).run(plan.missing, copied.build)
+    assert [failure.returncode for failure in result.failures] == [5, 5]
+    told = result.failures[0].render()
+    assert "the run could not begin: the built modules cannot be loaded" in told
+    assert f"{copy}: the build that these runs began with was deleted or damaged" in told
+    assert "start the experiment again: it builds first" in told
+
+
+def test_warm_runs_need_the_build_no_more(
+    plan_of: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their process has loaded it: what is deleted after the first run does not stop the others."""
+    plan = plan_of("deleted")
+    copy = tmp_path / "build" / "release" / "copy"
+    shutil.copytree(plan.build.folder, copy)
+    end = LocalEngine._end
+
+    def delete(engine: LocalEngine, batch: Any, child: Any) -> None:
+        shutil.rmtree(copy, ignore_errors=True)
+        end(engine, batch, child)
+
+    monkeypatch.setattr(LocalEngine, "_end", delete)
+    output = io.StringIO()
+    build = replace(plan.build, folder=copy)
+    assert LocalEngine(plan.store, 1, stream=output).run(plan.missing, build).done == 4
+    assert not copy.exists()
 
 
 @pytest.fixture

@@ -129,8 +129,9 @@ def instructions_per_hop(build: BuildInfo, workload: Workload, *more: str) -> fl
 
 
 def _run(build: BuildInfo, program: str, options: Sequence[str], tool: Sequence[str] = ()) -> str:
-    path = build.folder / "bin" / program
-    command = [*tool, str(path), *options]
+    if build.programs is None:
+        raise ValueError("this build was asked for without its programs")
+    command = [*tool, str(build.programs / program), *options]
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )

@@ -1,40 +1,52 @@
 """Compile the C++ modules, and only when there is something to compile."""
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
+import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from pyorch.build import compile_log, sources
-from pyorch.build.info import STAMP, BuildInfo
+from pyorch.build import compile_log, finished, sources
+from pyorch.build.finished import STAMP
+from pyorch.build.info import BuildInfo
 from pyorch.build.profiles import flags_of
 from pyorch.build.sources import CMAKE_FOLDER, Module
 from pyorch.build.toolchain import Compiler, Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
 from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
-from pyorch.errors import UserError
+from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
 from pyorch.paths import Paths, project_root
 
 _IDENTITY = "identity.json"
-_LOCK = ".lock"
+#: In a profile's folder: where CMake and Ninja compile, and what they said last.
+_WORK = "work"
+_LOG = "build.log"
 #: What a build made, one module a line: name, file, libraries it links.
 _MODULES = "modules.txt"
+#: The wheel's libraries for CMake, with the macros they were compiled with.
+_TARGETS = "ns3-targets.cmake"
 #: Longest list of module names in the name of a build folder.
 _LONGEST = 60
+#: How often to compile again when somebody keeps editing.
+_TRIES = 5
+_PROGRAMS = "programs-"
+_STUB = re.compile(r'#include "(?P<file>/[^"]*)"\n')
+
+
+class _ChangedError(Exception):
+    """A source changed while it was being compiled: nobody knows which of its contents was."""
 
 
 @dataclass(frozen=True)
 class _Request:
-    """One call of ensure_built."""
+    """One call of ensure_built; `folder` is that of the profile."""
 
     profile: str
     flags: str
@@ -48,6 +60,11 @@ class _Request:
     def compiled(self) -> Sequence[Module]:
         """The modules that this build compiles; those of its base are there already."""
         return [module for module in self.modules if not self.base or module.outside]
+
+    @property
+    def work(self) -> Path:
+        """Where CMake and Ninja compile."""
+        return self.folder / _WORK
 
     @property
     def target(self) -> str:
@@ -69,13 +86,15 @@ def ensure_built(
 ) -> BuildInfo:
     """Compile every module of ns3-modules/ that changed, and return what there is to load.
 
+    The build lies in a folder of its own that nobody changes any more, and that nobody deletes
+    while this process lives. What was built before is found again, and nothing is compiled.
     Modules of $PYORCH_MODULE_PATH are compiled against that build, into a folder of their own:
-    build/PROFILE is the same with and without them. `outside` False leaves them out.
+    those of build/PROFILE are the same with and without them. `outside` False leaves them out.
 
     `tests` compiles the test program and the examples too; where there are modules of
     $PYORCH_MODULE_PATH, theirs only. `root` is the project's folder if it is not the one that this
-    package lies in; `folder` takes the place of its build/. When nothing changed, no other program
-    than the compiler (for its version) is started. Several processes may call this at once: one
+    package lies in; `folder` takes the place of its build/. When there is nothing to compile, no other
+    program than the compiler (for its version) is started. Several processes may call this at once: one
     compiles, the others wait for it.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
@@ -118,65 +137,75 @@ def _ensure(request: _Request) -> BuildInfo:
         return info
     tools = find_toolchain()
     try:
-        with _locked(request):
+        with finished.compiling(request.folder, request.say):
             info = _finished(request, ns3)  # another process may have done it while this one waited
             return info if info is not None else _build(request, tools)
     except OSError as error:
         raise storage_error(error, request.folder) from error
 
 
-@contextmanager
-def _locked(request: _Request) -> Iterator[None]:
-    request.folder.mkdir(parents=True, exist_ok=True)
-    with (request.folder / _LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            request.say("another process is compiling, waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 # Is there anything to do?
 
 
 def _finished(request: _Request, ns3: Ns3) -> BuildInfo | None:
-    """Return the finished build if it was made from exactly what is there now."""
+    """Return the finished build of exactly what is there now, if there is one."""
+    for compiler in _compilers(request):
+        fingerprint = sources.fingerprint(request.modules, ns3.version, compiler, request.flags)
+        info = _open(_folder(request, ns3, fingerprint))
+        if info is not None and request.tests:
+            info = _with_programs(request, info)
+        if info is not None:
+            return info
+    return None
+
+
+def _with_programs(request: _Request, info: BuildInfo) -> BuildInfo | None:
+    """A build with its test program, held, if that is there."""
+    programs = info.folder / _programs(request)
+    return replace(info, programs=programs) if finished.hold(programs) else None
+
+
+def _compilers(request: _Request) -> set[str]:
+    """The compiler; without one those of the finished builds, which need none any more."""
     try:
-        stamp = json.loads((request.folder / STAMP).read_text(encoding="utf-8"))
-        info = BuildInfo.from_json(stamp["info"])
-        made_from = stamp["made_from"]
-        current = _made_from(request, ns3, _compiler_or(made_from["compiler"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    wanted = [key for key in current if key != "tests" or request.tests]
-    same = all(made_from.get(key) == current[key] for key in wanted)
-    return info if same and all(library.is_file() for library in info.libraries) else None
-
-
-def _made_from(request: _Request, ns3: Ns3, compiler: str) -> dict[str, Any]:
-    """All that decides whether a build is up to date; a file counts by its size and time."""
-    return {
-        "folder": str(request.folder),
-        "flags": request.flags,
-        "ns3": [ns3.version, str(ns3.include)],
-        "compiler": compiler,
-        "libraries": sources.snapshot(sources.files_of_libraries(request.modules)),
-        "tests": sources.snapshot(sources.files_of_tests(request.compiled)),
-        "base": request.base.fingerprint if request.base else None,
-    }
-
-
-def _compiler_or(known: str) -> str:
-    """The compiler; without one, that of the finished build, which needs none any more."""
-    try:
-        return _compiler_text(find_compiler())
+        return {str(find_compiler())}
     except UserError:
-        return known
+        stamps = map(_read_stamp, finished.builds_in(request.folder))
+        return {stamp["compiler"] for stamp in stamps if stamp is not None}
 
 
-def _compiler_text(compiler: Compiler) -> str:
-    return f"{compiler.path}: {compiler}"
+def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
+    """Where a build lies: by its fingerprint, and by the place of the wheel that it links."""
+    place = hashlib.sha256(str(ns3.libraries).encode()).hexdigest()
+    return request.folder / f"{fingerprint[:12]}-{place[:4]}"
+
+
+def _programs(request: _Request) -> str:
+    """The name of a folder of programs in a build: by what they are made of."""
+    return _PROGRAMS + sources.digest_of_tests(request.compiled)[:12]
+
+
+def _open(folder: Path) -> BuildInfo | None:
+    """Return a finished build, held, if it is there and whole."""
+    if not finished.hold(folder):
+        return None
+    stamp = _read_stamp(folder)
+    if stamp is None:
+        return None
+    try:
+        whole = all((folder / name).stat().st_size == size for name, size in stamp["files"].items())
+        info = BuildInfo.from_json(stamp["info"])
+    except (OSError, KeyError, TypeError, AttributeError):
+        return None
+    return info if whole and info.folder == folder else None
+
+
+def _read_stamp(folder: Path) -> dict[str, Any] | None:
+    try:
+        stamp = json.loads((folder / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return stamp if isinstance(stamp, dict) and "compiler" in stamp else None
 
 
 # Doing it
@@ -184,63 +213,142 @@ def _compiler_text(compiler: Compiler) -> str:
 
 def _build(request: _Request, tools: Toolchain) -> BuildInfo:
     began = time.monotonic()
+    finished.tidy(request.folder)
     names = ", ".join(module.name for module in request.compiled)
     request.say(f"compiling {names} ({request.profile}, {tools.compiler})")
-    made_from = _made_from(request, tools.ns3, _compiler_text(tools.compiler))
-    if not request.tests:
-        made_from["tests"] = None
+    log = compile_log.Log(request.folder / _LOG, request.quiet)
+    for _ in range(_TRIES):
+        try:
+            info = _compile(request, tools, log)
+        except _ChangedError:
+            request.say("a source changed meanwhile, compiling again")
+            continue
+        if log.warnings:
+            request.say(f"{log.warnings} warnings, see {log.file}")
+        request.say(f"done in {time.monotonic() - began:.1f} s")
+        return info
+    what = "sources changed each time while they were being compiled"
+    raise UserError([Problem("ns3-modules", what, None, "build again when they rest")])
+
+
+def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> BuildInfo:
+    """Compile in the working folder, and commit what came out of it. Raises _ChangedError."""
+    _start_afresh_if_stale(request, tools)
+    before = _snapshot(request)
     fingerprint = sources.fingerprint(
-        request.modules, tools.ns3.version, tools.compiler, request.flags
+        request.modules, tools.ns3.version, str(tools.compiler), request.flags
     )
-    _start_afresh_if_moved(request, tools)
-    (request.folder / STAMP).unlink(missing_ok=True)
-    log = compile_log.Log(request.folder / "build.log", request.quiet)
+    folder = _folder(request, tools.ns3, fingerprint)
+    programs = folder / _programs(request)
     log.run("configure", _configure_command(request, tools))
     jobs = str(len(os.sched_getaffinity(0)))
-    log.run("compile", [tools.ninja, "-C", str(request.folder), "-j", jobs, request.target])
-    info = _info(request, tools, fingerprint)
-    _write_json(request.folder / STAMP, {"info": info.to_json(), "made_from": made_from})
-    if log.warnings:
-        request.say(f"{log.warnings} warnings, see {log.file}")
-    request.say(f"done in {time.monotonic() - began:.1f} s")
+    log.run("compile", [tools.ninja, "-C", str(request.work), "-j", jobs, request.target])
+    info = _open(folder)
+    if info is None:
+        info = _info(request, tools, fingerprint, folder)
+        with finished.made_aside(folder) as new:
+            _fill(new, request, info, str(tools.compiler))
+            _refuse_changes(request, before)
+    if request.tests:
+        with finished.made_aside(programs) as new:
+            finished.place({path.name: path for path in _files(request.work / "bin")}, new)
+            _refuse_changes(request, before)
+        info = replace(info, programs=programs)
+    for path in (info.folder, info.programs):
+        if path:
+            finished.hold(path)
+    _forget(request, info)
     return info
 
 
-def _start_afresh_if_moved(request: _Request, tools: Toolchain) -> None:
-    """Empty the build folder when what is in it was made elsewhere or by something else.
+def _snapshot(request: _Request) -> list[list[object]]:
+    files = sources.files_of_libraries(request.modules)
+    return sources.snapshot(_all_files(request) if request.tests else files)
+
+
+def _all_files(request: _Request) -> list[Path]:
+    files = sources.files_of_libraries(request.modules)
+    return [*files, *sources.files_of_tests(request.compiled)]
+
+
+def _refuse_changes(request: _Request, before: list[list[object]]) -> None:
+    if _snapshot(request) != before:
+        raise _ChangedError
+
+
+def _fill(new: Path, request: _Request, info: BuildInfo, compiler: str) -> None:
+    """Put all that belongs to a build into its new folder. Raises OSError."""
+    base, work = request.base, request.work
+    of_base = [*base.libraries, *_files(base.include_dirs[0] / "ns3")] if base else []
+    if base:
+        finished.place({str(p.relative_to(base.folder)): p for p in of_base}, new, base.folder)
+    files = {f"include/ns3/{path.name}": _content_of(path) for path in _files(work / "include/ns3")}
+    made = (work / "lib" / library.name for library in info.libraries)
+    files |= {f"lib/{path.name}": path for path in made if path.is_file()}
+    files |= {name: work / name for name in (_MODULES, _TARGETS)}
+    finished.place(files, new, next(iter(finished.builds_in(request.folder)), None))
+    names = [str(path.relative_to(new)) for path in sorted(new.rglob("*")) if path.is_file()]
+    sizes = {name: (new / name).stat().st_size for name in names}
+    _write_json(new / STAMP, {"info": info.to_json(), "compiler": compiler, "files": sizes})
+
+
+def _content_of(header: Path) -> Path:
+    """The file that a published header stands for: for most it is a stub."""
+    stub = _STUB.fullmatch(header.read_text(encoding="utf-8"))
+    return Path(stub["file"]) if stub else header
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+def _forget(request: _Request, info: BuildInfo) -> None:
+    """Delete what only took room: results come from release builds alone, and tests are of now."""
+    for build in finished.builds_in(request.folder):
+        if build != info.folder and request.profile != "release":
+            finished.remove(build)
+            continue
+        for programs in build.glob(f"{_PROGRAMS}*") if info.programs else ():
+            if programs != info.programs:
+                finished.remove(programs)
+
+
+def _start_afresh_if_stale(request: _Request, tools: Toolchain) -> None:
+    """Empty the working folder when what is in it was made elsewhere or by something else.
 
     CMake and Ninja look at times and commands only: they would not notice another compiler
-    behind the same name.
+    behind the same name, nor a source in whose place an older file was put.
     """
     identity = {
-        "folder": str(request.folder),
+        "folder": str(request.work),
         "project": str(CMAKE_FOLDER),
         "ns3": [tools.ns3.version, str(tools.ns3.include)],
-        "compiler": _compiler_text(tools.compiler),
+        "compiler": f"{tools.compiler.path}: {tools.compiler}",
         "cmake": tools.cmake,
         "ninja": tools.ninja,
     }
     if request.base:
         identity["outside"] = [str(module.folder) for module in request.compiled]
-    file = request.folder / _IDENTITY
+    present = sources.snapshot(_all_files(request))
+    file = request.work / _IDENTITY
     try:
-        if json.loads(file.read_text(encoding="utf-8")) == identity:
-            return
-    except (OSError, ValueError):
-        pass
-    for entry in request.folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        elif entry.name != _LOCK:
-            entry.unlink()
-    _write_json(file, identity)
+        known = json.loads(file.read_text(encoding="utf-8"))
+        began = file.stat().st_mtime_ns
+        same = known["made_by"] == identity and sources.is_newer(present, known["sources"], began)
+    except (OSError, ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        if request.work.exists():
+            shutil.rmtree(request.work)
+        request.work.mkdir()
+    _write_json(file, {"made_by": identity, "sources": present})
 
 
 def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
-    targets = request.folder / "ns3-targets.cmake"
+    targets = request.work / _TARGETS
     text = cmake_targets(tools.ns3, parse_targets(tools.ns3.targets.read_text(encoding="utf-8")))
     _write_if_new(targets, text)
-    base = request.folder / "base-targets.cmake"
+    base = request.work / "base-targets.cmake"
     if request.base:
         _write_if_new(base, base_targets(request.base, _read_modules(request.base.folder)))
     folders = ";".join(str(module.folder) for module in request.compiled)
@@ -264,32 +372,27 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         "-S",
         str(CMAKE_FOLDER),
         "-B",
-        str(request.folder),
+        str(request.work),
         *options,
     ]
 
 
-def _info(request: _Request, tools: Toolchain, fingerprint: str) -> BuildInfo:
-    made = _read_modules(request.folder)
+def _info(request: _Request, tools: Toolchain, fingerprint: str, folder: Path) -> BuildInfo:
+    made = _read_modules(request.work)
     links = {name: needs for name, (_, needs) in made.items()}
     order = [name for name in TopologicalSorter(links).static_order() if name in made]
     base = request.base
+    names = [library.name for library in base.libraries] if base else []
+    names += [made[name][0] for name in order]
     return BuildInfo(
-        folder=request.folder,
-        libraries=[
-            *(base.libraries if base else []),
-            *(request.folder / "lib" / made[name][0] for name in order),
-        ],
-        include_dirs=[
-            request.folder / "include",
-            *(base.include_dirs if base else [tools.ns3.include]),
-        ],
+        folder=folder,
+        libraries=[folder / "lib" / name for name in names],
+        include_dirs=[folder / "include", tools.ns3.include],
         modules=[*(base.modules if base else []), *order],
         fingerprint=fingerprint,
         ns3_libraries=tools.ns3.libraries,
         ns3_version=tools.ns3.version,
         profile=request.profile,
-        base=base.folder if base else None,
     )
 
 

@@ -63,7 +63,7 @@ def find_suites(
     """
     builds = [ensure_built(profile, quiet, tests=True, root=root, outside=False)]
     whole = ensure_built(profile, quiet, tests=True, root=root)
-    builds += [whole] if whole.base else []
+    builds += [whole] if whole.folder != builds[0].folder else []
     return {name: info for info in builds for name in list_suites(info)}
 
 
@@ -115,4 +115,6 @@ def _run_program(info: BuildInfo, *options: str, timeout: int = SUITE_TIMEOUT) -
 
 def runner_of(info: BuildInfo) -> Path:
     """Return the path of the program that holds the suites of all modules."""
-    return info.folder / "bin" / "test-runner"
+    if info.programs is None:
+        raise ValueError("this build was asked for without its tests")
+    return info.programs / "test-runner"

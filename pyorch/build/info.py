@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: The file in a build folder that holds the BuildInfo and what it was made from.
-STAMP = "build.json"
+from pyorch.build.finished import STAMP, hold
 
 
 @dataclass(frozen=True)
@@ -16,8 +15,8 @@ class BuildInfo:
     `libraries` are the shared libraries of `modules`, both in load order (a module comes after
     those it links); `include_dirs` are the folders that hold `ns3/*.h`, those of the modules first;
     `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` is a SHA-256 in hex
-    over all that can change a result; `base` is the folder of the project's own build when this
-    one adds modules of $PYORCH_MODULE_PATH to it.
+    over all that can change a result; `programs` is the folder of the test program and the examples
+    when they were asked for.
     """
 
     folder: Path
@@ -28,7 +27,7 @@ class BuildInfo:
     ns3_libraries: Path = Path()
     ns3_version: str = ""
     profile: str = "release"
-    base: Path | None = None
+    programs: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as JSON values."""
@@ -41,7 +40,6 @@ class BuildInfo:
             "ns3_libraries": str(self.ns3_libraries),
             "ns3_version": self.ns3_version,
             "profile": self.profile,
-            "base": str(self.base) if self.base else None,
         }
 
     @classmethod
@@ -56,15 +54,17 @@ class BuildInfo:
             ns3_libraries=Path(content["ns3_libraries"]),
             ns3_version=content["ns3_version"],
             profile=content["profile"],
-            base=Path(content["base"]) if content.get("base") else None,
         )
 
 
 def read_build(folder: Path) -> BuildInfo:
     """Read the BuildInfo of a finished build without checking that it is up to date.
 
-    For a process that another one has started after building. Raises OSError, ValueError or
-    KeyError when there is no finished build in that folder.
+    For a process that another one has started after building; nobody deletes the build before this
+    process ends. Raises OSError, ValueError or KeyError when there is no finished build in that
+    folder.
     """
+    if not hold(folder):
+        raise FileNotFoundError(f"{folder} is no more")
     content = json.loads((folder / STAMP).read_text(encoding="utf-8"))
     return BuildInfo.from_json(content["info"])

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,8 @@ def load_schema(info: BuildInfo) -> Schema:
         text = describe(info)
         known = _parse_or_complain(text, cache)
         content = {"fingerprint": info.fingerprint, "types": json.loads(text)}
-        write_atomically(cache, json.dumps(content, indent=1) + "\n")
+        with suppress(OSError):  # another user's build: who may not write asks again
+            write_atomically(cache, json.dumps(content, indent=1) + "\n")
     return known
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.build.toolchain import Compiler
 from pyorch.errors import Problem, UserError
 
 #: Further folders with modules: of one module each, or of several; separated like PATH.
@@ -115,9 +114,25 @@ def _places(modules: Iterable[Module], name: str) -> str:
 
 
 def snapshot(files: Iterable[Path]) -> list[list[object]]:
-    """Return [path, size, mtime in ns] of each file: equal snapshots, nothing to compile."""
-    stats = ((str(file), file.stat()) for file in files)
-    return [[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+    """Return [path, size, mtime, ctime] of each file, in ns: equal snapshots, untouched files."""
+    return [[str(file), *_size_and_times(file)] for file in files]
+
+
+def _size_and_times(file: Path) -> tuple[int, int, int]:
+    try:
+        stat = file.stat()
+    except FileNotFoundError:  # an editor is about to put another in its place
+        return -1, -1, -1
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+def is_newer(present: list[list[object]], known: list[list[object]], began: int) -> bool:
+    """Tell whether every file that differs between two snapshots was written since `began` [ns].
+
+    Ninja sees just these: it takes an older file for one that it compiled already.
+    """
+    changed = [file for file in present if file not in known]
+    return all(isinstance(file[2], int) and file[2] > began for file in changed)
 
 
 def files_of_libraries(modules: Iterable[Module]) -> list[Path]:
@@ -136,7 +151,7 @@ def cmake_files() -> list[Path]:
     return sorted(file for file in CMAKE_FOLDER.iterdir() if file.is_file())
 
 
-def fingerprint(modules: Iterable[Module], ns3: str, compiler: Compiler, flags: str) -> str:
+def fingerprint(modules: Iterable[Module], ns3: str, compiler: str, flags: str) -> str:
     """Return a SHA-256 in hex over everything that can change a result.
 
     That is the content of the modules' model/ and helper/ and of all CMake files, the versions of
@@ -144,7 +159,7 @@ def fingerprint(modules: Iterable[Module], ns3: str, compiler: Compiler, flags: 
     part of it; nor are the tests.
     """
     digest = hashlib.sha256()
-    for part in (ns3, str(compiler), flags):
+    for part in (ns3, compiler, flags):
         _feed(digest, part.encode())
     for file in cmake_files():
         _feed(digest, file.name.encode(), file.read_bytes())
@@ -152,6 +167,17 @@ def fingerprint(modules: Iterable[Module], ns3: str, compiler: Compiler, flags: 
         for file in module.files(MODEL_FOLDERS):
             name = f"{module.name}/{file.relative_to(module.folder).as_posix()}"
             _feed(digest, name.encode(), file.read_bytes())
+    return digest.hexdigest()
+
+
+def digest_of_tests(modules: Iterable[Module]) -> str:
+    """Return a SHA-256 in hex over what the test program is made of, beside the libraries.
+
+    The modules' places are part of it: tests read files that lie beside them.
+    """
+    digest = hashlib.sha256()
+    for file in files_of_tests(modules):
+        _feed(digest, str(file).encode(), file.read_bytes())
     return digest.hexdigest()
 
 

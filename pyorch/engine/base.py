@@ -26,7 +26,7 @@ _MEANINGS = {
     RUN_REFUSED: "was refused: its configuration is impossible",
     RUN_WRONG: "ended, but its result is wrong",
     RUN_STORAGE: "could not write its results",
-    RUN_UNFIT: "could not begin: this machine cannot load the built modules",
+    RUN_UNFIT: "could not begin: the built modules cannot be loaded",
 }
 
 _SIGNALS: dict[int, str] = {

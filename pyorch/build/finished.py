@@ -1,0 +1,256 @@
+"""Finished builds: made aside, committed by one rename, never changed, kept while in use.
+
+A profile's folder, build/PROFILE, holds the folder in which CMake and Ninja compile, and beside it
+one folder a finished build. A process holds a shared lock on each build that it uses; only who gets
+the exclusive lock may delete it.
+"""
+
+import fcntl
+import filecmp
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+#: The file in a finished build that holds its BuildInfo.
+STAMP = "build.json"
+#: In a profile's folder: whoever compiles there holds it.
+LOCK = ".lock"
+#: In a finished build: whoever uses it holds it.
+IN_USE = "in-use"
+
+_ASIDE = ".new-"
+_GONE = ".gone-"
+
+#: The locks of this process, by folder. They end with it, and with what it forks.
+_held: dict[Path, int] = {}
+
+
+def hold(folder: Path) -> bool:
+    """Keep others from deleting a build for as long as this process lives.
+
+    Returns False when it is gone, or about to go. Where the file system cannot lock, nothing is
+    held, and `remove` deletes nothing.
+    """
+    file = folder / IN_USE
+    if folder in _held and _is_at(_held[folder], file):
+        return True
+    try:
+        lock = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return folder.is_dir()
+    with suppress(OSError):
+        os.utime(file)  # says when it was last used
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return False
+    except OSError:
+        os.close(lock)
+        return True
+    before, _held[folder] = _held.get(folder), lock
+    if before is not None:
+        os.close(before)
+    return _is_at(lock, file)  # else it went between the two steps
+
+
+def remove(folder: Path) -> bool:
+    """Delete a build; False when a living process uses it. Raises OSError."""
+    try:
+        lock = os.open(folder / IN_USE, os.O_RDWR | os.O_CLOEXEC)  # NFS wants it writable
+    except FileNotFoundError:
+        _delete(folder)
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    else:
+        _delete(folder)
+        return True
+    finally:
+        os.close(lock)
+
+
+def _delete(folder: Path) -> None:
+    """Make a folder vanish at once, then delete what was in it."""
+    gone = folder.with_name(f"{_GONE}{uuid.uuid4().hex}")
+    folder.rename(gone)
+    shutil.rmtree(gone)
+
+
+def builds_in(profile: Path) -> list[Path]:
+    """The finished builds of a profile, those last used first."""
+
+    def last_use(build: Path) -> float:
+        try:
+            return (build / IN_USE).stat().st_mtime
+        except OSError:
+            return 0.0
+
+    return sorted((stamp.parent for stamp in profile.glob(f"[!.]*/{STAMP}")), key=last_use)[::-1]
+
+
+def tidy(profile: Path) -> None:
+    """Delete what a process that was killed left behind. The caller holds the profile's lock."""
+    for pattern in (f"{_ASIDE}*", f"{_GONE}*"):
+        for folder in (*profile.glob(pattern), *profile.glob(f"*/{pattern}")):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def clean(root: Path, needed: Mapping[Path, str]) -> list[tuple[Path, str]]:
+    """Delete all that compiling left below a folder, but not what somebody uses.
+
+    needed: builds that no process holds and that are kept all the same, and why. Returns what was
+    kept, and why. Raises OSError.
+    """
+    kept: list[tuple[Path, str]] = []
+    for entry in sorted(root.iterdir()):
+        if not (entry / LOCK).is_file():
+            _discard(entry)
+            continue
+        try:
+            with compiling(entry):
+                kept += _clean_profile(entry, needed)
+        except BlockingIOError:
+            kept.append((entry, "another process compiles there"))
+    if not kept:
+        root.rmdir()
+    return kept
+
+
+def _clean_profile(profile: Path, needed: Mapping[Path, str]) -> list[tuple[Path, str]]:
+    kept = {build: needed[build] for build in builds_in(profile) if build in needed}
+    for build in builds_in(profile):
+        if build not in kept and not remove(build):
+            kept[build] = "a running process uses it"
+    for entry in profile.iterdir():
+        if entry not in kept and entry.name != LOCK:
+            _discard(entry)
+    if not kept:
+        shutil.rmtree(profile)
+    return sorted(kept.items())
+
+
+def _discard(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()
+
+
+@contextmanager
+def made_aside(folder: Path) -> Iterator[Path]:
+    """Make a folder that appears under its name whole or not at all, and stays after a power cut.
+
+    What is there under that name is not whole, and makes room. Raises OSError. The caller holds
+    the lock of the profile.
+    """
+    new = folder.with_name(f"{_ASIDE}{uuid.uuid4().hex}")
+    new.mkdir()
+    try:
+        yield new
+        (new / IN_USE).touch()
+        _make_durable(new)
+        if folder.exists():
+            _delete(folder)
+        new.rename(folder)
+        _sync(folder.parent)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def place(files: Mapping[str, Path], new: Path, known: Path | None = None) -> None:
+    """Copy files into a new build, by their names in it, for reading only.
+
+    known: an earlier build. What it has already, byte for byte, is linked: no finished build's
+    file ever changes. Raises OSError.
+    """
+    for name, source in files.items():
+        target = new / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        twin = known / name if known else None
+        if twin is not None and _is_same(twin, source) and _link(twin, target):
+            continue
+        shutil.copyfile(source, target)
+        target.chmod(0o555 if os.access(source, os.X_OK) else 0o444)
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    try:
+        return filecmp.cmp(first, second, shallow=False)
+    except OSError:
+        return False
+
+
+def _link(source: Path, target: Path) -> bool:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # no such thing here, or too many of them
+        return False
+    return True
+
+
+@contextmanager
+def compiling(profile: Path, say: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Be the only one who compiles in a profile's folder.
+
+    say: is told when there is a wait. Without it nobody waits: raises BlockingIOError.
+    """
+    lock = -1
+    while lock < 0:
+        profile.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # `clean` came between
+            lock = _try_lock(profile / LOCK, say)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _try_lock(file: Path, say: Callable[[str], None] | None) -> int:
+    """Lock a file; -1 when it was deleted while this process waited for it."""
+    lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if say is None:
+                raise
+            say("another process is compiling, waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if _is_at(lock, file):
+            return lock
+    except BaseException:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return -1
+
+
+def _is_at(descriptor: int, file: Path) -> bool:
+    """Whether an open file still has its name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), file.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _make_durable(folder: Path) -> None:
+    """Have a folder with all that is in it survive a power cut. Raises OSError."""
+    for parent, _, names in os.walk(folder):
+        for name in (*names, "."):
+            _sync(Path(parent, name))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
