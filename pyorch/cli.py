@@ -18,6 +18,7 @@ from pyorch import ends
 from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
 from pyorch.paths import Paths, default_paths
+from pyorch.remarks import Remark, lines, of_plan, of_runs, runs_text
 from pyorch.units import whole
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ SHOWN_RUNS = 40
 SHOWN_FAILURES = 10
 SHOWN_CYCLES = 10
 MOST_SCENES = 200
-SHOWN_WARNINGS = 4
 
 P = ParamSpec("P")
 
@@ -162,7 +162,7 @@ def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
         text = getattr(plan.experiment, label, "")
         if text:
             print(f"{label + ':':<10}{text}")
-    _print_runs(plan)
+    _print_runs(plan, of_plan(plan.experiment, plan.specs))
     _print_cycles(plan.specs)
     print("\nthe first run, resolved:")
     print(json.dumps(plan.specs[0].data, indent=2, sort_keys=True))
@@ -202,13 +202,16 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
         print(f"  ({runs_text(len(specs) - looked)} not looked at)")
 
 
-def _print_runs(plan: Plan) -> None:
-    """Print how many runs there are, how many are done, and which they are."""
+def _print_runs(plan: Plan, remarks: Sequence[Remark]) -> None:
+    """Print how many runs there are, how many are done, what is to be said, and which they are."""
+    from pyorch.engine.base import title
+
     missing = {id(spec) for spec in plan.missing}
     total = len(plan.specs)
     print(f"runs:     {total}, {total - len(missing)} of them done")
     print(f"results:  {plan.store.root}\n")
-    from pyorch.engine.base import title
+    if remarks:
+        print("\n".join(lines(remarks)) + "\n")
 
     width = len(str(min(total, SHOWN_RUNS)))
     for number, spec in enumerate(plan.specs[:SHOWN_RUNS], 1):
@@ -232,12 +235,15 @@ def experiment(
 
     workers = whole_number("--jobs", jobs)
     plan = make_plan(name, overrides, seeds)
+    remarks = of_plan(plan.experiment, plan.specs)
     if dry_run:
-        _print_runs(plan)
+        _print_runs(plan, remarks)
         print("\nnothing was run (--dry-run)")
         return OK
     missing = plan.missing
     print(f"{plan.store.name}: {runs_text(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
+    if missing:
+        tell(remarks)
     result = LocalEngine(plan.store, workers).run(missing, plan.build)
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:
@@ -274,9 +280,12 @@ def _tell(result: BatchResult, total: int) -> int:
     return FAILED
 
 
-def runs_text(count: int) -> str:
-    """A number of runs for people."""
-    return "1 run" if count == 1 else f"{count} runs"
+def tell(remarks: Sequence[Remark]) -> None:
+    """Print remarks where people look, also when the output goes to a file."""
+    sys.stdout.flush()
+    for line in lines(remarks):
+        print(line, file=sys.stderr)
+    sys.stderr.flush()
 
 
 @command
@@ -303,6 +312,8 @@ def write_report_of(plan: Plan, command_line: str) -> int:
     if done < len(plan.specs):
         print(f"the report covers {done} of {len(plan.specs)} runs", file=sys.stderr)
     folder = plan.store.paths.report(plan.store.name)
+    # before drawing, which may fail
+    tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
     try:
         result = write_report(
             plan.experiment,
@@ -322,11 +333,6 @@ def write_report_of(plan: Plan, command_line: str) -> int:
             f"{expectation.verdict:<11} {expectation.expect.what}: {expectation.measured()}", end=""
         )
         print("" if published is None else f", published {published}")
-    for text, count in result.warnings[:SHOWN_WARNINGS]:
-        print(f"warning in {runs_text(count)}: {text}", file=sys.stderr)
-    if len(result.warnings) > SHOWN_WARNINGS:
-        more = len(result.warnings) - SHOWN_WARNINGS
-        print(f"... and {more} more warnings, in the report", file=sys.stderr)
     for text in result.figure_errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
     print(f"report: {result.index}")

@@ -24,7 +24,6 @@ from pyorch.cli import (
     command,
     listing,
     make_plan,
-    runs_text,
     whole_number,
     write_report_of,
 )
@@ -46,6 +45,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
 from pyorch.paths import default_paths
 from pyorch.progress import duration
+from pyorch.remarks import runs_text
 from pyorch.store import Store
 
 if TYPE_CHECKING:

@@ -63,6 +63,14 @@ class ShortestPaths:
         edges = np.unique(place[network.racks[network.hosts]])
         return cls(switches, adjacency, _distances(adjacency), edges)
 
+    def has_choice(self) -> bool:
+        """Whether somewhere a frame may go on to several neighbours, all as near to its end."""
+        near = (self.distance[:, end] for end in self.edges)
+        return any(
+            bool((self.adjacency & (to[:, None] == to[None, :] + 1)).sum(axis=1).max() > 1)
+            for to in near
+        )
+
     def turns(self) -> Places:
         """The turns of all shortest paths between two edges, as places: (turns, 3)."""
         before, middle = np.nonzero(self.adjacency)

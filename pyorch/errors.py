@@ -89,6 +89,15 @@ class UserError(Exception):
         return self.render()
 
 
+def describe_defect(error: BaseException) -> str:
+    """Return an unexpected exception as one line: what it is, and where it was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})" if trace else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
 def suggest(name: str, known: Iterable[str]) -> str | None:
     """Return "did you mean 'x'?" with the known name closest to a misspelt one, or None.
 

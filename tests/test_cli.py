@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -344,6 +345,47 @@ def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
     wrong = invoke("schemes", "conceptual-gcf")
     assert wrong.returncode == 2
     assert "did you mean 'conceptual-gfc'?" in wrong.stderr
+
+
+@pytest.mark.cpp
+def test_dcqcn_without_marking_is_told_before_and_after(invoke: Invoke, tmp_path: Path) -> None:
+    """In `show`, at the start and at the end; with the agent nobody says anything."""
+    file = tmp_path / "small.toml"
+    file.write_text(
+        'congestion_control = "dcqcn"\n' + SMALL + '[dcqcn]\nreference_rate = "10Gbps"\n'
+    )
+    marking = ["--set", 'agents=["ecn-marking"]', "--set", 'ecn-marking.reference_rate="10Gbps"']
+    before = "warning:    dcqcn obeys the signal of the agent ecn-marking, which no switch has"
+    after = "warning:    in all 2 runs: ns3::rdma::Dcqcn: no switch has the agent"
+    assert before in invoke("show", str(file)).stdout
+    assert "warning" not in invoke("show", str(file), *marking).stdout
+    done = invoke("experiment", str(file))
+    assert [done.stderr.count(text) for text in (before, after)] == [1, 1], done.stderr
+    assert "seeds:      every seed gave the same results" in done.stderr
+    done = invoke("experiment", str(file), *marking)
+    assert done.returncode == 0
+    assert "warning" not in done.stderr
+
+
+def test_a_drawing_that_fails_hides_no_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What runs say of themselves is out before the report begins."""
+    spec = RunSpec({"seed": 1, "params": {"variant": ""}})
+    summary = {"summary": {"deadlocked": 1, "deadlocked_at_end": 1}, "warnings": ["odd"]}
+    store = SimpleNamespace(
+        read_summary=lambda _: summary, is_done=lambda _: True, paths=Paths(tmp_path), name="x"
+    )
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("pyorch.report.write_report", fail)
+    build: Any = SimpleNamespace(fingerprint="f")
+    plan = cli.Plan(SimpleNamespace(), [spec], build, store)  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        cli.write_report_of(plan, "")
+    assert capsys.readouterr().err == "deadlock:   in the run\nwarning:    in the run: odd\n"
 
 
 # The tasks of those who work on the project

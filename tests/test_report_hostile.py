@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from pyorch.report import write_report
 from pyorch.report.data import ReportData
-from pyorch.report.figures import MODELS, FigureError
+from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.style import paper_style
 from tests.test_report import (
     FIGURES,
     FakeSpec,
     FakeStore,
+    experiment,
     make_store,
     study,
     sweep,
@@ -133,3 +137,23 @@ def test_a_figure_of_odd_metrics_draws_or_says_why_not(name: str, values: str) -
 def test_a_figure_of_no_run_says_so(name: str) -> None:
     """Of an experiment none of whose runs is done."""
     assert attempt(ENTRIES[name], FakeStore(), made(name)[0])
+
+
+def test_a_defect_of_one_figure_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report names it with the place of the defect, and shows the rest."""
+
+    def fail(*_: object) -> Drawn:
+        raise ZeroDivisionError("oops")
+
+    specs = sweep(1)
+    figures = [FIGURES["bars"], FIGURES["cdf"]]
+    monkeypatch.setattr(MODELS["bars"], "draw", fail)
+    result = write_report(experiment(figures), made("bars")[1], specs, tmp_path)
+    (error,) = result.figure_errors
+    assert re.fullmatch(
+        r"bars: a defect of kind 'bars': ZeroDivisionError: oops \(.*\.py:\d+\)", error
+    )
+    assert "oops" in result.index.read_text(encoding="utf-8")
+    assert (tmp_path / "cdf.png").is_file()

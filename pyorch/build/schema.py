@@ -47,7 +47,11 @@ class TraceInfo:
 
 @dataclass(frozen=True)
 class TypeInfo:
-    """One registered type; `group` is its module, `abstract` means that it has no constructor."""
+    """One registered type.
+
+    group: its module. abstract: it has no constructor. signaller: of a congestion control the TypeId
+    name of the switch agent whose signal it obeys.
+    """
 
     name: str
     parent: str
@@ -56,6 +60,7 @@ class TypeInfo:
     abstract: bool
     attributes: Sequence[AttributeInfo] = ()
     traces: Sequence[TraceInfo] = ()
+    signaller: str = ""
 
 
 #: All types, in the order in which ns-3 registered them.
@@ -167,4 +172,5 @@ def _type_info(entry: dict[str, Any]) -> TypeInfo:
         abstract=bool(entry["abstract"]),
         attributes=tuple(AttributeInfo(**attribute) for attribute in entry["attributes"]),
         traces=tuple(TraceInfo(**trace) for trace in entry["traces"]),
+        signaller=entry.get("signaller", ""),
     )

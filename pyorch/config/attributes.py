@@ -70,6 +70,10 @@ class TypeInfo(Protocol):
     def attributes(self) -> Sequence[AttributeInfo]:
         """Its own attributes."""
 
+    @property
+    def signaller(self) -> str:
+        """Of a congestion control the TypeId name of the agent whose signal it obeys, or ""."""
+
 
 #: Sections of the types that every experiment has.
 SECTIONS = {

@@ -266,6 +266,20 @@ def flows(
     return _join(blocks, tables, network)
 
 
+def draws(specs: Sequence[Mapping[str, Any]], network: Topology, duration_ps: int) -> bool:
+    """Whether canonical entries draw anything from the seed.
+
+    Raises UserError when an entry has no flows in this network.
+    """
+    for spec in specs:
+        random = np.random.Generator(np.random.PCG64(1))
+        before = random.bit_generator.state
+        _decode(spec).generate(network, random, duration_ps)
+        if random.bit_generator.state != before:
+            return True
+    return False
+
+
 def _decode(spec: Mapping[str, Any]) -> TrafficTable:
     try:
         return decode(KINDS[spec["kind"]], dict(spec))

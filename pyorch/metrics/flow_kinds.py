@@ -80,6 +80,17 @@ class FlowFilter(Metric):
             mask &= np.isin(run.flows.groups, groups)
         return mask
 
+    def counted(self, sizes: NDArray[np.uint64], classes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which flows of these sizes and classes it may count, whatever their hosts are."""
+        mask = sizes > 0
+        if self.class_number is not None:
+            mask &= classes == self.class_number
+        if self.min_size is not None:
+            mask &= sizes >= self.min_size
+        if self.max_size is not None:
+            mask &= sizes < self.max_size
+        return mask
+
     def finite(self, run: RunTables) -> NDArray[np.bool_] | None:
         """Rows of finite flows that start in the measured period, or never came to start."""
         import numpy as np

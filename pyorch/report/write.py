@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.errors import UserError, describe_defect
 from pyorch.files import write_atomically
 from pyorch.metrics import Metric, parse
 from pyorch.report.data import ReportData
@@ -37,15 +38,13 @@ class ReportResult:
     """What a report found.
 
     failed_expectations: those that make the experiment fail. figure_errors: figures that could
-    not be drawn. files: everything written, index.html first. warnings: what the runs warn of,
-    and how many of them do.
+    not be drawn. files: everything written, index.html first.
     """
 
     failed_expectations: tuple[Result, ...]
     files: tuple[Path, ...]
     expectations: tuple[Result, ...] = ()
     figure_errors: tuple[str, ...] = ()
-    warnings: tuple[tuple[str, int], ...] = ()
 
     @property
     def index(self) -> Path:
@@ -88,7 +87,6 @@ def write_report(
         files=(index, *files),
         expectations=tuple(results),
         figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
-        warnings=tuple(page.warnings),
     )
 
 
@@ -123,6 +121,11 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
             drawn, drawn_other = model.draw(data), other.draw(data)
         except FigureError as error:
             return DrawnFigure(model.name, model.title, model.caption, error=str(error))
+        except (OSError, UserError, MemoryError):
+            raise
+        except Exception as error:  # a defect of this kind must not cost the whole report
+            what = f"a defect of kind '{model.kind}': {describe_defect(error)}"
+            return DrawnFigure(model.name, model.title, model.caption, error=what)
         table = out_dir / f"{model.name}.csv"
         drawn.data.to_csv(table, index=False, lineterminator="\n")
         pictures = save(drawn.canvas, out_dir, model.name)

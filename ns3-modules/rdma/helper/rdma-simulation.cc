@@ -12,6 +12,7 @@
 #include "ns3/lossless-pcap-helper.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-switch.h"
+#include "ns3/object-factory.h"
 #include "ns3/rdma-host.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -69,6 +70,24 @@ Json(const std::string& text)
 }
 
 /**
+ * @brief The agent whose signal a type obeys, if it is a congestion control.
+ *
+ * @param tid the type.
+ * @return TypeId name; empty if there is none.
+ */
+std::string
+SignallerOf(TypeId tid)
+{
+    if (!tid.HasConstructor() || !tid.IsChildOf(CongestionControl::GetTypeId()))
+    {
+        return {};
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(tid);
+    return factory.Create<CongestionControl>()->GetSignaller();
+}
+
+/**
  * @brief Describe one type.
  *
  * @param tid the type.
@@ -80,7 +99,8 @@ DescribeType(TypeId tid)
     std::ostringstream out;
     out << "{\"name\":" << Json(tid.GetName()) << ",\"parent\":" << Json(tid.GetParent().GetName())
         << ",\"group\":" << Json(tid.GetGroupName()) << ",\"help\":\"\""
-        << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ",\"attributes\":[";
+        << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true")
+        << ",\"signaller\":" << Json(SignallerOf(tid)) << ",\"attributes\":[";
     for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
     {
         const auto info = tid.GetAttribute(i);

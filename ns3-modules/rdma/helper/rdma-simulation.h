@@ -45,8 +45,9 @@ class Simulation
     /**
      * @brief Describe every registered type of the given modules as JSON.
      * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
-     * @return a JSON list of {name, parent, group, help, abstract, attributes: [{name, help, type,
-     * default, allowed}], traces: [{name, help, callback}]}.
+     * @return a JSON list of {name, parent, group, help, abstract, signaller, attributes: [{name,
+     * help, type, default, allowed}], traces: [{name, help, callback}]}; the signaller is that of
+     * CongestionControl::GetSignaller.
      */
     static std::string Describe(const std::string& groups);
 

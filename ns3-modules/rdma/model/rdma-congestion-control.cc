@@ -3,6 +3,8 @@
  */
 #include "rdma-congestion-control.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace rdma
@@ -31,9 +33,25 @@ CongestionControl::Check() const
 }
 
 std::string
-CongestionControl::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& /* agents */) const
+CongestionControl::GetSignaller() const
 {
     return {};
+}
+
+std::string
+CongestionControl::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const
+{
+    const std::string signaller = GetSignaller();
+    if (signaller.empty() || std::ranges::any_of(agents, [&signaller](const auto& agent) {
+            const TypeId type = agent->GetInstanceTypeId();
+            const TypeId wanted = TypeId::LookupByName(signaller);
+            return type == wanted || type.IsChildOf(wanted);
+        }))
+    {
+        return {};
+    }
+    return GetInstanceTypeId().GetName() + ": no switch has the agent " + signaller +
+           ", so unless another one sends its signal no rate is ever cut\n";
 }
 
 void

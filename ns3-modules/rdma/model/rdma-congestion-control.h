@@ -59,12 +59,18 @@ class CongestionControl : public Object
      */
     virtual std::string Check() const;
     /**
-     * @brief What the user should know of but may want.
+     * @brief The switch agent that sends the signal it obeys, such as the one that marks frames.
+     *
+     * @return its full TypeId name; empty if it obeys no agent.
+     */
+    virtual std::string GetSignaller() const;
+    /**
+     * @brief What the user should know of but may want: that nobody sends the signal it obeys.
      *
      * @param agents those of a switch.
      * @return one warning a line; empty if none.
      */
-    virtual std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const;
+    std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const;
     /**
      * @brief The sender sent a data frame.
      *

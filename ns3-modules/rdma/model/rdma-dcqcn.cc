@@ -349,14 +349,9 @@ Dcqcn::Check() const
 }
 
 std::string
-Dcqcn::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const
+Dcqcn::GetSignaller() const
 {
-    const bool marked = std::ranges::any_of(agents, [](const auto& agent) {
-        return DynamicCast<EcnMarking>(agent) != nullptr;
-    });
-    return marked ? ""
-                  : "DCQCN: the switches have no agent ecn-marking, so unless another marks frames "
-                    "no rate is ever cut\n";
+    return EcnMarking::GetTypeId().GetName();
 }
 
 bool

@@ -124,7 +124,7 @@ class Dcqcn : public CongestionControl
 
     void Start(QueuePair* queuePair, uint64_t lineRate) override;
     std::string Check() const override;
-    std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const override;
+    std::string GetSignaller() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const lossless::Frame& frame) override;
     void NotifyCnp(const lossless::Frame& frame) override;

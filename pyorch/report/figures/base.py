@@ -65,6 +65,10 @@ class FigureModel(Entry):
         """Parameters (or "variant") that the figure is laid out by."""
         return []
 
+    def check_layout(self, data: ReportData) -> None:
+        """Raise FigureError when the runs themselves, whatever they show, do not fit the layout."""
+        self.rows_of(data)
+
     def draw(self, data: ReportData) -> Drawn:
         """Draw the figure. Raises FigureError when there is nothing to draw."""
         raise NotImplementedError

@@ -69,8 +69,7 @@ class FlowFigure(FigureModel):
         """
         import pandas as pd
 
-        filters = self.model_dump(include={"class_number", "min_size", "max_size"})
-        chosen = FctSlowdown.model_validate({"name": "flows", **filters})
+        chosen = self._filter()
         parts = []
         for run_hash in hashes:
             run = data.run(run_hash)
@@ -87,23 +86,38 @@ class FlowFigure(FigureModel):
             raise FigureError("no flow has an ideal time: none had a path when it began")
         return whole
 
+    def _filter(self) -> FctSlowdown:
+        """The metric that counts the same flows."""
+        filters = self.model_dump(include={"class_number", "min_size", "max_size"})
+        return FctSlowdown.model_validate({"name": "flows", **filters})
+
     def groups(
         self, data: ReportData, slowdown: bool
     ) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
         """[(panel, [(hue, flows)])]. Raises FigureError when flows of several settings mix."""
+        return [
+            (panel, [(name, self.flows(data, rows["hash"], slowdown)) for name, rows in lines])
+            for panel, lines in self._runs(data)
+        ]
+
+    @override
+    def check_layout(self, data: ReportData) -> None:
+        self._runs(data)
+
+    def _runs(self, data: ReportData) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
+        """[(panel, [(hue, its runs)])]. Raises FigureError when runs of several settings mix."""
+        others = [name for name in data.settings if name not in self.axes_columns()]
         result = []
         for panel, in_panel in panels_of(self.rows_of(data), self.columns):
             lines = []
             for hue, rows in panels_of(in_panel, self.hue):
-                others = [name for name in data.settings if name not in self.axes_columns()]
                 mixed = [name for name in others if len(values_of(rows, name)) > 1]
                 if mixed:
                     raise FigureError(
                         f"flows of several values of {', '.join(mixed)} would mix; use it as "
                         "'hue' or 'columns', or choose with 'where'"
                     )
-                name = value_text(hue) if self.hue else ""
-                lines.append((name, self.flows(data, rows["hash"], slowdown)))
+                lines.append((value_text(hue) if self.hue else "", rows))
             result.append((panel, lines))
         return result
 
@@ -233,6 +247,13 @@ class Slowdown(FlowFigure):
         names = [name for name, _ in groups[0][1]]
         _legend(canvas, names, self.percentiles, hue_title(self.hue))
         return Drawn(canvas, table, self._notes(table, groups, data))
+
+    def at_most(self, sizes: NDArray[np.uint64], classes: NDArray[np.uint8]) -> int:
+        """How many of the flows of these sizes and classes are in its fullest bucket at most."""
+        import numpy as np
+
+        counted = self._filter().counted(sizes, classes)
+        return int(np.bincount(np.digitize(sizes[counted], self.edges), minlength=1).max())
 
     def _buckets(self, flows: DataFrame) -> list[dict[str, Any]]:
         """Every bucket and percentile; a slowdown is NaN where the bucket has too few flows."""

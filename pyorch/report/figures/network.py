@@ -125,13 +125,17 @@ class PauseMap(_Map):
         return [Need("pause", None, self.class_number)]
 
     @override
-    def draw(self, data: ReportData) -> Drawn:
-        rows = self.rows_of(data)
+    def rows_of(self, data: ReportData) -> DataFrame:
+        rows = super().rows_of(data)
         if self.seed is not None:
             rows = rows[rows["seed"] == self.seed]
             if not len(rows):
                 raise FigureError(f"no finished run has seed {self.seed}")
-        run = data.run(rows["hash"].iloc[0])
+        return rows
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        run = data.run(self.rows_of(data)["hash"].iloc[0])
         pauses = self._pauses(run)
         if not len(pauses):
             raise FigureError("there is no pause")

@@ -39,6 +39,10 @@ class OverTime(FigureModel):
     def axes_columns(self) -> list[str]:
         return [self.columns] if self.columns else []
 
+    @override
+    def check_layout(self, data: ReportData) -> None:
+        self.panels(data)
+
     def panels(self, data: ReportData) -> Panels:
         """(value of `columns`, its run). Raises FigureError when there is none, or several."""
         rows = self.rows_of(data)

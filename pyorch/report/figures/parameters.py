@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -86,24 +86,33 @@ class ParameterFigure(FigureModel):
         """
         import pandas as pd
 
-        rows = self.rows_of(data)
-        laid_out = set(self.axes_columns())
         found = []
-        for panel, in_panel in panels_of(rows, self.columns):
-            for hue, in_hue in panels_of(in_panel, self.hue):
-                for x, group in panels_of(in_hue, self.x):
-                    _one_setting(group, [s for s in data.settings if s not in laid_out])
-                    for metric in self.ys:
-                        e = estimate(group[metric] if metric in group.columns else ())
-                        name = _line_name(self.hue, hue, metric, len(self.ys))
-                        found.append((panel, name, x, e.mean, e.half_width, e.n))
+        for (panel, hue, x), group in self._points(data):
+            for metric in self.ys:
+                e = estimate(group[metric] if metric in group.columns else ())
+                name = _line_name(self.hue, hue, metric, len(self.ys))
+                found.append((panel, name, x, e.mean, e.half_width, e.n))
         names = ["panel", "line", "x", "mean", "half_width", "n"]
         table = pd.DataFrame(found, columns=names)
         for panel, part in panels_of(table, "panel" if self.columns else None):
             if not part["mean"].map(math.isfinite).any():
                 place = show_value(self.columns, panel) or "the figure"
                 raise FigureError(f"{place}: no run has a value of {', '.join(self.ys)}")
-        return table, self._notes(table, rows)
+        return table, self._notes(table, self.rows_of(data))
+
+    @override
+    def check_layout(self, data: ReportData) -> None:
+        for _ in self._points(data):
+            pass
+
+    def _points(self, data: ReportData) -> Iterator[tuple[tuple[Any, Any, Any], DataFrame]]:
+        """(values of panel, hue and x) and the runs of every point. Raises FigureError."""
+        others = [name for name in data.settings if name not in self.axes_columns()]
+        for panel, in_panel in panels_of(self.rows_of(data), self.columns):
+            for hue, in_hue in panels_of(in_panel, self.hue):
+                for x, group in panels_of(in_hue, self.x):
+                    _one_setting(group, others)
+                    yield (panel, hue, x), group
 
     def _notes(self, table: DataFrame, rows: DataFrame) -> list[str]:
         notes = []
@@ -303,8 +312,12 @@ class Heatmap(FigureModel):
         return [name for name in (self.x, self.y, self.columns) if name]
 
     @override
-    def draw(self, data: ReportData) -> Drawn:
-        model = LineFigure(
+    def check_layout(self, data: ReportData) -> None:
+        self._lines().check_layout(data)
+
+    def _lines(self) -> LineFigure:
+        """The same numbers as lines."""
+        return LineFigure(
             name=self.name,
             x=self.x,
             y=self.value,
@@ -312,7 +325,10 @@ class Heatmap(FigureModel):
             columns=self.columns,
             where=self.where,
         )
-        table, notes = model.estimates(data)
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        table, notes = self._lines().estimates(data)
         finite = table["mean"].where(table["mean"].map(math.isfinite))
         shown = scale(self.unit) if self.unit else automatic(data.unit(self.value), finite.dropna())
         table = table.assign(shown=finite / shown.factor)

@@ -38,11 +38,16 @@ class Variants(FigureModel):
         return ["variant"]
 
     @override
-    def draw(self, data: ReportData) -> Drawn:
+    def check_layout(self, data: ReportData) -> None:
         rows = self.rows_of(data)
         other = [name for name in data.parameters if len(values_of(rows, name)) > 1]
         if other:
             raise FigureError(f"{', '.join(other)} varies, too: fix it with 'where'")
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        self.check_layout(data)
+        rows = self.rows_of(data)
         table = _estimates(rows, self.metrics_)
         if table["mean"].isna().all():
             raise FigureError(f"no run has a value of {', '.join(self.metrics_)}")

@@ -1,0 +1,180 @@
+"""What can be said of a plan before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import UserError
+from pyorch.remarks.base import Remark, which
+
+if TYPE_CHECKING:
+    from pyorch.config import Experiment
+    from pyorch.config.attributes import Catalogue
+    from pyorch.config.traffic import Flows
+    from pyorch.plan import RunSpec
+    from pyorch.report.data import ReportData
+
+MOST_SCENES = 200
+"""How many different networks and traffics are looked at for what is drawn from the seed."""
+MOST_DRAWN, MOST_FLOWS = 30, 1_000_000
+"""How many traffics, and flows, are drawn to count them."""
+MARGIN = 1.25
+"""By how much the traffic of another seed may have more flows."""
+
+
+def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
+    """What can be said for certain before anything runs."""
+    found = [*_signals(specs, experiment.types), *_drawn(experiment, specs)]
+    return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, specs)]
+
+
+def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:
+    """Congestion controls whose signal no switch sends.
+
+    Not refused: an agent that is not derived from the one they name may send it as well.
+    """
+    if types is None:
+        return
+    deaf: dict[tuple[str, str], list[RunSpec]] = defaultdict(list)
+    for spec in specs:
+        control = types.by_name.get(spec.data["congestion_control"])
+        wanted = types.by_name.get(control.signaller) if control is not None else None
+        agents = [types.by_name[name] for name in spec.data["agents"]]
+        if control and wanted and not any(wanted in types.lineage(agent) for agent in agents):
+            deaf[control.name, wanted.name].append(spec)
+    for names, runs in deaf.items():
+        obeying, agent = map(types.short_name, names)
+        yield Remark(
+            "warning",
+            f"{obeying} obeys the signal of the agent {agent}, which no switch has in "
+            f'{which(runs, specs)}: no rate is ever cut; add agents = ["{agent}"]',
+        )
+
+
+def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
+    """Whether several seeds are a waste: nothing is drawn from them."""
+    seeds = len({spec.data["seed"] for spec in specs})
+    if seeds > 1 and not _may_draw(experiment):
+        equal = f"all {seeds} seeds of a setting will give the same results"
+        yield Remark("seeds", f"nothing in this experiment is drawn from the seed: {equal}")
+
+
+def _may_draw(experiment: Experiment) -> bool:
+    """Whether something in an experiment may depend on the seed.
+
+    Traffic is asked; links that fail at random and equally short paths (whose choice is salted) are
+    drawn; an agent, or a congestion control, may draw.
+    """
+    from pyorch.config import traffic
+    from pyorch.dependency import ShortestPaths
+
+    keys = ("topology", "traffic", "run")
+    seen: set[str] = set()
+    for point in experiment.points:
+        data, network = point.data, point.network
+        if data["agents"] or data["host_agents"] or data["congestion_control"]:
+            return True
+        scene = json.dumps([data[key] for key in keys], sort_keys=True)
+        if scene in seen:
+            continue
+        seen.add(scene)
+        if len(seen) > MOST_SCENES or data["topology"].get("random_failed_links"):
+            return True
+        if traffic.draws(data["traffic"], network, data["run"]["duration_ps"]):
+            return True
+        if network.failures or ShortestPaths.of(network).has_choice():
+            return True
+    return False
+
+
+def _without_runs(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
+    """Figures and expectations that no planned run belongs to, or that mix settings."""
+    from pyorch.report.figures import FigureError
+    from pyorch.report.select import filter_text, matching
+
+    if not experiment.figures and not experiment.expects:
+        return
+    data = _planned(specs)
+    for what, entry in _entries(experiment):
+        if not len(matching(data.runs, entry.where)):
+            yield Remark("warning", f"{what}: no run has {filter_text(entry.where)}")
+    seeds = {spec.data["seed"] for spec in specs}
+    for figure in experiment.figures:
+        seed = getattr(figure, "seed", None)
+        if seed is not None and seed not in seeds:
+            yield Remark("warning", f"figure '{figure.name}': no run has seed {seed}")
+        changed = {} if seed is None else {"seed": None}
+        try:
+            if len(matching(data.runs, figure.where)):
+                figure.model_copy(update=changed).check_layout(data)
+        except FigureError as error:
+            yield Remark("warning", f"figure '{figure.name}' cannot be drawn: {error}")
+
+
+def _entries(experiment: Experiment) -> Iterator[tuple[str, Any]]:
+    yield from ((f"figure '{figure.name}'", figure) for figure in experiment.figures)
+    yield from ((f'expectation "{expect.what}"', expect) for expect in experiment.expects)
+
+
+def _planned(specs: Sequence[RunSpec]) -> ReportData:
+    """The settings of a plan as a report would see them, each with one seed, without results."""
+    import pandas as pd
+
+    from pyorch.report.data import ReportData
+
+    settings = {json.dumps(dict(spec.params), sort_keys=True): spec for spec in reversed(specs)}
+    chosen = {str(number): spec for number, spec in enumerate(reversed(settings.values()))}
+    rows = [
+        {"hash": key, "variant": "", **spec.params, "seed": spec.data["seed"]}
+        for key, spec in chosen.items()
+    ]
+    return ReportData(None, pd.DataFrame(rows), chosen)
+
+
+def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
+    """Percentiles that take more flows than the traffic has."""
+    from pyorch.metrics import parse
+    from pyorch.metrics.flow_kinds import FlowTimes, samples_needed
+    from pyorch.report.figures.flows import Slowdown
+
+    metrics = [m for m in map(parse, experiment.metrics) if isinstance(m, FlowTimes)]
+    metrics = [metric for metric in metrics if metric.percentile is not None]
+    figures = [figure for figure in experiment.figures if isinstance(figure, Slowdown)]
+    scenes = _flows_of(experiment) if metrics or figures else []
+    for metric in metrics if scenes else ():
+        needed = samples_needed(metric.percentile or 0, metric.min_flows)
+        most = max(int(metric.counted(f.sizes, f.classes).sum()) for f in scenes)
+        if needed > most * MARGIN:
+            takes = f"p{metric.percentile:g} takes {needed:,} flows"
+            text = f"metric '{metric.name}' will be empty: {takes}, a run has about {most:,}"
+            yield Remark("warning", text)
+    seeds = len({spec.data["seed"] for spec in specs})
+    for figure in figures if scenes else ():
+        most = max(figure.at_most(f.sizes, f.classes) for f in scenes) * seeds
+        needs = [(p, samples_needed(p, figure.min_flows)) for p in figure.percentiles]
+        takes = " and ".join(f"p{p:g} takes {n:,}" for p, n in needs if n > most * MARGIN)
+        if takes:
+            text = f"figure '{figure.name}' will lack points: {takes} flows in a bucket of sizes"
+            yield Remark("warning", f"{text}, the fullest has about {most:,}")
+
+
+def _flows_of(experiment: Experiment) -> list[Flows]:
+    """The flows of every setting with the first seed; none when they are too many to look at."""
+    from pyorch.config import traffic
+
+    found: dict[str, Flows] = {}
+    for point in experiment.points:
+        data, seed = point.data, experiment.seeds[0]
+        duration = data["run"]["duration_ps"]
+        key = json.dumps([data["topology"], data["traffic"], duration], sort_keys=True)
+        if key not in found:
+            try:
+                found[key] = traffic.flows(data["traffic"], point.network, seed, duration)
+            except UserError:  # said by the run that needs it
+                return []
+        if len(found) > MOST_DRAWN or sum(map(len, found.values())) > MOST_FLOWS:
+            return []
+    return list(found.values())

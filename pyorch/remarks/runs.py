@@ -1,0 +1,95 @@
+"""What finished runs say of themselves."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyorch.remarks.base import Remark, which
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+    from pyorch.store import Store
+
+MOST_WARNINGS = 6
+
+Summary = Mapping[str, Any]
+"""summary.json of a run."""
+Done = Sequence[tuple["RunSpec", Summary]]
+
+
+def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Remark]:
+    """What the finished runs among the specs say of themselves, most important first."""
+    done: list[tuple[RunSpec, Summary]] = []
+    for spec in specs:
+        try:
+            done.append((spec, store.read_summary(spec.hash(fingerprint))))
+        except (OSError, ValueError):  # not done, or damaged: that is told elsewhere
+            continue
+    return [*_deadlocks(done), *_losses(done), *_unfinished(done), *_equal(done), *_warned(done)]
+
+
+def _specs(done: Done) -> list[RunSpec]:
+    return [spec for spec, _ in done]
+
+
+def _number(summary: Summary, name: str) -> float:
+    return float(summary.get("summary", {}).get(name) or 0)
+
+
+def _deadlocks(done: Done) -> Iterator[Remark]:
+    lasting = [spec for spec, summary in done if _number(summary, "deadlocked_at_end")]
+    if lasting:
+        yield Remark("deadlock", f"in {which(lasting, _specs(done))}")
+    passing = [
+        spec
+        for spec, summary in done
+        if _number(summary, "deadlocked") and not _number(summary, "deadlocked_at_end")
+    ]
+    if passing:
+        yield Remark("deadlock", f"that dissolved, in {which(passing, _specs(done))}")
+
+
+def _losses(done: Done) -> Iterator[Remark]:
+    name = "dropped_lossless_frames"
+    lost = [spec for spec, summary in done if _number(summary, name)]
+    if lost:
+        frames = int(sum(_number(summary, name) for _, summary in done))
+        yield Remark(
+            "loss", f"{frames:,} frames of lossless classes, in {which(lost, _specs(done))}"
+        )
+
+
+def _unfinished(done: Done) -> Iterator[Remark]:
+    open_ = [spec for spec, summary in done if _number(summary, "flows_unfinished")]
+    if open_:
+        flows = int(sum(_number(summary, "flows_unfinished") for _, summary in done))
+        total = int(sum(_number(summary, "flows_total") for _, summary in done))
+        text = f"{flows:,} of {total:,} flows did not finish, in {which(open_, _specs(done))}"
+        yield Remark("unfinished", text)
+
+
+def _equal(done: Done) -> Iterator[Remark]:
+    """Settings of which all seeds gave the same numbers: more seeds only cost time."""
+    numbers: dict[str, list[str]] = defaultdict(list)
+    for spec, summary in done:
+        key = json.dumps(dict(spec.params), sort_keys=True, default=str)
+        numbers[key].append(json.dumps(summary.get("summary", {}), sort_keys=True))
+    several = [found for found in numbers.values() if len(found) > 1]
+    equal = sum(len(set(found)) == 1 for found in several)
+    if equal:
+        where = "" if equal == len(several) else f" in {equal} of {len(several)} settings"
+        yield Remark("seeds", f"every seed gave the same results{where}: one seed is enough")
+
+
+def _warned(done: Done) -> Iterator[Remark]:
+    by_text: dict[str, list[RunSpec]] = defaultdict(list)
+    for spec, summary in done:
+        for text in dict.fromkeys(summary.get("warnings", ())):
+            by_text[text].append(spec)
+    for text, specs in list(by_text.items())[:MOST_WARNINGS]:
+        yield Remark("warning", f"in {which(specs, _specs(done))}: {text}")
+    if len(by_text) > MOST_WARNINGS:
+        yield Remark("warning", f"... and {len(by_text) - MOST_WARNINGS} more, in the report")
