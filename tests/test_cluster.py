@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -41,7 +41,7 @@ from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm, parse_queue
 from pyorch.engine.slurm.settings import load_settings, parse_limit, slurm_time
 from pyorch.engine.slurm.state import JobState, State, classify
 from pyorch.engine.slurm.submission import Submission, SubmittedArray, TaskNote, create, write_note
-from pyorch.errors import UserError
+from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
 from pyorch.store import Store
@@ -1186,3 +1186,56 @@ def test_two_processes_submit_one_after_the_other(tmp_path: Path) -> None:
     second.join()
     first.wait()
     first.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("queue", "cancelled", "kept"),
+    [
+        ("held", False, True),
+        ("held", True, True),  # a job that runs until Slurm has ended it
+        ("empty", False, False),
+        ("away", False, True),
+        ("away", True, False),
+        ("none", False, True),
+    ],
+)
+def test_clean_keeps_the_builds_of_a_sweep(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    queue: str,
+    cancelled: bool,
+    kept: bool,
+) -> None:
+    """Jobs in the queue will load theirs; where Slurm does not answer, all with runs to do."""
+    monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
+    monkeypatch.delenv("PYORCH_RESULTS", raising=False)
+    store = make_store(tmp_path)
+    made = submit_in_file(store, [0, 1])
+    builds = [tmp_path / "build" / "release" / name for name in ("used", "old")]
+    for build in builds:
+        build.mkdir(parents=True)
+        (build / "build.json").touch()
+        (build / "in-use").touch()
+    (builds[0].parent / ".lock").touch()
+    write_manifest(made.manifest, [make_spec(0), make_spec(1)], FINGERPRINT, builds[0])
+    if cancelled:
+        made.mark_cancelled()
+
+    def answer(_: Slurm, names: Sequence[str]) -> list[QueuedJob]:
+        if queue == "away":
+            raise AwayError("nobody there")
+        if queue == "none":
+            raise UserError([Problem("Slurm", "not here", None, None)])
+        return [QueuedJob(name, 7, 0, "PENDING") for name in names if queue == "held"]
+
+    monkeypatch.setattr(Slurm, "queue", answer)
+    assert develop.clean() == 0
+    assert builds[0].is_dir() == kept
+    assert not builds[1].exists()
+    told = f"kept {builds[0]}: jobs of study in Slurm load it (invoke cancel study)"
+    assert (told in capsys.readouterr().out) == kept
+    for seed in (0, 1):
+        commit(store, seed)
+    assert develop.clean() == 0
+    assert not builds[0].exists()

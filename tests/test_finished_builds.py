@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -296,7 +297,7 @@ def step_and_die(*arguments):
     [
         ("finished.place", "True"),
         ("finished._make_durable", "True"),
-        ("finished._delete", "True"),
+        ("finished.delete", "True"),
         ("finished.Path.rename", "arguments[0].name.startswith('.new-')"),
     ],
 )
@@ -340,7 +341,8 @@ def test_a_full_disk_leaves_no_build(
 SLOW = """#!/bin/sh
 case "$*" in *" -c "*) ;; *) exec g++ "$@";; esac
 g++ "$@" || exit 1
-case "$*" in *demo-counter.cc) touch {here}/began; until [ -e {here}/go ]; do sleep 0.1; done;; esac
+case "$*" in *demo-counter.cc) touch {here}/began ;; *) exit 0 ;; esac
+for n in $(seq 3000); do [ -e {here}/go ] || sleep 0.1; done
 """
 
 
@@ -365,6 +367,45 @@ def test_an_edit_while_it_is_compiled(tmp_path: Path) -> None:
     assert folders[0] == folders[1], outputs
     assert count(folders[0])[0] == 42
     assert finished.builds_in(folders[0].parent) == [folders[0]]
+
+
+LATE = """#!/bin/sh
+case "$*" in *" -c "*rdma-simulation.cc) ;; *) exec g++ "$@";; esac
+mkdir {here}/began || exec g++ "$@"
+g++ "$@" || exit 1
+for word; do case "$last" in -o) object="$word";; esac; last="$word"; done
+cp "$object" {here}/late.o
+echo $$ > {here}/began/pid
+for n in $(seq 3000); do [ -e {here}/go ] || sleep 0.1; done
+cp {here}/late.o "$object"
+touch {here}/gone
+"""
+
+
+@pytest.mark.cpp
+def test_a_compiler_that_outlives_a_killed_build(tmp_path: Path) -> None:
+    """What it writes later, of a source that was edited since, ends up in no build."""
+    root = tmp_path / "project"
+    shutil.copytree(MODULES, root / "ns3-modules")
+    compiler = tmp_path / "c++"
+    compiler.write_text(LATE.format(here=tmp_path))
+    compiler.chmod(0o755)
+    environment = os.environ | {"CXX": str(compiler)}
+    first = python(BUILD, root, env=environment)
+    while not (tmp_path / "began" / "pid").exists():
+        assert first.poll() is None, first.communicate()
+    first.kill()
+    start_at(root, 41)
+    output, errors = python(BUILD, root, env=environment).communicate()
+    assert count(Path(output.strip()))[0] == 42, errors
+    (tmp_path / "go").touch()
+    while not (tmp_path / "gone").exists():
+        time.sleep(0.01)
+    source = root / "ns3-modules" / "demo" / "model" / "demo-counter.cc"
+    source.write_text(source.read_text() + "int demo_added = 1;\n")
+    output, errors = python(BUILD, root, env=environment).communicate()
+    assert count(Path(output.strip()))[0] == 42, errors
+    first.communicate()
 
 
 @pytest.mark.cpp

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import os
-import shutil
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -24,7 +24,9 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
 from pyorch.paths import Paths, project_root
 
+#: In the working folder: what it was made from, unless somebody was killed there, and since when.
 _IDENTITY = "identity.json"
+_BEGAN = "began"
 #: In a profile's folder: where CMake and Ninja compile, and what they said last.
 _WORK = "work"
 _LOG = "build.log"
@@ -233,16 +235,16 @@ def _build(request: _Request, tools: Toolchain) -> BuildInfo:
 
 def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> BuildInfo:
     """Compile in the working folder, and commit what came out of it. Raises _ChangedError."""
-    _start_afresh_if_stale(request, tools)
     before = _snapshot(request)
     fingerprint = sources.fingerprint(
         request.modules, tools.ns3.version, str(tools.compiler), request.flags
     )
     folder = _folder(request, tools.ns3, fingerprint)
     programs = folder / _programs(request)
-    log.run("configure", _configure_command(request, tools))
     jobs = str(len(os.sched_getaffinity(0)))
-    log.run("compile", [tools.ninja, "-C", str(request.work), "-j", jobs, request.target])
+    with _working_folder(request, tools):
+        log.run("configure", _configure_command(request, tools))
+        log.run("compile", [tools.ninja, "-C", str(request.work), "-j", jobs, request.target])
     info = _open(folder)
     if info is None:
         info = _info(request, tools, fingerprint, folder)
@@ -313,11 +315,13 @@ def _forget(request: _Request, info: BuildInfo) -> None:
                 finished.remove(programs)
 
 
-def _start_afresh_if_stale(request: _Request, tools: Toolchain) -> None:
+@contextmanager
+def _working_folder(request: _Request, tools: Toolchain) -> Iterator[None]:
     """Empty the working folder when what is in it was made elsewhere or by something else.
 
     CMake and Ninja look at times and commands only: they would not notice another compiler
-    behind the same name, nor a source in whose place an older file was put.
+    behind the same name, nor a source in whose place an older file was put. Nor is a folder trusted
+    in which somebody was killed: a compiler that outlived him may still write there.
     """
     identity = {
         "folder": str(request.work),
@@ -330,18 +334,22 @@ def _start_afresh_if_stale(request: _Request, tools: Toolchain) -> None:
     if request.base:
         identity["outside"] = [str(module.folder) for module in request.compiled]
     present = sources.snapshot(_all_files(request))
-    file = request.work / _IDENTITY
+    file, began = request.work / _IDENTITY, request.work / _BEGAN
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
-        began = file.stat().st_mtime_ns
-        same = known["made_by"] == identity and sources.is_newer(present, known["sources"], began)
+        since = began.stat().st_mtime_ns
+        same = known["made_by"] == identity and sources.is_newer(present, known["sources"], since)
     except (OSError, ValueError, KeyError, TypeError):
         same = False
     if not same:
-        if request.work.exists():
-            shutil.rmtree(request.work)
+        finished.delete(request.work)
         request.work.mkdir()
-    _write_json(file, {"made_by": identity, "sources": present})
+    file.unlink(missing_ok=True)
+    began.write_text("", encoding="utf-8")  # the disk's clock, not this machine's
+    try:
+        yield
+    finally:
+        _write_json(file, {"made_by": identity, "sources": present})
 
 
 def _configure_command(request: _Request, tools: Toolchain) -> list[str]:

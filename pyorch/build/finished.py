@@ -63,24 +63,25 @@ def remove(folder: Path) -> bool:
     try:
         lock = os.open(folder / IN_USE, os.O_RDWR | os.O_CLOEXEC)  # NFS wants it writable
     except FileNotFoundError:
-        _delete(folder)
+        delete(folder)
         return True
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     else:
-        _delete(folder)
+        delete(folder)
         return True
     finally:
         os.close(lock)
 
 
-def _delete(folder: Path) -> None:
-    """Make a folder vanish at once, then delete what was in it."""
+def delete(folder: Path) -> None:
+    """Make a folder vanish at once, if there is one, then delete what was in it."""
     gone = folder.with_name(f"{_GONE}{uuid.uuid4().hex}")
-    folder.rename(gone)
-    shutil.rmtree(gone)
+    with suppress(FileNotFoundError):
+        folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)  # what is left goes when there is a build next time
 
 
 def builds_in(profile: Path) -> list[Path]:
@@ -156,8 +157,7 @@ def made_aside(folder: Path) -> Iterator[Path]:
         yield new
         (new / IN_USE).touch()
         _make_durable(new)
-        if folder.exists():
-            _delete(folder)
+        delete(folder)
         new.rename(folder)
         _sync(folder.parent)
     except BaseException:
