@@ -183,6 +183,15 @@ def test_the_same_command_again_does_only_what_is_missing(tmp_path: Path) -> Non
     assert run_batch(tmp_path, [make_spec(0, "")]) == BatchResult(done=0, left=0)
 
 
+def test_a_run_that_was_made_since_the_batch_began_is_not_begun(tmp_path: Path) -> None:
+    """Another process may work at the same runs: a job's orphan, or a second shell."""
+    specs = [make_spec(seed, "") for seed in range(3)]
+    run_batch(tmp_path, specs[:2])
+    engine = LocalEngine(make_store(tmp_path), 1, worker_command(tmp_path), io.StringIO())
+    assert engine.run(specs, make_build(tmp_path)) == BatchResult(done=3, left=0)
+    assert sorted(started(tmp_path)) == [0, 1, 2]
+
+
 def test_no_more_than_jobs_at_once(tmp_path: Path) -> None:
     """With one job the runs follow each other in the order of the plan."""
     began = time.monotonic()

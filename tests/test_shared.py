@@ -17,20 +17,11 @@ from pathlib import Path
 import pytest
 
 from pyorch.build import ensure_built
+from tests.users import second_user
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDED = ("useradd", "userdel", "groupadd", "groupdel")
-_SYSTEM_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
-pytestmark = [
-    pytest.mark.cpp,
-    pytest.mark.slow,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root can make two users"),
-    pytest.mark.skipif(
-        not all(shutil.which(name, path=_SYSTEM_PATH) for name in NEEDED),
-        reason=f"not all of {', '.join(NEEDED)} are installed",
-    ),
-]
+pytestmark = [pytest.mark.cpp, pytest.mark.slow]
 
 STUDY = """
 title = "Shared"
@@ -82,9 +73,9 @@ flow_control = ["conceptual-gfc"]
 
 @dataclass(frozen=True)
 class User:
-    """Someone with a home, in a group with another."""
+    """Someone with a home, and with a group that another is in too."""
 
-    name: str
+    entry: pwd.struct_passwd
     group: int
     home: Path
     python: str
@@ -93,7 +84,7 @@ class User:
     @property
     def uid(self) -> int:
         """The number of the user."""
-        return pwd.getpwnam(self.name).pw_uid
+        return self.entry.pw_uid
 
     def start(self, *arguments: str, results: Path, umask: int = 0o002) -> subprocess.Popen[str]:
         """Run Python as this user."""
@@ -103,9 +94,9 @@ class User:
         return subprocess.Popen(
             [self.python, *arguments],
             cwd=self.home,
-            env=known | own | {"USER": self.name, "TMPDIR": str(self.home)},
+            env=known | own | {"USER": self.entry.pw_name, "TMPDIR": str(self.home)},
             user=self.uid,
-            group=pwd.getpwnam(self.name).pw_gid,
+            group=self.entry.pw_gid,
             extra_groups=[self.group],
             umask=umask,
             stdout=subprocess.PIPE,
@@ -142,36 +133,21 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def users(place: Path) -> Iterator[list[User]]:
-    """Two users of this machine, with a group in common, and a Python that both may run."""
-    ensure_built(quiet=True)
-    group = f"po{os.getpid()}"
-    made: list[User] = []
-    try:
-        call("groupadd", group)
-        number = int(subprocess.check_output(["getent", "group", group], text=True).split(":")[2])
-        for name in (f"{group}a", f"{group}b"):
-            call("useradd", "--no-create-home", "--user-group", "--groups", group, name)
-            user = User(name, number, place / name, *python_for_all())
-            made.append(user)
-            user.home.mkdir()
-            os.chown(user.home, user.uid, -1)
+    """Two users of this machine, the second in the first one's group, who both can run Python."""
+    with second_user("a") as first, second_user("b") as second:
+        ensure_built(quiet=True)
+        made = []
+        for entry in (first, second):
+            home = place / entry.pw_name
+            home.mkdir()
+            os.chown(home, entry.pw_uid, entry.pw_gid)
+            made.append(User(entry, first.pw_gid, home, *python_for_all()))
         check = "import cppyy, invoke, pyarrow, pyorch"
         process = made[0].start("-c", check, results=place)
-        output, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=600)
         if process.returncode != 0:
             pytest.skip(f"users other than root cannot run Python and pyorch here: {output[-200:]}")
         yield made
-    finally:
-        for user in made:
-            call("userdel", user.name)
-        call("groupdel", group)
-
-
-def call(program: str, *arguments: str) -> None:
-    """Run a program of the system."""
-    path = shutil.which(program, path=_SYSTEM_PATH)
-    assert path is not None
-    subprocess.run([path, *arguments], check=True, capture_output=True)
 
 
 def python_for_all() -> tuple[str, str]:

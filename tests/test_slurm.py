@@ -286,6 +286,7 @@ def sweep(tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> 
         if cluster.states().get(node) != "idle":
             cluster.kill_daemon(node)
             cluster.start_node(node)
+            cluster.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
     wait_for(cluster.is_idle, "all nodes idle again", 60)
 
 
@@ -444,6 +445,9 @@ class Trouble:
         """
         down = {"down", "down*"}
         wait_for(lambda: {self.cluster.states()[n] for n in ("n1", "n2")} <= down, "dead nodes")
+        for run in (self.cut, self.orphan):  # Slurm puts requeued jobs behind the rest of an array
+            job = f"JobId={self.first.arrays[0].job_id}_{run.task}"
+            self.cluster.call("scontrol", "update", job, "Nice=-100")
         self.cluster.start_node("n1")
         wait_for(lambda: "waiting for it" in self.sweep.logs(), "the job that replaces the orphan")
         self.orphan.go_on()

@@ -168,6 +168,10 @@ class LocalEngine:
 
     def _start(self, batch: _Batch, launcher: Launcher, index: int, spec: RunSpec) -> None:
         run_hash = spec.hash(batch.build.fingerprint)
+        if self._store.is_done(run_hash):  # somebody else has made it since the batch began
+            batch.done += 1
+            batch.progress.finish_run(failed=False, running=batch.fractions())
+            return
         attempt = self._store.begin(run_hash)
         process = launcher.start(index, attempt)
         batch.children[index] = _Child(process, spec, run_hash, attempt)
