@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Tables = dict[str, dict[str, NDArray[Any]]]
 
 SLICES = 100
-"""In how many steps a run is simulated; between them it tells how far it is."""
+"""In how many steps a run is simulated."""
 
 ALL_CLASSES = 0xFF
 ANY_PEER = -1
@@ -73,7 +73,7 @@ def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, f
     for trace in spec.data["traces"]:  # only what is built can be traced
         add_trace(simulation, topology, trace)
     clock.end("setup")
-    advance(simulation, _end_ps(spec.data), run)
+    advance(simulation, spec.data["run"], run)
     problems = _lines(simulation.Finish())
     clock.end("run")
     tables = read_tables(simulation)
@@ -242,21 +242,25 @@ def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
 # Simulation -> files
 
 
-def _end_ps(data: Mapping[str, Any]) -> int:
-    return int(data["run"]["duration_ps"]) + int(data["run"]["drain_ps"])
+def advance(simulation: Any, settings: Mapping[str, Any], run: RunPaths) -> None:
+    """Simulate to the end that [run] sets, in slices, and keep the heartbeat.
 
+    The ends of slices are events that are counted, so they are the same whatever the machine.
+    """
+    end_ps = int(settings["duration_ps"]) + int(settings["drain_ps"])
 
-def advance(simulation: Any, end_ps: int, run: RunPaths) -> None:
-    """Simulate up to a time [ps], in slices, and keep the heartbeat."""
-    heartbeat = Heartbeat(run.heartbeat)
-    try:
+    def done() -> float:
+        """The share of the time or, where the run stops when all is delivered, of the payload."""
+        share = int(simulation.Now()) / end_ps
+        delivered = float(simulation.GetDeliveredShare())
+        return max(share, delivered) if settings["stop_when_done"] else share
+
+    # so that the heartbeat goes on meanwhile; nothing that runs in here calls Python
+    type(simulation).Run.__release_gil__ = True
+    with Heartbeat(run.heartbeat, done):
         for number in range(1, SLICES + 1):
-            more = simulation.Run(end_ps * number // SLICES)
-            heartbeat.beat(simulation.Now(), end_ps)
-            if not more:
+            if not simulation.Run(end_ps * number // SLICES):
                 break
-    finally:
-        heartbeat.close()
 
 
 def read_tables(simulation: Any) -> Tables:

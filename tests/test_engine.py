@@ -455,16 +455,20 @@ def test_an_abort_is_told_by_its_message_first(
 
 
 def test_a_heartbeat_tells_the_fraction(tmp_path: Path) -> None:
-    """A heartbeat is written at most once an interval, and read back as a fraction."""
-    now = [0.0]
+    """It is written by itself while the work goes on; what does not change gives no sign."""
+    share = [0.0]
     path = tmp_path / "heartbeat"
-    heartbeat = Heartbeat(path, interval_s=0.2, clock=lambda: now[0])
     assert read_heartbeat(path) == 0.0
-    for time_s, picoseconds, fraction in [(0.0, 100, 0.1), (0.1, 500, 0.1), (0.3, 1000, 1.0)]:
-        now[0] = time_s
-        heartbeat.beat(picoseconds, 1000)
-        assert read_heartbeat(path) == fraction
-    heartbeat.close()
+    with Heartbeat(path, lambda: share[0], interval_s=0.001):
+        for wanted in (0.1, 0.5, 2.0):
+            share[0] = wanted
+            deadline = time.monotonic() + 30
+            while read_heartbeat(path) != min(wanted, 1.0):
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
+        os.utime(path, (1000, 1000))
+        time.sleep(0.02)
+        assert path.stat().st_mtime == 1000
     assert read_heartbeat(tmp_path / "missing") == 0.0
 
 
@@ -495,6 +499,22 @@ def test_plain_progress_is_sparse() -> None:
         "1/5 runs, running 50%, 2 s left\n"
         "4/5 runs, 1 failed, running 50%, 0 s left\n"
         "5/5 runs, 1 failed, took 5 s\n"
+    )
+
+
+def test_a_log_hears_of_long_runs() -> None:
+    """Without a terminal: while no run ends, a line at least every half minute."""
+    now, stream = [0.0], io.StringIO()
+    progress = Progress(2, stream, clock=lambda: now[0])
+    for second in range(1, 101):
+        now[0] = float(second)
+        progress.update([second / 200])
+        if second == 50:
+            progress.finish_run(failed=False, running=[0.25])
+    assert stream.getvalue() == (
+        "0/2 runs, running 15%, 6 min 10 s left\n"
+        "1/2 runs, running 25%, 30 s left\n"
+        "1/2 runs, running 40%, 34 s left\n"
     )
 
 

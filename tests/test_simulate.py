@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,14 @@ import pytest
 from pyorch.paths import RunPaths
 from pyorch.plan import RunSpec
 from pyorch.progress import read_heartbeat
-from pyorch.simulate import RefusedError, WrongResultError, read_tables, simulate, write_table
+from pyorch.simulate import (
+    RefusedError,
+    WrongResultError,
+    advance,
+    read_tables,
+    simulate,
+    write_table,
+)
 from pyorch.store import metrics_digest
 
 STAR = {
@@ -89,6 +97,10 @@ class FakeSimulation:
     def Now(self) -> int:
         """Give the time."""
         return self.now
+
+    def GetDeliveredShare(self) -> float:
+        """Give three quarters of what is delivered at the end."""
+        return 0.75
 
     def Finish(self) -> str:
         """Give the problems."""
@@ -238,10 +250,32 @@ def test_tables_and_summary_are_written(tmp_path: Path) -> None:
     }
 
 
-def test_the_heartbeat_knows_the_end(tmp_path: Path) -> None:
-    """The fraction is that of duration and drain together: 12 of 1200 ps after the first slice."""
-    run, _ = run_fake(tmp_path)
-    assert read_heartbeat(run.heartbeat) == pytest.approx(12 / 1200)
+class Slow(FakeSimulation):
+    """Stays long in the slice that ends at 588 ps, half way less a slice."""
+
+    def Run(self, until: int) -> bool:
+        """Simulate 588 ps and wait until this is noted."""
+        self.now = until
+        deadline = time.monotonic() + 30
+        while until == 588 and read_heartbeat(self.beating) != self.expected:
+            assert time.monotonic() < deadline, read_heartbeat(self.beating)
+            time.sleep(0.01)
+        return until < 588
+
+    beating: Path
+    expected: float
+
+
+@pytest.mark.parametrize(("stop_when_done", "share"), [(False, 588 / 1200), (True, 0.75)])
+def test_the_heartbeat_tells_what_is_over(
+    tmp_path: Path, stop_when_done: bool, share: float
+) -> None:
+    """While a slice lasts: time, drain included; where a run stops when done, what is delivered."""
+    run = RunPaths(tmp_path)
+    Slow.beating, Slow.expected = run.heartbeat, pytest.approx(share)
+    settings = {"duration_ps": 1000, "drain_ps": 200, "stop_when_done": stop_when_done}
+    advance(Slow(7), settings, run)
+    assert read_heartbeat(run.heartbeat) == pytest.approx(share)
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -164,7 +164,8 @@ class LocalEngine:
             selector.select(TICK_S)
             for child in [c for c in batch.children.values() if c.process.poll() is not None]:
                 self._end(batch, child)
-            batch.progress.update(batch.fractions() if batch.progress.is_live else ())
+            if batch.progress.is_due:
+                batch.progress.update(batch.fractions())
 
     def _start(self, batch: _Batch, launcher: Launcher, index: int, spec: RunSpec) -> None:
         run_hash = spec.hash(batch.build.fingerprint)

@@ -186,6 +186,7 @@ class Simulation::Impl
     std::vector<std::pair<uint32_t, uint32_t>> ends; //!< source and destination by flow
     std::vector<int64_t> idealTimes;     //!< by flow (ps), in the network as it was built; -1: none
     Progress progress;                   //!< of the hosts
+    double finiteBytes{0};               //!< payload of all flows with an end (bytes)
     std::string congestionControl;       //!< TypeId name; empty: none
     std::vector<uint32_t> byStart;       //!< flows in the order of their starts
     std::size_t nextStart{0};            //!< next of them
@@ -619,6 +620,7 @@ Simulation::AddFlows(const uint32_t* src,
         m_impl->ends.emplace_back(src[i], dst[i]);
         m_impl->queuePairs.push_back(m_impl->fabric->Make<QueuePair>("ns3::rdma::QueuePair"));
         m_impl->progress.finite += sizes[i] > 0;
+        m_impl->finiteBytes += static_cast<double>(sizes[i]);
     }
     return first;
 }
@@ -961,6 +963,13 @@ uint64_t
 Simulation::GetFinishedFlows() const
 {
     return m_impl->progress.finished;
+}
+
+double
+Simulation::GetDeliveredShare() const
+{
+    const auto delivered = static_cast<double>(m_impl->progress.delivered);
+    return m_impl->finiteBytes > 0 ? delivered / m_impl->finiteBytes : 1.0;
 }
 
 void

@@ -338,6 +338,15 @@ class Simulation
     uint64_t GetFinishedFlows() const;
 
     /**
+     * @brief How much of the payload of all finite flows has been delivered in order so far.
+     *
+     * May be called from another thread while Run goes on, as Now may.
+     *
+     * @return a share from 0 to 1; 1 when there is no finite flow.
+     */
+    double GetDeliveredShare() const;
+
+    /**
      * @brief Close open intervals, fill the table "flow" and check that bytes are conserved.
      *
      * The first call does so; later ones give its answer again.

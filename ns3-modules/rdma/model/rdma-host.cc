@@ -415,9 +415,10 @@ Host::GetLatency() const
 }
 
 void
-Host::NoteDelivery()
+Host::NoteDelivery(uint64_t bytes)
 {
     m_progress->lastDelivery = NowPs();
+    m_progress->delivered += bytes;
 }
 
 void

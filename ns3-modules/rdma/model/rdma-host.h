@@ -24,6 +24,7 @@ struct Progress
     int64_t lastDelivery{-1}; //!< last data received in order (ps); -1: none yet
     uint64_t finished{0};     //!< messages received whole
     uint64_t finite{0};       //!< messages there are; when all are received the run may stop
+    uint64_t delivered{0};    //!< payload of these, received in order (bytes)
     bool stopWhenDone{false}; //!< stop the simulator then
     Callback<void, uint32_t> whenFinished; //!< told of each flow received whole; null: nobody asks
 };
@@ -87,8 +88,12 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
      * @param queuePair it.
      */
     void Activate(QueuePair* queuePair);
-    /// A queue pair received data in order.
-    void NoteDelivery();
+    /**
+     * @brief A queue pair received data in order.
+     *
+     * @param bytes payload of a message with an end; 0 for a greedy source.
+     */
+    void NoteDelivery(uint64_t bytes);
     /**
      * @brief A queue pair received its message whole.
      *

@@ -543,6 +543,7 @@ QueuePair::ReceiveData(const Frame& frame)
         return;
     }
     m_gapKnown = false;
+    const uint64_t before = m_outcome.delivered;
     do
     {
         m_outcome.delivered += GetPayload(m_expected);
@@ -552,7 +553,7 @@ QueuePair::ReceiveData(const Frame& frame)
             m_books->kept.pop_front();
         }
     } while (m_books && !m_books->kept.empty() && m_books->kept.front());
-    m_dst->NoteDelivery();
+    m_dst->NoteDelivery(m_demand.bytes == 0 ? 0 : m_outcome.delivered - before);
     if (m_expected == m_packets)
     {
         m_outcome.finish = NowPs();
