@@ -125,7 +125,7 @@ def _end() -> NoReturn:
     """Say how to go on, end all child processes, and leave. A second signal does not wait."""
     code = exit_code()
     if _process.ending:
-        _signal_all(_descendants(), signal.SIGKILL)
+        _end_children(0.0)
         os._exit(code)
     _process.ending = True
     for stream in (sys.stdout, sys.stderr):
@@ -137,7 +137,7 @@ def _end() -> NoReturn:
         line = f"interrupted ({cause}): {_process.go_on}\n"
         with contextlib.suppress(OSError):
             os.write(2, (_to_line_start() + line).encode())
-    _end_children()
+    _end_children(GRACE_S)
     os._exit(code)
 
 
@@ -146,7 +146,7 @@ def _to_line_start() -> str:
     return "\r\x1b[K" if os.isatty(2) else ""
 
 
-def _end_children() -> None:
+def _end_children(grace_s: float) -> None:
     """End everything that this process has started, and what that has started."""
     if not _descendants():
         return
@@ -154,7 +154,7 @@ def _end_children() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    kill_from = time.monotonic() + GRACE_S
+    kill_from = time.monotonic() + grace_s
     told: set[int] = set()
     while (alive := _descendants()) and time.monotonic() < kill_from + GRACE_S:
         kill = time.monotonic() >= kill_from

@@ -512,6 +512,12 @@ def _none(count: int) -> str:
     return _size(count) if count >= 0 else f"none: {-count} B too little"
 
 
+def _classes(mask: int) -> str:
+    """Say which classes a mask means; a number alone reads as a count."""
+    names = [str(number) for number in range(8) if mask >> number & 1]
+    return f"a mask, not a count: {'class' if len(names) == 1 else 'classes'} {', '.join(names)}"
+
+
 def toml_lines(switch: Switch) -> list[str]:
     """Return the sections of an experiment file with these values."""
     run = switch.frames
@@ -528,7 +534,7 @@ def toml_lines(switch: Switch) -> list[str]:
         "[buffer]",
         f'size = "{format_bytes(switch.size)}"',
         f'lossy_pool = "{format_bytes(switch.lossy_pool)}"',
-        f"lossless_classes = {switch.lossless}         # bit c: class c",
+        f"lossless_classes = {switch.lossless}         # {_classes(switch.lossless)}",
         'threshold = "static"         # or "dynamic", for which alpha and xon_offset are',
         f'xoff = "{switch.share}B"',
         f'xon = "{switch.share - switch.gap}B"',

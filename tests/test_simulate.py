@@ -24,6 +24,7 @@ from pyorch.simulate import (
     WrongResultError,
     advance,
     read_tables,
+    set_up,
     simulate,
     write_table,
 )
@@ -290,6 +291,29 @@ class Impossible(FakeSimulation):
     """Refuses its configuration."""
 
     check = "headroom of s0 is 1 B, needs 2 B\nXON above XOFF\n"
+
+
+def test_what_a_module_refuses_by_an_exception_is_a_refusal() -> None:
+    """The sentence of C++ is told, with object, attribute and value; a defect of ours is not."""
+    cppyy = pytest.importorskip("cppyy")
+    cppyy.cppdef(
+        """
+        #include <stdexcept>
+        namespace pyorch_test {
+        struct Strict {
+            void SetSimulator(const char*) {
+                throw std::invalid_argument("ns3::rdma::Host.Latency cannot be -1 ps");
+            }
+        };
+        }
+        """
+    )
+    data = {"run": {"simulator": "ns3::eventloop::EventLoop"}}
+    with pytest.raises(RefusedError) as caught:
+        set_up(cppyy.gbl.pyorch_test.Strict(), data)
+    assert caught.value.problems == ("ns3::rdma::Host.Latency cannot be -1 ps",)
+    with pytest.raises(KeyError):
+        set_up(cppyy.gbl.pyorch_test.Strict(), {})
 
 
 def test_an_impossible_configuration_is_not_simulated(tmp_path: Path) -> None:

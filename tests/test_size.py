@@ -116,6 +116,22 @@ def test_chips_name_their_source() -> None:
         assert size.read_switch("", {"asic": name}).fitting("pfc") >= 1
 
 
+@pytest.mark.parametrize(
+    ("classes", "line"),
+    [
+        ("1", "lossless_classes = 8         # a mask, not a count: class 3"),
+        ("2", "lossless_classes = 24         # a mask, not a count: classes 3, 4"),
+        (
+            "8",
+            "lossless_classes = 255         # a mask, not a count: classes 0, 1, 2, 3, 4, 5, 6, 7",
+        ),
+    ],
+)
+def test_the_mask_of_classes_does_not_read_as_a_count(classes: str, line: str) -> None:
+    """8 is class 3, not eight classes."""
+    assert line in size.toml_lines(size.read_switch("", {"asic": "tomahawk", "classes": classes}))
+
+
 @pytest.mark.cpp
 @pytest.mark.parametrize("delay", ["500ns", "1500ns"])
 def test_the_toml_is_accepted_and_the_simulator_agrees(tmp_path: Path, delay: str) -> None:

@@ -632,8 +632,10 @@ def test_trace_compares_with_the_stored_run(tmp_path: Path) -> None:
     file.write_text(re.sub(r"\[variants\.\"model.*", "", STUDY, flags=re.DOTALL), encoding="utf-8")
     assert invoke(tmp_path, "experiment", str(file)).returncode == 0
     runs = {path: path.read_bytes() for path in tmp_path.rglob("runs/*/*")}
-    done = invoke(tmp_path, "trace", str(file), "1", "--port", "s0", "--no-animation")
+    words = ["--port", "s0", "--no-animation", "--snap", "96"]
+    done = invoke(tmp_path, "trace", str(file), "1", *words)
     assert done.returncode == 0, done.stderr
+    assert "frames are cut to 96 bytes: Wireshark writes 'Malformed Packet'" in done.stdout
     assert "the same as those of the stored run" in done.stdout
     assert {path: path.read_bytes() for path in tmp_path.rglob("runs/*/*")} == runs
     assert len(list(tmp_path.rglob("traces/*/s0-h*.pcap"))) == 4

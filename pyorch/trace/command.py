@@ -52,6 +52,11 @@ def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seed
     if code != OK:
         return code
     _tell(answer, folder)
+    if options.snap_bytes < Options().snap_bytes:
+        print(
+            f"frames are cut to {options.snap_bytes} bytes: Wireshark writes 'Malformed Packet' "
+            "where it misses payload; the headers that are there are right"
+        )
     return _compare(plan, run_hash, answer, options)
 
 
@@ -188,6 +193,7 @@ def _run(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> tuple[int
     """Trace in a process of its own: an abort of the simulator must not take this one along."""
     from pyorch.engine.base import describe_exit
     from pyorch.engine.local import child_environment
+    from pyorch.engine.log import log_tail
 
     request = {
         "spec": spec.data,
@@ -198,13 +204,20 @@ def _run(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> tuple[int
     with tempfile.TemporaryDirectory() as aside:
         file = Path(aside) / "request.json"
         file.write_text(json.dumps(request), encoding="utf-8")
-        child = subprocess.run(
-            [sys.executable, "-m", "pyorch.trace.run", str(file)],
-            env=child_environment(plan.store.paths),
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        log = Path(aside) / "log.txt"
+        with log.open("wb") as errors:
+            child = subprocess.run(
+                [sys.executable, "-m", "pyorch.trace.run", str(file)],
+                env=child_environment(plan.store.paths),
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                check=False,
+                start_new_session=True,  # Ctrl-C is for this process, which ends the child
+            )
+        said = log_tail(log)
+    if said:
+        print(said, file=sys.stderr)
     if child.returncode:
         print(f"the traced run failed: {describe_exit(child.returncode)}", file=sys.stderr)
         return (BAD_INPUT if child.returncode == BAD_INPUT else FAILED), {}
