@@ -127,16 +127,16 @@ def _end() -> NoReturn:
     if _process.ending:
         _end_children(0.0)
         os._exit(code)
-    _process.ending = True
     for stream in (sys.stdout, sys.stderr):
         # RuntimeError: the signal came in the middle of a write
         with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
             stream.flush()
-    if not _process.told:
-        cause = signal.Signals(code - 128).name
-        line = f"interrupted ({cause}): {_process.go_on}\n"
-        with contextlib.suppress(OSError):
-            os.write(2, (_to_line_start() + line).encode())
+    cause = signal.Signals(code - 128).name
+    line = f"{_to_line_start()}interrupted ({cause}): {_process.go_on}\n"
+    said = b"" if _process.told else line.encode()
+    with contextlib.suppress(OSError):
+        _process.ending = True  # Python handles no signal between this and the end of the write
+        os.write(2, said)
     _end_children(GRACE_S)
     os._exit(code)
 

@@ -128,20 +128,21 @@ class LocalEngine:
         progress = Progress(len(specs), self._stream)
         batch = _Batch(manifest, build, deque(enumerate(specs)), progress)
         try:
-            write_manifest(manifest, specs, build.fingerprint, build.folder)
             with selectors.DefaultSelector() as selector, _signals(batch, selector):
-                launcher = self._launcher(manifest, selector, len(specs))
                 try:
-                    self._loop(batch, selector, launcher)
+                    write_manifest(manifest, specs, build.fingerprint, build.folder)
+                    launcher = self._launcher(manifest, selector, len(specs))
+                    try:
+                        self._loop(batch, selector, launcher)
+                    finally:
+                        self._stop(batch, launcher)
                 finally:
-                    self._stop(batch, launcher)
+                    progress.close()
+                    manifest.unlink(missing_ok=True)
         except OSError as error:
             if error.errno not in STORAGE_ERRORS:
                 raise
             raise storage_error(error, self._store.root, RESULTS_HINT) from error
-        finally:
-            progress.close()
-            manifest.unlink(missing_ok=True)
         return BatchResult(
             done=batch.done,
             left=len(specs) - batch.done,
