@@ -139,7 +139,8 @@ def experiment(
 ) -> None:
     """Run what is missing of an experiment, and write its report.
 
-    Exit codes: 0 all well, 1 a run or an expectation failed, 2 bad input, 130 interrupted.
+    Exit codes: 0 all well, 1 a run or an expectation failed, 2 bad input; 130, 143,
+    129 interrupted (Ctrl-C, SIGTERM, SIGHUP).
     After an interruption or a failure the same command goes on with what is missing.
     """
     from pyorch import cli
@@ -201,7 +202,7 @@ def trace(
     """Run one run again and write pcap files and a NetAnim animation of it.
 
     Exit codes: 0 all well, 1 the run failed or its results differ from the stored ones, 2 bad
-    input, 130 interrupted.
+    input; 130, 143, 129 interrupted.
     """
     from pyorch.trace import command
 
