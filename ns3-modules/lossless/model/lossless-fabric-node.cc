@@ -217,6 +217,11 @@ FabricNode::HandOver(Frame* frame)
 }
 
 void
+FabricNode::NotifyLeft(const Frame& /* frame */)
+{
+}
+
+void
 FabricNode::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const
 {
     if (m_oracle)
@@ -377,6 +382,11 @@ FabricNode::Drop(Frame* frame, DropCause cause)
     if (m_oracle && (cause == DropCause::SCHEME || cause == DropCause::LINK_DOWN))
     {
         m_oracle->NoteChange(); // nothing else takes a frame out of a queue that stands still
+    }
+    if (frame->paced)
+    {
+        frame->paced = false;
+        NotifyLeft(*frame);
     }
     if (frame->kind != FrameKind::MAC)
     {

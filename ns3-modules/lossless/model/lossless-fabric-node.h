@@ -211,6 +211,13 @@ class FabricNode : public Object
      */
     virtual uint64_t CountHeld() const;
     /**
+     * @brief A frame that was made here, with Frame::paced set, begins to go, or was dropped
+     * before.
+     *
+     * @param frame it.
+     */
+    virtual void NotifyLeft(const Frame& frame);
+    /**
      * @brief The link of a port went down or came up. The packet receiver is told.
      *
      * @param port the port.

@@ -90,6 +90,7 @@ struct alignas(64) Frame
     bool lost{false};                //!< its link failed while it was on the wire
     bool repeat{false};              //!< DATA: this packet was sent before
     bool charged{false}; //!< its bytes are in the shared buffer of the node that holds it
+    bool paced{false};   //!< the node that made it waits for it to leave (FabricNode::NotifyLeft)
     // What its ends touch
     uint16_t payload{0};            //!< payload bytes in it
     uint32_t src{0};                //!< node that made it

@@ -460,6 +460,7 @@ Port::Unblock(uint16_t queue)
     if (--m_blockCount[queue] == 0)
     {
         m_blocked &= ~(1ULL << queue);
+        NoteHeldUntil(queue % N_CLASSES, NowPs());
         UpdateHeld(queue % N_CLASSES);
         Kick();
     }
@@ -913,6 +914,11 @@ Port::Transmit(Frame* frame)
     m_wireOut[frame->cls] += wire;
     m_departure = Departure{frame->flow, frame->ingress, frame->bytes, frame->cls, frame->charged};
     frame->charged = false;
+    if (frame->paced)
+    {
+        frame->paced = false;
+        m_node->NotifyLeft(*frame); // may Kick: the port is busy already
+    }
     m_transmitTrace(*this, *frame);
     m_peer->m_inbound.Send(time + m_delay, frame);
     m_transmitEnd.Schedule(time);
@@ -1032,10 +1038,17 @@ Port::NotePaused(uint8_t cls, bool on)
             m_pauseRecorder->RecordPause(*this, cls, 1, m_pausedSince[cls]);
         }
         m_pausedSince[cls] = -1;
+        NoteHeldUntil(cls, NowPs());
     }
     UpdateHeld(cls);
     m_pausedTrace(*this, cls, on);
     m_node->TellPause(*this, cls, on, false);
+}
+
+void
+Port::NoteHeldUntil(uint8_t cls, int64_t until)
+{
+    m_heldUntil[cls] = std::max(m_heldUntil[cls], until);
 }
 
 void

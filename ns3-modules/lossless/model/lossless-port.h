@@ -253,6 +253,27 @@ class Port : public Object
      */
     void NotePaused(uint8_t cls, bool on);
 
+    /**
+     * @brief A flow control holds a class back up to a time, as a pause does; for one that uses
+     * neither Block nor NotePaused.
+     *
+     * @param cls class.
+     * @param until ps.
+     */
+    void NoteHeldUntil(uint8_t cls, int64_t until);
+
+    /**
+     * @brief When a class was held back last: paused, blocked, or without credit. A frame that
+     * waited longer has waited for its turn since.
+     *
+     * @param cls class.
+     * @return ps; 0: never. Later than now while it is held back up to a known time.
+     */
+    int64_t GetHeldUntil(uint8_t cls) const
+    {
+        return m_heldUntil[cls];
+    }
+
     /// What a flow control of this port answers to WouldHold or WaitsFor may have become yes,
     /// though no frame joined a queue that is held back.
     void NoteFirmer();
@@ -677,6 +698,7 @@ class Port : public Object
     int64_t m_pausedTime{0};                      //!< closed intervals (ps)
     std::array<int64_t, N_CLASSES> m_sentSince;   //!< start of the open interval, or -1
     std::array<int64_t, N_CLASSES> m_pausedSince; //!< start of the open interval, or -1
+    std::array<int64_t, N_CLASSES> m_heldUntil{}; //!< see GetHeldUntil
     Recorder* m_queueRecorder{nullptr};           //!< or null
     Recorder* m_egressRecorder{nullptr};          //!< or null
     Recorder* m_rateRecorder{nullptr};            //!< or null

@@ -54,7 +54,8 @@ BytesInTime(uint64_t rate, int64_t time)
  * A frame that may start but has to wait for its turn (Wait) does not delay those behind it: they
  * are paid for from when it was its time, by at most its own length. So whoever shares a line gets
  * its rate whenever that is not above its fair share: its turn then comes within its own spacing,
- * and the limit of one frame is never reached.
+ * and the limit of one frame is never reached. A wait that is no wait for a turn, such as a pause,
+ * earns nothing (Forfeit).
  */
 class RateLimiter
 {
@@ -90,6 +91,20 @@ class RateLimiter
         m_waiting = false;
         Advance(now);
         m_waiting = true;
+    }
+
+    /**
+     * @brief Waiting earned nothing until a time: the line could not be had. What the rate of now
+     * earns from then on is the most that is left.
+     *
+     * @param until ps, at most now.
+     * @param now ps.
+     */
+    void Forfeit(int64_t until, int64_t now)
+    {
+        const Int128 most = static_cast<Int128>(m_rate) * (now - until);
+        Advance(now);
+        m_owed = m_owed < -most ? -most : m_owed;
     }
 
     /**

@@ -435,5 +435,14 @@ Host::NoteFinished(uint32_t flow)
     }
 }
 
+void
+Host::NotifyLeft(const Frame& frame)
+{
+    QueuePair* queuePair = PeekPointer((*m_queuePairs)[frame.flow]);
+    const int64_t held = m_ports.front()->GetHeldUntil(frame.cls);
+    queuePair->NotifyLeft(frame, held, NowPs());
+    Activate(queuePair);
+}
+
 } // namespace rdma
 } // namespace ns3

@@ -100,6 +100,7 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
      * @param flow its number.
      */
     void NoteFinished(uint32_t flow);
+    void NotifyLeft(const lossless::Frame& frame) override;
 
     lossless::Frame* Pull(uint8_t cls) override;
     void Reopen(uint16_t queue) override;

@@ -204,6 +204,10 @@ QueuePair::HoldUntil(int64_t until)
 bool
 QueuePair::CanSend(int64_t now) const
 {
+    if (m_inPort)
+    {
+        return false; // a pause may hold it there: the next one's time is not known yet
+    }
     if (m_books && !m_books->missing.empty())
     {
         return true;
@@ -324,9 +328,13 @@ QueuePair::MakeNext(int64_t now)
     frame->word[0] = !CanSend(now); // AckReq: without an answer nothing more may go
     m_outcome.sent += frame->payload;
     m_outcome.retransmitted += repeat ? frame->payload : 0;
-    if (m_paced)
+    if (m_paced && m_demand.rate)
     {
-        m_limiter.Start(frame->bytes + static_cast<int64_t>(m_src->GetPort(0).GetOverhead()), now);
+        frame->paced = m_inPort = true; // a cap counts from when the frame goes
+    }
+    else if (m_paced)
+    {
+        StartLimiter(*frame, now);
     }
     if (m_control)
     {
@@ -335,6 +343,20 @@ QueuePair::MakeNext(int64_t now)
     }
     WatchProgress(psn, now);
     return frame;
+}
+
+void
+QueuePair::NotifyLeft(const Frame& frame, int64_t held, int64_t now)
+{
+    m_inPort = false;
+    m_limiter.Forfeit(std::min(held, now), now);
+    StartLimiter(frame, now);
+}
+
+void
+QueuePair::StartLimiter(const Frame& frame, int64_t now)
+{
+    m_limiter.Start(frame.bytes + static_cast<int64_t>(m_src->GetPort(0).GetOverhead()), now);
 }
 
 void

@@ -139,6 +139,15 @@ class QueuePair : public Object
      * @return the frame.
      */
     lossless::Frame* MakeNext(int64_t now);
+    /**
+     * @brief A frame with Frame::paced begins to go, or was dropped before: the rate counts from
+     * now on, and not from when the frame was made.
+     *
+     * @param frame it.
+     * @param held until when its class was held back (ps); waiting earned nothing before.
+     * @param now ps.
+     */
+    void NotifyLeft(const lossless::Frame& frame, int64_t held, int64_t now);
 
     /**
      * @brief At the receiver.
@@ -277,6 +286,7 @@ class QueuePair : public Object
         std::deque<bool> kept;         //!< packets m_expected .. received out of order
     };
 
+    void StartLimiter(const lossless::Frame& frame, int64_t now);
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     void Advance(uint64_t acknowledged);
     void GoBack(uint64_t psn);
@@ -319,6 +329,7 @@ class QueuePair : public Object
     int64_t m_progress{0};                          //!< last sign of progress (ps)
     int64_t m_holdUntil{0};                         //!< send nothing before (ps)
     bool m_paced{false};                            //!< a rate below the line's is in force
+    bool m_inPort{false};                           //!< a paced frame has not left the port yet
     bool m_watching{false};                         //!< an occurrence of m_timer is scheduled
     lossless::RateLimiter m_limiter;                //!< spaces packets
     lossless::ReusableEvent<QueuePair> m_timer;     //!< looks for silence
