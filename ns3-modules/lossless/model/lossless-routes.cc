@@ -229,19 +229,19 @@ Routes::Restore(uint32_t node, uint32_t dst)
     m_diverted.erase(uint64_t{node} << 32 | dst);
 }
 
-std::string
-Routes::Pin(uint32_t flow, const std::vector<uint32_t>& nodes)
+Routes::Walk
+Routes::Follow(uint32_t flow, const std::vector<uint32_t>& nodes) const
 {
     std::ostringstream problem;
     problem << "path of flow " << flow << ": ";
-    Pinned pinned;
-    pinned.dst = nodes.back();
+    Walk walk;
     for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
     {
         if (i > 0 && !m_isSwitch[nodes[i]])
         {
             problem << "it leads through node " << nodes[i] << ", a host, which forwards nothing\n";
-            return problem.str();
+            walk.problem = problem.str();
+            return walk;
         }
         const auto& edges = m_edges[nodes[i]];
         const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& e) {
@@ -251,25 +251,72 @@ Routes::Pin(uint32_t flow, const std::vector<uint32_t>& nodes)
         {
             problem << "no link that is up leads from node " << nodes[i] << " to node "
                     << nodes[i + 1] << "\n";
-            return problem.str();
+            walk.problem = problem.str();
+            return walk;
         }
         if (i > 0)
         {
-            pinned.forward.push_back(edge->port);
+            walk.forward.push_back(edge->port);
         }
         if (i + 2 < nodes.size())
         {
-            pinned.backward.insert(pinned.backward.begin(), edge->peerPort);
+            walk.backward.push_back(edge->peerPort);
         }
     }
-    m_pinned[flow] = std::move(pinned);
-    return {};
+    std::reverse(walk.backward.begin(), walk.backward.end());
+    return walk;
+}
+
+std::string
+Routes::Pin(uint32_t flow, const std::vector<uint32_t>& nodes)
+{
+    Walk walk = Follow(flow, nodes);
+    if (walk.problem.empty())
+    {
+        m_pinned[flow] = Pinned{.dst = nodes.back(),
+                                .forward = std::move(walk.forward),
+                                .backward = std::move(walk.backward),
+                                .data = true,
+                                .answers = true};
+    }
+    return walk.problem;
+}
+
+std::string
+Routes::PinAnswers(uint32_t flow, const std::vector<uint32_t>& nodes)
+{
+    Walk walk = Follow(flow, nodes);
+    if (walk.problem.empty())
+    {
+        Pinned& pinned = m_pinned[flow];
+        pinned.dst = nodes.front();
+        pinned.backward = std::move(walk.forward);
+        pinned.answers = true;
+    }
+    return walk.problem;
+}
+
+void
+Routes::FreeAnswers(uint32_t flow)
+{
+    if (const auto pinned = m_pinned.find(flow); pinned != m_pinned.end())
+    {
+        pinned->second.answers = false;
+    }
 }
 
 bool
 Routes::IsPinned(uint32_t flow) const
 {
-    return m_pinned.count(flow) > 0;
+    const auto pinned = m_pinned.find(flow);
+    return pinned != m_pinned.end() && pinned->second.data;
+}
+
+bool
+Routes::AreAnswersPinned(uint32_t flow) const
+{
+    const auto pinned = m_pinned.find(flow);
+    return pinned != m_pinned.end() && pinned->second.answers;
 }
 
 uint16_t

@@ -122,19 +122,39 @@ class Routes
     void Restore(uint32_t node, uint32_t dst);
 
     /**
-     * @brief Pin a flow to a path.
+     * @brief Pin a flow to a path; what answers it takes the same path backwards.
      * @param flow its number.
      * @param nodes all nodes from source to destination, two at least; switches between them.
      * @return empty, or what is wrong with it; nothing is pinned then.
      */
     std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
     /**
-     * @brief Is a flow pinned?
+     * @brief Pin what answers a flow (ACK, NACK, CNP) to a path of its own.
+     * @param flow its number.
+     * @param nodes all nodes from the flow's destination to its source, two at least.
+     * @return empty, or what is wrong with it; nothing is pinned then.
+     */
+    std::string PinAnswers(uint32_t flow, const std::vector<uint32_t>& nodes);
+    /**
+     * @brief Let what answers a flow go by ECMP, whatever its data frames do.
+     *
+     * @param flow its number.
+     */
+    void FreeAnswers(uint32_t flow);
+    /**
+     * @brief Are the data frames of a flow pinned?
      *
      * @param flow its number.
      * @return true if so.
      */
     bool IsPinned(uint32_t flow) const;
+    /**
+     * @brief Are the answers to a flow pinned?
+     *
+     * @param flow its number.
+     * @return true if so.
+     */
+    bool AreAnswersPinned(uint32_t flow) const;
 
     /**
      * @brief Ports of a node that lie on the spanning tree along which frames for all go. As with
@@ -198,14 +218,25 @@ class Routes
     static uint32_t Hash(uint32_t src, uint32_t dst, uint32_t flow);
 
   private:
-    /// Both directions of a pinned flow.
+    /// Both directions of a flow of which one at least is pinned.
     struct Pinned
     {
-        uint32_t dst;  //!< destination host
-        Path forward;  //!< of DATA
-        Path backward; //!< of what answers
+        uint32_t dst{0};     //!< destination host
+        Path forward;        //!< of DATA
+        Path backward;       //!< of what answers
+        bool data{false};    //!< DATA is pinned
+        bool answers{false}; //!< what answers is pinned
     };
 
+    /// A walk along a path, in both directions.
+    struct Walk
+    {
+        Path forward;        //!< egress ports of the switches in order
+        Path backward;       //!< of the way back
+        std::string problem; //!< what is wrong with it; empty: nothing
+    };
+
+    Walk Follow(uint32_t flow, const std::vector<uint32_t>& nodes) const;
     void FindTree();
 
     std::vector<std::vector<Edge>> m_edges;    //!< per node

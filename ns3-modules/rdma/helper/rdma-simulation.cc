@@ -23,6 +23,7 @@
 #include <functional>
 #include <limits>
 #include <sstream>
+#include <unordered_map>
 
 namespace ns3
 {
@@ -153,6 +154,9 @@ class Simulation::Impl
     QueuePair& GetFlow(uint32_t flow) const;
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
+    int64_t AnswerTime(const QueuePair& queuePair) const;
+    void RouteAnswers(uint32_t flow, const Hops& hops);
+    bool CheckPath(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers);
     std::string DescribeCycle() const;
 
     /// What keeps a flow from starting.
@@ -167,6 +171,13 @@ class Simulation::Impl
     {
         uint32_t flow; //!< its number
         int64_t delay; //!< from the end of the other (ps)
+    };
+
+    /// How answers go.
+    enum class AckRouting : uint8_t
+    {
+        ECMP,    ///< by a hash of their own
+        REVERSE, ///< as the data frames, backwards
     };
 
     /// Columns of "flow_rate".
@@ -184,7 +195,10 @@ class Simulation::Impl
     std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
     std::vector<QueuePair::Demand> demands;          //!< by flow
     std::vector<std::pair<uint32_t, uint32_t>> ends; //!< source and destination by flow
-    std::vector<int64_t> idealTimes;     //!< by flow (ps), in the network as it was built; -1: none
+    std::vector<int64_t> idealTimes;  //!< by flow (ps), in the network as it was built; -1: none
+    std::vector<int64_t> answerTimes; //!< by flow (ps), of an ACK alone; -1: none
+    std::unordered_map<uint32_t, AckRouting> ackRouting; //!< by flow, where it was asked for
+    std::vector<bool> answersPinned;     //!< by flow: answers have a path of their own; empty: none
     Progress progress;                   //!< of the hosts
     double finiteBytes{0};               //!< payload of all flows with an end (bytes)
     std::string congestionControl;       //!< TypeId name; empty: none
@@ -284,8 +298,7 @@ Simulation::Impl::TraceFrames(lossless::Port& port)
 bool
 Simulation::Impl::IsDone() const
 {
-    return fabric->IsStoppedByDeadlock() ||
-           (progress.stopWhenDone && progress.finite > 0 && progress.finished == progress.finite);
+    return fabric->IsStoppedByDeadlock() || progress.IsDone();
 }
 
 void
@@ -396,6 +409,49 @@ Simulation::Impl::IdealTime(const QueuePair& queuePair, const Hops& hops) const
         delays = port.GetDelay();
     }
     return time + delays + queuePair.GetDestination()->GetLatency();
+}
+
+int64_t
+Simulation::Impl::AnswerTime(const QueuePair& queuePair) const
+{
+    const lossless::Frame ack = queuePair.GetAnswerHeader();
+    const Host& receiver = *queuePair.GetDestination();
+    const auto hops = fabric->GetRoutes().Trace(receiver.GetId(), ack);
+    if (hops.empty())
+    {
+        return -1;
+    }
+    int64_t time = receiver.GetLatency() + queuePair.GetSource()->GetLatency();
+    for (const auto& [node, index] : hops)
+    {
+        const lossless::Port& port = fabric->GetNode(node).GetPort(index);
+        const int64_t wire = ack.bytes + static_cast<int64_t>(port.GetOverhead());
+        time += fabric->GetNode(node).GetPipelineLatency() + port.GetDelay() +
+                lossless::TransmissionTime(wire, port.GetRate());
+    }
+    return time;
+}
+
+void
+Simulation::Impl::RouteAnswers(uint32_t flow, const Hops& hops)
+{
+    lossless::Routes& routes = fabric->GetRoutes();
+    const auto routing = ackRouting.find(flow);
+    const bool own = flow < answersPinned.size() && answersPinned[flow];
+    if (!own && routing != ackRouting.end())
+    {
+        routes.FreeAnswers(flow);
+        if (routing->second == AckRouting::REVERSE && !hops.empty())
+        {
+            std::vector<uint32_t> path{ends[flow].second};
+            for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop)
+            {
+                path.push_back(hop->first);
+            }
+            pathProblems << routes.PinAnswers(flow, path);
+        }
+    }
+    queuePairs[flow]->SetAnswersPinned(routes.AreAnswersPinned(flow));
 }
 
 std::string
@@ -519,9 +575,10 @@ Simulation::SetDeadlockTest(int64_t period, bool stop)
 }
 
 void
-Simulation::SetStopWhenDone(bool stop)
+Simulation::SetStopWhenDone(bool stop, bool acknowledged)
 {
     m_impl->progress.stopWhenDone = stop;
+    m_impl->progress.untilAcked = acknowledged;
 }
 
 void
@@ -669,23 +726,75 @@ Simulation::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 void
 Simulation::SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n)
 {
-    m_impl->GetFlow(flow);
-    const std::vector<uint32_t> path(nodes, nodes + n);
-    for (const uint32_t node : path)
+    SetPaths(&flow, &n, nodes, 1);
+}
+
+void
+Simulation::SetPaths(const uint32_t* flows,
+                     const uint32_t* lengths,
+                     const uint32_t* nodes,
+                     uint32_t n)
+{
+    for (uint32_t i = 0; i < n; nodes += lengths[i], ++i)
     {
-        NS_ABORT_MSG_IF(node >= m_impl->fabric->GetNNodes(),
-                        "the path of flow " << flow << " names node " << node
-                                            << "; there are nodes 0.."
-                                            << m_impl->fabric->GetNNodes() - 1);
+        if (m_impl->CheckPath(flows[i], nodes, lengths[i], false))
+        {
+            m_impl->pathProblems << m_impl->fabric->GetRoutes().Pin(flows[i],
+                                                                    {nodes, nodes + lengths[i]});
+        }
     }
-    if (n < 3 || path.front() != m_impl->ends[flow].first ||
-        path.back() != m_impl->ends[flow].second)
+}
+
+void
+Simulation::SetAckPaths(const uint32_t* flows,
+                        const uint32_t* lengths,
+                        const uint32_t* nodes,
+                        uint32_t n)
+{
+    m_impl->answersPinned.resize(m_impl->ends.size());
+    for (uint32_t i = 0; i < n; nodes += lengths[i], ++i)
     {
-        m_impl->pathProblems << "path of flow " << flow
-                             << ": it must lead from its source to its destination\n";
-        return;
+        if (m_impl->CheckPath(flows[i], nodes, lengths[i], true))
+        {
+            m_impl->answersPinned[flows[i]] = true;
+            m_impl->pathProblems << m_impl->fabric->GetRoutes().PinAnswers(
+                flows[i],
+                {nodes, nodes + lengths[i]});
+        }
     }
-    m_impl->pathProblems << m_impl->fabric->GetRoutes().Pin(flow, path);
+}
+
+bool
+Simulation::Impl::CheckPath(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
+{
+    GetFlow(flow);
+    const auto stray = std::find_if(nodes, nodes + n, [this](uint32_t node) {
+        return node >= fabric->GetNNodes();
+    });
+    NS_ABORT_MSG_IF(stray != nodes + n,
+                    "the path of flow " << flow << " names node " << *stray
+                                        << "; there are nodes 0.." << fabric->GetNNodes() - 1);
+    const auto [src, dst] = ends[flow];
+    const bool leads =
+        n >= 3 && nodes[0] == (answers ? dst : src) && nodes[n - 1] == (answers ? src : dst);
+    if (!leads)
+    {
+        pathProblems << "path of flow " << flow
+                     << ": it must lead from its source to its destination"
+                     << (answers ? ", and that of its ACKs back\n" : "\n");
+    }
+    return leads;
+}
+
+void
+Simulation::SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        m_impl->GetFlow(flows[i]);
+        m_impl->ackRouting[flows[i]] =
+            reverse[i] ? Impl::AckRouting::REVERSE : Impl::AckRouting::ECMP;
+    }
 }
 
 void
@@ -754,6 +863,8 @@ Simulation::Build()
         const auto hops = m_impl->fabric->GetRoutes().Trace(src, queuePair.GetHeader());
         dependencies.Add(hops);
         m_impl->idealTimes.push_back(m_impl->IdealTime(queuePair, hops));
+        m_impl->RouteAnswers(flow, hops);
+        m_impl->answerTimes.push_back(m_impl->AnswerTime(queuePair));
         if (m_impl->waiting.empty() || !m_impl->waiting[flow].left)
         {
             m_impl->byStart.push_back(flow);
@@ -793,6 +904,12 @@ Simulation::Check() const
             problems += "flow " + std::to_string(queuePair->GetFlow()) + ": no way leads from " +
                         queuePair->GetSource()->GetName() + " to " +
                         queuePair->GetDestination()->GetName() + "\n";
+        }
+        else if (routes.AreAnswersPinned(queuePair->GetFlow()) &&
+                 m_impl->answerTimes[queuePair->GetFlow()] < 0)
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) +
+                        ": the path of its ACKs leads into a link that is down\n";
         }
     }
     if (!m_impl->queuePairs.empty() && m_impl->queuePairs.front()->GetCongestionControl())
@@ -986,6 +1103,8 @@ Simulation::Impl::FillFlowTable()
     auto* delivered = flows.Add<int64_t>("delivered_bytes");
     auto* sent = flows.Add<int64_t>("sent_bytes");
     auto* retransmitted = flows.Add<int64_t>("retransmitted_bytes");
+    auto* acked = flows.Add<int64_t>("acked_ps");
+    auto* idealAcked = flows.Add<int64_t>("ideal_acked_ps");
     for (const auto& queuePair : queuePairs)
     {
         const auto& demand = queuePair->GetDemand();
@@ -1001,6 +1120,10 @@ Simulation::Impl::FillFlowTable()
         delivered->push_back(static_cast<int64_t>(outcome.delivered));
         sent->push_back(static_cast<int64_t>(outcome.sent));
         retransmitted->push_back(static_cast<int64_t>(outcome.retransmitted));
+        acked->push_back(outcome.acked);
+        const int64_t there = ideal->back();
+        const int64_t back = answerTimes[queuePair->GetFlow()];
+        idealAcked->push_back(there < 0 || back < 0 ? -1 : there + back);
     }
 }
 

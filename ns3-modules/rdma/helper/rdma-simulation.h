@@ -98,11 +98,13 @@ class Simulation
      */
     void SetAllowLoss(bool allow);
     /**
-     * @brief End the run once every finite flow has finished.
+     * @brief End the run once every finite flow is done.
      *
      * @param stop true to stop early.
+     * @param acknowledged false: a flow is done when its receiver has the whole message; true: when
+     * its sender knows of it.
      */
-    void SetStopWhenDone(bool stop);
+    void SetStopWhenDone(bool stop, bool acknowledged = false);
     /**
      * @brief Look for a deadlock now and then, and at the end in any case.
      *
@@ -226,6 +228,42 @@ class Simulation
      */
     void SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n);
     /**
+     * @brief Pin flows to paths. What answers them (ACK, NACK, CNP) takes them backwards, unless
+     * SetAckPaths or SetAckRouting says otherwise.
+     *
+     * @param flows for each path, the flow.
+     * @param lengths for each path, how many nodes it has.
+     * @param nodes all nodes of all paths, one path after the other.
+     * @param n how many paths.
+     */
+    void SetPaths(const uint32_t* flows,
+                  const uint32_t* lengths,
+                  const uint32_t* nodes,
+                  uint32_t n);
+    /**
+     * @brief Pin what answers flows (ACK, NACK, CNP) to paths, each from the flow's destination to
+     * its source. After SetPaths.
+     *
+     * @param flows for each path, the flow.
+     * @param lengths for each path, how many nodes it has.
+     * @param nodes all nodes of all paths, one path after the other.
+     * @param n how many paths.
+     */
+    void SetAckPaths(const uint32_t* flows,
+                     const uint32_t* lengths,
+                     const uint32_t* nodes,
+                     uint32_t n);
+    /**
+     * @brief How answers (ACK, NACK, CNP) go that have no path of their own. Without this call they
+     * take the path of their flow backwards where it is pinned, and else go by ECMP.
+     *
+     * @param flows their numbers.
+     * @param reverse for each: 1 backwards along the path that its data frames have at the start,
+     * whatever routes change later; 0 by ECMP with a hash of their own.
+     * @param n how many.
+     */
+    void SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n);
+    /**
      * @brief Slow receiver.
      *
      * @param host node.
@@ -313,7 +351,7 @@ class Simulation
      *
      * @param until ps.
      * @return false once all finite flows are done, if SetStopWhenDone asked to stop then (Now() is
-     * the end of the last one, whatever `until` says), or once a deadlock was found, if
+     * when the last one was, whatever `until` says), or once a deadlock was found, if
      * SetDeadlockTest asked to stop then. Else true, and Now() is `until`, also when nothing is
      * left to happen: a run lasts as long as it was told to.
      */

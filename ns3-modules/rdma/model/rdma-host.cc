@@ -429,7 +429,17 @@ Host::NoteFinished(uint32_t flow)
     {
         m_progress->whenFinished(flow);
     }
-    if (m_progress->stopWhenDone && m_progress->finished == m_progress->finite)
+    if (m_progress->IsDone())
+    {
+        Simulator::Stop();
+    }
+}
+
+void
+Host::NoteAcknowledged()
+{
+    ++m_progress->acknowledged;
+    if (m_progress->IsDone())
     {
         Simulator::Stop();
     }

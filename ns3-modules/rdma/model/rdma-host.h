@@ -21,12 +21,24 @@ namespace rdma
 /// What the hosts of a fabric count together.
 struct Progress
 {
-    int64_t lastDelivery{-1}; //!< last data received in order (ps); -1: none yet
-    uint64_t finished{0};     //!< messages received whole
-    uint64_t finite{0};       //!< messages there are; when all are received the run may stop
-    uint64_t delivered{0};    //!< payload of these, received in order (bytes)
-    bool stopWhenDone{false}; //!< stop the simulator then
+    int64_t lastDelivery{-1};              //!< last data received in order (ps); -1: none yet
+    uint64_t finished{0};                  //!< messages received whole
+    uint64_t acknowledged{0};              //!< messages whose senders know of it
+    uint64_t finite{0};                    //!< messages there are
+    uint64_t delivered{0};                 //!< payload of these, received in order (bytes)
+    bool stopWhenDone{false};              //!< stop the simulator when all are done
+    bool untilAcked{false};                //!< done is acknowledged, else received whole
     Callback<void, uint32_t> whenFinished; //!< told of each flow received whole; null: nobody asks
+
+    /**
+     * @brief May the run stop?
+     *
+     * @return true if it was asked to when all messages are done, and they are.
+     */
+    bool IsDone() const
+    {
+        return stopWhenDone && finite > 0 && (untilAcked ? acknowledged : finished) == finite;
+    }
 };
 
 /**
@@ -100,6 +112,8 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
      * @param flow its number.
      */
     void NoteFinished(uint32_t flow);
+    /// A queue pair that sends from here learned that its message was received whole.
+    void NoteAcknowledged();
     void NotifyLeft(const lossless::Frame& frame) override;
 
     lossless::Frame* Pull(uint8_t cls) override;

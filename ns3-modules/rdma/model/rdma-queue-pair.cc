@@ -148,6 +148,12 @@ QueuePair::Connect(uint32_t flow,
 }
 
 void
+QueuePair::SetAnswersPinned(bool pinned)
+{
+    m_answersPinned = pinned;
+}
+
+void
 QueuePair::Start()
 {
     m_started = true;
@@ -451,7 +457,9 @@ QueuePair::Advance(uint64_t acknowledged)
     m_next = std::max(m_next, m_first);
     if (IsAcknowledged())
     {
+        m_outcome.acked = m_progress;
         m_rateTrace(m_flow, 0);
+        m_src->NoteAcknowledged();
     }
 }
 
@@ -495,18 +503,33 @@ QueuePair::ReceiveAnswer(const Frame& frame)
 }
 
 void
+QueuePair::FillAnswer(Frame& frame) const
+{
+    frame.kind = FrameKind::ACK;
+    frame.flow = m_flow;
+    frame.src = m_dst->GetId();
+    frame.dst = m_src->GetId();
+    frame.hash = m_reverseHash;
+    frame.pinned = m_answersPinned;
+    frame.cls = static_cast<uint8_t>(m_answerClass);
+    frame.ttl = static_cast<uint8_t>(m_ttl);
+    frame.bytes = static_cast<uint16_t>(m_ackSize);
+}
+
+Frame
+QueuePair::GetAnswerHeader() const
+{
+    Frame frame;
+    FillAnswer(frame);
+    return frame;
+}
+
+void
 QueuePair::Answer(FrameKind kind, const Frame& data)
 {
     Frame* frame = FramePool::Take();
+    FillAnswer(*frame);
     frame->kind = kind;
-    frame->flow = m_flow;
-    frame->src = m_dst->GetId();
-    frame->dst = m_src->GetId();
-    frame->hash = m_reverseHash;
-    frame->pinned = m_pinned;
-    frame->cls = static_cast<uint8_t>(m_answerClass);
-    frame->ttl = static_cast<uint8_t>(m_ttl);
-    frame->bytes = static_cast<uint16_t>(m_ackSize);
     if (kind == FrameKind::CNP && m_cnpSize)
     {
         frame->bytes = static_cast<uint16_t>(m_cnpSize);

@@ -58,6 +58,7 @@ class QueuePair : public Object
     struct Outcome
     {
         int64_t finish{-1};        //!< last bit of the message received (ps); -1: not yet
+        int64_t acked{-1};         //!< last ACK of the message at the sender (ps); -1: not yet
         uint64_t delivered{0};     //!< payload bytes received in order
         uint64_t sent{0};          //!< payload bytes sent, repeats included
         uint64_t retransmitted{0}; //!< of them, repeats
@@ -85,7 +86,7 @@ class QueuePair : public Object
      * @param dst receiver.
      * @param demand what to send.
      * @param control congestion control, or null.
-     * @param pinned its frames follow a pinned path.
+     * @param pinned its data frames follow a pinned path.
      */
     void Connect(uint32_t flow,
                  Host* src,
@@ -93,6 +94,12 @@ class QueuePair : public Object
                  const Demand& demand,
                  Ptr<CongestionControl> control,
                  bool pinned);
+    /**
+     * @brief Say whether what answers it follows a pinned path; until then, it does not.
+     *
+     * @param pinned it does.
+     */
+    void SetAnswersPinned(bool pinned);
     /// Begin to send, at the demanded time.
     void Start();
     /**
@@ -205,6 +212,12 @@ class QueuePair : public Object
      */
     lossless::Frame GetHeader() const;
     /**
+     * @brief An ACK of this flow, as the receiver would send it.
+     *
+     * @return by value; not from the pool.
+     */
+    lossless::Frame GetAnswerHeader() const;
+    /**
      * @brief Payload of a packet.
      *
      * @param psn its number.
@@ -287,6 +300,7 @@ class QueuePair : public Object
     };
 
     void StartLimiter(const lossless::Frame& frame, int64_t now);
+    void FillAnswer(lossless::Frame& frame) const;
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     void Advance(uint64_t acknowledged);
     void GoBack(uint64_t psn);
@@ -318,7 +332,8 @@ class QueuePair : public Object
     uint32_t m_flow{0};               //!< number
     uint32_t m_hash{0};               //!< of the 5-tuple
     uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
-    bool m_pinned{false};             //!< follows a pinned path
+    bool m_pinned{false};             //!< data frames follow a pinned path
+    bool m_answersPinned{false};      //!< what answers follows a pinned path
     std::unique_ptr<Books> m_books;   //!< Selective, or null
 
     // Sender
