@@ -149,7 +149,8 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
         simulation.AddHostAgent(type_id)
     simulation.SetCongestionControl(data["congestion_control"])
     simulation.SetAllowLoss(data["run"]["allow_loss"])
-    simulation.SetStopWhenDone(data["run"]["stop_when_done"])
+    done = data["run"]["stop_when_done"]
+    simulation.SetStopWhenDone(bool(done), done == "acked")
     deadlock = data["run"]["deadlock_test_ps"], data["run"]["stop_on_deadlock"]
     simulation.SetDeadlockTest(*deadlock)
     network = topologies.build(data["topology"])
@@ -201,8 +202,20 @@ def _add_flows(simulation: Any, flows: Flows) -> None:
         simulation.AddDependencies(waits.flows, waits.after, waits.delays, len(waits))
     for flow, (on_ps, off_ps) in flows.on_off.items():
         simulation.SetOnOff(flow, on_ps, off_ps)
-    for flow, nodes in flows.paths.items():
-        simulation.SetPath(flow, nodes, len(nodes))
+    _set_paths(simulation, flows)
+
+
+def _set_paths(simulation: Any, flows: Flows) -> None:
+    from pyorch.config.traffic_paths import flat
+
+    if flows.paths:
+        simulation.SetPaths(*flat(flows.paths), len(flows.paths))
+    if flows.ack_paths:
+        simulation.SetAckPaths(*flat(flows.ack_paths), len(flows.ack_paths))
+    if flows.ack_reverse:
+        reverse = flows.ack_reverse
+        numbers, ways = _array(list(reverse), "uint32"), _array(list(reverse.values()), "uint8")
+        simulation.SetAckRouting(numbers, ways, len(reverse))
 
 
 def _slow_receiver(simulation: Any, network: Topology, fault: Mapping[str, Any]) -> None:

@@ -282,6 +282,21 @@ def test_the_least_number_of_flows_of_a_percentile_can_be_given() -> None:
         one(run, "fct", min_flows=5)
 
 
+def test_completion_at_the_sender_counts_what_is_not_acknowledged_as_unfinished() -> None:
+    """ACKs come 5 ps after the last bit, in the ideal case 2 ps; then the last one is missing."""
+    table = flows(40)
+    table["acked_ps"] = table["finish_ps"] + 5
+    table["ideal_acked_ps"] = table["ideal_ps"] + 2
+    run = make_run(10**6, flow=table)
+    assert one(run, "fct", until="acked") == 5 + 10 * 20.5
+    assert one(run, "fct") == one(run, "fct", until="received") == 10 * 20.5
+    assert one(run, "fct_slowdown", until="acked", percentile=50) == 205 / 12
+    table["acked_ps"][-1] = -1
+    assert one(run, "fct", until="acked") == math.inf
+    assert one(run, "fct", until="acked", finished_only=True) == 5 + 10 * 20
+    assert one(run, "fct") == 10 * 20.5
+
+
 def test_a_flow_without_an_ideal_time_has_no_slowdown() -> None:
     """There was no path when it began: it counts in the FCT, and nowhere in the slowdown."""
     table = flows(40)
@@ -558,7 +573,8 @@ ROW = {
     "deadlock": "episode kind formed_ps seen_ps dissolved_ps cycle_queues stuck_queues",
     "deadlock_part": "episode part order node peer class time_ps reason egress_peer",
     "pause_tree": "start_ps end_ps node peer class cause_peer depth root_node root_peer",
-    "flow": "flow src dst class size_bytes start_ps finish_ps ideal_ps delivered_bytes sent_bytes",
+    "flow": "flow src dst class size_bytes start_ps finish_ps ideal_ps delivered_bytes sent_bytes "
+    "acked_ps ideal_acked_ps",
 }
 """The columns of every table."""
 TABLES_OF_LITTLE: dict[str, list[int]] = {"none": [], "empty": [], "0": [0], "-1": [-1], "1": [1]}

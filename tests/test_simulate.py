@@ -211,7 +211,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("AddHostAgent", "ns3::a::NicAgent"),
         ("SetCongestionControl", "ns3::c::Control"),
         ("SetAllowLoss", True),
-        ("SetStopWhenDone", False),
+        ("SetStopWhenDone", False, False),
         ("SetDeadlockTest", 100, True),
         ("AddNodes", [0, 0, 0, 1], "h0\nh1\nh2\ns0", 4, ["uint8"]),
         (

@@ -130,6 +130,7 @@ def test_a_bad_csv_file_is_told_line_by_line(tmp_path: Path) -> None:
             "m.csv: line 2: size: '10XB': 'XB' is no unit of a size; "
             "known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB"
         ),
+        "m.csv: line 4: dst: h0 sends to itself\n    allowed: src and dst differ",
     ]
 
 

@@ -117,6 +117,7 @@ def _check_names(
         return
     if path[0] == "metric" and len(path) == 2:
         _check_traffic(entry, path, points, findings)
+        _check_until(entry, path, points, findings)
     for key, value in entry.items():
         at = (*path, key)
         if key in ("port", "ports"):
@@ -161,6 +162,17 @@ def _check_traffic(
     known = dict.fromkeys(one["name"] for e in entries for one in e.get("collectives") or ())
     if entries and isinstance(name, str) and name not in known:
         findings.unknown((*path, "collective"), "collective", name, known)
+
+
+def _check_until(
+    metric: Mapping[str, Any], path: Path, points: Sequence[Point], findings: Findings
+) -> None:
+    """A run that ends with the last bit received never sees the ACK of that bit."""
+    early = any(point.data["run"]["stop_when_done"] is True for point in points)
+    if metric.get("until") == "acked" and early:
+        what = "runs end when the last message is received, before its ACK is back"
+        hint = 'set run.stop_when_done = "acked"'
+        findings.add((*path, "until"), what, None, hint)
 
 
 def _check_filter(

@@ -26,7 +26,7 @@ class RunTable(Table):
     warmup: Time = 0
     drain: Time = 0
     allow_loss: bool = False
-    stop_when_done: bool = False
+    stop_when_done: bool | Literal["acked"] = False
     deadlock_test: Time = 100_000_000
     stop_on_deadlock: bool = False
     simulator: Literal["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"] = (

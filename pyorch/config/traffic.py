@@ -7,7 +7,6 @@ seed gives the same flows under every scheme.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,10 +30,12 @@ from pyorch.config.fields import (
 )
 from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology
+from pyorch.config.traffic_paths import AckPath, NodePath, PathBook, check_path
 from pyorch.errors import Problem, UserError, suggest
 from pyorch.units import whole
 
 NEVER = -1
+_PATH_KEYS = {"path", "paths", "ack_path", "ack_paths"}
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
@@ -65,7 +66,9 @@ class Flows:
     sizes: payload bytes, 0 is greedy. starts, stops: ps, stop -1 is never. classes: 0..7. rates:
     cap in bit/s, 0 is none. windows: bytes in flight, 0 is no limit. groups: number of the traffic
     entry of each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow ->
-    numbers of all nodes from source to destination. waits: who waits for whom, if anyone does.
+    numbers of all nodes from source to destination. ack_paths: the same from destination to source.
+    ack_reverse: flow -> whether its ACKs go backwards along its path, else by ECMP; a flow in
+    neither has them go backwards if it has a path. waits: who waits for whom, if anyone does.
     """
 
     src: npt.NDArray[np.uint32]
@@ -80,6 +83,8 @@ class Flows:
     labels: tuple[str, ...]
     on_off: dict[int, tuple[int, int]] = field(default_factory=dict)
     paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
+    ack_paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
+    ack_reverse: dict[int, bool] = field(default_factory=dict)
     waits: Waits | None = None
 
     def __len__(self) -> int:
@@ -90,7 +95,8 @@ class Flows:
 class Block:
     """The flows of one entry; numbers stand for all flows.
 
-    paths: by flow, all its nodes. waits: who waits for whom among them.
+    paths: by flow, all its nodes. own_paths: by flow, its path and that of its ACKs, as entries
+    write them. waits: who waits for whom among them.
     """
 
     src: npt.NDArray[np.uint32]
@@ -99,6 +105,7 @@ class Block:
     starts: npt.NDArray[np.int64] | int
     classes: npt.NDArray[np.uint8] | None = None
     paths: Sequence[npt.NDArray[np.uint32]] = ()
+    own_paths: Sequence[tuple[list[str] | None, str | list[str] | None]] = ()
     waits: Waits | None = None
 
 
@@ -141,6 +148,14 @@ class Check:
         allowed = f"hosts {first} to {last}"
         self.add(key, what, allowed, suggest(name, network.host_names))
         return False
+
+    def path_of(self, key: str, path: Sequence[str], ends: tuple[str, str]) -> None:
+        """Note what is wrong with the path of a flow, or with that of its ACKs, by its ends."""
+
+        def tell(what: str, allowed: str | None, hint: str | None) -> None:
+            self.add(key, what, allowed, hint)
+
+        check_path(path, ends, self.scene.network, tell, back=key.startswith("ack"))
 
     def hosts(self, key: str, names: Sequence[str]) -> list[str] | None:
         """Return the hosts that names stand for; note a problem and return None if none."""
@@ -194,8 +209,21 @@ class TrafficTable(Table):
     window: Window = Field(default=0, description="Payload in flight of each flow; 0: no limit.")
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
     off: Duration | None = Field(default=None, description="Silence between bursts; with 'on'.")
-    path: list[str] | None = Field(
+    path: NodePath | None = Field(
         default=None, description="All nodes from source to destination, of a single flow."
+    )
+    paths: list[NodePath] | None = Field(
+        default=None, min_length=1, description="Paths of the flows that have their ends."
+    )
+    ack_path: AckPath | None = Field(
+        default=None,
+        description="How ACKs, NACKs and CNPs go: 'reverse' (as the data, backwards), 'ecmp', or "
+        "all nodes from destination to source, of a single flow.",
+    )
+    ack_paths: list[NodePath] | None = Field(
+        default=None,
+        min_length=1,
+        description="Paths of the ACKs of the flows that have their ends.",
     )
 
     def resolve(self, check: Check) -> dict[str, Any] | None:
@@ -246,7 +274,8 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str
     form = table.resolve(check)
     if form is None or len(findings.problems) > before:
         return None
-    _check_path(_decode(form), check)
+    if form.keys() & _PATH_KEYS:
+        _check_paths(_decode(form), check)
     return form if len(findings.problems) == before else None
 
 
@@ -325,36 +354,51 @@ def _check_common(table: TrafficTable, check: Check) -> None:
         check.add("label", "empty", "any text")
 
 
-def _check_path(table: TrafficTable, check: Check) -> None:
-    """An explicit path is for one flow and leads over links that are up at the start."""
-    if table.path is None:
-        return
+def _check_paths(table: TrafficTable, check: Check) -> None:
+    """Paths lead from end to end of the entry's flows, over links that are up at the start."""
+    ack = None if isinstance(table.ack_path, str) else table.ack_path
+    for key, path, many in (
+        ("path", table.path, table.paths),
+        ("ack_path", ack, table.ack_paths),
+    ):
+        if path is not None and many is not None:
+            check.add(f"{key}s", f"give either '{key}' or '{key}s'", "one of the two")
+        elif path is not None:
+            _check_single(table, key, path, check)
+        elif many is not None:
+            _check_list(table, f"{key}s", many, check)
+
+
+def _check_single(table: TrafficTable, key: str, path: list[str], check: Check) -> None:
     pairs = table.pairs()
     if pairs is None or len(pairs) != 1:
-        check.add("path", "a path is for a single flow", "one source and one destination")
+        check.add(key, "a path is for a single flow", "one source and one destination")
         return
-    _check_hops(table.path, pairs[0], check)
+    check.path_of(key, path, pairs[0])
 
 
-def _check_hops(path: list[str], ends: tuple[str, str], check: Check) -> None:
-    network = check.scene.network
-    unknown = [name for name in path if name not in network.numbers]
-    for name in unknown:
-        check.add("path", f"there is no node {name!r}", None, suggest(name, network.names))
-    if unknown:
-        return
-    if len(path) < 2 or (path[0], path[-1]) != ends:
-        check.add("path", "does not lead from src to dst", f"{ends[0]}, ..., {ends[1]}")
-    for name in path[1:-1]:
-        if network.is_host(name):
-            check.add("path", f"leads through host {name!r}", "switches between src and dst")
-    for a, b in itertools.pairwise(path):
-        link = network.links.get((network.numbers[a], network.numbers[b]))
-        if link is None:
-            around = ", ".join(network.neighbours(a)[:20])
-            check.add("path", f"there is no link from {a} to {b}", f"{a} has links to {around}")
-        elif link in network.failed_links:
-            check.add("path", f"the link from {a} to {b} has failed from the start")
+def _check_list(table: TrafficTable, key: str, paths: list[list[str]], check: Check) -> None:
+    """Every path has the ends of a flow, where they are known, and no two the same ones."""
+    known = table.pairs()
+    pairs = None if known is None else set(known)
+    seen: set[tuple[str, str]] = set()
+    for number, path in enumerate(paths):
+        at = f"{key}.{number}"
+        back = key.startswith("ack")
+        ends = (path[-1], path[0]) if back else (path[0], path[-1])
+        check.path_of(at, path, ends)
+        between = f"from {path[0]} to {path[-1]}"
+        if path[0] == path[-1]:
+            check.add(at, "ends where it begins", "a path between two hosts")
+        elif ends in seen:
+            check.add(at, f"duplicate path {between}", "one path for the same two ends")
+        elif pairs is not None and ends not in pairs:
+            what = f"leads {between}, but no flow of the entry goes from {ends[0]} to {ends[1]}"
+            check.add(at, what)
+        elif pairs is None:
+            for name in path[0], path[-1]:
+                check.host(at, name)
+        seen.add(ends)
 
 
 def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) -> Flows:
@@ -385,12 +429,22 @@ def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) ->
         labels=tuple(label_of({"label": t.label, "kind": t.kind}, n) for n, t in enumerate(tables)),
         waits=join_waits(waits),
     )
+    book = PathBook(network, result.paths, result.ack_paths, result.ack_reverse)
     for first, count, table, block in zip(firsts, counts, tables, blocks, strict=True):
         result.paths.update(enumerate(block.paths, start=first))
+        numbers = range(first, first + count)
         if table.on is not None and table.off is not None:
-            result.on_off.update(dict.fromkeys(range(first, first + count), (table.on, table.off)))
-        if table.path is not None:
-            result.paths[first] = node_numbers(table.path, network)
+            result.on_off.update(dict.fromkeys(numbers, (table.on, table.off)))
+        for flow, (path, ack) in zip(numbers, block.own_paths, strict=False):
+            book.add(flow, path, ack)
+        if table.paths or table.ack_paths:
+            ends = zip(block.src.tolist(), block.dst.tolist(), strict=True)
+            book.add_by_ends(
+                zip(numbers, ends, strict=True), table.paths or (), table.ack_paths or ()
+            )
+        if table.path is not None or table.ack_path is not None:
+            for flow in numbers:
+                book.add(flow, table.path, table.ack_path)
     return result
 
 

@@ -92,18 +92,20 @@ class _Routed(TrafficTable):
 
     @override
     def resolve(self, check: Check) -> dict[str, Any] | None:
+        if self.paths is not None:
+            check.add("paths", f"traffic of kind {self.kind} chooses its paths itself")
         if self.stop is not None and self.stop <= self.start + self.jitter:
             check.add("stop", "not after the last start", "a time after 'start' and 'jitter'")
             return None
         return canonical(self)
 
-    def paths(self, network: Topology, random: np.random.Generator) -> list[Array]:
+    def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
         """Return the nodes of every flow's path, from host to host."""
         raise NotImplementedError
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        paths = self.paths(network, random)
+        paths = self.ways(network, random)
         ends = np.array([[path[0], path[-1]] for path in paths], dtype=np.uint32)
         starts = self.start + random.integers(0, self.jitter + 1, size=len(paths))
         return Block(ends[:, 0], ends[:, 1], self.size or 0, starts, paths=paths)
@@ -128,7 +130,7 @@ class Cycle(_Routed):
     flows: int = Field(default=1, ge=1, le=1000)
 
     @override
-    def paths(self, network: Topology, random: np.random.Generator) -> list[Array]:
+    def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
         from pyorch.dependency import draw_paths_around_cycle  # networkx takes 0.1 s to import
 
         paths = draw_paths_around_cycle(network, self.flows, random)
@@ -164,7 +166,7 @@ class Ring(_Routed):
         return super().resolve(check)
 
     @override
-    def paths(self, network: Topology, random: np.random.Generator) -> list[Array]:
+    def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
         switches = np.flatnonzero(network.kinds == SWITCH)
         first = {int(network.racks[host]): host for host in network.hosts[::-1]}
         paths = []
@@ -267,6 +269,15 @@ class Permutation(TrafficTable):
         return canonical(self, hosts=chosen)
 
     @override
+    def pairs(self) -> list[tuple[str, str]] | None:
+        if self.random:
+            return None
+        return [
+            (name, self.hosts[(number + (self.shift or 0)) % len(self.hosts)])
+            for number, name in enumerate(self.hosts)
+        ]
+
+    @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
         src = node_numbers(self.hosts, network)
         dst = np.roll(src, -(self.shift or 0))
@@ -290,6 +301,10 @@ class AllToAll(TrafficTable):
         if len(chosen) < 2:
             check.add("hosts", "one host has nobody to send to", "at least two hosts")
         return canonical(self, hosts=chosen)
+
+    @override
+    def pairs(self) -> list[tuple[str, str]]:
+        return list(itertools.permutations(self.hosts, 2))
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from pyorch.config.traffic import (
     first_in_circle,
     traffic,
 )
+from pyorch.config.traffic_paths import AckPath, NodePath, check_path, read_ack_path, split_path
 from pyorch.errors import Problem, one_of, suggest
 from pyorch.units import parse_bytes, parse_time
 
@@ -32,6 +34,7 @@ class Message(Table):
     """One message; start and class default to those of the entry.
 
     It starts `delay` after the messages whose `id` is in `after` have arrived, at the earliest.
+    Without a path of its own, or one of its ACKs, it has what the entry says.
     """
 
     src: str
@@ -42,10 +45,15 @@ class Message(Table):
     id: str | None = None
     after: list[str] | None = Field(default=None, min_length=1)
     delay: Time | None = None
+    path: NodePath | None = None
+    ack_path: AckPath | None = None
 
 
 #: Columns of a CSV file of messages.
-COLUMNS, OPTIONAL = ["src", "dst", "size"], ("start", "class", "id", "after", "delay")
+COLUMNS, OPTIONAL = (
+    ["src", "dst", "size"],
+    ("start", "class", "id", "after", "delay", "path", "ack_path"),
+)
 
 
 @traffic("messages")
@@ -65,14 +73,14 @@ class Messages(TrafficTable):
             return None
         before = len(check.findings.problems)
         listed = self._listed(check) if self.file is None else _read_csv(check, self.file)
-        if len(check.findings.problems) > before:
-            return None
-        if not listed:
+        complete = len(check.findings.problems) == before
+        if complete and not listed:
             check.add("messages" if self.file is None else "file", "empty", "at least one message")
         filled = [_Placed(self._fill(one.message), one.place) for one in listed]
         for one in filled:
             self._check(check, one)
-        _check_waiting(check, filled)
+        if complete:  # else an id may stand in a line that could not be read
+            _check_waiting(check, filled)
         return canonical(self, messages=[one.message for one in filled], file=None)
 
     def _listed(self, check: Check) -> list[_Placed]:
@@ -101,6 +109,7 @@ class Messages(TrafficTable):
         if (message.start or 0) >= check.scene.duration_ps:
             what = "a message starts at or after the end of the run"
             one.tell(check, "start", what, "before run.duration")
+        one.check_paths(check)
 
     @override
     def pairs(self) -> list[tuple[str, str]]:
@@ -119,7 +128,8 @@ class Messages(TrafficTable):
             for number, message in enumerate(messages)
             for name in message.after or ()
         ]
-        return Block(src, dst, sizes, starts, classes, waits=_waits(waits))
+        own = [(message.path, message.ack_path) for message in messages]
+        return Block(src, dst, sizes, starts, classes, own_paths=own, waits=_waits(waits))
 
 
 @dataclass(frozen=True)
@@ -134,6 +144,15 @@ class _Placed:
     ) -> None:
         """Note a problem with one of its values."""
         check.findings.merge([Problem(f"{self.place}{column}", what, allowed, hint)])
+
+    def check_paths(self, check: Check) -> None:
+        """Note what is wrong with its path, and with that of its ACKs."""
+        ends = (self.message.src, self.message.dst)
+        for key in ("path", "ack_path"):
+            path = getattr(self.message, key)
+            if isinstance(path, list):
+                tell = functools.partial(self.tell, check, key)
+                check_path(path, ends, check.scene.network, tell, back=key == "ack_path")
 
 
 def _check_waiting(check: Check, listed: list[_Placed]) -> None:
@@ -212,6 +231,8 @@ CELLS: dict[str, Callable[[str], Any]] = {
     "id": str,
     "after": str.split,
     "delay": _cell_time,
+    "path": split_path,
+    "ack_path": read_ack_path,
 }
 """How the cells of each column of a CSV file of messages are read."""
 FIELDS = {"class": "traffic_class"}

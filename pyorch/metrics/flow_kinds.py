@@ -106,22 +106,32 @@ class FlowFilter(Metric):
         return np.asarray(mask & measured & (np.asarray(table["size_bytes"]) > 0), dtype=bool)
 
 
-def flow_times(table: object, mask: NDArray[np.bool_], slowdown: bool) -> Floats:
+Until = Literal["received", "acked"]
+"""When a flow is complete: its last bit is at the receiver, or its last ACK at the sender."""
+_ENDS: dict[Until, tuple[str, str]] = {
+    "received": ("finish_ps", "ideal_ps"),
+    "acked": ("acked_ps", "ideal_acked_ps"),
+}
+
+
+def flow_times(
+    table: object, mask: NDArray[np.bool_], slowdown: bool, until: Until = "received"
+) -> Floats:
     """Completion times [ps], or slowdowns, of the chosen flows; +inf where unfinished.
 
     The slowdown of a flow without an ideal time (there was no path when it began) is NaN.
     """
     import numpy as np
 
-    columns: dict[str, NDArray[np.int64]] = {
-        name: np.asarray(table[name])[mask]  # type: ignore[index]
-        for name in ("start_ps", "finish_ps", "ideal_ps")
-    }
-    times = (columns["finish_ps"] - columns["start_ps"]).astype(np.float64)
+    start, end, ideal = (
+        np.asarray(table[name])[mask]  # type: ignore[index]
+        for name in ("start_ps", *_ENDS[until])
+    )
+    times = (end - start).astype(np.float64)
     if slowdown:
-        ideal = columns["ideal_ps"].astype(np.float64)
-        times = times / np.where(ideal > 0, ideal, np.nan)
-    return np.where(columns["finish_ps"] < 0, math.inf, times)
+        shortest = ideal.astype(np.float64)
+        times = times / np.where(shortest > 0, shortest, np.nan)
+    return np.where(end < 0, math.inf, times)
 
 
 class FlowTimes(FlowFilter):
@@ -129,12 +139,14 @@ class FlowTimes(FlowFilter):
 
     Unfinished flows count as +inf. A percentile takes `min_flows` flows, by default as many as put
     ten beyond it, else it is None. With `finished_only` unfinished flows are left out, which the
-    name of the metric should say.
+    name of the metric should say. With `until = "acked"` a flow is complete when its sender has its
+    last ACK, else when its receiver has its last bit.
     """
 
     percentile: float | None = Field(default=None, gt=0, lt=100)
     min_flows: int | None = Field(default=None, ge=1)
     finished_only: bool = False
+    until: Until | None = None
 
     @model_validator(mode="after")
     def _check(self) -> FlowTimes:
@@ -148,7 +160,7 @@ class FlowTimes(FlowFilter):
         mask, table = self.finite(run), run.table("flow")
         if mask is None or table is None:
             return None
-        values = flow_times(table, mask, slowdown)
+        values = flow_times(table, mask, slowdown, self.until or "received")
         values = values[np.isfinite(values) if self.finished_only else ~np.isnan(values)]
         if self.percentile is not None:
             return percentile_of(values, self.percentile, self.min_flows)
