@@ -121,11 +121,19 @@ class Plan:
 
 
 def make_plan(
-    name: str, overrides: Sequence[str] = (), seeds: str = "", paths: Paths | None = None
+    name: str,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    paths: Paths | None = None,
+    claim: bool = False,
 ) -> Plan:
-    """Load an experiment, build the modules if need be, and expand it. Raises UserError."""
+    """Load an experiment, build the modules if need be, and expand it. Raises UserError.
+
+    claim: results will be written, so that their folder must belong to this experiment.
+    """
     from pyorch.build import ensure_built, load_schema
     from pyorch.config import load_experiment
+    from pyorch.config.load import claim_results
     from pyorch.plan import expand, read_seeds
     from pyorch.store import Store
 
@@ -134,6 +142,8 @@ def make_plan(
     # what is wrong without knowing the C++ classes is said before a minute of compiling
     load_experiment(name, overrides, paths=paths)
     build = ensure_built()
+    if claim:
+        claim_results(name, paths)
     experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
     specs = expand(experiment, seeds=chosen)
     return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
@@ -234,7 +244,7 @@ def experiment(
     from pyorch.engine import LocalEngine
 
     workers = whole_number("--jobs", jobs)
-    plan = make_plan(name, overrides, seeds)
+    plan = make_plan(name, overrides, seeds, claim=not dry_run)
     remarks = of_plan(plan.experiment, plan.specs)
     if dry_run:
         _print_runs(plan, remarks)

@@ -89,7 +89,7 @@ def submit(
     """
     given = whole_number("--runs-per-job", runs_each)
     settings = load_settings(default_paths(), options or {})
-    plan = make_plan(name, overrides, seeds)
+    plan = make_plan(name, overrides, seeds, claim=not dry_run)
     _check_place(plan.store)
     slurm = Slurm()
     try:

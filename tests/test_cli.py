@@ -259,6 +259,23 @@ def test_an_experiment_is_done_once(invoke: Invoke, small: str, tmp_path: Path) 
 
 
 @pytest.mark.cpp
+def test_files_of_one_name_do_not_share_results(invoke: Invoke, tmp_path: Path) -> None:
+    """Each has its runs, table and report, and finds them again."""
+    files = [tmp_path / folder / "inc.toml" for folder in "ab"]
+    for file, title in zip(files, ("First", "Second"), strict=True):
+        file.parent.mkdir()
+        file.write_text(SMALL.replace("Small", title))
+        done = invoke("experiment", str(file), "--seeds", "1")
+        assert done.returncode == 0, done.stderr
+    pages = sorted((tmp_path / "results").glob("*/report/index.html"))
+    assert [re.sub(r"-[0-9a-f]{8}$", "-*", page.parts[-3]) for page in pages] == ["inc", "inc-*"]
+    titles = [re.search(r"<h1>(.*)</h1>", page.read_text()) for page in pages]
+    assert [found and found[1] for found in titles] == ["First", "Second"]
+    for file in files:
+        assert "runs:     1, 1 of them done" in invoke("show", str(file), "--seeds", "1").stdout
+
+
+@pytest.mark.cpp
 def test_an_impossible_configuration_fails_its_run(invoke: Invoke, tmp_path: Path) -> None:
     """What only the simulator can refuse: exit code 1, the reason, and a failure on the disk."""
     file = tmp_path / "small.toml"

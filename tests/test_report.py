@@ -725,7 +725,7 @@ EXPECTS = [
 ]
 
 
-def experiment(figures: Sequence[Mapping[str, Any]], folder: Path | None = None) -> Any:
+def experiment(figures: Sequence[Mapping[str, Any]], file: Path | None = None) -> Any:
     """An experiment as far as the report needs one."""
     return SimpleNamespace(
         name="gfc/fake",
@@ -735,7 +735,7 @@ def experiment(figures: Sequence[Mapping[str, Any]], folder: Path | None = None)
         metrics=METRICS,
         figures=figures,
         expects=EXPECTS,
-        folder=folder,
+        file=file,
         types=catalogue(SCHEMA),
     )
 
@@ -889,7 +889,9 @@ def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
     ]
     specs = study()
     out = tmp_path / "report"
-    result = write_report(experiment(figures, tmp_path), make_store(specs), specs, out)
+    result = write_report(
+        experiment(figures, tmp_path / "fake.toml"), make_store(specs), specs, out
+    )
     assert (out / "own.csv").read_text() == "n\n2\n"
     assert result.figure_errors == (
         "bad: broken: KeyError: 'oops'",

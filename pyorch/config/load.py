@@ -17,6 +17,7 @@ from pyorch.config.compare import COMPARE, added_variants
 from pyorch.config.entries import Entries, resolve_entries
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
+from pyorch.config.naming import claim, name_outside
 from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
 from pyorch.config.reading import is_file, read_toml
 from pyorch.config.schemes import Scheme, environment, load_schemes
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Settings of one experiment above which a plan is surely a mistake.
 MAX_POINTS = 10_000
+#: Folders of results/ that belong to no experiment.
+NOT_STUDIES = frozenset({"reproduction"})
 #: Folders below experiments/ whose TOML files are no experiments.
 MATERIAL = frozenset({"schemes", "parts", "workloads"})
 #: What is left of such names as "..toml" without their suffix: none that results can have.
@@ -142,8 +145,23 @@ def _name(file: FilePath, paths: Paths) -> str:
     resolved = file.resolve()
     if resolved.is_relative_to(root):
         return _below(resolved, root)
-    known = (name for name, known in _files(paths).items() if known.resolve() == resolved)
-    return next(known, file.stem)
+    files = _files(paths)
+    for name, known in files.items():
+        if known.resolve() == resolved:
+            return name
+    folders = {str(folder) for name in files for folder in FilePath(name).parents}
+    return name_outside(file, files.keys() | folders | NOT_STUDIES, paths)
+
+
+def claim_results(name_or_path: str, paths: Paths) -> None:
+    """Make the results folder of a file outside experiments/ its own, before anything is written.
+
+    Raises UserError when there is no such file, or the folder cannot be written.
+    """
+    while True:
+        file, name = _find(name_or_path, paths)
+        if name in _files(paths) or claim(name, file, paths) or name != file.stem:
+            return
 
 
 def _label(file: FilePath, paths: Paths) -> str:

@@ -39,7 +39,8 @@ class ReportData:
     """Finished runs of an experiment.
 
     runs: one row a finished run, in the order of the plan: hash, seed, variant, parameters,
-    summary numbers, metrics. parameters: the columns that the experiment varies.
+    summary numbers, metrics. parameters: the columns that the experiment varies. file: of the
+    experiment.
     """
 
     def __init__(
@@ -48,11 +49,10 @@ class ReportData:
         runs: DataFrame,
         specs: Mapping[str, Any],
         metrics: Sequence[Metric] = (),
-        folder: Path | None = None,
-        study: str = "",
+        file: Path | None = None,
     ) -> None:
         self.store, self.runs, self.specs = store, runs, specs
-        self.folder, self.study, self.metrics = folder, study, list(metrics)
+        self.file, self.metrics = file, list(metrics)
         names = [name for spec in specs.values() for name in spec.data["params"]]
         self.parameters = [name for name in dict.fromkeys(names) if name != "variant"]
         self._units = output_units(metrics)

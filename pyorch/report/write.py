@@ -71,7 +71,7 @@ def write_report(
     planned = {spec.hash(fingerprint): spec for spec in specs}
     metrics = [_metric(entry) for entry in experiment.metrics]
     runs = store.collect(specs, fingerprint)
-    data = ReportData(store, runs, planned, metrics, _folder(experiment), experiment.name)
+    data = ReportData(store, runs, planned, metrics, _file(experiment))
     figures = [_write_figure(_figure(entry), data, out_dir) for entry in experiment.figures]
     expects = [_expect(entry) for entry in experiment.expects]
     results = evaluate(expects, runs, data.units, data.settings)
@@ -104,9 +104,9 @@ def _expect(entry: ExpectModel | Mapping[str, Any]) -> ExpectModel:
     return entry if isinstance(entry, ExpectModel) else ExpectModel.model_validate(dict(entry))
 
 
-def _folder(experiment: Any) -> Path | None:
-    folder = getattr(experiment, "folder", None)
-    return None if folder is None else Path(folder)
+def _file(experiment: Any) -> Path | None:
+    file = getattr(experiment, "file", None)
+    return None if file is None else Path(file)
 
 
 def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:

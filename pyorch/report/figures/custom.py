@@ -54,10 +54,9 @@ class Custom(FigureModel):
         return drawn
 
     def _load(self, data: ReportData) -> Callable[[ReportData, Custom], Drawn]:
-        if data.folder is None:
+        if data.file is None:
             raise FigureError("the experiment has no folder to look for figures.py in")
-        stem = data.study.rpartition("/")[2]
-        files = [data.folder / f"{stem}.figures.py", data.folder / "figures.py"]
+        files = [data.file.with_suffix(".figures.py"), data.file.with_name("figures.py")]
         present = [path for path in files if path.is_file()]
         for path in present:
             function = getattr(_import(path), self.function, None)
