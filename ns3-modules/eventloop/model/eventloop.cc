@@ -169,8 +169,14 @@ void
 EventLoop::Insert(const Entry& entry)
 {
     ++m_scheduled;
-    if (entry.time < m_runEnd)
+    if (entry.time <= m_runLast)
     {
+        // The past lies before the end of the present slot: other events do not pay for this test.
+        if (entry.time < m_now) [[unlikely]]
+        {
+            InsertWrapped(entry);
+            return;
+        }
         ++m_lateCount;
         m_late.Push(entry);
         return;
@@ -184,6 +190,18 @@ EventLoop::Insert(const Entry& entry)
         return;
     }
     PushSlot(entry);
+}
+
+void
+EventLoop::InsertWrapped(const Entry& entry)
+{
+    // A time below the present is either a sum that passed 2^63 or a mistake; the delay tells.
+    const auto delay =
+        static_cast<int64_t>(static_cast<uint64_t>(entry.time) - static_cast<uint64_t>(m_now));
+    NS_ABORT_MSG_IF(delay < 0,
+                    "an event was scheduled in the past: for "
+                        << entry.time << " time steps, but it is " << m_now << " now");
+    m_far.Push(Entry{std::numeric_limits<int64_t>::max(), entry.key, entry.what});
 }
 
 void
@@ -239,7 +257,7 @@ void
 EventLoop::TakeSlot(uint64_t slot)
 {
     m_slot = slot;
-    m_runEnd = static_cast<int64_t>((slot + 1) << m_shift);
+    m_runLast = LastOf(slot);
     const uint32_t at = slot % N_SLOTS;
     uint32_t node = std::exchange(m_first[at], NONE);
     while (node != NONE)
@@ -342,10 +360,10 @@ EventLoop::AdaptWidth()
     }
     m_shift = wider ? m_shift + 1 : m_shift - 1;
     m_slot = SlotOf(m_now);
-    m_runEnd = static_cast<int64_t>((m_slot + 1) << m_shift);
+    m_runLast = LastOf(m_slot);
     for (const Entry& entry : waiting)
     {
-        if (entry.time < m_runEnd)
+        if (entry.time <= m_runLast)
         {
             m_late.Push(entry);
         }
@@ -468,12 +486,13 @@ EventLoop::MakeKey(uint32_t context)
 EventId
 EventLoop::Add(int64_t delay, uint32_t context, EventImpl* event)
 {
-    NS_ABORT_MSG_IF(delay < 0 || delay > std::numeric_limits<int64_t>::max() - m_now,
-                    "an event cannot be scheduled " << delay << " time steps from " << m_now);
+    const int64_t time = delay > std::numeric_limits<int64_t>::max() - m_now
+                             ? std::numeric_limits<int64_t>::max()
+                             : m_now + delay;
     const Key key = MakeKey(context);
-    Insert(Entry{m_now + delay, key, reinterpret_cast<uintptr_t>(event)});
+    Insert(Entry{time, key, reinterpret_cast<uintptr_t>(event)});
     return EventId(Ptr<EventImpl>(event),
-                   static_cast<uint64_t>(m_now + delay),
+                   static_cast<uint64_t>(time),
                    context,
                    static_cast<uint32_t>(key >> CONTEXT_BITS));
 }

@@ -152,9 +152,23 @@ class EventLoop : public SimulatorImpl
     }
 
     /**
-     * @brief Schedule.
+     * @brief A time so many time steps from now.
      *
-     * @param time when, in time steps; not in the past.
+     * A sum beyond the end of time (2^63 - 1) wraps; Push() knows how to take it.
+     *
+     * @param delay time steps.
+     * @return what to give Push().
+     */
+    int64_t GetTimeIn(int64_t delay) const
+    {
+        return static_cast<int64_t>(static_cast<uint64_t>(m_now) + static_cast<uint64_t>(delay));
+    }
+
+    /**
+     * @brief Schedule. Aborts, in every build, when the time is in the past.
+     *
+     * @param time when, in time steps; not in the past. A sum from GetTimeIn() that lies beyond the
+     * end of time means the end of time.
      * @param key place among the events of that time, from TakeKey().
      * @param occurrence what.
      */
@@ -259,7 +273,19 @@ class EventLoop : public SimulatorImpl
         return static_cast<uint64_t>(time) >> m_shift;
     }
 
+    /**
+     * @brief The last time of a slot; the end of time in the very last one.
+     *
+     * @param slot its number.
+     * @return time steps.
+     */
+    int64_t LastOf(uint64_t slot) const
+    {
+        return static_cast<int64_t>(((slot + 1) << m_shift) - 1);
+    }
+
     void Insert(const Entry& entry);
+    void InsertWrapped(const Entry& entry);
     void PushSlot(const Entry& entry);
     bool Refill();
     bool NextSlot(uint64_t& slot) const;
@@ -278,7 +304,7 @@ class EventLoop : public SimulatorImpl
     std::vector<Entry> m_run;                 //!< events of the present slot, the next one last
     Heap m_late;                              //!< those that were scheduled since
     uint32_t m_shift{10};                     //!< a slot is 2^this time steps wide
-    int64_t m_runEnd{1LL << 10};              //!< end of the present slot (time steps)
+    int64_t m_runLast{(1LL << 10) - 1};       //!< last time of the present slot (time steps)
     uint64_t m_slot{0};                       //!< its number
     uint32_t m_free{NONE};                    //!< nodes not in use
     std::size_t m_waiting{0};                 //!< events in slots

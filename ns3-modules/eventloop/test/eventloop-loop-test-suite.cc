@@ -11,10 +11,17 @@
 #include "ns3/string.h"
 #include "ns3/test.h"
 
+#include <csignal>
 #include <functional>
+#include <iostream>
+#include <limits>
 #include <random>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -296,6 +303,144 @@ class WidthTest : public TestCase
     }
 };
 
+/// What a child process of this one says when it aborts.
+struct Death
+{
+    bool aborted;     //!< by SIGABRT
+    std::string said; //!< on its standard error
+};
+
+/**
+ * @brief Do something in a child process.
+ *
+ * @param act what to do.
+ * @return how it ended.
+ */
+Death
+DieBy(const std::function<void()>& act)
+{
+    std::cerr.flush();
+    int ends[2];
+    if (pipe(ends) != 0)
+    {
+        return {false, "no pipe"};
+    }
+    const pid_t child = fork();
+    if (child == 0)
+    {
+        const rlimit none{0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        std::signal(SIGABRT, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        act();
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said;
+    char some[4096];
+    for (ssize_t n = 0; (n = read(ends[0], some, sizeof(some))) > 0;)
+    {
+        said.append(some, static_cast<std::size_t>(n));
+    }
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return {WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, said};
+}
+
+/// What is scheduled in the past aborts, with both times, also in a build without assertions.
+class PastTest : public TestCase
+{
+  public:
+    PastTest()
+        : TestCase("an event in the past aborts and says which time it is")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::vector<int> seen;
+        Ticker ticker(seen, 1);
+        // In the present slot, in an earlier one, and by ns-3's own interface.
+        const std::vector<std::pair<int64_t, int64_t>> cases{{5'000'000, 4'999'999},
+                                                             {5'000'000, 17},
+                                                             {1, 0},
+                                                             {1, -1}};
+        for (const auto& [now, then] : cases)
+        {
+            const Death death = DieBy([&] {
+                Use(OURS);
+                Simulator::Schedule(TimeStep(static_cast<uint64_t>(now)), [&] {
+                    EventLoop* loop = EventLoop::Peek();
+                    loop->Push(then, loop->TakeKey(), &ticker);
+                });
+                Simulator::Run();
+            });
+            NS_TEST_EXPECT_MSG_EQ(death.aborted, true, "at " << now << ", for " << then);
+            const std::string sentence = "an event was scheduled in the past: for " +
+                                         std::to_string(then) + " time steps, but it is " +
+                                         std::to_string(now) + " now";
+            NS_TEST_EXPECT_MSG_NE(death.said.find(sentence),
+                                  std::string::npos,
+                                  sentence << " in: " << death.said);
+        }
+        const Death death = DieBy([&] {
+            Use(OURS);
+            Simulator::Schedule(TimeStep(10), [&] {
+                Simulator::Schedule(Time(-3), [&seen] { seen.push_back(1); });
+            });
+            Simulator::Run();
+        });
+        NS_TEST_EXPECT_MSG_EQ(death.aborted, true, "by ns-3's interface");
+        NS_TEST_EXPECT_MSG_NE(death.said.find("for 7 time steps, but it is 10 now"),
+                              std::string::npos,
+                              death.said);
+    }
+};
+
+/// A sum of times that passes 2^63 is the end of time, and that time can be reached.
+class EndOfTimeTest : public TestCase
+{
+  public:
+    EndOfTimeTest()
+        : TestCase("an event beyond the end of time waits there")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t END = std::numeric_limits<int64_t>::max();
+        Use(OURS);
+        std::vector<int> seen;
+        Simulator::Schedule(TimeStep(50), [&seen] { seen.push_back(0); });
+        EventLoop* loop = EventLoop::Peek();
+        Ticker last(seen, 4);
+        Simulator::Schedule(TimeStep(100), [&] {
+            for (const int64_t delay : {END, END - 50, END - 100})
+            {
+                loop->Push(loop->GetTimeIn(delay), loop->TakeKey(), &last);
+            }
+            Simulator::Schedule(TimeStep(static_cast<uint64_t>(END)),
+                                [&seen] { seen.push_back(5); });
+        });
+        Simulator::Stop(TimeStep(200));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ((seen == std::vector<int>{0}), true, "none of them comes early");
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(END - 1000)), [&] {
+            Simulator::Schedule(TimeStep(1), [&seen] { seen.push_back(3); });
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ((seen == std::vector<int>{0, 3, 4, 4, 4, 5}), true, "in order");
+        NS_TEST_EXPECT_MSG_EQ(Simulator::Now().GetTimeStep(), END, "at the end of time");
+        loop->Push(loop->GetTimeIn(1), loop->TakeKey(), &last); // there is nothing behind it
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(seen.size(), 7, "an event at the end of time may schedule another");
+        Use(THEIRS);
+    }
+};
+
 /// @brief The suite.
 class EventLoopTestSuite : public TestSuite
 {
@@ -306,6 +451,8 @@ class EventLoopTestSuite : public TestSuite
         AddTestCase(new SameAsNs3Test, Duration::QUICK);
         AddTestCase(new KeyTest, Duration::QUICK);
         AddTestCase(new WidthTest, Duration::QUICK);
+        AddTestCase(new PastTest, Duration::QUICK);
+        AddTestCase(new EndOfTimeTest, Duration::QUICK);
     }
 };
 
