@@ -196,8 +196,8 @@ def spell(attribute: AttributeInfo, value: object) -> str:
     kind = _kind(attribute)
     read = _READERS.get(kind, _read_text)
     text = read(attribute, value)
-    if kind in ("Uinteger", "Size", "Integer", "Double", "Time"):
-        _check_bounds(attribute, _number(text.removesuffix("ps")), value)
+    if kind in ("Uinteger", "Size", "Integer", "Double", "Time", "DataRate"):
+        _check_bounds(attribute, _number(text), value)
     return text
 
 
@@ -343,8 +343,8 @@ def _check_bounds(attribute: AttributeInfo, found: float, value: object) -> None
 def _show(bound: float, kind: str) -> str:
     if kind == "Size" and bound >= 0:
         return format_bytes(int(bound))
-    if kind == "Time" and bound >= 0:
-        return format_time(int(bound))
+    if kind in ("Time", "DataRate") and bound >= 0:
+        return (format_time if kind == "Time" else format_rate)(int(bound))
     return f"{bound:g}" if kind == "Double" else str(bound)
 
 

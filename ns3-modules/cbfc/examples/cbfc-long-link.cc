@@ -16,6 +16,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
 #include <iostream>
@@ -40,7 +41,7 @@ main(int argc, char* argv[])
     command.AddValue("duration", "of the run [ps]", duration);
     command.Parse(argc, argv);
 
-    Simulation sim(1);
+    Simulation sim(ns3::RngSeedManager::GetRun());
     sim.AddFlowControl("ns3::cbfc::Credit");
     sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(buffer));
     sim.SetAttribute("ns3::cbfc::Credit", "Period", std::to_string(period) + "ps");

@@ -4,6 +4,7 @@
 #include "cbfc-credit.h"
 
 #include "ns3/boolean.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
@@ -61,7 +62,7 @@ Credit::GetTypeId()
                           "Gb/s (unverified).",
                           TimeValue(NanoSeconds(52'428)),
                           MakeTimeAccessor(&Credit::m_period),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("OnChange",
                           "Send a message also when blocks became free, not only every Period.",
                           BooleanValue(false),
@@ -72,7 +73,7 @@ Credit::GetTypeId()
                           "simulation model.",
                           TimeValue(NanoSeconds(256)),
                           MakeTimeAccessor(&Credit::m_minGap),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("CounterBits",
                           "Width of the counters in credit messages. InfiniBand has 12 (recalled, "
                           "unverified), which allow a Buffer of 2047 blocks.",

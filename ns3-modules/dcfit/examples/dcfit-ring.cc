@@ -15,6 +15,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
 #include <iostream>
@@ -46,7 +47,7 @@ main(int argc, char* argv[])
         return 2;
     }
 
-    Simulation sim(1);
+    Simulation sim(ns3::RngSeedManager::GetRun());
     sim.AddFlowControl("ns3::lossless::Pfc");
     sim.AddAgent("ns3::dcfit::Dcfit");
     sim.SetAttribute("ns3::dcfit::Dcfit", "Cure", cure);

@@ -3,6 +3,7 @@
  */
 #include "dcfit-controller.h"
 
+#include "ns3/lossless-attribute.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -58,18 +59,18 @@ DeadlockController::GetTypeId()
                           "it leads to take longer.",
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&DeadlockController::m_period),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Delay",
                           "Time of a message between a switch and the controller, software on "
                           "both sides included.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&DeadlockController::m_delay),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("Spacing",
                           "Time between the questions to two switches.",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&DeadlockController::m_spacing),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("RecordSize",
                           "Bytes of an answer for each port and lossless class. [B]",
                           UintegerValue(32),

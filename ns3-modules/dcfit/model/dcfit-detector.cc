@@ -5,6 +5,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/uinteger.h"
@@ -106,7 +107,7 @@ Dcfit::GetTypeId()
                           "paper.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcfit::m_retry),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("Drained",
                           "An ingress that pauses its upstream begins a process of its own when an "
                           "egress sends the last frame it has of it, if it also waits for a paused "
@@ -144,7 +145,7 @@ Dcfit::GetTypeId()
                           "what is above it is dropped, an intended loss.",
                           DataRateValue(DataRate("1Gbps")),
                           MakeDataRateAccessor(&Dcfit::m_limitRate),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddAttribute("LimitBurst",
                           "Bytes a limited flow may send at once. [B]",
                           UintegerValue(10'000),
@@ -162,7 +163,7 @@ Dcfit::GetTypeId()
                           "The default is that of SONiC's PFC watchdog.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&Dcfit::m_restoration),
-                          MakeTimeChecker(Seconds(0)));
+                          lossless::MakePicosecondsChecker());
     return tid;
 }
 

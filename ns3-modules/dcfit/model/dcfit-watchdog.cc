@@ -5,6 +5,7 @@
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
 
 #include <algorithm>
 #include <sstream>
@@ -35,19 +36,19 @@ PfcWatchdog::GetTypeId()
                           "Time between two looks; SONiC: 200 ms.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&PfcWatchdog::m_poll),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Detection",
                           "How long a storm lasts before the watchdog acts; SONiC: 200 ms, at "
                           "least a Poll.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&PfcWatchdog::m_detection),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Restoration",
                           "How long there is no storm before the watchdog takes its action back; "
                           "SONiC: 200 ms, at least a Poll.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&PfcWatchdog::m_restoration),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Action",
                           "Drop (the queue's frames and those that come for it, an intended "
                           "loss), Forward (send in spite of PFC) or Alert (nothing).",

@@ -26,6 +26,7 @@
 #include "ns3/internet-module.h"
 #include "ns3/lossless-pcap-helper.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -73,7 +74,7 @@ main(int argc, char* argv[])
     }
 
     // The network: hosts 0 .. senders - 1 send to host `senders`; the switch comes last.
-    rdma::Simulation sim(1);
+    rdma::Simulation sim(ns3::RngSeedManager::GetRun());
     const std::string buffer = "ns3::lossless::SharedBuffer";
     sim.SetAttribute(buffer, "LossyPool", std::to_string(lossyPool));
     sim.SetAttribute(buffer, "Threshold", "Static");

@@ -15,6 +15,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
 #include <iostream>
@@ -39,7 +40,7 @@ main(int argc, char* argv[])
     command.AddValue("duration", "of the run [ps]", duration);
     command.Parse(argc, argv);
 
-    Simulation sim(1);
+    Simulation sim(ns3::RngSeedManager::GetRun());
     uint64_t xoff = bm;
     if (scheme == "multi-stage")
     {

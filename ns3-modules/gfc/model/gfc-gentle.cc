@@ -3,6 +3,7 @@
  */
 #include "gfc-gentle.h"
 
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 
 #include <algorithm>
@@ -57,14 +58,14 @@ Gentle::GetTypeId()
                                           "word is sent when it is over.",
                                           TimeValue(Seconds(0)),
                                           MakeTimeAccessor(&Gentle::m_minGap),
-                                          MakeTimeChecker(Seconds(0)))
+                                          lossless::MakePicosecondsChecker())
                             .AddAttribute("Refresh",
                                           "Time after which the last word of a class is sent "
                                           "again, so that a lost message does not freeze a rate; "
                                           "0: never.",
                                           TimeValue(MilliSeconds(1)),
                                           MakeTimeAccessor(&Gentle::m_refresh),
-                                          MakeTimeChecker(Seconds(0)));
+                                          lossless::MakePicosecondsChecker());
     return tid;
 }
 

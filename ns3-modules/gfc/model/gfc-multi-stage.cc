@@ -5,6 +5,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
 
@@ -81,7 +82,7 @@ MultiStageGfc::GetTypeId()
                           "(unverified).",
                           DataRateValue(DataRate("8kbps")),
                           MakeDataRateAccessor(&MultiStageGfc::m_minRate),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddAttribute(
                 "Hysteresis",
                 "A stage is left downwards only this far below its start; 0 as in the paper. [B]",

@@ -6,6 +6,7 @@
 #include "gfc-conceptual.h"
 #include "gfc-gentle.h"
 
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
 
@@ -49,7 +50,7 @@ TimeBasedGfc::GetTypeId()
                 "The mapping never goes below it, so that a sender whose peer is full tries again.",
                 DataRateValue(DataRate("8kbps")),
                 MakeDataRateAccessor(&TimeBasedGfc::m_minRate),
-                MakeDataRateChecker());
+                lossless::MakeRateChecker());
     return tid;
 }
 

@@ -3,9 +3,10 @@
  */
 #include "lossless-fabric.h"
 
-#include "ns3/abort.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-headroom.h"
+#include "ns3/lossless-refusal.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
@@ -75,9 +76,12 @@ Fabric::Factory(const std::string& type)
     if (found == m_factories.end())
     {
         TypeId tid;
-        NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(type, &tid),
-                        "there is no type " << type
-                                            << "; is the module that defines it built and loaded?");
+        if (!TypeId::LookupByNameFailSafe(type, &tid))
+        {
+            Refuse("there is no type '",
+                   type,
+                   "'; is the module that defines it built and loaded?");
+        }
         ObjectFactory factory;
         factory.SetTypeId(tid);
         found = m_factories.emplace(type, factory).first;
@@ -88,30 +92,100 @@ Fabric::Factory(const std::string& type)
 void
 Fabric::SetAttribute(const std::string& type, const std::string& name, const std::string& value)
 {
+    RequireOpen("SetAttribute");
+    const std::string problem = CheckAttribute(type, name, value);
+    if (!problem.empty())
+    {
+        Refuse(problem);
+    }
     Factory(type).Set(name, StringValue(value));
+}
+
+bool
+Fabric::IsBuilt() const
+{
+    return m_oracle != nullptr;
+}
+
+void
+Fabric::RequireOpen(const char* what) const
+{
+    if (IsBuilt())
+    {
+        RefuseNow(what, " came after Build: a network that is built cannot be changed");
+    }
+}
+
+void
+Fabric::RequireBuilt(const char* what) const
+{
+    if (!IsBuilt())
+    {
+        RefuseNow(what, " came before Build: call Build first, once everything is added");
+    }
+}
+
+template <class T>
+void
+Fabric::RequireType(const std::string& type, const char* what) const
+{
+    TypeId tid;
+    const bool known = TypeId::LookupByNameFailSafe(type, &tid);
+    if (!known || !tid.IsChildOf(T::GetTypeId()) || !tid.HasConstructor())
+    {
+        std::string all;
+        for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+        {
+            const TypeId one = TypeId::GetRegistered(i);
+            if (one.IsChildOf(T::GetTypeId()) && one.HasConstructor())
+            {
+                all += (all.empty() ? "" : ", ") + one.GetName();
+            }
+        }
+        Refuse("'",
+               type,
+               "' is not ",
+               what,
+               known ? "" : ", nor any type that is loaded",
+               "; there are ",
+               all);
+    }
 }
 
 void
 Fabric::AddFlowControl(const std::string& type)
 {
+    RequireOpen("AddFlowControl");
+    RequireType<FlowControl>(type, "a flow control");
     m_flowControls.push_back(type);
 }
 
 void
 Fabric::AddAgent(const std::string& type)
 {
+    RequireOpen("AddAgent");
+    RequireType<SwitchAgent>(type, "an agent of a switch or host");
     m_agents.push_back(type);
 }
 
 void
 Fabric::AddHostAgent(const std::string& type)
 {
+    RequireOpen("AddHostAgent");
+    RequireType<SwitchAgent>(type, "an agent of a switch or host");
     m_hostAgents.push_back(type);
 }
 
 void
 Fabric::SetDeadlockTest(Time period, bool stop)
 {
+    RequireOpen("SetDeadlockTest");
+    if (period.IsStrictlyNegative())
+    {
+        Refuse("the deadlock test cannot have a period of ",
+               period.GetTimeStep(),
+               " ps; 0: only at the end");
+    }
     m_deadlockPeriod = period.GetTimeStep();
     m_stopOnDeadlock = stop;
 }
@@ -125,6 +199,7 @@ Fabric::SetAllowLoss(bool allow)
 void
 Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
 {
+    RequireOpen("a node");
     node->SetIdentity(static_cast<uint32_t>(m_nodes.size()), name);
     node->SetBuffer(Make<SharedBuffer>("ns3::lossless::SharedBuffer"));
     node->SetFabric(&m_recorder, &m_routes);
@@ -170,15 +245,50 @@ Fabric::MakePort()
 uint32_t
 Fabric::AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay)
 {
-    NS_ABORT_MSG_IF(a >= m_nodes.size() || b >= m_nodes.size() || a == b,
-                    "link " << m_links.size() << " joins nodes " << a << " and " << b
-                            << "; there are nodes 0.." << m_nodes.size() - 1
-                            << " and a link needs two of them");
+    RequireOpen("a link");
+    if (a >= m_nodes.size() || b >= m_nodes.size() || a == b)
+    {
+        Refuse("link ",
+               m_links.size(),
+               " joins nodes ",
+               a,
+               " and ",
+               b,
+               "; there are ",
+               m_nodes.size(),
+               " nodes, counted from 0, and a link needs two of them");
+    }
     for (const uint32_t node : {a, b})
     {
-        NS_ABORT_MSG_IF(!m_routes.IsSwitch(node) && m_nodes[node]->GetNPorts() > 0,
-                        "host " << m_nodes[node]->GetName()
-                                << " has more than one link; a host has exactly one");
+        if (!m_routes.IsSwitch(node) && m_nodes[node]->GetNPorts() > 0)
+        {
+            Refuse("host ",
+                   m_nodes[node]->GetName(),
+                   " has more than one link; a host has exactly one");
+        }
+    }
+    const uint64_t bits = rate.GetBitRate();
+    if (bits < SLOWEST_LINK || bits > HIGHEST_RATE)
+    {
+        Refuse("link ",
+               m_links.size(),
+               " cannot have a rate of ",
+               bits,
+               " bit/s; allowed: ",
+               SLOWEST_LINK,
+               " to ",
+               HIGHEST_RATE,
+               " bit/s");
+    }
+    if (delay.GetTimeStep() < 0 || delay.GetTimeStep() > LONGEST_TIME)
+    {
+        Refuse("link ",
+               m_links.size(),
+               " cannot have a delay of ",
+               delay.GetTimeStep(),
+               " ps; allowed: 0 to ",
+               LONGEST_TIME,
+               " ps");
     }
     auto portA = MakePort();
     auto portB = MakePort();
@@ -202,7 +312,21 @@ Fabric::AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay)
 void
 Fabric::FailLink(uint32_t link, Time down, Time up)
 {
-    NS_ABORT_MSG_IF(link >= m_links.size(), "there is no link " << link);
+    RequireOpen("FailLink");
+    if (link >= m_links.size())
+    {
+        Refuse("there is no link ", link, "; there are ", m_links.size(), ", counted from 0");
+    }
+    if (down.IsStrictlyNegative() || (!up.IsStrictlyNegative() && up <= down))
+    {
+        Refuse("link ",
+               link,
+               " cannot fail at ",
+               down.GetTimeStep(),
+               " ps and come back at ",
+               up.GetTimeStep(),
+               " ps; it fails from 0 ps on, and comes back later or (-1) never");
+    }
     if (down.IsZero())
     {
         m_downAtStart.push_back(link);
@@ -211,7 +335,7 @@ Fabric::FailLink(uint32_t link, Time down, Time up)
     {
         Simulator::Schedule(down, &Fabric::SetLink, this, link, false);
     }
-    if (!up.IsNegative())
+    if (!up.IsStrictlyNegative())
     {
         Simulator::Schedule(up, &Fabric::SetLink, this, link, true);
     }
@@ -255,11 +379,24 @@ Fabric::UpdateRoutes()
 void
 Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until)
 {
-    NS_ABORT_MSG_IF(node >= m_nodes.size() || dst >= m_nodes.size() || !m_routes.IsSwitch(node) ||
-                        m_routes.IsSwitch(dst),
-                    "a route is of a switch and to a host, not of " << node << " to " << dst);
-    NS_ABORT_MSG_IF(!FindPort(node, neighbour),
-                    "no link leads from " << m_nodes[node]->GetName() << " to node " << neighbour);
+    RequireOpen("DivertRoute");
+    if (node >= m_nodes.size() || dst >= m_nodes.size() || !m_routes.IsSwitch(node) ||
+        m_routes.IsSwitch(dst))
+    {
+        Refuse("a route is of a switch and to a host, not of node ", node, " to node ", dst);
+    }
+    if (!FindPort(node, neighbour))
+    {
+        Refuse("no link leads from ", m_nodes[node]->GetName(), " to node ", neighbour);
+    }
+    if (at.IsStrictlyNegative() || (!until.IsStrictlyNegative() && until <= at))
+    {
+        Refuse("a route cannot be diverted at ",
+               at.GetTimeStep(),
+               " ps until ",
+               until.GetTimeStep(),
+               " ps; it is from 0 ps on, until later or (-1) for ever");
+    }
     if (at.IsZero())
     {
         m_routes.Divert(node, dst, neighbour);
@@ -268,7 +405,7 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     {
         Simulator::Schedule(at, &Routes::Divert, &m_routes, node, dst, neighbour);
     }
-    if (!until.IsNegative())
+    if (!until.IsStrictlyNegative())
     {
         Simulator::Schedule(until, &Routes::Restore, &m_routes, node, dst);
     }
@@ -280,7 +417,16 @@ Fabric::SetNodeAttribute(uint32_t node,
                          const std::string& name,
                          const std::string& value)
 {
-    NS_ABORT_MSG_IF(node >= m_nodes.size(), "there is no node " << node);
+    RequireOpen("SetNodeAttribute");
+    if (node >= m_nodes.size())
+    {
+        Refuse("there is no node ", node, "; there are ", m_nodes.size(), ", counted from 0");
+    }
+    const std::string problem = CheckAttribute(type, name, value);
+    if (!problem.empty())
+    {
+        Refuse(m_nodes[node]->GetName(), ": ", problem);
+    }
     FabricNode& owner = *m_nodes[node];
     std::vector<Object*> objects{&owner, &owner.GetBuffer()};
     for (const auto& agent : owner.GetAgents())
@@ -305,12 +451,31 @@ Fabric::SetNodeAttribute(uint32_t node,
             found = true;
         }
     }
-    NS_ABORT_MSG_IF(!found, owner.GetName() << " has no object of the type " << type);
+    if (!found)
+    {
+        Refuse(owner.GetName(), " has no object of the type ", type);
+    }
+}
+
+void
+Fabric::CheckSimulator() const
+{
+    const std::string type = Simulator::GetImplementation()->GetInstanceTypeId().GetName();
+    if (type == "ns3::DistributedSimulatorImpl" || type == "ns3::NullMessageSimulatorImpl")
+    {
+        RefuseNow(
+            "a fabric cannot be split over the ranks of MPI: frames would be lost between them; "
+            "choose another SimulatorImplementationType than ",
+            type,
+            ", such as ns3::eventloop::EventLoop, and run one process");
+    }
 }
 
 void
 Fabric::Build()
 {
+    RequireOpen("Build");
+    CheckSimulator();
     for (const uint32_t link : m_downAtStart)
     {
         m_routes.SetLink(m_links[link].a, m_links[link].portA, false);
@@ -320,9 +485,10 @@ Fabric::Build()
     uint32_t largest = 0;
     for (uint32_t node = 0; node < m_nodes.size(); ++node)
     {
-        NS_ABORT_MSG_IF(m_nodes[node]->GetNPorts() == 0,
-                        "node " << m_nodes[node]->GetName()
-                                << " has no link; every node needs one");
+        if (m_nodes[node]->GetNPorts() == 0)
+        {
+            Refuse("node ", m_nodes[node]->GetName(), " has no link; every node needs one");
+        }
         m_routes.SetSalt(node, salts->GetInteger(0, std::numeric_limits<uint32_t>::max() - 1));
         largest = std::max(largest, m_nodes[node]->GetLargestFrame());
         if (const PacketReceiver* receiver = m_nodes[node]->GetPacketReceiver())
@@ -375,6 +541,7 @@ Fabric::TraceDeadlocks()
 void
 Fabric::TracePauseTree()
 {
+    RequireBuilt("TracePauseTree");
     Table& table = *m_recorder.AddTable("pause_tree");
     auto* start = table.Add<int64_t>("start_ps");
     auto* end = table.Add<int64_t>("end_ps");
@@ -407,6 +574,7 @@ Fabric::TracePauseTree()
 const DeadlockOracle&
 Fabric::GetOracle() const
 {
+    RequireBuilt("GetOracle");
     return *m_oracle;
 }
 
@@ -482,6 +650,7 @@ Fabric::DescribeEpisode(const DeadlockOracle::Episode& episode) const
 std::string
 Fabric::DescribeDeadlock() const
 {
+    RequireBuilt("DescribeDeadlock");
     constexpr std::size_t MOST_LINES = 20;
     const auto& episodes = m_oracle->GetEpisodes();
     std::string text;
@@ -499,6 +668,10 @@ Fabric::DescribeDeadlock() const
 FabricNode&
 Fabric::GetNode(uint32_t node) const
 {
+    if (node >= m_nodes.size()) [[unlikely]]
+    {
+        Refuse("there is no node ", node, "; there are ", m_nodes.size(), ", counted from 0");
+    }
     return *m_nodes[node];
 }
 
@@ -511,6 +684,10 @@ Fabric::GetNNodes() const
 Port*
 Fabric::FindPort(uint32_t node, uint32_t peer) const
 {
+    if (node >= m_nodes.size())
+    {
+        return nullptr;
+    }
     for (const Routes::Edge& edge : m_routes.GetEdges(node))
     {
         if (edge.peer == peer)
@@ -536,6 +713,7 @@ Fabric::GetRecorder()
 std::string
 Fabric::Check() const
 {
+    RequireBuilt("Check");
     std::ostringstream problems;
     for (const auto& node : m_nodes)
     {
@@ -574,6 +752,7 @@ Fabric::Check() const
 std::string
 Fabric::Warn() const
 {
+    RequireBuilt("Warn");
     // The same words from many ports or nodes are one warning.
     std::vector<std::string> warnings;
     const auto add = [&warnings](const std::string& warning) {
@@ -608,6 +787,7 @@ Fabric::Warn() const
 std::string
 Fabric::Finish()
 {
+    RequireBuilt("Finish");
     m_oracle->Look();
     m_oracle->Finish();
     if (m_traceDeadlocks)
@@ -782,6 +962,7 @@ Fabric::FillDeadlockTables()
 void
 Fabric::Report(Summary& summary) const
 {
+    RequireBuilt("Report");
     double& peak = summary["peak_buffer_bytes"];
     double& headroom = summary["peak_headroom_bytes"];
     double& queue = summary["peak_queue_bytes"];

@@ -31,6 +31,9 @@ namespace lossless
  *
  * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent; AddSwitch, AddHost, AddLink,
  * FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
+ *
+ * What is called with something that does not exist throws std::invalid_argument, what comes too
+ * early or too late std::logic_error, both with a sentence.
  */
 class Fabric : public Object
 {
@@ -52,6 +55,12 @@ class Fabric : public Object
      * @param value value in ns-3's spelling.
      */
     void SetAttribute(const std::string& type, const std::string& name, const std::string& value);
+    /**
+     * @brief Was Build() called?
+     *
+     * @return true if so.
+     */
+    bool IsBuilt() const;
     /**
      * @brief Append a flow control to every port's chain.
      *
@@ -264,6 +273,11 @@ class Fabric : public Object
     };
 
     ObjectFactory& Factory(const std::string& type);
+    template <class T>
+    void RequireType(const std::string& type, const char* what) const;
+    void RequireOpen(const char* what) const;
+    void RequireBuilt(const char* what) const;
+    void CheckSimulator() const;
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);

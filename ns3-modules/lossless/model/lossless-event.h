@@ -4,10 +4,15 @@
 #ifndef LOSSLESS_EVENT_H
 #define LOSSLESS_EVENT_H
 
+#include "lossless-constants.h"
+#include "lossless-refusal.h"
+
+#include "ns3/abort.h"
 #include "ns3/eventloop.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -21,15 +26,23 @@ namespace lossless
  * @brief Let ns-3's clock count picoseconds: 1048 B at 100 Gb/s take 83.84 ns, which nanoseconds
  * cannot say.
  *
- * Call it before any simulation in the process; further calls do nothing.
+ * Call it before any simulation in the process; further calls do nothing. It throws
+ * std::logic_error when events wait already: their times would become others.
  */
 inline void
 UsePicoseconds()
 {
-    if (Time::GetResolution() != Time::PS)
+    if (Time::GetResolution() == Time::PS)
     {
-        Time::SetResolution(Time::PS);
+        return;
     }
+    if (!Simulator::IsFinished() || Simulator::GetEventCount() > 0)
+    {
+        RefuseNow("something was scheduled before ns-3's clock counted picoseconds, and would come "
+                  "at another time; call lossless::UsePicoseconds() first of all");
+    }
+    Simulator::Destroy(); // the idle one that the question made: another may still be chosen
+    Time::SetResolution(Time::PS);
 }
 
 /**
@@ -42,6 +55,23 @@ NowPs()
 {
     const eventloop::EventLoop* loop = eventloop::EventLoop::Peek();
     return loop ? loop->GetTimeStep() : Simulator::Now().GetTimeStep();
+}
+
+/**
+ * @brief A delay for ns-3's own event loops, which check it only in debug builds. Aborts when it is
+ * negative.
+ *
+ * @param delay ps.
+ * @return it, or what is left until the end of time if that is less.
+ */
+inline Time
+TimeUntil(int64_t delay)
+{
+    const int64_t now = NowPs();
+    NS_ABORT_MSG_IF(delay < 0,
+                    "an event was scheduled in the past: for " << now + delay << " ps, but it is "
+                                                               << now << " ps now");
+    return TimeStep(static_cast<uint64_t>(std::min(delay, NEVER - now)));
 }
 
 /**
@@ -80,10 +110,10 @@ class ReusableEvent : private eventloop::Occurrence
     {
         if (eventloop::EventLoop* loop = eventloop::EventLoop::Peek())
         {
-            loop->Push(loop->GetTimeStep() + delay, loop->TakeKey(), this);
+            loop->Push(loop->GetTimeIn(delay), loop->TakeKey(), this);
             return;
         }
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), m_function, m_object);
+        Simulator::Schedule(TimeUntil(delay), m_function, m_object);
     }
 
   private:
@@ -140,11 +170,19 @@ class EventStream : private eventloop::Occurrence
         place.item = item;
         if (!loop)
         {
+            place.time = NowPs() + TimeUntil(delay).GetTimeStep();
+            const int64_t before =
+                m_count ? m_ring[(m_first + m_count - 1) & (m_size - 1)].time : 0;
+            NS_ABORT_MSG_IF(place.time < before,
+                            "something was sent to arrive at " << place.time
+                                                               << " ps, before what was sent "
+                                                                  "earlier, which arrives at "
+                                                               << before << " ps");
             ++m_count;
-            Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)), &EventStream::Arrive, this);
+            Simulator::Schedule(TimeUntil(delay), &EventStream::Arrive, this);
             return;
         }
-        place.time = loop->GetTimeStep() + delay;
+        place.time = loop->GetTimeIn(delay);
         place.key = loop->TakeKey();
         if (m_count++ == 0)
         {

@@ -57,6 +57,7 @@ struct ControlFrame
 {
     uint16_t opcode{0};                    //!< MAC control opcode
     uint16_t classes{0};                   //!< class-enable vector: bit c set, class c is addressed
+    bool isState{false};                   //!< word c is the present state of class c
     std::array<uint32_t, N_CLASSES> value; //!< one word a class; meaning depends on the opcode
     std::array<uint8_t, 24> extra;         //!< bytes that a SwitchAgent appended inside the padding
     uint8_t extraLength{0};                //!< how many of them are in use
@@ -186,6 +187,24 @@ class FrameFifo
         frame->next = m_head;
         m_head = frame;
         if (!m_tail)
+        {
+            m_tail = frame;
+        }
+        m_bytes += frame->bytes;
+        ++m_frames;
+    }
+
+    /**
+     * @brief Put behind one that is here.
+     *
+     * @param before it.
+     * @param frame the frame.
+     */
+    void InsertAfter(Frame* before, Frame* frame)
+    {
+        frame->next = before->next;
+        before->next = frame;
+        if (m_tail == before)
         {
             m_tail = frame;
         }

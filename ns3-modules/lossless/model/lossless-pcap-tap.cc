@@ -3,6 +3,7 @@
  */
 #include "lossless-pcap-tap.h"
 
+#include "lossless-attribute.h"
 #include "lossless-event.h"
 #include "lossless-rate.h"
 
@@ -90,12 +91,12 @@ PcapTap::GetTypeId()
                           "Frames before are not captured.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&PcapTap::m_start),
-                          MakeTimeChecker(Seconds(0)))
+                          MakePicosecondsChecker())
             .AddAttribute("Stop",
                           "Frames from then on are not captured; 0: all are.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&PcapTap::m_stop),
-                          MakeTimeChecker(Seconds(0)));
+                          MakePicosecondsChecker());
     return tid;
 }
 

@@ -3,10 +3,12 @@
  */
 #include "lossless-port.h"
 
+#include "lossless-attribute.h"
 #include "lossless-deadlock-oracle.h"
 #include "lossless-fabric-node.h"
 #include "lossless-rate.h"
 #include "lossless-recorder.h"
+#include "lossless-refusal.h"
 
 #include "ns3/abort.h"
 #include "ns3/enum.h"
@@ -124,7 +126,7 @@ Port::GetTypeId()
                           "feedback latency here.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Port::m_controlDelay),
-                          MakeTimeChecker(Seconds(0)))
+                          MakePicosecondsChecker())
             .AddAttribute("ControlFrameSize",
                           "Size of a MAC control frame, FCS included. [B]",
                           UintegerValue(MIN_FRAME_BYTES),
@@ -161,6 +163,13 @@ Port::GetTypeId()
                           EnumValue(ReleaseAt::END),
                           MakeEnumAccessor<ReleaseAt>(&Port::m_releaseAt),
                           MakeEnumChecker(ReleaseAt::END, "End", ReleaseAt::START, "Start"))
+            .AddAttribute("States",
+                          "What becomes of a PFC or GFC frame that still waits for the wire when a "
+                          "newer one follows: Latest (the newer one takes its place: a PAUSE that "
+                          "follows a RESUME in time is all that goes) or All (both go).",
+                          EnumValue(States::LATEST),
+                          MakeEnumAccessor<States>(&Port::m_states),
+                          MakeEnumChecker(States::LATEST, "Latest", States::ALL, "All"))
             .AddTraceSource("PauseSent",
                             "This port paused (true) or resumed (false) a class of its peer.",
                             MakeTraceSourceAccessor(&Port::m_pauseSentTrace),
@@ -288,9 +297,14 @@ Port::Start()
     {
         perClass += flowControl->GetExtraQueues();
     }
-    NS_ABORT_MSG_IF(perClass * N_CLASSES > 64,
-                    "the flow controls of " << m_node->GetName() << " ask for " << perClass
-                                            << " egress queues a class; at most 8 are possible");
+    if (perClass * N_CLASSES > 64)
+    {
+        Refuse("the flow controls of ",
+               m_node->GetName(),
+               " ask for ",
+               perClass,
+               " egress queues a class; at most 8 are possible");
+    }
     m_queues.reserve(perClass * N_CLASSES);
     for (uint32_t queue = 0; queue < perClass * N_CLASSES; ++queue)
     {
@@ -390,13 +404,11 @@ Port::SendControl(Frame* frame, bool ideal)
 bool
 Port::SendState(Frame* frame, bool first)
 {
-    for (Frame* waiting = m_macQueue.Head(); waiting; waiting = waiting->next)
+    frame->control->isState = true;
+    Frame* waiting = FindState(frame->control->opcode);
+    if (waiting && m_states == States::LATEST)
     {
         ControlFrame& state = *waiting->control;
-        if (state.opcode != frame->control->opcode)
-        {
-            continue;
-        }
         state.classes |= frame->control->classes;
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
@@ -415,6 +427,17 @@ Port::SendState(Frame* frame, bool first)
     return true;
 }
 
+Frame*
+Port::FindState(uint16_t opcode) const
+{
+    Frame* last = nullptr;
+    for (Frame* waiting = m_macQueue.Head(); waiting; waiting = waiting->next)
+    {
+        last = waiting->control->opcode == opcode ? waiting : last;
+    }
+    return last;
+}
+
 void
 Port::Launch(Frame* frame, Way way)
 {
@@ -431,7 +454,15 @@ Port::Launch(Frame* frame, Way way)
         return;
     }
     frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
-    way == Way::FIRST ? m_macQueue.PushFront(frame) : m_macQueue.Push(frame);
+    Frame* before = way == Way::FIRST ? FindState(frame->control->opcode) : nullptr;
+    if (before)
+    {
+        m_macQueue.InsertAfter(before, frame); // States All: what was said first goes first
+    }
+    else
+    {
+        way == Way::FIRST ? m_macQueue.PushFront(frame) : m_macQueue.Push(frame);
+    }
     Kick();
 }
 
@@ -667,6 +698,10 @@ Port::TransmitNext()
         if (m_controlClasses & frame->control->classes)
         {
             m_controlRecorder->RecordControl(*this, *frame);
+        }
+        if (frame->control->isState && (m_valueClasses & frame->control->classes))
+        {
+            m_controlRecorder->RecordControlValues(*this, *frame, m_valueClasses);
         }
         Transmit(frame);
         return;
@@ -1085,7 +1120,7 @@ Port::NotifyReceived(const Frame& frame, int64_t queueBytes)
 {
     if ((m_queueClasses >> frame.cls) & 1U)
     {
-        m_queueRecorder->RecordQueue(*this, frame.cls, queueBytes);
+        WriteQueue(frame.cls, queueBytes);
     }
     if (m_hooks & FlowControl::BYTES)
     {
@@ -1101,7 +1136,7 @@ Port::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBy
 {
     if ((m_queueClasses >> cls) & 1U)
     {
-        m_queueRecorder->RecordQueue(*this, cls, queueBytes);
+        WriteQueue(cls, queueBytes);
     }
     if (m_hooks & FlowControl::BYTES)
     {
@@ -1299,6 +1334,28 @@ Port::TraceQueues(Recorder* recorder, uint32_t classes)
 {
     m_queueRecorder = recorder;
     m_queueClasses |= classes;
+    m_plainQueueClasses |= classes;
+}
+
+void
+Port::TraceBuffer(Recorder* recorder, uint32_t classes)
+{
+    m_queueRecorder = recorder;
+    m_queueClasses |= classes;
+    m_bufferClasses |= classes;
+}
+
+void
+Port::WriteQueue(uint8_t cls, int64_t bytes) const
+{
+    if ((m_plainQueueClasses >> cls) & 1U)
+    {
+        m_queueRecorder->RecordQueue(*this, cls, bytes);
+    }
+    if ((m_bufferClasses >> cls) & 1U)
+    {
+        m_queueRecorder->RecordBuffer(*this, cls);
+    }
 }
 
 void
@@ -1333,6 +1390,13 @@ Port::TraceControl(Recorder* recorder, uint32_t classes)
 {
     m_controlRecorder = recorder;
     m_controlClasses |= classes;
+}
+
+void
+Port::TraceControlValues(Recorder* recorder, uint32_t classes)
+{
+    m_controlRecorder = recorder;
+    m_valueClasses |= classes;
 }
 
 } // namespace lossless

@@ -88,6 +88,13 @@ class Port : public Object
         START, ///< its first bit goes
     };
 
+    /// What becomes of a state that waits for the wire when there is a newer one.
+    enum class States
+    {
+        LATEST, ///< the newer one takes its place
+        ALL,    ///< both go, one after the other
+    };
+
     /**
      * @brief Get the type ID.
      *
@@ -174,7 +181,8 @@ class Port : public Object
      * addresses, so that the latest is all that matters.
      *
      * Where a frame of the same opcode still waits, that one takes over the words: so no scheme
-     * has more than one such frame waiting, however many classes change.
+     * has more than one such frame waiting, however many classes change. With the attribute States
+     * All both go, in their order.
      *
      * @param frame it; taken over.
      * @param first true: before all other control frames that wait, as a PAUSE has to be for its
@@ -507,6 +515,13 @@ class Port : public Object
      */
     void TraceQueues(Recorder* recorder, uint32_t classes);
     /**
+     * @brief Trace on change where the buffer holds the ingress bytes.
+     *
+     * @param recorder where to.
+     * @param classes mask.
+     */
+    void TraceBuffer(Recorder* recorder, uint32_t classes);
+    /**
      * @brief Trace egress bytes on change.
      *
      * @param recorder where to.
@@ -536,6 +551,13 @@ class Port : public Object
      * @param classes mask: a frame is traced that addresses one of them.
      */
     void TraceControl(Recorder* recorder, uint32_t classes);
+    /**
+     * @brief Trace what MAC control frames say of each class as their transmission begins.
+     *
+     * @param recorder where to.
+     * @param classes mask.
+     */
+    void TraceControlValues(Recorder* recorder, uint32_t classes);
 
     /**
      * @brief TracedCallback signature of pauses.
@@ -577,6 +599,7 @@ class Port : public Object
         IDEAL, ///< beside the wire
     };
 
+    Frame* FindState(uint16_t opcode) const;
     void Launch(Frame* frame, Way way);
     void TransmitNext();
     void Transmit(Frame* frame);
@@ -588,6 +611,7 @@ class Port : public Object
     void UpdateHeld(uint8_t cls);
     void Refill();
     void ReopenSource(uint16_t queue);
+    void WriteQueue(uint8_t cls, int64_t bytes) const;
     void WriteEgress(uint8_t cls) const;
 
     void RecordEgress(uint8_t cls) const
@@ -647,6 +671,7 @@ class Port : public Object
     int64_t m_delay{0};                //!< ps
     ClassService m_classService;       //!< between classes (attribute)
     ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
+    States m_states;                   //!< that wait for the wire (attribute)
     uint32_t m_egressClasses{0};       //!< mask of those traced
     Departure m_departure{};           //!< the frame in transmission
     ReusableEvent<Port> m_transmitEnd; //!< transmission ends
@@ -657,7 +682,7 @@ class Port : public Object
     EventStream<Port, Frame, &Port::Arrive> m_inbound;        //!< on the wire towards this port
     TracedCallback<const Port&, const Frame&> m_receiveTrace; //!< Receive
     uint32_t m_rateClasses{0};                                //!< mask
-    uint32_t m_queueClasses{0};                               //!< mask
+    uint32_t m_queueClasses{0};                               //!< mask of "queue" and "buffer"
     uint64_t m_dataIn{0};                                     //!< DATA frames
     std::array<int64_t, N_CLASSES + 1> m_wireIn{};            //!< wire bytes
 
@@ -699,13 +724,16 @@ class Port : public Object
     std::array<int64_t, N_CLASSES> m_sentSince;   //!< start of the open interval, or -1
     std::array<int64_t, N_CLASSES> m_pausedSince; //!< start of the open interval, or -1
     std::array<int64_t, N_CLASSES> m_heldUntil{}; //!< see GetHeldUntil
-    Recorder* m_queueRecorder{nullptr};           //!< or null
+    Recorder* m_queueRecorder{nullptr};           //!< of "queue" and "buffer", or null
     Recorder* m_egressRecorder{nullptr};          //!< or null
     Recorder* m_rateRecorder{nullptr};            //!< or null
     Recorder* m_pauseRecorder{nullptr};           //!< or null
     Recorder* m_controlRecorder{nullptr};         //!< or null
     uint32_t m_pauseClasses{0};                   //!< mask
     uint32_t m_controlClasses{0};                 //!< mask
+    uint32_t m_valueClasses{0};                   //!< mask of "control_value"
+    uint32_t m_plainQueueClasses{0};              //!< mask of "queue"
+    uint32_t m_bufferClasses{0};                  //!< mask of "buffer"
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
 };

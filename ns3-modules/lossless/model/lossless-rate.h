@@ -32,14 +32,16 @@ TransmissionTime(int64_t bytes, uint64_t rate)
  * @brief Bytes that pass at a rate in a time, rounded up.
  * @param rate bit/s.
  * @param time ps.
- * @return bytes.
+ * @return bytes; at most 2^59, more than any buffer has, so that sums of a few can be made.
  */
 inline int64_t
 BytesInTime(uint64_t rate, int64_t time)
 {
     constexpr Uint128 UNIT = 8'000'000'000'000ULL;
-    return static_cast<int64_t>(
-        (static_cast<Uint128>(rate) * static_cast<uint64_t>(time) + UNIT - 1) / UNIT);
+    constexpr Uint128 MOST = 1ULL << 59;
+    const Uint128 bytes =
+        (static_cast<Uint128>(rate) * static_cast<uint64_t>(time) + UNIT - 1) / UNIT;
+    return static_cast<int64_t>(bytes < MOST ? bytes : MOST);
 }
 
 /**

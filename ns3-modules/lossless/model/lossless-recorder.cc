@@ -39,6 +39,39 @@ struct Recorder::QueueColumns
     std::vector<int64_t>* bytes; //!< B
 };
 
+struct Recorder::BufferColumns
+{
+    explicit BufferColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          cls(table.Add<uint8_t>("class")),
+          priv(table.Add<int64_t>("private_bytes")),
+          shared(table.Add<int64_t>("shared_bytes")),
+          headroom(table.Add<int64_t>("headroom_bytes"))
+    {
+    }
+
+    void Append(const Port& port, uint8_t number, const SharedBuffer::Usage& usage)
+    {
+        time->push_back(NowPs());
+        node->push_back(port.GetNodeId());
+        peer->push_back(port.GetPeerId());
+        cls->push_back(number);
+        priv->push_back(usage.priv);
+        shared->push_back(usage.shared);
+        headroom->push_back(usage.headroom);
+    }
+
+    std::vector<int64_t>* time;     //!< ps
+    std::vector<uint32_t>* node;    //!< number
+    std::vector<uint32_t>* peer;    //!< number
+    std::vector<uint8_t>* cls;      //!< class
+    std::vector<int64_t>* priv;     //!< B
+    std::vector<int64_t>* shared;   //!< B
+    std::vector<int64_t>* headroom; //!< B
+};
+
 struct Recorder::RateColumns
 {
     explicit RateColumns(Table& table)
@@ -121,6 +154,26 @@ struct Recorder::ControlColumns
     std::vector<int64_t>* bytes;    //!< wire bytes
 };
 
+struct Recorder::ValueColumns
+{
+    explicit ValueColumns(Table& table)
+        : time(table.Add<int64_t>("time_ps")),
+          node(table.Add<uint32_t>("node")),
+          peer(table.Add<uint32_t>("peer")),
+          opcode(table.Add<uint16_t>("opcode")),
+          cls(table.Add<uint8_t>("class")),
+          value(table.Add<uint32_t>("value"))
+    {
+    }
+
+    std::vector<int64_t>* time;    //!< ps
+    std::vector<uint32_t>* node;   //!< number
+    std::vector<uint32_t>* peer;   //!< number
+    std::vector<uint16_t>* opcode; //!< MAC control opcode
+    std::vector<uint8_t>* cls;     //!< class
+    std::vector<uint32_t>* value;  //!< its word; its meaning depends on the opcode
+};
+
 struct Recorder::DetectionColumns
 {
     explicit DetectionColumns(Table& table)
@@ -182,6 +235,28 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
             if ((classes >> cls) & 1U)
             {
                 RecordQueue(*port, cls, 0);
+            }
+        }
+        return true;
+    }
+    if (table == "buffer")
+    {
+        if (!m_buffer)
+        {
+            m_buffer = std::make_unique<BufferColumns>(*AddTable(table));
+        }
+        if (period > 0)
+        {
+            m_samplers.push_back(
+                std::make_unique<Sampler>(this, port, classes, period, Sampler::Kind::BUFFER));
+            return true;
+        }
+        port->TraceBuffer(this, classes);
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if ((classes >> cls) & 1U)
+            {
+                m_buffer->Append(*port, cls, {});
             }
         }
         return true;
@@ -251,6 +326,15 @@ Recorder::Trace(const std::string& table, Port* port, uint32_t classes, int64_t 
         port->TraceControl(this, classes);
         return true;
     }
+    if (table == "control_value")
+    {
+        if (!m_values)
+        {
+            m_values = std::make_unique<ValueColumns>(*AddTable(table));
+        }
+        port->TraceControlValues(this, classes);
+        return true;
+    }
     if (table == "detection")
     {
         if (!m_detection)
@@ -266,6 +350,12 @@ void
 Recorder::RecordQueue(const Port& port, uint8_t cls, int64_t bytes)
 {
     m_queue->Append(port, cls, bytes);
+}
+
+void
+Recorder::RecordBuffer(const Port& port, uint8_t cls)
+{
+    m_buffer->Append(port, cls, port.GetNode().GetBuffer().GetUsage(port.GetIndex(), cls));
 }
 
 void
@@ -305,6 +395,23 @@ Recorder::RecordControl(const Port& port, const Frame& frame)
     m_control->opcode->push_back(frame.control->opcode);
     m_control->classes->push_back(frame.control->classes);
     m_control->bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
+}
+
+void
+Recorder::RecordControlValues(const Port& port, const Frame& frame, uint32_t classes)
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (((classes & frame.control->classes) >> cls) & 1U)
+        {
+            m_values->time->push_back(NowPs());
+            m_values->node->push_back(port.GetNodeId());
+            m_values->peer->push_back(port.GetPeerId());
+            m_values->opcode->push_back(frame.control->opcode);
+            m_values->cls->push_back(cls);
+            m_values->value->push_back(frame.control->value[cls]);
+        }
+    }
 }
 
 void
@@ -373,6 +480,11 @@ Recorder::Sampler::Sample()
         if (m_kind == Kind::EGRESS)
         {
             m_recorder->RecordEgress(*m_port, cls, m_port->GetEgressBytes(cls));
+            continue;
+        }
+        if (m_kind == Kind::BUFFER)
+        {
+            m_recorder->RecordBuffer(*m_port, cls);
             continue;
         }
         if (m_kind == Kind::QUEUE)

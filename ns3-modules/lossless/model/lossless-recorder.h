@@ -199,12 +199,16 @@ class Table
 class Recorder
 {
   public:
+    /// Tables that Trace() knows.
+    static constexpr const char* TABLES =
+        "queue, buffer, egress, rate, pause, drop, control, control_value, detection";
+
     Recorder();
     ~Recorder();
 
     /**
      * @brief Trace a table on a port.
-     * @param table "queue", "egress", "rate", "pause", "drop", "control" or "detection".
+     * @param table one of TABLES.
      * @param port the port.
      * @param classes bit c set: class c.
      * @param period ps between samples; 0: on every change.
@@ -234,6 +238,13 @@ class Recorder
      * @param bytes bytes now.
      */
     void RecordQueue(const Port& port, uint8_t cls, int64_t bytes);
+    /**
+     * @brief Where the buffer holds the bytes of a (port, class).
+     *
+     * @param port the port.
+     * @param cls class.
+     */
+    void RecordBuffer(const Port& port, uint8_t cls);
     /**
      * @brief Bytes that wait in the egress queues of a (port, class).
      *
@@ -267,6 +278,15 @@ class Recorder
      * @param frame the frame.
      */
     void RecordControl(const Port& port, const Frame& frame);
+    /**
+     * @brief What a state (Port::SendState) whose transmission begins says of each class it
+     * addresses.
+     *
+     * @param port the port.
+     * @param frame the frame.
+     * @param classes mask of those to record.
+     */
+    void RecordControlValues(const Port& port, const Frame& frame, uint32_t classes);
     /**
      * @brief A drop.
      *
@@ -305,10 +325,12 @@ class Recorder
 
   private:
     struct QueueColumns;     //!< columns of "queue" and of "egress"
+    struct BufferColumns;    //!< columns of "buffer"
     struct RateColumns;      //!< columns of "rate"
     struct PauseColumns;     //!< columns of "pause"
     struct DropColumns;      //!< columns of "drop"
     struct ControlColumns;   //!< columns of "control"
+    struct ValueColumns;     //!< columns of "control_value"
     struct DetectionColumns; //!< columns of "detection"
 
     /// One (table, port) that is sampled.
@@ -319,6 +341,7 @@ class Recorder
         enum class Kind : uint8_t
         {
             QUEUE,  ///< "queue"
+            BUFFER, ///< "buffer"
             EGRESS, ///< "egress"
             RATE,   ///< "rate"
         };
@@ -349,11 +372,13 @@ class Recorder
 
     std::vector<std::unique_ptr<Table>> m_tables;     //!< all
     std::unique_ptr<QueueColumns> m_queue;            //!< or null
+    std::unique_ptr<BufferColumns> m_buffer;          //!< or null
     std::unique_ptr<QueueColumns> m_egress;           //!< or null
     std::unique_ptr<RateColumns> m_rate;              //!< or null
     std::unique_ptr<PauseColumns> m_pause;            //!< or null
     std::unique_ptr<DropColumns> m_drop;              //!< or null
     std::unique_ptr<ControlColumns> m_control;        //!< or null
+    std::unique_ptr<ValueColumns> m_values;           //!< or null
     std::unique_ptr<DetectionColumns> m_detection;    //!< or null
     std::vector<std::unique_ptr<Sampler>> m_samplers; //!< those that sample
 };

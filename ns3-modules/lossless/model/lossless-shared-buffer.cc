@@ -137,17 +137,18 @@ SharedBuffer::Configure(const std::vector<int64_t>& headroom)
     m_heap.reserve(nPorts * N_CLASSES);
     m_alphaFixed = static_cast<uint64_t>(std::llround(m_alpha * (1U << ALPHA_SHIFT)));
     m_lossyAlphaFixed = static_cast<uint64_t>(std::llround(m_lossyAlpha * (1U << ALPHA_SHIFT)));
-    m_sharedSize = m_size - m_lossyPool;
+    Int128 shared = m_size - m_lossyPool; // headrooms of long links may add up to more than 2^63
     for (std::size_t port = 0; port < nPorts; ++port)
     {
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
             if (IsLossless(cls))
             {
-                m_sharedSize -= m_private + m_headroom[port];
+                shared -= m_private + m_headroom[port];
             }
         }
     }
+    m_sharedSize = static_cast<int64_t>(std::max<Int128>(shared, -NEVER));
 }
 
 std::string
@@ -158,7 +159,8 @@ SharedBuffer::Check() const
     {
         problems << "buffer over-committed: Size " << m_size << " B is " << -m_sharedSize
                  << " B less than LossyPool + sum over ports and lossless classes of (Private + "
-                    "Headroom); "
+                    "Headroom); Headroom 0 is eta', which grows with a link's rate and delay, "
+                    "ControlDelay and the largest frame; "
                     "raise Size, or make fewer classes lossless (LosslessClasses)\n";
     }
     if (m_threshold == Threshold::STATIC && m_xon > m_xoff)

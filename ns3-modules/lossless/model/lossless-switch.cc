@@ -3,6 +3,7 @@
  */
 #include "lossless-switch.h"
 
+#include "lossless-attribute.h"
 #include "lossless-routes.h"
 
 #include "ns3/boolean.h"
@@ -30,7 +31,7 @@ Switch::GetTypeId()
                 "Time from the arrival of a frame's last bit to its joining an egress queue.",
                 TimeValue(Seconds(0)),
                 MakeTimeAccessor(&Switch::m_latency),
-                MakeTimeChecker(Seconds(0)))
+                MakePicosecondsChecker())
             .AddAttribute(
                 "RouteDelay",
                 "Time from the failure or recovery of a link to this switch's new routes; "
@@ -38,7 +39,7 @@ Switch::GetTypeId()
                 "in loops meanwhile.",
                 TimeValue(Seconds(0)),
                 MakeTimeAccessor(&Switch::m_routeDelay),
-                MakeTimeChecker(Seconds(0)))
+                MakePicosecondsChecker())
             .AddAttribute("DecrementTtl",
                           "Count down the time to live and drop a frame when it runs out.",
                           BooleanValue(true),

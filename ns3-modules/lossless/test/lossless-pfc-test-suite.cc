@@ -259,6 +259,76 @@ class PfcPauseTest : public PfcTest
 
 /**
  * @ingroup lossless-tests
+ * @brief What becomes of states that wait behind a frame: only the latest goes, or all do.
+ */
+class PfcStatesTest : public PfcTest
+{
+  public:
+    PfcStatesTest()
+        : PfcTest("a RESUME and a PAUSE that wait together: the latest goes, or both")
+    {
+    }
+
+  private:
+    /// What was seen of one class at a.
+    struct Change
+    {
+        int64_t time; //!< ps
+        bool paused;  //!< began or ceased to obey
+
+        bool operator==(const Change&) const = default;
+    };
+
+    std::vector<Change> m_changes; //!< so far
+
+    void Note(const Port& /* port */, uint8_t cls, bool paused)
+    {
+        NS_TEST_EXPECT_MSG_EQ(cls, 3, "no other class");
+        m_changes.push_back({NowPs(), paused});
+    }
+
+    void Try(const std::string& states, const std::vector<Change>& expected, uint64_t frames)
+    {
+        Connect("OnOff", MAX_QUANTA, 0.5, PicoSeconds(0));
+        PortB().SetAttribute("States", StringValue(states));
+        PortA().TraceConnectWithoutContext("Paused", MakeCallback(&PfcStatesTest::Note, this));
+        m_changes.clear();
+        // A frame of 9000 B holds the wire for 720 ns from 100 ns on. A pause went before; while
+        // the frame goes, the class is resumed, paused, resumed and paused again.
+        Pressure(0, 3, true);
+        Simulator::Schedule(TimeStep(100'000), [this] {
+            Frame* frame = FramePool::Take();
+            frame->cls = 5;
+            frame->bytes = 9000;
+            m_b->Inject(frame);
+        });
+        for (int i = 0; i < 4; ++i)
+        {
+            Pressure(200'000 + i * 50'000, 3, i % 2 == 1);
+        }
+        RunUntil(10'000'000);
+        NS_TEST_EXPECT_MSG_EQ((m_changes == expected), true, states);
+        NS_TEST_EXPECT_MSG_EQ(PortB().GetControlFramesOut(), frames, states);
+        DoTeardown();
+    }
+
+    void DoRun() override
+    {
+        constexpr int64_t FIRST = CONTROL + DELAY;
+        constexpr int64_t FREE = 100'000 + 9000 * 80 + DELAY; // the long frame has gone
+        Try("Latest", {{FIRST, true}}, 2);
+        Try("All",
+            {{FIRST, true},
+             {FREE + CONTROL, false},
+             {FREE + 2 * CONTROL, true},
+             {FREE + 3 * CONTROL, false},
+             {FREE + 4 * CONTROL, true}},
+            5);
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief A timer ends a pause that nobody refreshes; a new frame replaces it; refreshes keep a
  * class paused.
  */
@@ -588,6 +658,7 @@ class PfcTestSuite : public TestSuite
     {
         AddTestCase(new PfcPauseTest("Timer"), TestCase::Duration::QUICK);
         AddTestCase(new PfcPauseTest("OnOff"), TestCase::Duration::QUICK);
+        AddTestCase(new PfcStatesTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcTimerTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcRefreshTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcLinkFailureTest, TestCase::Duration::QUICK);

@@ -16,6 +16,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
 #include <iostream>
@@ -42,7 +43,7 @@ main(int argc, char* argv[])
     command.AddValue("flowControl", "TypeId on every port", flowControl);
     command.Parse(argc, argv);
 
-    Simulation sim(1);
+    Simulation sim(ns3::RngSeedManager::GetRun());
     sim.AddFlowControl(flowControl);
     const bool pfc = flowControl == "ns3::lossless::Pfc";
     const std::string buffer = "ns3::lossless::SharedBuffer";

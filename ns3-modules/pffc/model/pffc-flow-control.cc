@@ -5,6 +5,7 @@
 
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-switch.h"
@@ -88,26 +89,26 @@ Pffc::GetTypeId()
                 "Bytes of a flow at which it is sent to a PEQ; 0: Xon and two frames. [B]",
                 IntegerValue(0),
                 MakeIntegerAccessor(&Pffc::m_fbuXoff),
-                MakeIntegerChecker<int64_t>(0))
+                MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("FbuXon",
                           "Bytes of a flow below which it may come back; 0: what passes at the "
                           "link rate from RESUME to the first frame, so that the flow never runs "
                           "dry. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Pffc::m_fbuXon),
-                          MakeIntegerChecker<int64_t>(0))
+                          MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("PbuXoff",
                           "PBU below which a PEQ is not paused; 0: it is paused with its first "
                           "flow. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Pffc::m_pbuXoff),
-                          MakeIntegerChecker<int64_t>(0))
+                          MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("PbuXon",
                           "PBU from which on a PEQ is not resumed; 0: it is resumed whatever PBU "
                           "is. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Pffc::m_pbuXon),
-                          MakeIntegerChecker<int64_t>(0))
+                          MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("PbuScope",
                           "What PBU counts: PerPeq (the flows that are in the PEQ) or "
                           "PerIngressPort (all of the class that came in by the port; then PbuXoff "
@@ -129,7 +130,7 @@ Pffc::GetTypeId()
                           "goes round through the switch.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Pffc::m_recirculation),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("RecirculatedSize",
                           "Bytes of a clone, which take bandwidth inside the switch (reported, not "
                           "modelled); 0: as the frame. [B]",
@@ -141,7 +142,7 @@ Pffc::GetTypeId()
                           "what was not heard for three of them is forgotten. 0: never.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&Pffc::m_refresh),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddTraceSource("Migrate",
                             "A flow is to go to a PEQ of the upstream port, or back (PEQ 0).",
                             MakeTraceSourceAccessor(&Pffc::m_migrateTrace),

@@ -18,6 +18,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <ctime>
 #include <fstream>
@@ -142,7 +143,7 @@ main(int argc, char* argv[])
         return 2;
     }
 
-    Simulation simulation(1);
+    Simulation simulation(ns3::RngSeedManager::GetRun());
     // Sizes as in the other simulators that are compared: 1000 B of payload are 1048 B on the wire.
     simulation.SetAttribute("ns3::lossless::Port", "Overhead", "0");
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(buffer));

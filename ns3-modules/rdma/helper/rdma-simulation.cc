@@ -3,7 +3,6 @@
  */
 #include "rdma-simulation.h"
 
-#include "ns3/abort.h"
 #include "ns3/global-value.h"
 #include "ns3/lossless-dependency.h"
 #include "ns3/lossless-fabric.h"
@@ -11,6 +10,7 @@
 #include "ns3/lossless-memory.h"
 #include "ns3/lossless-pcap-helper.h"
 #include "ns3/lossless-rate.h"
+#include "ns3/lossless-refusal.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-host.h"
@@ -33,10 +33,53 @@ namespace rdma
 using lossless::Fabric;
 using lossless::NEVER;
 using lossless::NowPs;
+using lossless::Refuse;
+using lossless::RefuseNow;
 using lossless::Summary;
 
 namespace
 {
+
+/// Packets of a message that their 32-bit sequence numbers tell apart.
+constexpr uint64_t MOST_PACKETS = 0xffff'ffff;
+
+/// What this class has chosen in this process; all else was chosen by somebody else.
+struct Chosen
+{
+    uint64_t run{1};                                    //!< RngRun; 1 is ns-3's default
+    std::string simulator{"ns3::DefaultSimulatorImpl"}; //!< SimulatorImplementationType
+    uint32_t alive{0};                                  //!< objects of this class
+};
+
+Chosen g_chosen; //!< of this process
+
+/**
+ * @brief A sum of times, both from 0 on, that stops at the end of time.
+ *
+ * @param a ps.
+ * @param b ps.
+ * @return ps.
+ */
+int64_t
+Later(int64_t a, int64_t b)
+{
+    return b > NEVER - a ? NEVER : a + b;
+}
+
+/**
+ * @brief Refuse a time before the start.
+ *
+ * @param what whose time.
+ * @param time ps.
+ */
+void
+RequireTime(const std::string& what, int64_t time)
+{
+    if (time < 0)
+    {
+        Refuse(what, " cannot be at ", time, " ps: a run begins at 0 ps");
+    }
+}
 
 /**
  * @brief Spell a text as a JSON string.
@@ -151,6 +194,10 @@ class Simulation::Impl
                      const int64_t* peers,
                      uint32_t n,
                      const std::function<void(lossless::Port&)>& visit) const;
+    void RequireOpen(const char* what) const;
+    void RequireBuilt(const char* what) const;
+    void RequireClass(uint8_t cls) const;
+    void CheckSimulator() const;
     QueuePair& GetFlow(uint32_t flow) const;
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
@@ -231,19 +278,87 @@ Simulation::Impl::~Impl()
     fabric->Dispose();
 }
 
+void
+Simulation::Impl::RequireOpen(const char* what) const
+{
+    if (fabric->IsBuilt())
+    {
+        RefuseNow(what, " came after Build: a network that is built cannot be changed");
+    }
+}
+
+void
+Simulation::Impl::RequireBuilt(const char* what) const
+{
+    if (!fabric->IsBuilt())
+    {
+        RefuseNow(what, " came before Build: call Build first, once everything is added");
+    }
+}
+
+void
+Simulation::Impl::RequireClass(uint8_t cls) const
+{
+    if (cls >= lossless::N_CLASSES)
+    {
+        Refuse("class ", +cls, " is not in 0..7");
+    }
+}
+
+void
+Simulation::Impl::CheckSimulator() const
+{
+    if (g_chosen.alive > 1)
+    {
+        RefuseNow("another rdma::Simulation still exists, and ns-3 has one clock: delete it before "
+                  "Build");
+    }
+    StringValue wanted;
+    GlobalValue::GetValueByName("SimulatorImplementationType", wanted);
+    const std::string used = Simulator::GetImplementation()->GetInstanceTypeId().GetName();
+    if (used != wanted.Get())
+    {
+        RefuseNow(
+            "ns-3 runs ",
+            used,
+            " already, not ",
+            wanted.Get(),
+            ": something was scheduled, or a node was made, before; make the rdma::Simulation "
+            "first, or choose that event loop by SetSimulator");
+    }
+}
+
 QueuePair&
 Simulation::Impl::GetFlow(uint32_t flow) const
 {
-    NS_ABORT_MSG_IF(flow >= queuePairs.size(),
-                    "there is no flow " << flow << "; flows are 0.." << queuePairs.size() - 1);
+    if (flow >= queuePairs.size())
+    {
+        Refuse("there is no flow ", flow, "; there are ", queuePairs.size(), ", counted from 0");
+    }
     return *queuePairs[flow];
 }
 
 Host&
 Simulation::Impl::GetHost(uint32_t node, const char* what) const
 {
-    NS_ABORT_MSG_IF(node >= fabric->GetNNodes() || fabric->GetRoutes().IsSwitch(node),
-                    what << " must be a host, but " << node << " is not");
+    if (node >= fabric->GetNNodes())
+    {
+        Refuse(what,
+               " cannot be node ",
+               node,
+               ": there are ",
+               fabric->GetNNodes(),
+               ", counted from 0");
+    }
+    if (fabric->GetRoutes().IsSwitch(node))
+    {
+        Refuse(what,
+               " must be a host, but node ",
+               node,
+               " (",
+               fabric->GetNode(node).GetName(),
+               ") is a switch");
+    }
     return dynamic_cast<Host&>(fabric->GetNode(node));
 }
 
@@ -328,7 +443,7 @@ Simulation::Impl::NotifyFinished(uint32_t flow)
     for (const auto& [follower, delay] : followers[flow])
     {
         Waiting& wait = waiting[follower];
-        wait.earliest = std::max(wait.earliest, now + delay);
+        wait.earliest = std::max(wait.earliest, Later(now, delay));
         if (--wait.left == 0)
         {
             const int64_t begin = std::max(wait.earliest, demands[follower].start);
@@ -396,19 +511,21 @@ Simulation::Impl::IdealTime(const QueuePair& queuePair, const Hops& hops) const
         const lossless::Port& port = fabric->GetNode(node).GetPort(index);
         const int64_t overhead = port.GetOverhead();
         const int64_t latency = fabric->GetNode(node).GetPipelineLatency();
-        firstFull += delays + latency;
-        time += delays + latency;
+        firstFull = Later(firstFull, delays + latency);
+        time = Later(time, delays + latency);
         if (packets > 1)
         {
             const int64_t full1 = lossless::TransmissionTime(full + overhead, port.GetRate());
             slowest = std::max(slowest, full1);
-            firstFull += full1;
-            time = std::max(time, firstFull + static_cast<int64_t>(packets - 2) * slowest);
+            firstFull = Later(firstFull, full1);
+            const auto train = static_cast<lossless::Int128>(packets - 2) * slowest;
+            time = std::max(time,
+                            train > NEVER ? NEVER : Later(firstFull, static_cast<int64_t>(train)));
         }
-        time += lossless::TransmissionTime(last + overhead, port.GetRate());
+        time = Later(time, lossless::TransmissionTime(last + overhead, port.GetRate()));
         delays = port.GetDelay();
     }
-    return time + delays + queuePair.GetDestination()->GetLatency();
+    return Later(time, delays + queuePair.GetDestination()->GetLatency());
 }
 
 int64_t
@@ -426,8 +543,9 @@ Simulation::Impl::AnswerTime(const QueuePair& queuePair) const
     {
         const lossless::Port& port = fabric->GetNode(node).GetPort(index);
         const int64_t wire = ack.bytes + static_cast<int64_t>(port.GetOverhead());
-        time += fabric->GetNode(node).GetPipelineLatency() + port.GetDelay() +
-                lossless::TransmissionTime(wire, port.GetRate());
+        time = Later(time,
+                     fabric->GetNode(node).GetPipelineLatency() + port.GetDelay() +
+                         lossless::TransmissionTime(wire, port.GetRate()));
     }
     return time;
 }
@@ -473,26 +591,58 @@ Simulation::Impl::DescribeCycle() const
 
 Simulation::Simulation(uint64_t seed)
 {
+    if (seed == 0)
+    {
+        Refuse("the seed of a run cannot be 0; seeds are from 1");
+    }
+    const uint64_t run = RngSeedManager::GetRun();
+    if (RngSeedManager::GetSeed() != 1 || (run != g_chosen.run && run != seed))
+    {
+        RefuseNow("somebody else chose RngSeed ",
+                  RngSeedManager::GetSeed(),
+                  " and RngRun ",
+                  run,
+                  " before rdma::Simulation(",
+                  seed,
+                  "); leave RngSeed 1 and pass RngSeedManager::GetRun() as the seed");
+    }
+    StringValue simulator;
+    GlobalValue::GetValueByName("SimulatorImplementationType", simulator);
+    if (simulator.Get() == g_chosen.simulator)
+    {
+        SetSimulator("ns3::eventloop::EventLoop");
+    }
     lossless::UsePicoseconds();
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(seed);
-    SetSimulator("ns3::eventloop::EventLoop");
+    g_chosen.run = seed;
     m_impl = std::make_unique<Impl>();
     m_impl->fabric = CreateObject<Fabric>();
+    ++g_chosen.alive;
 }
 
-Simulation::~Simulation() = default;
+Simulation::~Simulation()
+{
+    --g_chosen.alive;
+}
 
 void
 Simulation::SetSimulator(const std::string& typeId)
 {
+    if (m_impl)
+    {
+        m_impl->RequireOpen("SetSimulator");
+    }
     TypeId tid;
-    NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(typeId, &tid) ||
-                        !tid.IsChildOf(TypeId::LookupByName("ns3::SimulatorImpl")),
-                    "there is no event loop \"" << typeId << "\"");
+    if (!TypeId::LookupByNameFailSafe(typeId, &tid) ||
+        !tid.IsChildOf(TypeId::LookupByName("ns3::SimulatorImpl")))
+    {
+        Refuse("there is no event loop '", typeId, "'");
+    }
     // Of ns-3's schedulers the fastest; eventloop::EventLoop has its own.
     GlobalValue::Bind("SchedulerType", StringValue("ns3::PriorityQueueScheduler"));
     GlobalValue::Bind("SimulatorImplementationType", StringValue(typeId));
+    g_chosen.simulator = typeId;
 }
 
 std::string
@@ -559,6 +709,14 @@ Simulation::AddHostAgent(const std::string& typeId)
 void
 Simulation::SetCongestionControl(const std::string& typeId)
 {
+    m_impl->RequireOpen("SetCongestionControl");
+    TypeId tid;
+    if (!typeId.empty() &&
+        (!TypeId::LookupByNameFailSafe(typeId, &tid) ||
+         !tid.IsChildOf(CongestionControl::GetTypeId()) || !tid.HasConstructor()))
+    {
+        Refuse("'", typeId, "' is not a congestion control of a module that is loaded");
+    }
     m_impl->congestionControl = typeId;
 }
 
@@ -584,6 +742,15 @@ Simulation::SetStopWhenDone(bool stop, bool acknowledged)
 void
 Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
 {
+    m_impl->RequireOpen("AddNodes");
+    if (n > 0 && static_cast<uint64_t>(std::count(names.begin(), names.end(), '\n')) + 1 < n)
+    {
+        Refuse("AddNodes was given ",
+               std::count(names.begin(), names.end(), '\n') + 1,
+               " names for ",
+               n,
+               " nodes; names are joined by newlines");
+    }
     std::istringstream list(names);
     const uint32_t largest =
         m_impl->fabric->Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame();
@@ -591,6 +758,14 @@ Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
     {
         std::string name;
         std::getline(list, name);
+        if (kinds[i] > 1)
+        {
+            Refuse("node ",
+                   name,
+                   " cannot be of the kind ",
+                   +kinds[i],
+                   "; 0 is a host, 1 a switch");
+        }
         if (kinds[i] == 1)
         {
             m_impl->fabric->AddSwitch(name);
@@ -657,15 +832,18 @@ Simulation::AddFlows(const uint32_t* src,
                      const uint64_t* windows,
                      uint32_t n)
 {
+    m_impl->RequireOpen("AddFlows");
     const auto first = static_cast<uint32_t>(m_impl->demands.size());
     for (uint32_t i = 0; i < n; ++i)
     {
         m_impl->GetHost(src[i], "the source of a flow");
         m_impl->GetHost(dst[i], "the destination of a flow");
-        NS_ABORT_MSG_IF(src[i] == dst[i],
-                        "flow " << first + i << " has the same source and destination");
-        NS_ABORT_MSG_IF(classes[i] >= lossless::N_CLASSES,
-                        "class " << +classes[i] << " is not in 0..7");
+        if (src[i] == dst[i])
+        {
+            Refuse("flow ", first + i, " has the same source and destination");
+        }
+        m_impl->RequireClass(classes[i]);
+        RequireTime("the start of flow " + std::to_string(first + i), starts[i]);
         QueuePair::Demand demand;
         demand.bytes = sizes[i];
         demand.start = starts[i];
@@ -697,6 +875,7 @@ Simulation::AddDependencies(const uint32_t* flows,
                             const int64_t* delays,
                             uint32_t n)
 {
+    m_impl->RequireOpen("AddDependencies");
     m_impl->waiting.resize(m_impl->demands.size());
     m_impl->followers.resize(m_impl->demands.size());
     m_impl->progress.whenFinished = MakeCallback(&Impl::NotifyFinished, m_impl.get());
@@ -704,12 +883,20 @@ Simulation::AddDependencies(const uint32_t* flows,
     {
         m_impl->GetFlow(flows[i]);
         m_impl->GetFlow(after[i]);
-        NS_ABORT_MSG_IF(m_impl->demands[after[i]].bytes == 0,
-                        "flow " << flows[i] << " waits for flow " << after[i]
-                                << ", which has no end");
-        NS_ABORT_MSG_IF(delays[i] < 0,
-                        "flow " << flows[i] << " would start " << -delays[i] << " ps before flow "
-                                << after[i] << " ends");
+        if (m_impl->demands[after[i]].bytes == 0)
+        {
+            Refuse("flow ", flows[i], " waits for flow ", after[i], ", which has no end");
+        }
+        if (delays[i] < 0)
+        {
+            Refuse("flow ",
+                   flows[i],
+                   " cannot start ",
+                   delays[i],
+                   " ps after flow ",
+                   after[i],
+                   " ends");
+        }
         ++m_impl->waiting[flows[i]].left;
         m_impl->followers[after[i]].push_back({flows[i], delays[i]});
     }
@@ -718,9 +905,20 @@ Simulation::AddDependencies(const uint32_t* flows,
 void
 Simulation::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 {
+    m_impl->RequireOpen("SetOnOff");
     m_impl->GetFlow(flow);
+    if (on < 0 || off < 0)
+    {
+        Refuse("flow ",
+               flow,
+               " cannot send for ",
+               on,
+               " ps and be silent for ",
+               off,
+               " ps; both are from 0 ps, and 0 ps of sending means always");
+    }
     m_impl->demands[flow].on = on;
-    m_impl->demands[flow].off = off;
+    m_impl->demands[flow].off = std::min(off, NEVER - on);
 }
 
 void
@@ -735,6 +933,7 @@ Simulation::SetPaths(const uint32_t* flows,
                      const uint32_t* nodes,
                      uint32_t n)
 {
+    m_impl->RequireOpen("SetPath");
     for (uint32_t i = 0; i < n; nodes += lengths[i], ++i)
     {
         if (m_impl->CheckPath(flows[i], nodes, lengths[i], false))
@@ -751,6 +950,7 @@ Simulation::SetAckPaths(const uint32_t* flows,
                         const uint32_t* nodes,
                         uint32_t n)
 {
+    m_impl->RequireOpen("SetAckPaths");
     m_impl->answersPinned.resize(m_impl->ends.size());
     for (uint32_t i = 0; i < n; nodes += lengths[i], ++i)
     {
@@ -771,9 +971,16 @@ Simulation::Impl::CheckPath(uint32_t flow, const uint32_t* nodes, uint32_t n, bo
     const auto stray = std::find_if(nodes, nodes + n, [this](uint32_t node) {
         return node >= fabric->GetNNodes();
     });
-    NS_ABORT_MSG_IF(stray != nodes + n,
-                    "the path of flow " << flow << " names node " << *stray
-                                        << "; there are nodes 0.." << fabric->GetNNodes() - 1);
+    if (stray != nodes + n)
+    {
+        Refuse("the path of flow ",
+               flow,
+               " names node ",
+               *stray,
+               "; there are ",
+               fabric->GetNNodes(),
+               ", counted from 0");
+    }
     const auto [src, dst] = ends[flow];
     const bool leads =
         n >= 3 && nodes[0] == (answers ? dst : src) && nodes[n - 1] == (answers ? src : dst);
@@ -789,6 +996,7 @@ Simulation::Impl::CheckPath(uint32_t flow, const uint32_t* nodes, uint32_t n, bo
 void
 Simulation::SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n)
 {
+    m_impl->RequireOpen("SetAckRouting");
     for (uint32_t i = 0; i < n; ++i)
     {
         m_impl->GetFlow(flows[i]);
@@ -800,7 +1008,9 @@ Simulation::SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_
 void
 Simulation::SetReceiveRate(uint32_t host, uint64_t rate, int64_t start)
 {
+    m_impl->RequireOpen("SetReceiveRate");
     Host& node = m_impl->GetHost(host, "a slow receiver");
+    RequireTime("the start of a slow receiver", start);
     Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)), &Host::SetReceiveRate, &node, rate);
 }
 
@@ -808,10 +1018,17 @@ void
 Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop)
 {
     Host& node = m_impl->GetHost(host, "the source of a pause storm");
-    NS_ABORT_MSG_IF(cls >= lossless::N_CLASSES, "class " << +cls << " is not in 0..7");
-    NS_ABORT_MSG_IF(stop >= 0 && stop <= start,
-                    "a pause storm must stop after its start; it would stop at "
-                        << stop << " ps and start at " << start << " ps");
+    m_impl->RequireOpen("AddPauseStorm");
+    m_impl->RequireClass(cls);
+    RequireTime("the start of a pause storm", start);
+    if (stop >= 0 && stop <= start)
+    {
+        Refuse("a pause storm must stop after its start; it would stop at ",
+               stop,
+               " ps and start at ",
+               start,
+               " ps");
+    }
     Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)),
                         &Host::SetPauseStorm,
                         &node,
@@ -838,6 +1055,8 @@ Simulation::GetFabric() const
 void
 Simulation::Build()
 {
+    m_impl->RequireOpen("Build");
+    m_impl->CheckSimulator();
     m_impl->fabric->Build();
     if (!m_impl->waiting.empty())
     {
@@ -892,10 +1111,21 @@ Simulation::Build()
 std::string
 Simulation::Check() const
 {
+    m_impl->RequireBuilt("Check");
     std::string problems = m_impl->pathProblems.str() + m_impl->CheckDependencies();
     problems += m_impl->fabric->Check();
     for (const auto& queuePair : m_impl->queuePairs)
     {
+        const uint64_t bytes = queuePair->GetDemand().bytes;
+        if (bytes > 0 && queuePair->GetPackets() > MOST_PACKETS)
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": " +
+                        std::to_string(bytes) + " B are " +
+                        std::to_string(queuePair->GetPackets()) + " packets; allowed: up to " +
+                        std::to_string(MOST_PACKETS) +
+                        ", as their sequence numbers have 32 bits; send less, raise PayloadSize, "
+                        "or say 0 B: without end\n";
+        }
         const auto& routes = m_impl->fabric->GetRoutes();
         // a route that was made to lead astray may be meant to lead in a loop
         if (!routes.IsDiverted(queuePair->GetDestination()->GetId()) &&
@@ -922,6 +1152,7 @@ Simulation::Check() const
 std::string
 Simulation::Warnings() const
 {
+    m_impl->RequireBuilt("Warnings");
     std::string warnings = m_impl->fabric->Warn();
     const auto& queuePairs = m_impl->queuePairs;
     for (uint32_t node = 0; node < m_impl->fabric->GetNNodes(); ++node)
@@ -946,6 +1177,14 @@ Simulation::Trace(const std::string& table,
                   int64_t period)
 {
     auto& fabric = *m_impl->fabric;
+    if (period < 0)
+    {
+        Refuse("table '", table, "' cannot have a period of ", period, " ps; 0: on every change");
+    }
+    if (m_impl->finished)
+    {
+        RefuseNow("Trace came after Finish: the results are complete");
+    }
     if (table == "pause_tree")
     {
         fabric.TracePauseTree();
@@ -967,11 +1206,14 @@ Simulation::Trace(const std::string& table,
             m_impl->TraceFrames(port);
             return;
         }
-        NS_ABORT_MSG_IF(!fabric.GetRecorder().Trace(table, &port, classMask, period),
-                        "there is no trace table '"
-                            << table
-                            << "'; there are queue, egress, rate, pause, drop, control, detection, "
-                               "flow_rate, frame, deadlock and pause_tree");
+        if (!fabric.GetRecorder().Trace(table, &port, classMask, period))
+        {
+            Refuse("there is no trace table '",
+                   table,
+                   "'; there are ",
+                   lossless::Recorder::TABLES,
+                   ", flow_rate, frame, deadlock and pause_tree");
+        }
     };
     m_impl->ForEachPort(nodes, peers, n, trace);
 }
@@ -983,9 +1225,6 @@ Simulation::Impl::ForEachPort(const uint32_t* nodes,
                               const std::function<void(lossless::Port&)>& visit) const
 {
     const auto visitNode = [&](uint32_t node) {
-        NS_ABORT_MSG_IF(node >= fabric->GetNNodes(),
-                        "there is no node " << node << " to trace; there are nodes 0.."
-                                            << fabric->GetNNodes() - 1);
         for (uint16_t port = 0; port < fabric->GetNode(node).GetNPorts(); ++port)
         {
             visit(fabric->GetNode(node).GetPort(port));
@@ -1001,7 +1240,10 @@ Simulation::Impl::ForEachPort(const uint32_t* nodes,
         lossless::Port* port = nodes[i] < fabric->GetNNodes()
                                    ? fabric->FindPort(nodes[i], static_cast<uint32_t>(peers[i]))
                                    : nullptr;
-        NS_ABORT_MSG_IF(!port, "no link joins nodes " << nodes[i] << " and " << peers[i]);
+        if (!port)
+        {
+            Refuse("no link joins nodes ", nodes[i], " and ", peers[i]);
+        }
         visit(*port);
     }
     for (uint32_t node = 0; n == 0 && node < fabric->GetNNodes(); ++node)
@@ -1016,6 +1258,7 @@ Simulation::TracePcap(const uint32_t* nodes,
                       uint32_t n,
                       const std::string& folder)
 {
+    m_impl->RequireBuilt("TracePcap");
     if (!m_impl->pcaps)
     {
         m_impl->pcaps = std::make_unique<lossless::FabricPcapHelper>(*m_impl->fabric);
@@ -1048,13 +1291,19 @@ Simulation::GetPcaps() const
 std::string
 Simulation::Notes() const
 {
+    m_impl->RequireBuilt("Notes");
     return m_impl->DescribeCycle() + m_impl->fabric->DescribeDeadlock();
 }
 
 bool
 Simulation::Run(int64_t until)
 {
-    NS_ABORT_MSG_IF(m_impl->finished, "Run after Finish: the results are complete");
+    m_impl->RequireBuilt("Run");
+    if (m_impl->finished)
+    {
+        RefuseNow("Run came after Finish: the results are complete");
+    }
+    RequireTime("the end of a run", until);
     const int64_t now = NowPs();
     if (!m_impl->IsDone() && until > now)
     {
@@ -1123,13 +1372,14 @@ Simulation::Impl::FillFlowTable()
         acked->push_back(outcome.acked);
         const int64_t there = ideal->back();
         const int64_t back = answerTimes[queuePair->GetFlow()];
-        idealAcked->push_back(there < 0 || back < 0 ? -1 : there + back);
+        idealAcked->push_back(there < 0 || back < 0 ? -1 : Later(there, back));
     }
 }
 
 std::string
 Simulation::Finish()
 {
+    m_impl->RequireBuilt("Finish");
     if (!m_impl->finished)
     {
         m_impl->finished = true;
@@ -1146,6 +1396,7 @@ Simulation::Finish()
 std::vector<std::pair<std::string, double>>
 Simulation::GetSummary() const
 {
+    m_impl->RequireBuilt("GetSummary");
     Summary summary;
     m_impl->fabric->Report(summary);
     const auto& progress = m_impl->progress;
@@ -1192,8 +1443,7 @@ Simulation::GetNumber(const std::string& name) const
 uint64_t
 Simulation::GetDeliveredBytes(uint32_t flow) const
 {
-    NS_ABORT_MSG_IF(flow >= m_impl->queuePairs.size(), "there is no flow " << flow);
-    return m_impl->queuePairs[flow]->GetOutcome().delivered;
+    return m_impl->GetFlow(flow).GetOutcome().delivered;
 }
 
 uint32_t
@@ -1216,7 +1466,36 @@ namespace
 const lossless::Table&
 TableAt(const lossless::Table& flows, Fabric& fabric, uint32_t table)
 {
-    return table == 0 ? flows : *fabric.GetRecorder().GetTables()[table - 1];
+    const auto& others = fabric.GetRecorder().GetTables();
+    if (table > others.size())
+    {
+        Refuse("there is no table ", table, "; there are ", others.size() + 1, ", counted from 0");
+    }
+    return table == 0 ? flows : *others[table - 1];
+}
+
+/**
+ * @brief A column by number.
+ *
+ * @param table of which.
+ * @param column number.
+ * @return it.
+ */
+const lossless::Table::AnyColumn&
+ColumnAt(const lossless::Table& table, uint32_t column)
+{
+    const auto& columns = table.GetColumns();
+    if (column >= columns.size())
+    {
+        Refuse("table '",
+               table.GetName(),
+               "' has no column ",
+               column,
+               "; it has ",
+               columns.size(),
+               ", counted from 0");
+    }
+    return *columns[column];
 }
 
 } // namespace
@@ -1237,20 +1516,20 @@ Simulation::GetNColumns(uint32_t table) const
 std::string
 Simulation::GetColumnName(uint32_t table, uint32_t column) const
 {
-    return TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->m_name;
+    return ColumnAt(TableAt(m_impl->flows, *m_impl->fabric, table), column).m_name;
 }
 
 std::string
 Simulation::GetColumnType(uint32_t table, uint32_t column) const
 {
-    return TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->m_type;
+    return ColumnAt(TableAt(m_impl->flows, *m_impl->fabric, table), column).m_type;
 }
 
 uintptr_t
 Simulation::GetColumnData(uint32_t table, uint32_t column) const
 {
     return reinterpret_cast<uintptr_t>(
-        TableAt(m_impl->flows, *m_impl->fabric, table).GetColumns()[column]->GetData());
+        ColumnAt(TableAt(m_impl->flows, *m_impl->fabric, table), column).GetData());
 }
 
 uint64_t

@@ -27,14 +27,19 @@ namespace rdma
  *
  * Call order: constructor; Set / Add functions; Build; Check; Run (once or in slices); results.
  * Node, link and flow numbers count from 0 in the order in which they were added. Every function
- * aborts with a message that names the argument when it is called with something that does not
- * exist.
+ * throws std::invalid_argument, with a sentence that names the argument, when it is called with
+ * something that does not exist, and std::logic_error when it comes too early or too late. In
+ * Python these are exceptions of Python.
  */
 class Simulation
 {
   public:
     /**
      * @brief Start with an empty network and all random streams derived from the seed.
+     *
+     * A seed or an event loop that somebody chose before, by the command line, is not overridden
+     * in silence: another RngRun than the seed, or an RngSeed, throws std::logic_error, and
+     * SimulatorImplementationType stays as chosen. Programs pass RngSeedManager::GetRun().
      * @param seed the run's seed, from 1; ns-3's RngRun.
      */
     explicit Simulation(uint64_t seed);
@@ -63,7 +68,7 @@ class Simulation
      * @brief Choose the event loop. The results are the same with any.
      *
      * @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
-     * called, before Build.
+     * called, or chosen by the command line. Before anything is scheduled.
      */
     void SetSimulator(const std::string& typeId);
 

@@ -10,8 +10,10 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/lossless-attribute.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
@@ -153,7 +155,7 @@ Dcqcn::GetTypeId()
                           "slides and, as recalled, in the paper; 4 us in NVIDIA firmware.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcqcn::m_cnpInterval),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1))
             .AddAttribute(
                 "CutOn",
                 "What makes the sender cut its rate: Cnp, each notification at once; "
@@ -169,13 +171,13 @@ Dcqcn::GetTypeId()
                           "Paper none, where the CNPs set the pace.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
-                          MakeTimeChecker(Time(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("AlphaInterval",
                           "Time without a notification after which alpha falls by Gain. 0: of the "
                           "set: Hpcc 1 us (t_alpha), HpccPaper 50 us, Paper 55 us (unverified).",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                          MakeTimeChecker(Time(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("Gain",
                           "g, the share by which alpha moves. 1/256 in all sets (run.py; paper as "
                           "recalled).",
@@ -199,7 +201,7 @@ Dcqcn::GetTypeId()
                           "HpccPaper 55 us, Paper 55 us (unverified).",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&Dcqcn::m_increaseInterval),
-                          MakeTimeChecker(Time(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("ByteCounter",
                           "Bytes of frames sent for an increase; 0: none. -1: of the set: Hpcc and "
                           "HpccPaper none, Paper 10 MB (unverified). [B]",
@@ -218,19 +220,19 @@ Dcqcn::GetTypeId()
                           "25 Gb/s (ai), Paper 40 Mb/s (unverified).",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&Dcqcn::m_additive),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddAttribute("HyperIncrease",
                           "The same in hyper increase. 0: of the set: Hpcc and HpccPaper 50 Mb/s "
                           "at 25 Gb/s (hai), Paper 400 Mb/s (unverified).",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&Dcqcn::m_hyper),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddAttribute("MinRate",
                           "Least rate. 0: of the set: Hpcc and HpccPaper 1 Gb/s (MIN_RATE), Paper "
                           "10 Mb/s (unverified).",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&Dcqcn::m_minRate),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddAttribute("TargetClamp",
                           "When a cut moves the target down to the rate before it: Always; "
                           "AfterIncrease, when the rate was increased since the last cut; "
@@ -263,7 +265,7 @@ Dcqcn::GetTypeId()
                           "Rate of the line at which values hold that scale. 25 Gb/s (run.py).",
                           DataRateValue(DataRate(25'000 * MBPS)),
                           MakeDataRateAccessor(&Dcqcn::m_referenceRate),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddAttribute("CutOnNack",
                           "A NACK, the sign of a lost packet, counts as a notification. False in "
                           "all sets; the SFC slides let sources react to discards.",
@@ -296,8 +298,11 @@ Dcqcn::Resolve(uint64_t lineRate)
         const uint64_t value = given.GetBitRate() ? given.GetBitRate() : ofSet;
         const bool scales = m_scale == DcqcnScale::LINE ||
                             (m_scale == DcqcnScale::SET && set.scales && !given.GetBitRate());
-        return scales ? static_cast<uint64_t>(static_cast<lossless::Uint128>(value) * lineRate /
-                                              m_referenceRate.GetBitRate())
+        // what passes any line is as good as the highest rate
+        return scales ? static_cast<uint64_t>(
+                            std::min<lossless::Uint128>(static_cast<lossless::Uint128>(value) *
+                                                            lineRate / m_referenceRate.GetBitRate(),
+                                                        lossless::HIGHEST_RATE))
                       : value;
     };
     m_values = set;
@@ -454,6 +459,12 @@ Dcqcn::AdvanceAlpha(int64_t now)
     }
     int64_t periods = (now - m_alphaAt) / m_values.alphaInterval;
     m_alphaAt += periods * m_values.alphaInterval;
+    constexpr int64_t MANY = 1'000'000; // only with a gain and an interval that are next to nothing
+    if (periods > MANY && !m_alphaSeen)
+    {
+        m_alpha *= std::pow(1 - m_gain, static_cast<double>(periods - MANY));
+        periods = MANY;
+    }
     for (; periods > 0 && (m_alphaSeen || m_alpha > 0); --periods)
     {
         m_alpha = (1 - m_gain) * m_alpha + (m_alphaSeen ? m_gain : 0);

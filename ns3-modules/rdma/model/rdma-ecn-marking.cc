@@ -6,6 +6,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 
 namespace ns3
@@ -91,7 +92,7 @@ EcnMarking::GetTypeId()
                           "Rate of a port at which thresholds hold that scale. 25 Gb/s (run.py).",
                           DataRateValue(DataRate(25'000'000'000)),
                           MakeDataRateAccessor(&EcnMarking::m_referenceRate),
-                          MakeDataRateChecker())
+                          lossless::MakeRateChecker())
             .AddTraceSource("Mark",
                             "A frame was marked: egress port, frame, depth of the queue.",
                             MakeTraceSourceAccessor(&EcnMarking::m_markTrace),
@@ -115,8 +116,9 @@ EcnMarking::Threshold(int64_t given, int64_t DcqcnValues::* ofSet, uint64_t rate
     const int64_t value = given < 0 ? set.*ofSet : given;
     const bool scales =
         m_scale == DcqcnScale::LINE || (m_scale == DcqcnScale::SET && set.scales && given < 0);
-    return scales ? static_cast<int64_t>(static_cast<lossless::Int128>(value) * rate /
-                                         m_referenceRate.GetBitRate())
+    return scales ? static_cast<int64_t>(std::min<lossless::Int128>(
+                        static_cast<lossless::Int128>(value) * rate / m_referenceRate.GetBitRate(),
+                        lossless::NEVER))
                   : value;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "rdma-host.h"
 
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-rate.h"
 
 #include <bit>
@@ -36,7 +37,7 @@ Host::GetTypeId()
                                           "control frames do not pass it.",
                                           TimeValue(Seconds(0)),
                                           MakeTimeAccessor(&Host::m_latency),
-                                          MakeTimeChecker(Seconds(0)));
+                                          lossless::MakePicosecondsChecker());
     return tid;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/uinteger.h"
 
@@ -100,7 +101,7 @@ QueuePair::GetTypeId()
                           "Silence with data outstanding after which the sender repeats.",
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&QueuePair::m_timeout),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddTraceSource("Rate",
                             "The rate that the sender may use has changed: flow, bit/s on the "
                             "wire.",
@@ -137,8 +138,8 @@ QueuePair::Connect(uint32_t flow,
     m_demand = demand;
     m_control = control;
     m_pinned = pinned;
-    m_packets = demand.bytes == 0 ? static_cast<uint64_t>(NEVER)
-                                  : (demand.bytes + m_payloadSize - 1) / m_payloadSize;
+    m_packets =
+        demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes - 1) / m_payloadSize + 1;
     if (m_retransmit == Retransmit::SELECTIVE)
     {
         m_books = std::make_unique<Books>();
@@ -247,7 +248,8 @@ QueuePair::GetEarliest(int64_t now) const
         const int64_t phase = (earliest - m_demand.start) % cycle;
         if (phase >= m_demand.on)
         {
-            earliest += cycle - phase;
+            const int64_t silence = cycle - phase;
+            earliest = silence > NEVER - earliest ? NEVER : earliest + silence;
         }
     }
     return earliest;

@@ -3,15 +3,20 @@
  */
 #include "rdma-test-network.h"
 
+#include "ns3/global-value.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-port.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
+#include <stdexcept>
 
 /**
  * @file
@@ -969,6 +974,146 @@ class DependencyTest : public TestCase
 
 /**
  * @ingroup rdma-tests
+ * @brief What the command line chose is kept, or the conflict is named.
+ */
+class CommandLineTest : public TestCase
+{
+  public:
+    CommandLineTest()
+        : TestCase("a seed and an event loop of the command line are not overridden in silence")
+    {
+    }
+
+  private:
+    /**
+     * @brief What making a simulation, or building it, is refused with.
+     *
+     * @param seed of it.
+     * @return the sentence; empty if it is not refused.
+     */
+    static std::string Refusal(uint64_t seed)
+    {
+        try
+        {
+            Network net(seed);
+            net.Star(2, 10'000'000'000, 100'000);
+            net.sim.Build();
+        }
+        catch (const std::logic_error& error)
+        {
+            return error.what();
+        }
+        return {};
+    }
+
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::eventloop::EventLoop"));
+        NS_TEST_EXPECT_MSG_EQ(Refusal(1), "", "nobody chose anything");
+        RngSeedManager::SetRun(7);
+        const std::string run = Refusal(2);
+        NS_TEST_EXPECT_MSG_NE(run.find("RngRun 7 before rdma::Simulation(2)"),
+                              std::string::npos,
+                              run);
+        NS_TEST_EXPECT_MSG_EQ(Refusal(7), "", "the same");
+        NS_TEST_EXPECT_MSG_EQ(Refusal(3), "", "another simulation after it");
+        RngSeedManager::SetSeed(3);
+        const std::string seed = Refusal(3);
+        NS_TEST_EXPECT_MSG_NE(seed.find("RngSeed 3"), std::string::npos, seed);
+        RngSeedManager::SetSeed(1);
+        NS_TEST_EXPECT_MSG_NE(Refusal(0).find("cannot be 0"), std::string::npos, "seed 0");
+
+        // an event loop that somebody chose stays
+        const auto loop = [] {
+            return Simulator::GetImplementation()->GetInstanceTypeId().GetName();
+        };
+        const std::string theirs = "ns3::DefaultSimulatorImpl";
+        {
+            Network net(1);
+            net.Star(2, 10'000'000'000, 100'000);
+            net.sim.Build();
+            NS_TEST_EXPECT_MSG_EQ(loop(), "ns3::eventloop::EventLoop", "by default");
+        }
+        GlobalValue::Bind("SimulatorImplementationType", StringValue(theirs));
+        {
+            Network net(1);
+            net.Star(2, 10'000'000'000, 100'000);
+            net.sim.Build();
+            NS_TEST_EXPECT_MSG_EQ(loop(), theirs, "chosen");
+        }
+        // an event loop that runs already cannot be changed
+        {
+            Network net(1);
+            net.sim.SetSimulator(theirs);
+        }
+        Simulator::Schedule(Seconds(1), [] {});
+        const std::string late = Refusal(1);
+        NS_TEST_EXPECT_MSG_NE(late.find("ns-3 runs " + theirs + " already"),
+                              std::string::npos,
+                              late);
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(Refusal(1), "", "as at first");
+    }
+};
+
+/**
+ * @ingroup rdma-tests
+ * @brief An `off` of 2^63 - 1 ps is off for ever, and so is what starts then.
+ */
+class EndOfTimeTest : public TestCase
+{
+  public:
+    EndOfTimeTest()
+        : TestCase("times near 2^63 ps do not wrap")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t END = std::numeric_limits<int64_t>::max();
+        // 10 Gb/s, frames of 1048 + 20 B: 854.4 ns each. A burst of 10 us holds 12 of them.
+        for (const std::string loop : {"ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"})
+        {
+            for (const int64_t off : {END, END - 10'000'000, END / 2, int64_t{1'000'000'000'000}})
+            {
+                Network net;
+                net.sim.SetSimulator(loop);
+                net.Star(3, 10'000'000'000, 100'000);
+                net.Flow(0, 1, 0);
+                net.sim.SetOnOff(0, 10'000'000, off);
+                net.Flow(1, 2, 1000);
+                net.Flow(1, 0, 1000);
+                const uint32_t waits = 2;
+                const uint32_t after = 1;
+                net.sim.AddDependencies(&waits, &after, &off, 1);
+                net.sim.Build();
+                NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "possible");
+                net.sim.Run(100'000'000'000);
+                NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", "conserved");
+                NS_TEST_EXPECT_MSG_EQ(net.sim.GetDeliveredBytes(0),
+                                      12'000,
+                                      "one burst, off " << off);
+                NS_TEST_EXPECT_MSG_EQ(net.sim.GetDeliveredBytes(2), 0, "not yet, delay " << off);
+            }
+        }
+        {
+            Network net; // the last packet of what takes longer than 2^63 ps has no time of its own
+            net.Set("QueuePair", "PayloadSize", 9000);
+            net.Star(2, 1'000, 100'000);
+            net.Flow(0, 1, 0xffff'ffffULL * 9000);
+            net.sim.SetAllowLoss(true);
+            net.sim.Build();
+            net.sim.Run(1'000);
+            net.sim.Finish();
+            NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "ideal_ps")[0], END, "the end of time");
+        }
+    }
+};
+
+/**
+ * @ingroup rdma-tests
  * @brief Tests of Simulation and of what it puts together.
  */
 class SimulationTestSuite : public TestSuite
@@ -983,6 +1128,8 @@ class SimulationTestSuite : public TestSuite
         AddTestCase(new PathTest, TestCase::Duration::QUICK);
         AddTestCase(new RunTest, TestCase::Duration::QUICK);
         AddTestCase(new DependencyTest, TestCase::Duration::QUICK);
+        AddTestCase(new CommandLineTest, TestCase::Duration::QUICK);
+        AddTestCase(new EndOfTimeTest, TestCase::Duration::QUICK);
     }
 };
 

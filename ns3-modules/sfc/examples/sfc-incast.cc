@@ -15,6 +15,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/rdma-simulation.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
 #include <iostream>
@@ -41,7 +42,7 @@ main(int argc, char* argv[])
     command.AddValue("sfc", "source flow control beside PFC", sfc);
     command.Parse(argc, argv);
 
-    Simulation sim(1);
+    Simulation sim(ns3::RngSeedManager::GetRun());
     sim.AddFlowControl("ns3::lossless::Pfc");
     if (sfc)
     {

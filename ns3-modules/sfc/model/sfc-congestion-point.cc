@@ -7,6 +7,7 @@
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/rdma-host.h"
@@ -62,13 +63,13 @@ SfcCongestionPoint::GetTypeId()
                           "its message in the queue towards the source.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_latency),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("BandwidthWindow",
                           "The bandwidth of a queue is measured over at least so long; 0: it is "
                           "taken to be the line's.",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_window),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("LowestBandwidth",
                           "Share of the line's rate that a measured bandwidth is at least taken to "
                           "be: a queue that is paused would drain never.",
@@ -103,12 +104,12 @@ SfcCongestionPoint::GetTypeId()
                           "program has 1 us.",
                           TimeValue(NanoSeconds(1)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_resolution),
-                          MakeTimeChecker(PicoSeconds(1), Seconds(1)))
+                          lossless::MakePicosecondsChecker(1, 1'000'000'000'000))
             .AddAttribute("LongestInterval",
                           "Longest interval in a message.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_longest),
-                          MakeTimeChecker(PicoSeconds(1), PicoSeconds(MAX_INTERVAL)))
+                          lossless::MakePicosecondsChecker(1, MAX_INTERVAL))
             .AddAttribute("Filter",
                           "Which frames above the threshold get a message: None (all), First, "
                           "FirstAndLast, FirstAndExpiry or TwoHash.",
@@ -135,7 +136,7 @@ SfcCongestionPoint::GetTypeId()
                           "long (FirstAndLast).",
                           TimeValue(MicroSeconds(2)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_lastGap),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("HashBits",
                           "Each array of the two-hash filter has 2^HashBits bits; the public P4 "
                           "program has 16.",
@@ -146,7 +147,7 @@ SfcCongestionPoint::GetTypeId()
                           "Time after which the two-hash filter forgets.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_epoch),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddTraceSource("Message",
                             "A message is made: it, the host it goes to, the wire bytes in the "
                             "queue.",

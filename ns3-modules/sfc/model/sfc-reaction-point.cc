@@ -4,6 +4,7 @@
 #include "sfc-reaction-point.h"
 
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/rdma-host.h"
 
@@ -80,7 +81,7 @@ SfcReactionPoint::GetTypeId()
                           "and ends on the wire so much later than in the FIFO.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&SfcReactionPoint::m_latency),
-                          MakeTimeChecker(Seconds(0)))
+                          lossless::MakePicosecondsChecker())
             .AddTraceSource("Pause",
                             "A message is obeyed: it, its flow, and the pause on the wire that it "
                             "asks for.",

@@ -3,6 +3,7 @@
  */
 #include "@module@-congestion-control.h"
 
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
 
 #include <algorithm>
@@ -29,12 +30,12 @@ TypeId
                           "Longest round trip at which the rate still grows.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&@Class@::m_target),
-                          MakeTimeChecker(NanoSeconds(1), Seconds(1)))
+                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Step",
                           "By how much the rate grows after a short round trip; the least rate.",
                           DataRateValue(DataRate("50Mbps")),
                           MakeDataRateAccessor(&@Class@::m_step),
-                          MakeDataRateChecker());
+                          lossless::MakeRateChecker(1));
     return tid;
 }
 

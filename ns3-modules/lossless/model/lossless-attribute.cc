@@ -1,0 +1,325 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-attribute.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/string.h"
+#include "ns3/type-id.h"
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+/**
+ * @brief Read a whole number with a unit.
+ *
+ * @tparam T integer.
+ * @param text such as "25ps".
+ * @param unit such as "ps".
+ * @param[out] value the number.
+ * @return false if it is no whole number with this unit, or one that T cannot hold.
+ */
+template <class T>
+bool
+ReadWhole(const std::string& text, const std::string& unit, T& value)
+{
+    if (!text.ends_with(unit))
+    {
+        return false;
+    }
+    const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+    const char* end = text.data() + text.size() - unit.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    return error == std::errc() && stop == end;
+}
+
+/**
+ * @brief Split a text into a number and its unit.
+ *
+ * @param text such as "1.5us".
+ * @return both; not a number (NaN) where there is none.
+ */
+std::pair<long double, std::string>
+Split(const std::string& text)
+{
+    std::size_t used = 0;
+    try
+    {
+        const long double number = std::stold(text, &used);
+        return {number, text.substr(used)};
+    }
+    catch (const std::exception&)
+    {
+        return {NAN, text};
+    }
+}
+
+/// A Time that is read exactly from whole picoseconds.
+class ExactTimeValue : public TimeValue
+{
+  public:
+    using TimeValue::TimeValue;
+
+    Ptr<AttributeValue> Copy() const override
+    {
+        return Create<ExactTimeValue>(*this);
+    }
+
+    bool DeserializeFromString(std::string text, Ptr<const AttributeChecker> checker) override
+    {
+        int64_t ps = 0;
+        if (ReadWhole(text, "ps", ps))
+        {
+            Set(Time::From(ps, Time::PS));
+            return true;
+        }
+        // What is too long for 2^63 - 1 ps is so in any unit ns-3 knows: it would wrap.
+        static const std::pair<const char*, long double> UNITS[] = {{"fs", 1e-3L},
+                                                                    {"ps", 1},
+                                                                    {"ns", 1e3L},
+                                                                    {"us", 1e6L},
+                                                                    {"ms", 1e9L},
+                                                                    {"s", 1e12L},
+                                                                    {"", 1e12L},
+                                                                    {"min", 60e12L},
+                                                                    {"h", 3600e12L},
+                                                                    {"d", 86400e12L},
+                                                                    {"y", 365 * 86400e12L}};
+        const auto [number, unit] = Split(text);
+        for (const auto& [name, scale] : UNITS)
+        {
+            if (unit == name && std::abs(number * scale) < static_cast<long double>(NEVER))
+            {
+                return TimeValue::DeserializeFromString(text, checker);
+            }
+        }
+        return false;
+    }
+};
+
+/// A DataRate that is read exactly from whole bits a second.
+class ExactRateValue : public DataRateValue
+{
+  public:
+    using DataRateValue::DataRateValue;
+
+    Ptr<AttributeValue> Copy() const override
+    {
+        return Create<ExactRateValue>(*this);
+    }
+
+    bool DeserializeFromString(std::string text, Ptr<const AttributeChecker> checker) override
+    {
+        uint64_t rate = 0;
+        if (ReadWhole(text, "bps", rate))
+        {
+            Set(DataRate(rate));
+            return true;
+        }
+        const auto [number, unit] = Split(text);
+        const std::size_t prefix = std::string("kMGT").find(unit.empty() ? ' ' : unit.front());
+        const long double scale =
+            prefix == std::string::npos ? 1 : std::pow(1e3L, static_cast<long double>(prefix + 1));
+        if (!(number >= 0 && number * scale < static_cast<long double>(NEVER)))
+        {
+            return false; // DataRate would make another number of it
+        }
+        return DataRateValue::DeserializeFromString(text, checker);
+    }
+};
+
+/// A checker with bounds.
+class TimeBounds : public AttributeChecker
+{
+  public:
+    TimeBounds(int64_t lowest, int64_t highest)
+        : m_lowest(lowest),
+          m_highest(highest)
+    {
+    }
+
+    bool Check(const AttributeValue& value) const override
+    {
+        const auto time = dynamic_cast<const TimeValue*>(&value);
+        if (!time)
+        {
+            return false;
+        }
+        const int64_t ps = time->Get().ToInteger(Time::PS);
+        return ps >= m_lowest && ps <= m_highest;
+    }
+
+    std::string GetValueTypeName() const override
+    {
+        return "ns3::TimeValue";
+    }
+
+    bool HasUnderlyingTypeInformation() const override
+    {
+        return true;
+    }
+
+    std::string GetUnderlyingTypeInformation() const override
+    {
+        return "Time " + std::to_string(m_lowest) + "ps:" + std::to_string(m_highest) + "ps";
+    }
+
+    Ptr<AttributeValue> Create() const override
+    {
+        return ns3::Create<ExactTimeValue>();
+    }
+
+    bool Copy(const AttributeValue& source, AttributeValue& destination) const override
+    {
+        const auto from = dynamic_cast<const TimeValue*>(&source);
+        const auto to = dynamic_cast<TimeValue*>(&destination);
+        if (from && to)
+        {
+            to->Set(from->Get());
+        }
+        return from && to;
+    }
+
+  private:
+    int64_t m_lowest;  //!< ps
+    int64_t m_highest; //!< ps
+};
+
+/// A checker with bounds.
+class RateBounds : public AttributeChecker
+{
+  public:
+    RateBounds(uint64_t lowest, uint64_t highest)
+        : m_lowest(lowest),
+          m_highest(highest)
+    {
+    }
+
+    bool Check(const AttributeValue& value) const override
+    {
+        const auto rate = dynamic_cast<const DataRateValue*>(&value);
+        return rate && rate->Get().GetBitRate() >= m_lowest &&
+               rate->Get().GetBitRate() <= m_highest;
+    }
+
+    std::string GetValueTypeName() const override
+    {
+        return "ns3::DataRateValue";
+    }
+
+    bool HasUnderlyingTypeInformation() const override
+    {
+        return true;
+    }
+
+    std::string GetUnderlyingTypeInformation() const override
+    {
+        return "DataRate " + std::to_string(m_lowest) + "bps:" + std::to_string(m_highest) + "bps";
+    }
+
+    Ptr<AttributeValue> Create() const override
+    {
+        return ns3::Create<ExactRateValue>();
+    }
+
+    bool Copy(const AttributeValue& source, AttributeValue& destination) const override
+    {
+        const auto from = dynamic_cast<const DataRateValue*>(&source);
+        const auto to = dynamic_cast<DataRateValue*>(&destination);
+        if (from && to)
+        {
+            to->Set(from->Get());
+        }
+        return from && to;
+    }
+
+  private:
+    uint64_t m_lowest;  //!< bit/s
+    uint64_t m_highest; //!< bit/s
+};
+
+/**
+ * @brief Is a text of the kind that a value is read from? ns-3 itself aborts on some that are not,
+ * or reads a part of them.
+ *
+ * @param kind name of the value's class.
+ * @param names of an enumeration, joined by "|".
+ * @param text what is to be read.
+ * @return true if so, or if ns-3 is to judge.
+ */
+bool
+IsSpelt(const std::string& kind, const std::string& names, const std::string& text)
+{
+    if (kind.starts_with("ns3::EnumValue"))
+    {
+        return !text.empty() && ("|" + names + "|").find("|" + text + "|") != std::string::npos;
+    }
+    if (kind == "ns3::DoubleValue")
+    {
+        const auto [number, unit] = Split(text);
+        return std::isfinite(number) && unit.empty();
+    }
+    if (kind == "ns3::UintegerValue")
+    {
+        uint64_t number = 0;
+        return ReadWhole(text, "", number);
+    }
+    if (kind == "ns3::IntegerValue")
+    {
+        int64_t number = 0;
+        return ReadWhole(text, "", number);
+    }
+    return true;
+}
+
+} // namespace
+
+Ptr<const AttributeChecker>
+MakePicosecondsChecker(int64_t lowest, int64_t highest)
+{
+    return Create<TimeBounds>(lowest, highest);
+}
+
+Ptr<const AttributeChecker>
+MakeRateChecker(uint64_t lowest, uint64_t highest)
+{
+    return Create<RateBounds>(lowest, highest);
+}
+
+std::string
+CheckAttribute(const std::string& type, const std::string& name, const std::string& value)
+{
+    TypeId tid;
+    if (!TypeId::LookupByNameFailSafe(type, &tid))
+    {
+        return "there is no type '" + type + "'; is the module that defines it built and loaded?";
+    }
+    TypeId::AttributeInformation info;
+    if (!tid.LookupAttributeByName(name, &info))
+    {
+        return type + " has no attribute '" + name + "'";
+    }
+    const std::string allowed = info.checker->HasUnderlyingTypeInformation()
+                                    ? info.checker->GetUnderlyingTypeInformation()
+                                    : info.checker->GetValueTypeName();
+    if (IsSpelt(info.checker->GetValueTypeName(), allowed, value) &&
+        info.checker->CreateValidValue(StringValue(value)))
+    {
+        return {};
+    }
+    return type + "::" + name + " cannot be '" + value + "'; allowed: " + allowed;
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,71 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_ATTRIBUTE_H
+#define LOSSLESS_ATTRIBUTE_H
+
+#include "lossless-constants.h"
+
+#include "ns3/attribute.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/// Longest time that an attribute, or the delay of a link, may be: a million seconds, in ps. The
+/// sum of any nine stays below 2^63.
+inline constexpr int64_t LONGEST_TIME = 1'000'000'000'000'000'000;
+/// Slowest link: 1 kb/s. The longest pause, 65,535 quanta, then takes 9.3 hours.
+inline constexpr uint64_t SLOWEST_LINK = 1'000;
+/// Fastest link, and highest rate that an attribute may be: 1 Pb/s. ns-3 reads rates as double,
+/// which is exact up to 2^53.
+inline constexpr uint64_t HIGHEST_RATE = 1'000'000'000'000'000;
+
+/**
+ * @ingroup lossless
+ * @brief Make a checker of times.
+ *
+ * Unlike ns-3's, its bounds are picoseconds also when types are registered, which is before
+ * UsePicoseconds(): ns-3's PicoSeconds(1) is 0 by then. It reads whole picoseconds exactly, and
+ * refuses a text that int64_t cannot hold instead of wrapping.
+ *
+ * @param lowest ps.
+ * @param highest ps.
+ * @return the checker.
+ */
+Ptr<const AttributeChecker> MakePicosecondsChecker(int64_t lowest = 0,
+                                                   int64_t highest = LONGEST_TIME);
+/**
+ * @ingroup lossless
+ * @brief Make a checker of rates with bounds, which ns-3's has not.
+ *
+ * It refuses a text that uint64_t cannot hold, of which ns-3's makes 0.
+ *
+ * @param lowest bit/s.
+ * @param highest bit/s.
+ * @return the checker.
+ */
+Ptr<const AttributeChecker> MakeRateChecker(uint64_t lowest = 0, uint64_t highest = HIGHEST_RATE);
+
+/**
+ * @brief Why an attribute of a type cannot have a value.
+ *
+ * @param type TypeId name.
+ * @param name attribute.
+ * @param value in ns-3's spelling.
+ * @return a sentence that names the type, the attribute, the value and what is allowed; empty if it
+ * can.
+ */
+std::string CheckAttribute(const std::string& type,
+                           const std::string& name,
+                           const std::string& value);
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_ATTRIBUTE_H */

@@ -1,0 +1,44 @@
+"""Do something in a fork of this process, and see what becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections.abc import Callable
+from typing import Any
+
+LIMIT_CPU_S = 20
+"""A fork that needs more CPU time is ended by SIGXCPU."""
+
+
+def in_fork(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a function returns in a fork.
+
+    Else {"outcome": "ended with CODE", "message": what it wrote to its standard error}, or
+    {"outcome": the name of its exception, "message": its text}.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU_S, LIMIT_CPU_S + 1))
+            os.dup2(writing, 2)
+            try:
+                answer = act()
+            except Exception as error:
+                answer = {"outcome": type(error).__name__, "message": str(error)}
+            os.write(writing, b"\0" + json.dumps(answer).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        said = pipe.read()
+    _, status = os.waitpid(child, 0)
+    text, _, answer = said.rpartition(b"\0")
+    code = os.waitstatus_to_exitcode(status)
+    if code == 0 and answer:
+        return dict(json.loads(answer))
+    return {"outcome": f"ended with {code}", "message": (text or answer).decode(errors="replace")}
