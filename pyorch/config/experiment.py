@@ -62,8 +62,8 @@ FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
 
 #: Tables that can be traced, and whether they are sampled: "maybe" or "never".
 TRACES = {
-    **dict.fromkeys(("queue", "egress", "rate"), "maybe"),
-    **dict.fromkeys(("pause", "drop", "control", "detection"), "never"),
+    **dict.fromkeys(("queue", "buffer", "egress", "rate"), "maybe"),
+    **dict.fromkeys(("pause", "drop", "control", "control_value", "detection"), "never"),
     **dict.fromkeys(("flow_rate", "frame", "deadlock", "pause_tree"), "never"),
 }
 

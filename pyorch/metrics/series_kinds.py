@@ -81,7 +81,7 @@ def check_column(table: str, column: str | None) -> None:
     only = ONLY_COLUMN.get(table)
     if only and column not in (None, only):
         raise ValueError(f"'column' of table '{table}' is '{only}' (got '{column}')")
-    if table in ("pause", "drop", "flow", "control", "detection"):
+    if table in ("pause", "drop", "flow", "control", "control_value", "detection"):
         raise ValueError(f"table '{table}' is no series over time; use 'queue', 'egress' or 'rate'")
     if table != "rate" and not only and column is None:
         raise ValueError(f"'column' is missing: which column of table '{table}'")
