@@ -1,15 +1,14 @@
-"""A run whose buffer is traced: python -m tests.buffer_run BUILD_FOLDER; prints its tables."""
+"""A run whose buffer is traced: python -m tests.buffer_run; prints its tables."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyorch.build.info import read_build
+from pyorch.build import ensure_built
 from pyorch.ns3 import load_simulation
 from pyorch.simulate import read_tables
 
@@ -20,9 +19,9 @@ FLOWS = ((0, 2, 40_000), (1, 2, 30_000), (1, 0, 5_000))
 """Source, destination, bytes."""
 
 
-def main(folder: str) -> int:
+def main() -> int:
     """Two hosts send to a third one through a small buffer."""
-    simulation: Any = load_simulation(read_build(Path(folder)))(1)
+    simulation: Any = load_simulation(ensure_built(quiet=True))(1)
     buffer = {"Size": 100_000, "LossyPool": 0, "Private": PRIVATE, "Threshold": "Static"}
     for name, value in (buffer | {"Xoff": XOFF, "Xon": XON}).items():
         simulation.SetAttribute("ns3::lossless::SharedBuffer", name, str(value))
@@ -65,4 +64,4 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

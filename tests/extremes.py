@@ -1,6 +1,6 @@
 """Every attribute of every built module at the ends of its range, and beyond them.
 
-    python -m tests.extremes BUILD_FOLDER [--all]
+    python -m tests.extremes [--all]
 
 The cases come from the schema of the build, so that a new attribute is covered by itself. A value
 that its checker allows is tried in a tiny simulation in which the object is used; it must work, or
@@ -23,12 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyorch.build.info import read_build
+from pyorch.build import ensure_built
 from pyorch.build.schema import AttributeInfo, TypeInfo, parse_schema
 from pyorch.config.attributes import Catalogue, catalogue
 from pyorch.ns3 import load_simulation
@@ -355,8 +354,9 @@ def refusals(cases: list[Case], simulation_class: Any) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> int:
     """Try all cases; return 1 if one failed."""
-    simulation_class: Any = load_simulation(read_build(Path(arguments[0])))
-    types = catalogue(parse_schema(str(simulation_class.Describe(",".join(modules(arguments[0]))))))
+    info = ensure_built(quiet=True)
+    simulation_class: Any = load_simulation(info)
+    types = catalogue(parse_schema(str(simulation_class.Describe(",".join(info.modules)))))
     run(Case(_L + "Port", "Overhead", "20", True, Scene()), simulation_class)  # compiles wrappers
     tried = failed = 0
 
@@ -385,11 +385,6 @@ def main(arguments: list[str]) -> int:
     attributes = sum(len(types.attributes(info)) for info in types.types if not info.abstract)
     print(json.dumps({"attributes": attributes, "tried": tried, "failed": failed}))
     return 1 if failed else 0
-
-
-def modules(folder: str) -> tuple[str, ...]:
-    """Names of the modules of a build."""
-    return tuple(read_build(Path(folder)).modules)
 
 
 if __name__ == "__main__":

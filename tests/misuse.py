@@ -1,4 +1,4 @@
-"""Calls of the C++ facade that make no sense, each in a fork: python -m tests.misuse BUILD_FOLDER.
+"""Calls of the C++ facade that make no sense, each in a fork: python -m tests.misuse.
 
 Prints {name of the case: {"outcome", "message"}} as JSON. `CASES` says what each must answer.
 """
@@ -9,12 +9,11 @@ import json
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyorch.build.info import read_build
+from pyorch.build import ensure_built
 from pyorch.ns3 import load_simulation
 from tests.forks import in_fork
 
@@ -374,9 +373,9 @@ def try_case(act: Act, simulation_class: Any, check: bool) -> dict[str, Any]:
     return {"outcome": "checked", "message": str(simulation.Check())}
 
 
-def main(folder: str) -> int:
+def main() -> int:
     """Try everything and print how it went."""
-    simulation_class: Any = load_simulation(read_build(Path(folder)))
+    simulation_class: Any = load_simulation(ensure_built(quiet=True))
     acts = [(name, act, False) for name, (_, _, act) in CASES.items()]
     acts += [(name, act, True) for name, (_, act) in ENTRIES.items()]
     answers = {
@@ -387,4 +386,4 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

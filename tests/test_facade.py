@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pyorch.build import BuildInfo, ensure_built
+from pyorch.build import ensure_built
 from tests.buffer_run import DELAYS, FLOWS, PRIVATE, RATES, XOFF
 from tests.misuse import CASES, ENTRIES
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.cpp
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def info() -> BuildInfo:
-    """The project's own build."""
-    return ensure_built(quiet=True)
+@pytest.fixture(scope="module", autouse=True)
+def build() -> None:
+    """Build the project once, before the programs ask for it."""
+    ensure_built(quiet=True)
 
 
 def program(name: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -32,9 +32,9 @@ def program(name: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def answers(info: BuildInfo) -> dict[str, dict[str, Any]]:
+def answers() -> dict[str, dict[str, Any]]:
     """How every misuse ended."""
-    done = program("misuse", str(info.folder))
+    done = program("misuse")
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
@@ -54,9 +54,9 @@ def test_impossible_is_an_entry_of_check(answers: dict[str, dict[str, Any]], nam
     assert ENTRIES[name][0] in answers[name]["message"]
 
 
-def test_attributes_at_their_ends(info: BuildInfo) -> None:
+def test_attributes_at_their_ends() -> None:
     """Every attribute at and beyond the ends of its range works, or is refused with a sentence."""
-    done = program("extremes", str(info.folder))
+    done = program("extremes")
     *failures, last = [json.loads(line) for line in done.stdout.splitlines()] or [{}]
     assert failures == [], done.stderr
     assert done.returncode == 0, done.stderr
@@ -85,9 +85,9 @@ def charges(frames: dict[str, list[int]]) -> list[tuple[int, int, int]]:
     return sorted(happened)
 
 
-def test_the_buffer_is_traced_as_it_is_charged(info: BuildInfo) -> None:
+def test_the_buffer_is_traced_as_it_is_charged() -> None:
     """Private, shared and headroom bytes are those of a model that reads the frames alone."""
-    done = program("buffer_run", str(info.folder))
+    done = program("buffer_run")
     assert done.returncode == 0, done.stderr
     tables = json.loads(done.stdout)
     held = {host: [0, 0, 0] for host in range(3)}
