@@ -367,8 +367,8 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[[trace]]\ntable = "qeue"',
             (
                 "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
-                "    allowed: queue, egress, rate, pause, drop, control, detection, flow_rate, "
-                "frame, deadlock, pause_tree\n"
+                "    allowed: queue, buffer, egress, rate, pause, drop, control, control_value, "
+                "detection, flow_rate, frame, deadlock, pause_tree\n"
                 "    hint: did you mean 'queue'?"
             ),
         ),
