@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tests.campaign import cases, judge
+from tests.campaign import cases, judge, odd_runs
 from tests.campaign.project import Project, make_project
 from tests.campaign.sandbox import Outcome, run_limited
 
@@ -69,18 +69,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out = options.out or Path(tempfile.mkdtemp(prefix="campaign-"))
     numbers = range(options.first, options.first + options.cases)
     tally = Tally()
-    with planning() as project, tempfile.TemporaryDirectory() as folder:
-        for number in _told(numbers, tally):
-            case = cases.make(options.seed, number, project)
-            outcome = run_case(case, project, Path(folder))
-            wrong = judge.verdict(case, outcome)
-            tally.note(case.kind, outcome, wrong)
-            if wrong:
-                keep(out / f"{options.seed}-{number}", case, outcome, wrong, project)
-    failed = sum(tally.failed.values())
     if options.cases:
-        print(tally.table())
-        print(f"seed {options.seed}; the slowest took {tally.slowest_s:.1f} s of CPU time")
+        with planning() as project, tempfile.TemporaryDirectory() as folder:
+            for number in _told(numbers, tally):
+                case = cases.make(options.seed, number, project)
+                outcome = run_case(case, project, Path(folder))
+                wrong = judge.verdict(case, outcome)
+                tally.note(case.kind, outcome, wrong)
+                if wrong:
+                    keep(out / f"{options.seed}-{number}", case, outcome, wrong, project)
+    if options.runs:
+        numbers = range(options.first, options.first + options.runs)
+        with contextlib.ExitStack() as stack:
+            simulation, schema = stack.enter_context(simulating())
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            for number in _told(numbers, tally):
+                run_really(options.seed, number, simulation, schema, folder, out, tally)
+    failed = sum(tally.failed.values())
+    print(tally.table())
+    print(f"seed {options.seed}; the slowest took {tally.slowest_s:.1f} s of CPU time")
     if failed:
         print(f"what failed, and how to do it again: {out}")
     return int(failed > 0)
@@ -169,7 +176,48 @@ def _call(name: str, arguments: tuple[object, ...]) -> int:
     return 0
 
 
-def keep(folder: Path, case: Case, outcome: Outcome, wrong: str, project: Project) -> None:
+@contextlib.contextmanager
+def simulating() -> Iterator[tuple[type, Any]]:
+    """Load the built modules into this process, from which runs are forked."""
+    import pandas as pd  # noqa: F401
+    import pyarrow.parquet  # noqa: F401
+
+    import pyorch.dependency
+    import pyorch.metrics  # noqa: F401
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.ns3 import load_simulation
+    from pyorch.paths import RunPaths
+    from pyorch.plan import RunSpec
+    from pyorch.serve import _TINY
+    from pyorch.simulate import simulate
+
+    info = ensure_built()
+    simulation = load_simulation(info)
+    with tempfile.TemporaryDirectory() as folder:
+        simulate(RunSpec(_TINY), simulation, RunPaths(Path(folder)))
+    gc.collect()
+    gc.freeze()
+    yield simulation, load_schema(info)
+
+
+def run_really(
+    seed: int, number: int, simulation: type, schema: Any, folder: Path, out: Path, tally: Tally
+) -> None:
+    """Do one real run in a fork, judge and count it."""
+    odd = odd_runs.make(seed, number, schema, folder)
+    if odd_runs.frames(odd.spec) > odd_runs.FRAMES:
+        tally.tried["real runs left out: too long to simulate, odd or not"] += 1
+        return
+    with tempfile.TemporaryDirectory(dir=folder) as run:
+        outcome = run_limited(lambda: odd_runs.simulate(odd, simulation, Path(run)), folder)
+    wrong = judge.of_run(odd, outcome)
+    tally.note("real runs", outcome, wrong)
+    if wrong:
+        case = cases.Case("real runs", odd.about, {"experiments/odd.toml": odd.text.encode()})
+        keep(out / f"{seed}-run-{number}", case, outcome, wrong, None)
+
+
+def keep(folder: Path, case: Case, outcome: Outcome, wrong: str, project: Project | None) -> None:
     """Write what reproduces a failure: the files, the command, and what it answered."""
     for path, content in case.files.items():
         target = folder / path
@@ -179,7 +227,8 @@ def keep(folder: Path, case: Case, outcome: Outcome, wrong: str, project: Projec
         else:
             target.with_name(f"{target.name}.is-{content}").touch()
     folder.mkdir(parents=True, exist_ok=True)
-    words = [word.replace(str(project.root), ".") for word in case.words]
+    root = str(project.root) if project else ""
+    words = [word.replace(root, ".") if root else word for word in case.words]
     command = shlex.join(["invoke", *words]) if words else case.about
     lines = [f"kind: {case.kind}", f"about: {case.about}", f"wrong: {wrong}", f"command: {command}"]
     lines += [f"exit code {outcome.code} after {outcome.cpu_s:.1f} s of CPU time", ""]

@@ -6,6 +6,7 @@ import re
 import signal
 
 from tests.campaign.cases import Case
+from tests.campaign.odd_runs import INSANE, REFUSED, WRONG, OddRun
 from tests.campaign.sandbox import CPU_S, UNCAUGHT, Outcome
 
 LONGEST_LINE = 2_000
@@ -30,6 +31,22 @@ def verdict(case: Case, outcome: Outcome) -> str:
     if outcome.code not in (0, 1, 2):
         return f"exit code {outcome.code}"
     return _of_message(case, outcome) if outcome.code else ""
+
+
+def of_run(run: OddRun, outcome: Outcome) -> str:
+    """Return what is wrong with how a real run ended; "" when nothing is.
+
+    It may be done, with a result that can be, or say in words what it cannot do.
+    """
+    told = outcome.stderr.replace("_", "").lower()
+    named = any(name in told for name in (*run.names, "link ", "flow ", "port ", "headroom"))
+    if outcome.code == -signal.SIGABRT and 'msg="' in outcome.stderr and not outcome.timed_out:
+        return "" if named else "aborts with a message that does not name the cause"
+    if outcome.code in (0, REFUSED, WRONG):
+        return "" if outcome.code == 0 or outcome.stderr.strip() else "no message"
+    if outcome.code == INSANE:
+        return "a result that cannot be"
+    return verdict(Case("real runs", run.about, names=("",)), outcome)
 
 
 def _of_message(case: Case, outcome: Outcome) -> str:
