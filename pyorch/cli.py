@@ -139,9 +139,9 @@ def make_plan(
 
     paths = paths or default_paths()
     chosen = read_seeds(seeds)
-    # what is wrong without knowing the C++ classes is said before a minute of compiling
-    load_experiment(name, overrides, paths=paths)
-    build = ensure_built()
+    # all problems are told at once; when there is no build yet, those that can be told without one
+    # come before a minute of compiling
+    build = ensure_built(first=lambda: load_experiment(name, overrides, paths=paths))
     if claim:
         claim_results(name, paths)
     experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -239,21 +239,36 @@ def flow_cycle(data: Mapping[str, Any]) -> FlowCycle:
     free = np.ones(len(flows), dtype=bool)
     free[list(flows.paths)] = False
     diverted = {network.numbers[route["dst"]] for route in data["routes"]}
-    racks = network.racks
-    pairs: dict[tuple[int, int], tuple[int, int]] = {}
-    for src, dst in set(zip(flows.src[free].tolist(), flows.dst[free].tolist(), strict=True)):
-        # without routes of their own all hosts of a switch are reached in the same way
-        key = (int(racks[src]), dst if dst in diverted else -1 - int(racks[dst]))
-        pairs[key] = min(pairs.get(key, (src, dst)), (src, dst))
+    pairs = _different(network, flows.src[free], flows.dst[free], diverted)
     best = FlowCycle("none")
     for since, ways in _phases(data, network):
-        certain, possible = _dependencies(network, sorted(pairs.values()), pinned, ways)
+        certain, possible = _dependencies(network, pairs, pinned, ways)
         cycle = find_cycle(certain)
         if cycle:
             return FlowCycle("certain", since, tuple(cycle))
         cycle = find_cycle(possible) if best.verdict == "none" else []
         best = FlowCycle("possible", since, tuple(cycle)) if cycle else best
     return best
+
+
+def _different(
+    network: Topology,
+    src: npt.NDArray[np.uint32],
+    dst: npt.NDArray[np.uint32],
+    diverted: Collection[int],
+) -> list[tuple[int, int]]:
+    """Return one (source, destination) of all that take the same ways, the least of each, sorted.
+
+    Without routes of their own all hosts of a switch are reached in the same way.
+    """
+    nodes = len(network.names)
+    both = np.unique(src.astype(np.int64) * nodes + dst)  # sorted
+    src, dst = np.divmod(both, nodes)
+    racks = network.racks.astype(np.int64)
+    own = np.isin(dst, list(diverted))
+    ways = racks[src] * 2 * nodes + np.where(own, dst, nodes + racks[dst])
+    first = np.sort(np.unique(ways, return_index=True)[1])
+    return list(zip(src[first].tolist(), dst[first].tolist(), strict=True))
 
 
 def _dependencies(

@@ -102,7 +102,7 @@ def settings_of(experiment: Experiment) -> str:
     are written, so that it needs no built modules. Texts, metrics, figures and expectations have
     no part in it. Raises UserError when a file cannot be read.
     """
-    from pyorch.config.reading import read_toml
+    from pyorch.reading import read_toml
 
     file = experiment.file
     document = read_toml(file, file.name)

@@ -466,7 +466,7 @@ def test_clean_deletes_only_runs_of_other_builds(
     """--old-results keeps the build and this build's runs, and says what it deletes."""
     monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
     monkeypatch.delenv("PYORCH_RESULTS", raising=False)
-    monkeypatch.setattr("pyorch.build.ensure_built", lambda: SimpleNamespace(fingerprint="now"))
+    monkeypatch.setattr("pyorch.build.ensure_built", lambda **_: SimpleNamespace(fingerprint="now"))
     spec = RunSpec({"seed": 1, "params": {}})
     folders = [tmp_path / "results/s/e/runs" / spec.hash(name) for name in ("now", "before")]
     for folder in folders:

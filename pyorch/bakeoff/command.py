@@ -53,7 +53,7 @@ def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> in
 
 def overrides_of(scale: str, paths: Paths) -> list[str]:
     """Return what makes a scene as large as that. Raises UserError when no scene has the scale."""
-    from pyorch.config.reading import read_toml
+    from pyorch.reading import read_toml
 
     common = read_toml(paths.experiments / GROUP / "parts" / "common.toml", "parts/common.toml")
     known = [SMALL, *common.get("scale", {})]
@@ -70,7 +70,7 @@ def studies(paths: Paths) -> list[str]:
 
 def load_rows(paths: Paths) -> list[Row]:
     """Read what the summary compares. Raises UserError when a row names no scene."""
-    from pyorch.config.reading import read_toml
+    from pyorch.reading import read_toml
 
     file = paths.experiments / GROUP / "parts" / "summary.toml"
     findings = Findings(f"experiments/{GROUP}/parts/summary.toml")

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
@@ -57,6 +57,7 @@ class _Request:
     tests: bool
     quiet: bool
     base: BuildInfo | None = None
+    first: Callable[[], object] | None = None
 
     @property
     def compiled(self) -> Sequence[Module]:
@@ -85,6 +86,7 @@ def ensure_built(
     root: Path | None = None,
     folder: Path | None = None,
     outside: bool = True,
+    first: Callable[[], object] | None = None,
 ) -> BuildInfo:
     """Compile every module of ns3-modules/ that changed, and return what there is to load.
 
@@ -97,7 +99,8 @@ def ensure_built(
     $PYORCH_MODULE_PATH, theirs only. `root` is the project's folder if it is not the one that this
     package lies in; `folder` takes the place of its build/. When there is nothing to compile, no other
     program than the compiler (for its version) is started. Several processes may call this at once: one
-    compiles, the others wait for it.
+    compiles, the others wait for it. `first` is called before anything is compiled, if anything is:
+    what it raises spares the wait.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
     not compile.
@@ -112,6 +115,7 @@ def ensure_built(
         modules=[module for module in modules if not module.outside],
         tests=tests and not more,
         quiet=quiet,
+        first=first,
     )
     info = _ensure(own)
     if not more:
@@ -137,6 +141,8 @@ def _ensure(request: _Request) -> BuildInfo:
     info = _finished(request, ns3)
     if info is not None:
         return info
+    if request.first is not None:
+        request.first()
     tools = find_toolchain()
     try:
         with finished.compiling(request.folder, request.say):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import BaseModel
@@ -52,10 +53,12 @@ def resolve_entries(
     points: Sequence[Point],
     varied: Mapping[str, Sequence[Any]],
     findings: Findings,
+    file: FilePath,
 ) -> Entries:
     """Validate the entries of a file against each other and against the networks it draws.
 
-    varied: what figures and expectations may filter by, and its values.
+    varied: what figures and expectations may filter by, and its values. file: of the experiment,
+    beside which figures may look for what they need.
     """
     lists = {key: _entries(document, key, findings) for key in ("metric", "figure", "expect")}
     if not any(lists.values()):
@@ -65,19 +68,33 @@ def resolve_entries(
     figures = _of_kinds("figure", lists["figure"], models.figures, findings)
     numbered = enumerate(lists["expect"])
     expects = [findings.validate(models.expect, e, ("expect", str(n))) for n, e in numbered]
-    complete = all(None not in found for found in (metrics, figures, expects))
-    for key, entries in lists.items():
-        for number, entry in enumerate(entries):
-            _check_names(entry, (key, str(number)), points, varied, findings, complete)
-    if complete:
+    _check_functions(figures, file, findings)
+    known = None not in metrics  # else nobody can say which metrics there are
+    for key, found in (("metric", metrics), ("figure", figures), ("expect", expects)):
+        for number, (entry, model) in enumerate(zip(lists[key], found, strict=True)):
+            checked = known and model is not None
+            _check_names(entry, (key, str(number)), points, varied, findings, checked)
+    good = [[model for model in found if model] for found in (metrics, figures, expects)]
+    if known:
         for traces in _traces(document, points):
-            names = tuple(varied)
-            findings.merge(models.check(findings.file, metrics, figures, expects, traces, names))
+            findings.merge(models.check(findings.file, *good, traces, tuple(varied)))
     return Entries(
-        tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in metrics if m),
-        tuple(figure for figure in figures if figure),
-        tuple(expect for expect in expects if expect),
+        tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in good[0]),
+        tuple(good[1]),
+        tuple(good[2]),
     )
+
+
+def _check_functions(
+    figures: Sequence[BaseModel | None], file: FilePath, findings: Findings
+) -> None:
+    """Functions that draw figures must be in the files where they are looked for."""
+    from pyorch.report.figures.custom import Custom
+
+    for number, figure in enumerate(figures):
+        lacking = figure.lacking(file) if isinstance(figure, Custom) else None
+        if lacking:
+            findings.add(("figure", str(number), "function"), lacking)
 
 
 def _entries(document: Mapping[str, Any], key: str, findings: Findings) -> list[Any]:
@@ -120,9 +137,10 @@ def _check_names(
         _check_until(entry, path, points, findings)
     for key, value in entry.items():
         at = (*path, key)
-        if key in ("port", "ports"):
-            for port in value if isinstance(value, list) else [value]:
-                _check_port(port, at, points, findings)
+        check = _OF_NETWORKS.get(key)
+        if check is not None:
+            for name in value if isinstance(value, list) else [value]:
+                check(name, at, points, findings)
         elif key == "where" and isinstance(value, dict):
             _check_filter(value, at, varied, findings, complete and len(path) == 2)
         elif key != "options":
@@ -136,6 +154,17 @@ def _check_port(port: object, path: Path, points: Sequence[Point], findings: Fin
     networks = list({id(point.network): point.network for point in points}.values())
     if not any(check_port(port, network, Findings(""), ()) for network in networks):
         check_port(port, networks[0], findings, path)
+
+
+def _check_host(host: object, path: Path, points: Sequence[Point], findings: Findings) -> None:
+    """A host must exist in one of the networks at least."""
+    if isinstance(host, str) and points and not any(p.network.is_host(host) for p in points):
+        hint = suggest(host, points[0].network.host_names)
+        findings.add(path, f"there is no host {host!r}", None, hint)
+
+
+_OF_NETWORKS = {"port": _check_port, "ports": _check_port, "src": _check_host, "dst": _check_host}
+"""Keys, wherever they are in an entry, that name a part of a network."""
 
 
 def _entries_of(label: object, points: Sequence[Point]) -> list[Mapping[str, Any]]:

@@ -194,10 +194,9 @@ def resolve_traces(
     forms = []
     for number, entry in enumerate(entries):
         path: Path = ("trace", str(number))
-        trace = findings.validate(TraceTable, entry, path)
+        trace = check_trace(entry, findings, path)
         if trace is None:
             continue
-        _check_table(trace, findings, path)
         for at, port in enumerate(trace.ports):
             check_port(port, network, findings, (*path, "ports", str(at)))
         ports = {tuple(port.split(":")) for port in trace.ports}
@@ -210,6 +209,14 @@ def resolve_traces(
             }
         )
     return forms
+
+
+def check_trace(entry: object, findings: Findings, path: Path) -> TraceTable | None:
+    """Validate a [[trace]] entry but for its ports, which are those of a network."""
+    trace = findings.validate(TraceTable, entry, path)
+    if trace is not None:
+        _check_table(trace, findings, path)
+    return trace
 
 
 def _check_table(trace: TraceTable, findings: Findings, path: Path) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
+from os.path import realpath
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,10 @@ from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
 from pyorch.config.naming import claim, name_outside
 from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
-from pyorch.config.reading import is_file, read_toml
 from pyorch.config.schemes import Scheme, environment, load_schemes
 from pyorch.config.setting import Resolver, canonical_param, is_whole
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.reading import is_file, read_toml
 
 if TYPE_CHECKING:
     from pyorch.paths import Paths
@@ -142,12 +143,12 @@ def _tomls(folder: FilePath) -> list[FilePath]:
 
 def _name(file: FilePath, paths: Paths) -> str:
     root = paths.experiments.resolve()
-    resolved = file.resolve()
+    resolved = FilePath(realpath(file))
     if resolved.is_relative_to(root):
         return _below(resolved, root)
     files = _files(paths)
     for name, known in files.items():
-        if known.resolve() == resolved:
+        if realpath(known) == str(resolved):
             return name
     folders = {str(folder) for name in files for folder in FilePath(name).parents}
     return name_outside(file, files.keys() | folders | NOT_STUDIES, paths)
@@ -165,7 +166,8 @@ def claim_results(name_or_path: str, paths: Paths) -> None:
 
 
 def _label(file: FilePath, paths: Paths) -> str:
-    resolved, root = file.resolve(), paths.root.resolve()
+    # a link is called by its own name, also one that leads nowhere
+    resolved, root = file.parent.resolve() / file.name, paths.root.resolve()
     inside = resolved.is_relative_to(root)
     return resolved.relative_to(root).as_posix() if inside else str(file)
 
@@ -212,7 +214,7 @@ class _Loader:
         points = self._points(scenarios, variants, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
-        entries = resolve_entries(self.document, points, varied, self.findings)
+        entries = resolve_entries(self.document, points, varied, self.findings, file)
         if self.findings.problems or run is None:
             raise UserError(self.findings.problems)
         return _experiment(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from pyorch.config.findings import Path
-from pyorch.config.reading import MAX_DEPTH, parse_toml_value
 from pyorch.errors import Problem
+from pyorch.reading import MAX_DEPTH, parse_toml_value
 from pyorch.units import whole
 
 #: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.

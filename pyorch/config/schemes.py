@@ -27,9 +27,9 @@ from pyorch.config.checks import (
 )
 from pyorch.config.fields import Names, Table
 from pyorch.config.findings import Findings
-from pyorch.config.reading import is_file, read_toml
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.reading import is_file, read_toml
 from pyorch.units import format_bytes, format_time, parse_bytes, parse_time
 
 #: Keys of a scheme file that choose C++ classes: lists are put together when files extend others.

@@ -13,9 +13,11 @@ from pyorch.config import topology, traffic
 from pyorch.config.attributes import INTERFACES, Catalogue, resolve_section, spell
 from pyorch.config.checks import check_buffer, frames
 from pyorch.config.experiment import (
+    FAULTS,
     Point,
     RunTable,
     canonical_run,
+    check_trace,
     resolve_faults,
     resolve_run,
     resolve_traces,
@@ -23,7 +25,7 @@ from pyorch.config.experiment import (
 from pyorch.config.findings import Findings
 from pyorch.config.nodes import resolve_nodes
 from pyorch.config.patch import WHOLE
-from pyorch.config.routes import resolve_routes
+from pyorch.config.routes import RouteTable, resolve_routes
 from pyorch.errors import suggest
 from pyorch.units import (
     MAX_TIME,
@@ -71,7 +73,7 @@ class Resolver:
         attributes = self._attributes(document, schemes, findings)
         network = self.network(document.get("topology"), findings)
         if network is None:
-            self._check_entries(document, findings)
+            self._check_apart(document, findings)
             return None
         entries = self._entries(document, run, attributes, schemes, network, findings)
         if run is None:
@@ -204,6 +206,21 @@ class Resolver:
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
             "traces": resolve_traces(entries["trace"], network.network, findings),
         }
+
+    def _check_apart(self, document: Mapping[str, Any], findings: Findings) -> None:
+        """Note what is wrong with the entries whatever the network is, which nobody knows."""
+        scene = traffic.Scene(topology.NO_NETWORK, self.folder, self.workloads, MAX_TIME)
+        for key, entries in self._check_entries(document, findings).items():
+            for number, entry in enumerate(entries):
+                path = (key, str(number))
+                if key == "traffic":
+                    traffic.check_apart(entry, findings, path, scene)
+                elif key == "fault":
+                    findings.validate_kind("fault", FAULTS, entry, path)
+                elif key == "trace":
+                    check_trace(entry, findings, path)
+                elif key == "route":
+                    findings.validate(RouteTable, entry, path)
 
     @staticmethod
     def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:

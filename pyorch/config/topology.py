@@ -122,6 +122,17 @@ class Topology:
         ]
 
 
+NO_NETWORK = Topology(
+    (),
+    np.zeros(0, np.uint8),
+    np.zeros(0, np.uint32),
+    np.zeros(0, np.uint32),
+    np.zeros(0, np.uint64),
+    np.zeros(0, np.int64),
+)
+"""Without any node."""
+
+
 @dataclass
 class Wiring:
     """Nodes and links as a kind draws them."""

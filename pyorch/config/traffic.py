@@ -36,6 +36,8 @@ from pyorch.units import whole
 
 NEVER = -1
 _PATH_KEYS = {"path", "paths", "ack_path", "ack_paths"}
+#: Flows of a run above which a plan is surely a mistake: they would take gigabytes.
+MAX_FLOWS = 5_000_000
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
@@ -230,6 +232,9 @@ class TrafficTable(Table):
         """Return the canonical form, names checked and files read; None after problems."""
         raise NotImplementedError
 
+    def check_files(self, check: Check) -> None:
+        """Note what is wrong with the files that the entry names; of no network."""
+
     def pairs(self) -> list[tuple[str, str]] | None:
         """Ends of every flow when no chance is in it, else None. Canonical entries only."""
         return None
@@ -237,6 +242,11 @@ class TrafficTable(Table):
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
         """Return the flows. Canonical entries only."""
         raise NotImplementedError
+
+    def count(self, network: Topology, duration_ps: int) -> float:  # noqa: ARG002 (some need them)
+        """Return about how many flows the entry makes, without making them. Canonical ones only."""
+        pairs = self.pairs()
+        return 1 if pairs is None else len(pairs)
 
     def last_start(self) -> int:
         """Return the latest time [ps] at which the entry starts a flow for sure."""
@@ -274,9 +284,22 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str
     form = table.resolve(check)
     if form is None or len(findings.problems) > before:
         return None
+    made = _decode(form)
+    number = made.count(scene.network, scene.duration_ps)
+    if number > MAX_FLOWS:
+        hint = "a shorter run, a lower load, or fewer hosts or repetitions"
+        check.add("", f"about {number:.3g} flows", f"at most {MAX_FLOWS}", hint)
+        return None
     if form.keys() & _PATH_KEYS:
-        _check_paths(_decode(form), check)
+        _check_paths(made, check)
     return form if len(findings.problems) == before else None
+
+
+def check_apart(data: Any, findings: Findings, path: Path, scene: Scene) -> None:
+    """Note what is wrong with an entry as written whatever the network is; `scene` has none."""
+    table = findings.validate_kind("traffic", KINDS, data, path)
+    if table is not None:
+        table.check_files(Check(findings, path, scene))
 
 
 def flows(
@@ -284,14 +307,14 @@ def flows(
 ) -> Flows:
     """Return the flows of canonical entries (`RunSpec.data["traffic"]`).
 
-    Raises UserError when an entry is not canonical.
+    Raises UserError when an entry is not canonical, or when there would be more than MAX_FLOWS.
     """
-    blocks, tables = [], []
-    for number, spec in enumerate(specs):
-        table = _decode(spec)
+    blocks = []
+    tables = [_decode(spec) for spec in specs]
+    _refuse_too_many(sum(table.count(network, duration_ps) for table in tables))
+    for number, table in enumerate(tables):
         random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
         blocks.append(table.generate(network, random, duration_ps))
-        tables.append(table)
     return _join(blocks, tables, network)
 
 
@@ -307,6 +330,13 @@ def draws(specs: Sequence[Mapping[str, Any]], network: Topology, duration_ps: in
         if random.bit_generator.state != before:
             return True
     return False
+
+
+def _refuse_too_many(number: float) -> None:
+    if number > MAX_FLOWS:
+        hint = "a shorter run, a lower load, or fewer hosts or repetitions"
+        what = f"about {number:.3g} flows in all"
+        raise UserError([Problem("traffic", what, f"at most {MAX_FLOWS}", hint)])
 
 
 def _decode(spec: Mapping[str, Any]) -> TrafficTable:

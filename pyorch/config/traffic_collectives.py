@@ -18,7 +18,6 @@ from typing_extensions import override
 from pyorch.config import collectives
 from pyorch.config.fields import Names, Size, Table, Time, decode
 from pyorch.config.findings import Findings
-from pyorch.config.reading import is_file, read_json, read_toml
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
     Block,
@@ -32,6 +31,7 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import UserError
+from pyorch.reading import is_file, read_json, read_toml
 
 #: Messages of one entry above which a plan is surely a mistake.
 MAX_TRANSFERS = 5_000_000
@@ -101,6 +101,16 @@ class Collective(TrafficTable):
             return None
         good = [phase for phase in phases if phase is not None]
         return canonical(self, file=None, collectives=good, repeat=job.repeat)
+
+    @override
+    def check_files(self, check: Check) -> None:
+        if self.file is not None:
+            _read_job(check, self.file)
+
+    @override
+    def count(self, network: Topology, duration_ps: int) -> float:
+        phases = self.collectives or []
+        return self.repeat * sum(_algorithm(phase).count(len(phase.hosts)) for phase in phases)
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:

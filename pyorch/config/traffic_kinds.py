@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -24,9 +25,10 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import Problem, UserError
+from pyorch.units import format_bytes
 
-#: Flows of one entry above which a plan is surely a mistake.
-MAX_FLOWS = 50_000_000
+#: Packets of the largest flow of a distribution above which its mean is not worked out.
+MAX_PACKETS = 10_000_000
 Array = npt.NDArray[np.uint32]
 
 
@@ -211,10 +213,19 @@ class Incast(TrafficTable):
         src = check.hosts("src", self.src)
         if src is None:
             return None
+        targets = set(dst)
         if self.src == ["all"]:
-            src = [name for name in src if name not in dst]
-        _check_pairs(check, [(name, target) for target in dst for name in src])
+            src = [name for name in src if name not in targets]
+        if not src:
+            check.add("src", "no host is left: all are destinations", "a host beside 'dst'")
+            return None
+        senders = set(src)
+        _check_pairs(check, [(name, name) for name in dst if name in senders])
         return canonical(self, src=src, dst=dst)
+
+    @override
+    def count(self, network: Topology, duration_ps: int) -> float:
+        return len(self.dst) * self.repeat * (self.degree or len(self.src or ()))
 
     @override
     def last_start(self) -> int:
@@ -307,6 +318,10 @@ class AllToAll(TrafficTable):
         return list(itertools.permutations(self.hosts, 2))
 
     @override
+    def count(self, network: Topology, duration_ps: int) -> float:
+        return len(self.hosts) * (len(self.hosts) - 1)
+
+    @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
         chosen = node_numbers(self.hosts, network)
         src, dst = np.repeat(chosen, len(chosen)), np.tile(chosen, len(chosen))
@@ -358,6 +373,10 @@ class Poisson(TrafficTable):
             return None
         return canonical(self, src=src, dst=dst, derived=derived)
 
+    @override
+    def check_files(self, check: Check) -> None:
+        self._derive(check)
+
     def _derive(self, check: Check) -> Derived | None:
         scene = check.scene
         try:
@@ -367,6 +386,11 @@ class Poisson(TrafficTable):
             return None
         except UserError as error:
             check.findings.problems += error.problems
+            return None
+        if sizes.sizes[-1] > MAX_PACKETS * scene.payload:
+            what = f"its largest flow is {format_bytes(int(sizes.sizes[-1]))}"
+            allowed = f"{MAX_PACKETS} packets, {format_bytes(MAX_PACKETS * scene.payload)}"
+            check.add("workload", what, f"at most {allowed}")
             return None
         points = (sizes.sizes.tolist(), sizes.cumulative.tolist())
         return Derived(
@@ -391,20 +415,29 @@ class Poisson(TrafficTable):
         wanted = {"uniform": True, "inter-rack": ~same, "intra-rack": same}[self.pattern]
         return np.asarray((src != dst) & wanted)
 
-    @override
-    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+    def _derived(self) -> Derived:
         if self.derived is None:
             raise ValueError("a Poisson entry is generated from its canonical form only")
-        points = list(zip(self.derived.sizes, self.derived.cumulative, strict=True))
+        return self.derived
+
+    @override
+    def count(self, network: Topology, duration_ps: int) -> float:
+        own = self._derived()
+        sizes = tuple(own.sizes), tuple(own.cumulative)
+        frame_bits = _mean_bits(*sizes, own.payload, own.header)
+        rates = network.host_rates[node_numbers(self.src, network)].astype(np.float64)
+        end = duration_ps if self.stop is None else min(self.stop, duration_ps)
+        return float(self.load * rates.sum() / frame_bits * (end - self.start) / 1e12)
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        own = self._derived()
+        points = list(zip(own.sizes, own.cumulative, strict=True))
         sizes = workloads.of_points(points)
-        packets = sizes.mean_packets(self.derived.payload)
-        frame_bits = 8 * (sizes.mean() + packets * self.derived.header)
         hosts = node_numbers(self.src, network)
         rates = network.host_rates[hosts].astype(np.float64)
         end = duration_ps if self.stop is None else min(self.stop, duration_ps)
-        expected = self.load * rates.sum() / frame_bits * (end - self.start) / 1e12
-        _refuse_too_many(expected)
-        count = int(random.poisson(expected))
+        count = int(random.poisson(self.count(network, duration_ps)))
         starts = np.sort(random.integers(self.start, end, size=count))
         src = random.choice(hosts, size=count, p=rates / rates.sum())
         drawn = sizes.quantile(random.random(count))
@@ -421,11 +454,13 @@ class Poisson(TrafficTable):
         return dst
 
 
-def _refuse_too_many(expected: float) -> None:
-    if expected > MAX_FLOWS:
-        what = f"about {expected:.0f} flows"
-        hint = "shorten run.duration or lower the load"
-        raise UserError([Problem("traffic", what, f"at most {MAX_FLOWS}", hint)])
+@cache
+def _mean_bits(
+    sizes: tuple[int, ...], cumulative: tuple[float, ...], payload: int, header: int
+) -> float:
+    """Return the mean bits of a flow with its headers; the settings of a sweep share it."""
+    found = workloads.of_points(list(zip(sizes, cumulative, strict=True)))
+    return 8 * (found.mean() + found.mean_packets(payload) * header)
 
 
 def _check_pairs(check: Check, pairs: list[tuple[str, str]], key: str = "dst") -> None:

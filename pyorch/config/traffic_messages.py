@@ -13,7 +13,6 @@ from typing_extensions import override
 
 from pyorch.config import workloads
 from pyorch.config.fields import Size, Table, Time, TrafficClass
-from pyorch.config.reading import is_file
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
     Block,
@@ -27,6 +26,7 @@ from pyorch.config.traffic import (
 )
 from pyorch.config.traffic_paths import AckPath, NodePath, check_path, read_ack_path, split_path
 from pyorch.errors import Problem, one_of, suggest
+from pyorch.reading import is_file
 from pyorch.units import parse_bytes, parse_time
 
 
@@ -82,6 +82,11 @@ class Messages(TrafficTable):
         if complete:  # else an id may stand in a line that could not be read
             _check_waiting(check, filled)
         return canonical(self, messages=[one.message for one in filled], file=None)
+
+    @override
+    def check_files(self, check: Check) -> None:
+        if self.file is not None:
+            _read_csv(check, self.file)
 
     def _listed(self, check: Check) -> list[_Placed]:
         where = check.findings.where((*check.path, "messages"))

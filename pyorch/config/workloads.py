@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.config.reading import csv_rows, is_file
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.reading import csv_rows, is_file
 from pyorch.units import MAX_BYTES, format_bytes
 
 COLUMNS = ["size_bytes", "cumulative"]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from pyorch import units
+from pyorch.errors import quoted
 
 
 class Entry(BaseModel):
@@ -63,7 +64,7 @@ Port = Annotated[str, AfterValidator(_check_port)]
 """The port of a node that leads to a neighbour: "s0:h0"."""
 TrafficClass = Annotated[int, Field(ge=0, le=7)]
 """A traffic class (priority) of 802.1Q."""
-EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=100)]
 """A name that is safe as a column and as a file name."""
 _T = TypeVar("_T")
 Chosen = Annotated[list[_T], Field(min_length=1)]
@@ -97,23 +98,36 @@ def parse_quantity(value: str | float) -> Quantity:
     Raises ValueError when the text is none of a size, a rate, a time or a number.
     """
     if isinstance(value, (int, float)):
-        return Quantity(float(value), "1")
+        try:
+            return Quantity(float(value), "1")
+        except OverflowError as error:
+            raise ValueError("the number is too large") from error
     for unit, parse in _PARSERS:
         try:
             return Quantity(float(parse(value)), unit)
         except ValueError:
             continue
     raise ValueError(
-        f"'{value}' is neither a size ('75KB'), a rate ('5Gbps'), a time ('54.8us') nor a number"
+        f"{quoted(value)} is neither a size ('75KB'), a rate ('5Gbps'), a time ('54.8us') "
+        "nor a number"
     )
 
 
 def _check_quantity(value: object) -> object:
     if isinstance(value, str):
         parse_quantity(value)
-    elif type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
-        raise ValueError(f"a finite number, or text with its unit, is expected (got {value!r})")
+    elif type(value) not in (int, float) or not _is_finite(value):
+        raise ValueError(
+            f"a finite number, or text with its unit, is expected (got {quoted(value)})"
+        )
     return value
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 QuantityText = Annotated[str | int | float, BeforeValidator(_check_quantity)]

@@ -74,6 +74,13 @@ class SeriesMetric(Metric):
         raise NotImplementedError
 
 
+NO_SERIES = frozenset(
+    {"pause", "drop", "flow", "control", "control_value", "detection"}
+    | {"frame", "deadlock", "pause_tree"}
+)
+"""Tables of things that happened, rather than of a state over time."""
+
+
 def check_column(table: str, column: str | None) -> None:
     """Raise ValueError unless the column can be read from the table."""
     if table == "rate" and column not in (None, "rx", "tx"):
@@ -81,7 +88,7 @@ def check_column(table: str, column: str | None) -> None:
     only = ONLY_COLUMN.get(table)
     if only and column not in (None, only):
         raise ValueError(f"'column' of table '{table}' is '{only}' (got '{column}')")
-    if table in ("pause", "drop", "flow", "control", "control_value", "detection"):
+    if table in NO_SERIES:
         raise ValueError(f"table '{table}' is no series over time; use 'queue', 'egress' or 'rate'")
     if table != "rate" and not only and column is None:
         raise ValueError(f"'column' is missing: which column of table '{table}'")

@@ -10,6 +10,7 @@ from pyorch.errors import Problem, one_of, suggest
 from pyorch.metrics import Metric, Need, is_traced, output_units, trace_hint, unit_of_name
 from pyorch.report.expect import ExpectModel
 from pyorch.report.figures import FigureModel
+from pyorch.store import FIRST_COLUMNS
 
 SUMMARY_NUMBERS = (
     "flows_total",
@@ -39,6 +40,42 @@ SUMMARY_NUMBERS = (
 """Numbers of every run's summary that figures and expectations may name without a [[metric]]."""
 
 
+MORE_NUMBERS = (
+    "blocked_by_host_formed_ps",
+    "blocked_by_host_queues",
+    "cnps_received",
+    "cnps_sent",
+    "control_frames_sent",
+    "deadlock_chain_pauses",
+    "deadlock_episodes",
+    "deadlock_evaluations",
+    "deadlock_last_formed_ps",
+    "deadlock_seen_ps",
+    "deadlock_trigger_is_host",
+    "deadlock_trigger_node",
+    "deadlock_trigger_peer",
+    "deadlock_trigger_ps",
+    "dropped_headroom_frames",
+    "dropped_link_down_frames",
+    "dropped_lossy_frames",
+    "dropped_no_route_frames",
+    "dropped_scheme_bytes",
+    "dropped_scheme_frames",
+    "dropped_ttl_frames",
+    "flow_cycle_egresses",
+    "flows_finite",
+    "nacks",
+    "peak_headroom_bytes",
+    "published_headroom_bytes",
+    "retransmitted_bytes",
+    "sent_bytes",
+    "sufficient_headroom_bytes",
+    "timeouts",
+)
+"""The other numbers of every run's summary: a metric cannot have their names either."""
+_RENAME = "give the metric another name"
+
+
 def check_entries(
     where: str,
     metrics: Sequence[Metric],
@@ -55,6 +92,7 @@ def check_entries(
     units = output_units(metrics)
     names = [output for metric in metrics for output in metric.outputs()]
     problems = _twice(f"{where}: [[metric]]", names)
+    problems += _taken(where, metrics, parameters)
     problems += _twice(f"{where}: [[figure]]", [figure.name for figure in figures])
     for metric in metrics:
         problems += _untraced(f"{where}: [[metric]] {metric.name}", metric.needs(), traces)
@@ -74,6 +112,17 @@ def _twice(where: str, names: Iterable[str]) -> list[Problem]:
     return [
         Problem(where, f"the name '{name}' is given twice", None, "rename one of them")
         for name in repeated
+    ]
+
+
+def _taken(where: str, metrics: Sequence[Metric], parameters: Collection[str]) -> list[Problem]:
+    """Problems of metrics that are called like another column of runs.parquet."""
+    taken = {*FIRST_COLUMNS, *parameters, *SUMMARY_NUMBERS, *MORE_NUMBERS}
+    return [
+        Problem(f"{where}: [[metric]] {metric.name}", f"{name!r} is another column", None, _RENAME)
+        for metric in metrics
+        for name in metric.outputs()
+        if name in taken
     ]
 
 

@@ -10,10 +10,10 @@ from typing import Literal
 from pydantic import Field, ValidationError, model_validator
 
 from pyorch import gfc
-from pyorch.config.reading import read_toml
 from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
+from pyorch.reading import read_toml
 from pyorch.report.quantities import show_text
 from pyorch.theory import bytes_in, eta, gfc_stage_thresholds, gfc_sufficient_range
 

@@ -81,8 +81,9 @@ def _shown(project: Project, path: str) -> tuple[str, ...]:
 
 
 def _named(project: Project, path: str) -> tuple[str, ...]:
-    """Return what a message about a file may begin with."""
-    return (path.rpartition("/")[2], project.users[path])
+    """Return what a message about a file may name: itself, or a file that was read with it."""
+    others = () if project.users[path] == path else (".toml", ".csv", ".json")
+    return (path.rpartition("/")[2], project.users[path], *others)
 
 
 @kind("experiment, by structure", 30)
@@ -173,7 +174,7 @@ def _special(rng: Any, project: Project) -> Case:
             ]
         )
         files = {path: text + project.content[path]}
-        words, names = _shown(project, path), _named(project, path)
+        words, names = _shown(project, path), (*_named(project, path), "/etc/passwd")
     return Case("no file where one should be", f"{path}: {what}", files, words, None, names)
 
 

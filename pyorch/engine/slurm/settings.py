@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pyorch.config.reading import read_toml
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths
+from pyorch.reading import read_toml
 
 FILE_VARIABLE = "PYORCH_SLURM"
 FILE_NAME = "slurm.toml"

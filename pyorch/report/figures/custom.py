@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.errors import UserError
 from pyorch.metrics.fields import Need
+from pyorch.reading import read_text
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 
 if TYPE_CHECKING:
@@ -40,6 +43,21 @@ class Custom(FigureModel):
     def metrics(self) -> list[str]:
         return list(self.uses)
 
+    def lacking(self, experiment: Path) -> str | None:
+        """Say that there is no such function, as far as the files tell without being run."""
+        present = [path for path in _files(experiment) if path.is_file()]
+        for path in present:
+            try:
+                names = _names_in(ast.parse(read_text(path, path.name)))
+            except UserError as error:
+                return f"{path.name} {error.problems[0].what}"
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                return f"{path.name} is not Python: {error}"
+            if self.function in names or "*" in names:
+                return None
+        files = " or ".join(path.name for path in present or _files(experiment))
+        return f"{files} has no function {self.function!r}"
+
     @override
     def draw(self, data: ReportData) -> Drawn:
         function = self._load(data)
@@ -56,7 +74,7 @@ class Custom(FigureModel):
     def _load(self, data: ReportData) -> Callable[[ReportData, Custom], Drawn]:
         if data.file is None:
             raise FigureError("the experiment has no folder to look for figures.py in")
-        files = [data.file.with_suffix(".figures.py"), data.file.with_name("figures.py")]
+        files = _files(data.file)
         present = [path for path in files if path.is_file()]
         for path in present:
             function = getattr(_import(path), self.function, None)
@@ -64,6 +82,23 @@ class Custom(FigureModel):
                 return function  # type: ignore[no-any-return]
         names = " or ".join(path.name for path in present or files)
         raise FigureError(f"{names} has no function '{self.function}'")
+
+
+def _files(experiment: Path) -> list[Path]:
+    return [experiment.with_suffix(".figures.py"), experiment.with_name("figures.py")]
+
+
+def _names_in(tree: ast.Module) -> set[str]:
+    """Names that a module defines or imports, wherever in it; "*" for all of another module."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
 
 
 def _import(path: Path) -> ModuleType:
