@@ -119,6 +119,13 @@ class Plan:
         fingerprint = self.build.fingerprint
         return [spec for spec in self.specs if self.store.is_done(spec.hash(fingerprint))]
 
+    def set_damaged_aside(self) -> None:
+        """Read all finished runs, so that those that are done are whole. Raises UserError."""
+        from pyorch.engine.base import title
+
+        titles = {spec.hash(self.build.fingerprint): title(spec) for spec in self.specs}
+        set_damaged_aside(self.store, titles)
+
 
 def make_plan(
     name: str,
@@ -147,6 +154,25 @@ def make_plan(
     experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
     specs = expand(experiment, seeds=chosen)
     return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
+
+
+def set_damaged_aside(store: Store, titles: Mapping[str, str]) -> bool:
+    """Read all that is finished of some runs; name the damaged ones, which are then not done.
+
+    titles: of the runs for people, by hash. Returns whether one was damaged. Raises UserError.
+    """
+    found = store.set_damaged_aside(titles)
+    for damage in found[:SHOWN_FAILURES]:
+        name = " ".join(filter(None, [damage.run_hash, titles[damage.run_hash]]))
+        print(f"damaged run {name}: {damage.file}: {damage.what}", file=sys.stderr)
+        if damage.kept is not None:
+            print(f"    what is left of it is kept in {damage.kept}", file=sys.stderr)
+    if len(found) > SHOWN_FAILURES:
+        print(f"... and {len(found) - SHOWN_FAILURES} more", file=sys.stderr)
+    if found:
+        what = "does not count as done" if len(found) == 1 else "do not count as done"
+        print(f"{runs_text(len(found))} damaged: {what}, and must run again", file=sys.stderr)
+    return bool(found)
 
 
 @listing
@@ -225,9 +251,12 @@ def _print_runs(plan: Plan, remarks: Sequence[Remark]) -> None:
 
     width = len(str(min(total, SHOWN_RUNS)))
     for number, spec in enumerate(plan.specs[:SHOWN_RUNS], 1):
-        state = "to do" if id(spec) in missing else "done"
         run_hash = spec.hash(plan.build.fingerprint)
-        print(f"  {number:>{width}}  {run_hash}  {state:<5}  {title(spec)}")
+        problem = plan.store.problem(run_hash) if id(spec) in missing else None
+        state = "done" if id(spec) not in missing else "damaged" if problem else "to do"
+        print(f"  {number:>{width}}  {run_hash}  {state:<7}  {title(spec)}")
+        if problem:
+            print(f"  {'':{width}}  {problem}")
     if total > SHOWN_RUNS:
         print(f"  ... and {total - SHOWN_RUNS} more")
 
@@ -250,6 +279,7 @@ def experiment(
         _print_runs(plan, remarks)
         print("\nnothing was run (--dry-run)")
         return OK
+    plan.set_damaged_aside()
     missing = plan.missing
     print(f"{plan.store.name}: {runs_text(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
     if missing:
@@ -307,6 +337,7 @@ def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
     if several is not None:
         return reproduce.report_several(several)
     plan = make_plan(name, overrides, seeds)
+    plan.set_damaged_aside()
     if not plan.done:
         where = plan.store.name
         hint = f"run it first: invoke experiment {name}"

@@ -24,6 +24,7 @@ from pyorch.cli import (
     command,
     listing,
     make_plan,
+    set_damaged_aside,
     whole_number,
     write_report_of,
 )
@@ -42,7 +43,7 @@ from pyorch.engine.slurm.submission import (
     submissions,
 )
 from pyorch.errors import Problem, UserError
-from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import default_paths
 from pyorch.progress import duration
 from pyorch.remarks import runs_text
@@ -96,6 +97,7 @@ def submit(
         limit = slurm.max_array_size()
         if dry_run:
             return _tell_dry_run(plan, _todo(plan, slurm), settings, given, limit)
+        plan.set_damaged_aside()
         with locked(plan.store):
             todo = _todo(plan, slurm)
             print(todo.line(plan.store.name))
@@ -216,7 +218,8 @@ def _prepare(
     write_manifest(submission.manifest, list(missing.values()), fingerprint, plan.build.folder)
     index_manifest(submission.manifest)
     # names of files need not be UTF-8
-    submission.script.write_bytes(os.fsencode(job_script(submission, settings, plan.store.paths)))
+    script = os.fsencode(job_script(submission, settings, plan.store.paths))
+    write_atomically(submission.script, script)
     submission.script.chmod(0o755)
     return submission
 
@@ -475,6 +478,8 @@ def collect(name: str, partial: bool = False) -> int:
     """Write the tables and the report of the latest sweep, once all its runs are there."""
     store = _store(name)
     state = look(store, Slurm())
+    if set_damaged_aside(store, dict.fromkeys(state.runs, "")):
+        state = look(store, Slurm())
     missing = len(state.runs) - state.count(State.DONE)
     if missing:
         parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]

@@ -96,8 +96,13 @@ class RunPaths:
 
     @property
     def summary(self) -> Path:
-        """Numbers of the whole run; written last, so that it stands for a finished run."""
+        """Numbers of the whole run."""
         return self.folder / "summary.json"
+
+    @property
+    def sums(self) -> Path:
+        """Checksums of the other files; written last, so that they vouch for a finished run."""
+        return self.folder / "SHA256SUMS"
 
     @property
     def log(self) -> Path:

@@ -6,11 +6,11 @@ that is of the runs which the study now means: not of others (--set, --scale), n
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.files import write_atomically
 from pyorch.paths import Paths
 from pyorch.report.runs import RUNS_FILE
 
@@ -48,6 +48,6 @@ def refresh(
             left.append(picture)
             continue
         if made.read_bytes() != picture.file.read_bytes():
-            shutil.copyfile(made, picture.file)
+            write_atomically(picture.file, made.read_bytes())
             changed.append(picture.file)
     return changed, left

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pyorch.engine.slurm.submission import Submission
 
 #: Folders of an experiment's results that hold one folder a run.
-_OF_RUNS = ("runs", "failed")
-_HASH = re.compile(f"[0-9a-f]{{{HASH_DIGITS}}}")
+_OF_RUNS = ("runs", "failed", "damaged")
+_HASH = re.compile(rf"([0-9a-f]{{{HASH_DIGITS}}})(\.\d+)?")  # of a damaged run: with a number
 
 
 @dataclass(frozen=True)
 class FoundRuns:
-    """Runs, finished or failed, by whether the present build made them.
+    """Runs, finished, failed or damaged, by whether the present build made them.
 
     current, old: their folders, sorted. unknown: folders among them whose settings cannot be read.
     """
@@ -106,9 +106,15 @@ def _run_folders(results: Path) -> Iterator[Path]:
 
 
 def _is_of(folder: Path, fingerprint: str) -> bool | None:
-    """Whether a build made the run in a folder; None when that cannot be known."""
-    try:
-        spec = RunSpec.from_json(RunPaths(folder).spec.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return spec.hash(fingerprint) == folder.name
+    """Whether a build made the run in a folder; None when that cannot be known.
+
+    A damaged run may have lost its settings, but it is of the build of the run that replaced it.
+    """
+    run_hash, _, number = folder.name.partition(".")
+    for place in (folder.parent.parent / "runs" / run_hash if number else folder, folder):
+        try:
+            spec = RunSpec.from_json(RunPaths(place).spec.read_text(encoding="utf-8"))
+            return spec.hash(fingerprint) == run_hash
+        except (OSError, ValueError, RecursionError):
+            continue
+    return None

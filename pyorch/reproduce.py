@@ -69,6 +69,7 @@ def study_of(name: str, paths: Paths) -> Study:
     from pyorch.report.reproduction import Study
 
     plan = make_plan(name, paths=paths)
+    plan.set_damaged_aside()
     expects = list(plan.experiment.expects)
     open_seeds = {spec.data["seed"] for spec in plan.missing}
     specs = [spec for spec in plan.specs if spec.data["seed"] not in open_seeds]

@@ -112,7 +112,8 @@ def _attempt(
     try:
         attempt.spec.write_text(spec.to_json() + "\n", encoding="utf-8")
         _simulate(manifest, spec, attempt, started)
-        store.commit(attempt.folder, spec.hash(manifest.fingerprint))
+        fingerprint = manifest.fingerprint
+        store.commit(attempt.folder, spec.hash(fingerprint), fingerprint)
         return RUN_DONE
     except RefusedError as error:
         _say(error.render())

@@ -1,7 +1,9 @@
 """The results of one experiment on disk: results/NAME/runs/<hash>/ and runs.parquet.
 
-A run is written aside and committed by one atomic rename, so that any number of attempts at one
-run, on any number of machines, are harmless: exactly one becomes the run, the others vanish.
+A run is written aside, made to survive a power cut, and committed by one atomic rename, so that any
+number of attempts at one run, on any number of machines, are harmless: exactly one becomes the run,
+the others vanish. What is read is compared with the run's seal (`pyorch.seal`); a damaged run is
+not done, and is kept in damaged/ when it is set aside.
 """
 
 from __future__ import annotations
@@ -9,19 +11,32 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import json
 import os
 import shutil
 import socket
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch import seal
 from pyorch.errors import Problem, UserError
-from pyorch.files import RESULTS_HINT, storage_error, write_atomically
+from pyorch.files import (
+    RESULTS_HINT,
+    make_folder,
+    replacing,
+    storage_error,
+    sync,
+    sync_all,
+    temporaries,
+)
 from pyorch.paths import Paths, RunPaths
+from pyorch.seal import DamagedError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,15 +48,29 @@ STALE_AFTER_S = 24 * 3600
 
 FIRST_COLUMNS = ("hash", "seed", "variant")
 
-
 _LOG_HEAD = 8  # lines of a log that say where a run was made
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A finished run that is damaged: its hash, the file, and what is wrong with that.
+
+    kept: where the run was set aside; None when the folder cannot be written.
+    """
+
+    run_hash: str
+    file: Path
+    what: str
+    kept: Path | None
 
 
 class Store:
     """The runs of one experiment.
 
-    Nothing is cached: what counts is what lies on the disk, also when another process or another
-    machine put it there. Creating a Store touches nothing; `prepare` makes its folders.
+    What counts is what lies on the disk, also when another process or another machine put it
+    there; only that a run was read and found whole is remembered, until one of its files changes.
+    Creating a Store touches nothing; `prepare` makes its folders.
     """
 
     def __init__(self, paths: Paths, experiment_name: str) -> None:
@@ -50,6 +79,8 @@ class Store:
         self.root = paths.experiment_results(experiment_name)
         self.runs = self.root / "runs"
         self.failed = self.root / "failed"
+        self.damaged = self.root / "damaged"
+        self._checked: dict[str, tuple[tuple[int, ...], DamagedError | None]] = {}
         self.table_file = self.root / "runs.parquet"
 
     def folder(self, run_hash: str) -> Path:
@@ -61,8 +92,91 @@ class Store:
         return RunPaths(self.failed / run_hash)
 
     def is_done(self, run_hash: str) -> bool:
-        """Whether the run is finished and committed."""
-        return RunPaths(self.folder(run_hash)).summary.is_file()
+        """Whether the run is finished, committed and whole.
+
+        Unless `set_damaged_aside` has read them, large tables are judged by their size and time.
+        """
+        try:
+            self._check(run_hash, quick=True)
+        except (FileNotFoundError, DamagedError):
+            return False
+        return True
+
+    def problem(self, run_hash: str) -> str | None:
+        """What is wrong with a finished run, as `is_done` sees it; None when nothing is."""
+        try:
+            self._check(run_hash, quick=True)
+        except DamagedError as error:
+            return str(error)
+        except FileNotFoundError:
+            pass
+        return None
+
+    def set_damaged_aside(self, hashes: Iterable[str]) -> list[Damage]:
+        """Read all that is finished of some runs; move damaged ones to damaged/ and return them.
+
+        They are not done any more. Raises UserError when a run may not be read.
+        """
+        found = []
+        for run_hash in hashes:
+            try:
+                self._check(run_hash, quick=False)
+            except FileNotFoundError:
+                continue
+            except DamagedError as error:
+                kept = None
+                with contextlib.suppress(OSError):  # results that may only be read
+                    kept = self._set_aside(run_hash)
+                found.append(Damage(run_hash, error.file, error.what, kept))
+        return found
+
+    def _check(self, run_hash: str, *, quick: bool) -> None:
+        """Compare a run with its seal, unless that was done and nothing changed since.
+
+        Raises DamagedError; FileNotFoundError when there is no such run; UserError.
+        """
+        folder = self.folder(run_hash)
+        try:
+            stamp = seal.stamp(folder)
+            known, problem = self._checked.get(run_hash, (None, None))
+            if known != stamp:
+                problem = seal.problem_of(folder, run_hash, quick=quick)
+                if problem is not None or not quick:
+                    self._checked[run_hash] = stamp, problem
+        except PermissionError as error:
+            what, hint = f"cannot be read: {error.strerror}", "ask its owner for the right to"
+            raise UserError([Problem(str(error.filename), what, None, hint)]) from error
+        if problem is not None:
+            raise problem
+
+    def _set_aside(self, run_hash: str) -> Path | None:
+        """Move a damaged run to damaged/HASH.NUMBER. Raises OSError.
+
+        Returns None when another process has put a whole run in its place meanwhile.
+        """
+        make_folder(self.damaged)
+        for number in itertools.count(1):
+            kept = self.damaged / f"{run_hash}.{number}"
+            if not kept.exists():
+                try:
+                    self.folder(run_hash).rename(kept)
+                    break
+                except OSError as error:  # another process took the same name
+                    if error.errno not in _TAKEN:
+                        raise
+        if seal.problem_of(kept, run_hash) is None:
+            self._put_back(kept, run_hash)
+            return None
+        sync_all([self.damaged, self.runs])
+        return kept
+
+    def _put_back(self, whole: Path, run_hash: str) -> None:
+        try:
+            whole.rename(self.folder(run_hash))
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+            remove(whole)  # the same run has been made once more
 
     def prepare(self) -> None:
         """Make the folders and sweep out what dead attempts left.
@@ -70,9 +184,10 @@ class Store:
         Raises UserError when the results folder cannot be written.
         """
         try:
-            self.runs.mkdir(parents=True, exist_ok=True)
+            make_folder(self.runs, below=self.paths.results)
             probe = self.runs / f".probe.{uuid.uuid4().hex}"
             probe.touch()
+            sync_all([probe, self.runs])
             probe.unlink()
         except OSError as error:
             raise storage_error(error, self.root, RESULTS_HINT) from error
@@ -87,16 +202,22 @@ class Store:
         folder.mkdir(parents=True)
         return RunPaths(folder)
 
-    def commit(self, attempt: Path, run_hash: str) -> bool:
-        """Make a complete attempt the run, in one atomic step.
+    def commit(self, attempt: Path, run_hash: str, fingerprint: str) -> bool:
+        """Make a complete attempt the run, in one atomic step, after which it survives a power cut.
 
         Returns False when another attempt was faster; this one is deleted then. Raises
-        ValueError when the attempt has no summary.json, OSError when the disk fails.
+        ValueError when the attempt lacks a file or is of another run, OSError when the disk fails.
         """
-        if not RunPaths(attempt).summary.is_file():
+        files = RunPaths(attempt)
+        if not files.summary.is_file():
             raise ValueError(f"{attempt} is not complete: it has no summary.json")
-        RunPaths(attempt).heartbeat.unlink(missing_ok=True)
+        if _read_spec(files.spec.read_bytes()).hash(fingerprint) != run_hash:
+            raise ValueError(f"{attempt} is not an attempt at the run {run_hash}")
+        files.heartbeat.unlink(missing_ok=True)
+        seal.write_seal(attempt, run_hash, fingerprint)
+        sync_all([*attempt.iterdir(), attempt])
         won = self._rename(attempt, run_hash)
+        sync(self.runs)  # also after the rename of another attempt: its process may be gone
         if not won:
             shutil.rmtree(attempt, ignore_errors=True)
         remove(self.failed / run_hash)
@@ -109,12 +230,12 @@ class Store:
                 attempt.rename(target)
                 return True
             except OSError as error:
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                if error.errno not in _TAKEN:
                     raise
             if self.is_done(run_hash):
                 return False
-            # someone deleted the summary of a committed run: what is left of it is no result
-            remove(target)
+            # what is left of a damaged run is no result
+            self._set_aside(run_hash)
 
     def fail(self, attempt: Path, run_hash: str) -> RunPaths:
         """Keep a failed attempt in failed/<hash>/ in place of the one before."""
@@ -127,7 +248,7 @@ class Store:
                 attempt.rename(target)
                 return RunPaths(target)
             except OSError as error:  # another attempt failed at the same moment
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                if error.errno not in _TAKEN:
                     raise
 
     def discard(self, attempt: Path) -> None:
@@ -136,9 +257,11 @@ class Store:
 
     def sweep(self) -> None:
         """Delete what dead attempts left: their process is gone, or silent for a day."""
-        for entry in os.scandir(self.runs):
-            if entry.name.startswith(".") and is_dead_attempt(Path(entry.path)):
-                shutil.rmtree(entry.path, ignore_errors=True)
+        for path in [*self.runs.glob(".*"), *self.failed.glob(".*"), *temporaries(self.root)]:
+            if is_dead_attempt(path):
+                shutil.rmtree(path, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
 
     def attempts(self) -> dict[str, list[Path]]:
         """The folders of all attempts that are not committed, by the run's hash."""
@@ -159,13 +282,24 @@ class Store:
 
     def read_spec(self, run_hash: str) -> RunSpec:
         """The RunSpec of a finished run. Raises FileNotFoundError when there is none."""
-        from pyorch.plan import RunSpec
-
-        return RunSpec.from_json(RunPaths(self.folder(run_hash)).spec.read_text(encoding="utf-8"))
+        return _read_spec(self._read(run_hash, "spec.json"))
 
     def read_summary(self, run_hash: str) -> dict[str, Any]:
         """summary.json of a finished run. Raises FileNotFoundError when there is none."""
-        return _read_json(RunPaths(self.folder(run_hash)).summary)
+        content: dict[str, Any] = json.loads(self._read(run_hash, "summary.json"))
+        return content
+
+    def _read(self, run_hash: str, name: str) -> bytes:
+        """Return a file of a finished run, as it was sealed.
+
+        Raises FileNotFoundError when there is none, UserError when it is damaged.
+        """
+        folder = self.folder(run_hash)
+        try:
+            return seal.read_file(folder, seal.read_seal(folder, run_hash), name)
+        except DamagedError as error:
+            hint = "the same command again sets this run aside, `invoke experiment` makes it anew"
+            raise UserError([Problem(str(error.file), error.what, None, hint)]) from error
 
     def log_lines(self, run_hash: str) -> list[str]:
         """The first lines of a finished run's log, which say where and with what it was made."""
@@ -179,31 +313,31 @@ class Store:
 
     def table_names(self, run_hash: str) -> list[str]:
         """The tables that a finished run wrote."""
-        return [path.stem for path in RunPaths(self.folder(run_hash)).tables()]
+        sealed = seal.read_seal(self.folder(run_hash), run_hash).sizes
+        return sorted(Path(name).stem for name in sealed if name.endswith(".parquet"))
 
     def read_table(self, run_hash: str, table: str) -> pd.DataFrame:
         """A table of a finished run. Raises FileNotFoundError when it was not traced."""
         import pandas as pd
 
-        # a file object: no look-up of partitions beside it, and a plain FileNotFoundError
-        with RunPaths(self.folder(run_hash)).table(table).open("rb") as file:
-            return pd.read_parquet(file)
+        return pd.read_parquet(BytesIO(self._read(run_hash, f"{table}.parquet")))
 
     def read_metrics(self, run_hash: str, metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The metrics of a finished run, from its summary or computed from its tables.
 
-        Computed ones are kept beside the tables, so that a changed metric costs once.
+        Computed ones are kept beside the tables, so that a changed metric costs once. Their
+        file has a checksum instead of being made durable: what a power cut spoils is made anew.
         """
         digest = metrics_digest(metrics)
         known = self.read_summary(run_hash).get("metrics", {}).get(digest)
         if known is not None:
             return dict(known)
         kept = self.folder(run_hash) / f"metrics-{digest}.json"
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            return _read_json(kept)
-        values = self._compute(run_hash, metrics)
-        with contextlib.suppress(OSError):  # results that may only be read are still results
-            write_atomically(kept, json.dumps(values) + "\n")
+        values = _read_kept(kept)
+        if values is None:
+            values = self._compute(run_hash, metrics)
+            with contextlib.suppress(OSError):  # results that may only be read are still results
+                _keep(kept, values)
         return values
 
     def _compute(self, run_hash: str, metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -225,12 +359,10 @@ class Store:
         by_hash = {spec.hash(fingerprint): spec for spec in specs}
         rows = [self._row(key, spec) for key, spec in by_hash.items() if self.is_done(key)]
         frame = _frame(rows, self.name)
-        temporary = self.root / f".runs.{uuid.uuid4().hex}.parquet"
         try:
-            frame.to_parquet(temporary, index=False)
-            temporary.replace(self.table_file)
+            with replacing(self.table_file) as temporary:
+                frame.to_parquet(temporary, index=False)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise storage_error(error, self.table_file, RESULTS_HINT) from error
         return frame
 
@@ -275,9 +407,28 @@ def _one_type(values: list[Any]) -> list[Any]:
     ]
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+def _read_spec(text: bytes) -> RunSpec:
+    from pyorch.plan import RunSpec
+
+    return RunSpec.from_json(text.decode())
+
+
+def _keep(path: Path, values: Mapping[str, Any]) -> None:
+    """Write values with their checksum in the first line. Raises OSError."""
+    text = json.dumps(values)
+    path.write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
+
+
+def _read_kept(path: Path) -> dict[str, Any] | None:
+    """Read what `_keep` wrote; None when it is not there or not whole."""
+    try:
+        digest, _, text = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    if digest.decode(errors="replace") != hashlib.sha256(text.rstrip(b"\n")).hexdigest():
+        return None
+    values: dict[str, Any] = json.loads(text)
+    return values
 
 
 def remove(folder: Path) -> None:

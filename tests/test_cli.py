@@ -228,12 +228,13 @@ def test_results_do_not_depend_on_the_jobs(invoke: Invoke, small: str, tmp_path:
         assert done.returncode == 0, done.stdout + done.stderr
     one, two = tree(tmp_path / "1" / "small" / "runs"), tree(tmp_path / "2" / "small" / "runs")
     assert {Path(name).name for name in one} == {
+        "SHA256SUMS",
         "spec.json",
         "summary.json",
         "flow.parquet",
         "queue.parquet",
     }
-    assert len(one) == 8
+    assert len(one) == 10
     assert one == two
     runs = pd.read_parquet(tmp_path / "1" / "small" / "runs.parquet")
     assert runs["seed"].tolist() == [1, 2]
@@ -486,3 +487,31 @@ def test_clean_deletes_only_runs_of_other_builds(
     assert develop.clean(results=True, old_results=True) == 2
     assert develop.clean(dry_run=True) == 2
     assert folders[0].is_dir()
+
+
+@pytest.mark.cpp
+def test_a_damaged_run_is_named_kept_and_made_again(
+    invoke: Invoke, small: str, tmp_path: Path
+) -> None:
+    """`show` names it, `report` sets it aside and goes on without, `experiment` makes it anew."""
+    assert invoke("experiment", small).returncode == 0
+    results = tmp_path / "results" / "small"
+    before = tree(results / "runs")
+    first, second = sorted((results / "runs").iterdir())
+    (first / "summary.json").write_text("")
+    shown = invoke("show", small)
+    assert shown.returncode == 0
+    assert "runs:     2, 1 of them done" in shown.stdout
+    assert f"{first}/summary.json: is empty" in shown.stdout
+    reported = invoke("report", small)
+    assert f"damaged run {first.name} variant=PFC seed=" in reported.stderr
+    assert f"{first}/summary.json: is empty" in reported.stderr
+    assert f"kept in {results}/damaged/{first.name}.1" in reported.stderr
+    assert "the report covers 1 of 2 runs" in reported.stderr
+    (second / "queue.parquet").unlink()
+    again = invoke("experiment", small)
+    assert again.returncode == 0
+    assert f"{second}/queue.parquet: is missing" in again.stderr
+    assert "small: 2 runs, 0 done" in again.stdout
+    assert tree(results / "runs") == before
+    assert len(list((results / "damaged").iterdir())) == 2

@@ -365,7 +365,7 @@ def commit(store: Store, seed: int) -> str:
     attempt.spec.write_text(spec.to_json())
     attempt.summary.write_text("{}")
     attempt.log.write_text("# wall_s: 2.0\n")
-    store.commit(attempt.folder, spec.hash(FINGERPRINT))
+    store.commit(attempt.folder, spec.hash(FINGERPRINT), FINGERPRINT)
     return spec.hash(FINGERPRINT)
 
 
@@ -761,7 +761,8 @@ def test_a_requeued_job_waits_for_the_attempt_it_replaces(
         stop.set()
         heart.join()
         RunPaths(folder).summary.write_text("{}")
-        store.commit(folder, specs[0].hash(FINGERPRINT))
+        RunPaths(folder).spec.write_text(specs[0].to_json())
+        store.commit(folder, specs[0].hash(FINGERPRINT), FINGERPRINT)
 
     other = threading.Thread(target=finish)
     other.start()
@@ -1129,10 +1130,11 @@ def test_collect_refuses_another_experiment(
     """A file that changed since is not reported on as if it were the sweep that was made."""
     assert cluster.submit("small.toml") == 0
     (made,) = submission_module.submissions(small)
-    for run_hash in made.plan:
+    for number, run_hash in enumerate(made.plan):
         attempt = small.begin(run_hash)
+        attempt.spec.write_text(read_run(made.manifest, number)[1].to_json())
         attempt.summary.write_text("{}")
-        small.commit(attempt.folder, run_hash)
+        small.commit(attempt.folder, run_hash, made.fingerprint)
     Path("small.toml").write_text(SMALL.replace("200us", "300us"))
     assert cluster.collect("small.toml") == 2
     assert "another one than when it was submitted" in capsys.readouterr().err

@@ -61,7 +61,7 @@ for step in spec.params["do"].split():
             break
 attempt.spec.write_text(spec.to_json())
 attempt.summary.write_text(json.dumps({"nodes": [], "summary": {}, "metrics": {}}))
-store.commit(attempt.folder, run_hash)
+store.commit(attempt.folder, run_hash, manifest.fingerprint)
 """
 
 DRIVER = """

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import functools
 import json
 import os
+import shutil
+import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +20,11 @@ import pandas as pd
 import pytest
 
 from pyorch.errors import UserError
+from pyorch.files import make_folder, storage_error
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
 from pyorch.prune import find_runs, size_of
+from pyorch.seal import SMALL_BYTES
 from pyorch.simulate import write_table
 from pyorch.store import Store, metrics_digest
 
@@ -48,14 +55,31 @@ def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
     return RunSpec.from_json(json.dumps(data | changes))
 
 
-def finish(store: Store, spec: RunSpec, fingerprint: str = FINGERPRINT, **summary: float) -> str:
-    """Commit a run with the given summary numbers."""
-    run_hash = spec.hash(fingerprint)
-    attempt = store.begin(run_hash)
+def begin(store: Store, spec: RunSpec, fingerprint: str = FINGERPRINT, **summary: float) -> Path:
+    """An attempt at a run that is complete, with the given summary numbers."""
+    attempt = store.begin(spec.hash(fingerprint))
     attempt.spec.write_text(spec.to_json())
     content = {"nodes": ["h0", "s0"], "summary": summary, "metrics": {}}
     attempt.summary.write_text(json.dumps(content))
-    store.commit(attempt.folder, run_hash)
+    return attempt.folder
+
+
+def finish(
+    store: Store,
+    spec: RunSpec,
+    fingerprint: str = FINGERPRINT,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    **summary: float,
+) -> str:
+    """Commit a run with the given tables, summary numbers, and metrics by their digest."""
+    run_hash = spec.hash(fingerprint)
+    attempt = RunPaths(begin(store, spec, fingerprint, **summary))
+    content = json.loads(attempt.summary.read_text())
+    attempt.summary.write_text(json.dumps(content | {"metrics": metrics or {}}))
+    for name, columns in (tables or {}).items():
+        write_table(attempt, name, {key: np.asarray(values) for key, values in columns.items()})
+    assert store.commit(attempt.folder, run_hash, fingerprint)
     return run_hash
 
 
@@ -69,75 +93,77 @@ def store(tmp_path: Path) -> Store:
 
 def test_a_run_exists_only_once_committed(store: Store) -> None:
     """A run that is being written is not done; a committed one is, without its heartbeat."""
-    attempt = store.begin("a" * 16)
+    run_hash = make_spec().hash(FINGERPRINT)
+    attempt = RunPaths(begin(store, make_spec()))
     attempt.heartbeat.write_text("1 2")
-    attempt.summary.write_text("{}")
-    assert not store.is_done("a" * 16)
-    assert store.commit(attempt.folder, "a" * 16)
-    assert store.is_done("a" * 16)
-    assert sorted(os.listdir(store.runs)) == ["a" * 16]
-    assert os.listdir(store.folder("a" * 16)) == ["summary.json"]
+    assert not store.is_done(run_hash)
+    assert store.commit(attempt.folder, run_hash, FINGERPRINT)
+    assert store.is_done(run_hash)
+    assert os.listdir(store.runs) == [run_hash]
+    assert sorted(os.listdir(store.folder(run_hash))) == ["SHA256SUMS", "spec.json", "summary.json"]
 
 
 def test_an_incomplete_attempt_cannot_be_committed(store: Store) -> None:
-    """Without summary.json, which is written last, an attempt is refused."""
-    attempt = store.begin("a" * 16)
+    """Without its summary, or with the settings of another run, an attempt is refused."""
+    run_hash = make_spec().hash(FINGERPRINT)
+    attempt = RunPaths(begin(store, make_spec()))
+    attempt.summary.unlink()
     with pytest.raises(ValueError, match=r"not complete: it has no summary\.json"):
-        store.commit(attempt.folder, "a" * 16)
+        store.commit(attempt.folder, run_hash, FINGERPRINT)
+    with pytest.raises(ValueError, match="is not an attempt at the run"):
+        store.commit(begin(store, make_spec(2)), run_hash, FINGERPRINT)
+    assert not store.is_done(run_hash)
 
 
 def test_the_later_of_two_attempts_vanishes(store: Store) -> None:
     """The second attempt at a run says that it lost and leaves nothing behind."""
-    attempts = [store.begin("a" * 16), store.begin("a" * 16)]
-    for number, attempt in enumerate(attempts):
-        attempt.summary.write_text(str(number))
-    assert [store.commit(a.folder, "a" * 16) for a in attempts] == [True, False]
-    assert RunPaths(store.folder("a" * 16)).summary.read_text() == "0"
-    assert os.listdir(store.runs) == ["a" * 16]
+    run_hash = make_spec().hash(FINGERPRINT)
+    attempts = [begin(store, make_spec(), number=number) for number in range(2)]
+    assert [store.commit(a, run_hash, FINGERPRINT) for a in attempts] == [True, False]
+    assert store.read_summary(run_hash)["summary"] == {"number": 0}
+    assert os.listdir(store.runs) == [run_hash]
 
 
-def test_a_run_without_its_summary_is_done_again(store: Store) -> None:
-    """A committed folder whose summary someone deleted is replaced by the next attempt."""
-    run_hash = finish(store, make_spec(), events=1)
-    RunPaths(store.folder(run_hash)).summary.unlink()
-    assert [spec.data["seed"] for spec in store.missing([make_spec()], FINGERPRINT)] == [1]
-    finish(store, make_spec(), events=2)
-    assert store.read_summary(run_hash)["summary"] == {"events": 2}
-
+RACED = 20  # runs that two processes commit at once
 
 COMMITTER = """
 import sys, time
 from pathlib import Path
-from pyorch.paths import Paths
-from pyorch.store import Store
-store = Store(Paths(Path(sys.argv[1])), "study/one")
-while time.time() < float(sys.argv[2]):
+sys.path.insert(0, sys.argv[1])
+import test_store as t
+store = t.Store(t.Paths(Path(sys.argv[2])), "study/one")
+specs = [t.make_spec(seed, metrics=[{"name": sys.argv[4]}]) for seed in range(t.RACED)]
+while time.time() < float(sys.argv[3]):
     pass
 wins = 0
-for number in range(50):
-    run_hash = f"{number:016x}"
-    attempt = store.begin(run_hash)
-    attempt.spec.write_text(sys.argv[3])
-    attempt.summary.write_text(sys.argv[3])
-    wins += store.commit(attempt.folder, run_hash)
+for spec in specs:
+    attempt = t.begin(store, spec, **{sys.argv[4]: 1})
+    wins += store.commit(attempt, spec.hash(t.FINGERPRINT), t.FINGERPRINT)
 print(wins)
 """
 
 
-def test_of_concurrent_commits_exactly_one_wins(store: Store, tmp_path: Path) -> None:
-    """Two processes commit the same 50 runs at once: both succeed, each run has one winner."""
-    start = str(time.time() + 1.0)
-    arguments = [sys.executable, "-c", COMMITTER, str(tmp_path), start]
+def race(tmp_path: Path) -> list[int]:
+    """Let two processes commit the same runs at once; how many each of them won."""
+    start = str(time.time() + 3.0)
+    arguments = [sys.executable, "-c", COMMITTER, str(Path(__file__).parent), str(tmp_path), start]
     processes = [
         subprocess.Popen([*arguments, name], stdout=subprocess.PIPE, text=True) for name in "AB"
     ]
-    wins = [int(process.communicate(timeout=30)[0]) for process in processes]
+    wins = [int(process.communicate(timeout=60)[0]) for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
-    assert sum(wins) == 50
-    assert sorted(os.listdir(store.runs)) == [f"{number:016x}" for number in range(50)]
-    for folder in store.runs.iterdir():  # no run is a mixture of two attempts
-        run = RunPaths(folder)
-        assert run.spec.read_text() == run.summary.read_text()
+    return wins
+
+
+def test_of_concurrent_commits_exactly_one_wins(store: Store, tmp_path: Path) -> None:
+    """Two processes commit the same runs at once: both succeed, each run has one winner."""
+    assert sum(race(tmp_path)) == RACED
+    hashes = sorted(make_spec(seed).hash(FINGERPRINT) for seed in range(RACED))
+    assert sorted(os.listdir(store.runs)) == hashes
+    for run_hash in hashes:  # no run is a mixture of two attempts
+        assert store.is_done(run_hash)
+        ((name, _),) = store.read_summary(run_hash)["summary"].items()
+        assert store.read_spec(run_hash).data["metrics"] == [{"name": name}]
 
 
 def test_a_failure_is_kept_until_the_run_succeeds(store: Store) -> None:
@@ -193,14 +219,14 @@ def test_missing_names_each_run_once(store: Store) -> None:
 
 def test_tables_come_back_as_written(store: Store) -> None:
     """A table keeps its columns, types and values; a missing one is a FileNotFoundError."""
-    run_hash = finish(store, make_spec())
     columns = {
         "time_ps": np.array([1, 2**60], "int64"),
         "class": np.array([0, 7], "uint8"),
     }
-    write_table(RunPaths(store.folder(run_hash)), "queue", columns)
+    run_hash = finish(store, make_spec(), tables={"queue": columns})
     frame = store.read_table(run_hash, "queue")
     pd.testing.assert_frame_equal(frame, pd.DataFrame(columns))
+    assert store.table_names(run_hash) == ["queue"]
     with pytest.raises(FileNotFoundError):
         store.read_table(run_hash, "rate")
 
@@ -232,42 +258,45 @@ def test_collect_gives_one_row_a_run(store: Store) -> None:
 METRICS = [{"name": "top", "kind": "max", "table": "queue", "port": "s0:h0", "class": 3}]
 
 
-def test_a_new_metric_is_computed_from_the_tables(store: Store) -> None:
-    """A metric that was added after the run comes from its tables, and is then kept."""
+def test_a_new_metric_is_computed_from_the_tables(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A metric that was added after the run comes from its tables, and is then kept.
+
+    What is kept is used only when it is whole.
+    """
     traces = [{"table": "queue", "ports": [["s0", "h0"]], "classes": [3], "period_ps": 0}]
     spec = make_spec(metrics=METRICS, traces=traces)
-    run_hash = finish(store, spec, end_ps=1000)
     columns = {
-        name: np.array(values)
-        for name, values in {
-            "time_ps": [0, 10, 20],
-            "node": [1, 1, 1],
-            "peer": [0, 0, 0],
-            "class": [3, 3, 3],
-            "bytes": [0, 5000, 2000],
-        }.items()
+        "time_ps": [0, 10, 20],
+        "node": [1, 1, 1],
+        "peer": [0, 0, 0],
+        "class": [3, 3, 3],
+        "bytes": [0, 5000, 2000],
     }
-    write_table(RunPaths(store.folder(run_hash)), "queue", columns)
+    run_hash = finish(store, spec, tables={"queue": columns}, end_ps=1000)
     assert store.collect([spec], FINGERPRINT)["top"].tolist() == [5000.0]
-    RunPaths(store.folder(run_hash)).table("queue").unlink()
+    (kept,) = store.folder(run_hash).glob("metrics-*.json")
+    whole = kept.read_bytes()
+    for spoilt in (b"", b"{}", b"[]", whole[:-9], bytes(len(whole)), b"\xff" + whole):
+        kept.write_bytes(spoilt)
+        assert store.collect([spec], FINGERPRINT)["top"].tolist() == [5000.0]
+        assert kept.read_bytes() == whole
+    monkeypatch.delattr(Store, "_compute")
     assert store.collect([spec], FINGERPRINT)["top"].tolist() == [5000.0]
 
 
 def test_a_metric_of_the_run_is_not_computed_again(store: Store) -> None:
     """A value in summary.json under the digest of the metrics is taken as it is."""
     spec = make_spec(metrics=METRICS)
-    run_hash = finish(store, spec)
-    summary = store.read_summary(run_hash) | {"metrics": {metrics_digest(METRICS): {"top": 42}}}
-    RunPaths(store.folder(run_hash)).summary.write_text(json.dumps(summary))
+    finish(store, spec, metrics={metrics_digest(METRICS): {"top": 42}})
     assert store.collect([spec], FINGERPRINT)["top"].tolist() == [42]
 
 
 def test_a_metric_must_not_hide_another_column(store: Store) -> None:
     """A metric with the name of a summary number is refused instead of replacing it."""
     spec = make_spec(metrics=METRICS)
-    run_hash = finish(store, spec, top=1)
-    summary = store.read_summary(run_hash) | {"metrics": {metrics_digest(METRICS): {"top": 42}}}
-    RunPaths(store.folder(run_hash)).summary.write_text(json.dumps(summary))
+    finish(store, spec, metrics={metrics_digest(METRICS): {"top": 42}}, top=1)
     with pytest.raises(UserError, match="name is that of another column"):
         store.collect([spec], FINGERPRINT)
 
@@ -305,3 +334,246 @@ def test_the_size_of_a_run_is_that_of_its_files(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").write_bytes(bytes(1000))
     (tmp_path / "c").write_bytes(bytes(23))
     assert size_of(tmp_path) == 1023
+
+
+# Damage
+
+
+BIG = {"value": np.arange(40_000) * 7919 % 65_537}  # a table above the size that a quick look reads
+
+
+def flip(path: Path) -> None:
+    """Change one byte of a file, in its middle."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def swap(path: Path) -> None:
+    """Replace a file by that of another run."""
+    (other,) = (folder for folder in path.parent.parent.iterdir() if folder != path.parent)
+    path.write_bytes((other / path.name).read_bytes())
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "is missing": Path.unlink,
+    "is empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"\n"),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "flipped": flip,
+    "[]": lambda path: path.write_text("[]"),
+    "{}": lambda path: path.write_text("{}"),
+    "not UTF-8": lambda path: path.write_bytes(b"\xff\xfe" * 40),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "of another run": swap,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("file", ["spec.json", "summary.json", "queue.parquet", "SHA256SUMS"])
+def test_a_damaged_run_is_never_done(store: Store, file: str, damage: str) -> None:
+    """Whatever happens to a file, the run is named and set aside, and is done once made again."""
+    spec = make_spec()
+    run_hash = finish(store, spec, tables={"queue": BIG}, events=1)
+    other = {"value": BIG["value"][::-1].copy()}
+    finish(store, make_spec(2, traces=[1]), tables={"queue": other}, events=2)
+    DAMAGES[damage](store.folder(run_hash) / file)
+    for fresh in (store, Store(store.paths, store.name)):
+        assert not fresh.is_done(run_hash)
+        assert fresh.missing([spec], FINGERPRINT) == [spec]
+        assert len(fresh.collect([spec], FINGERPRINT)) == 0
+        assert str(store.folder(run_hash) / file) in str(fresh.problem(run_hash))
+    left = {path.name for path in store.folder(run_hash).iterdir()}
+    (found,) = store.set_damaged_aside([run_hash, make_spec(2, traces=[1]).hash(FINGERPRINT)])
+    assert (found.run_hash, found.file) == (run_hash, store.folder(run_hash) / file)
+    assert found.kept == store.damaged / f"{run_hash}.1"
+    assert {path.name for path in found.kept.iterdir()} == left
+    assert store.problem(run_hash) is None  # there is none any more
+    finish(store, spec, tables={"queue": BIG}, events=1)
+    assert store.set_damaged_aside([run_hash]) == []
+    assert len(store.collect([spec], FINGERPRINT)) == 1
+
+
+def test_what_is_wrong_is_said_in_words(store: Store) -> None:
+    """Each kind of damage has its own words."""
+    run_hash = finish(store, make_spec())
+    other = finish(store, make_spec(2))
+    summary, sums = RunPaths(store.folder(run_hash)).summary, "SHA256SUMS"
+    size = summary.stat().st_size
+    whole = {path: path.read_bytes() for path in store.folder(run_hash).iterdir()}
+    told = {}
+    for name, damage in DAMAGES.items():
+        for path, content in whole.items():
+            if path.is_dir():
+                path.rmdir()
+            path.write_bytes(content)
+        damage(summary)
+        told[name] = str(store.problem(run_hash)).removeprefix(f"{summary}: ")
+    assert told == {
+        "is missing": "is missing",
+        "is empty": "is empty",
+        "cut": f"has {size - 9} instead of {size} bytes",
+        "longer": f"has {size + 1} instead of {size} bytes",
+        "zeros": "was altered",
+        "flipped": "was altered",
+        "[]": f"has 2 instead of {size} bytes",
+        "{}": f"has 2 instead of {size} bytes",
+        "not UTF-8": f"has 80 instead of {size} bytes",
+        "a folder": "is not a file",
+        "of another run": "None",  # equal summaries: nothing is wrong
+    }
+    shutil.rmtree(store.folder(run_hash))
+    store.folder(other).rename(store.folder(run_hash))
+    assert f"is of another run: {other}" in str(store.problem(run_hash))
+    (store.folder(run_hash) / sums).unlink()
+    assert "older than checksums of runs" in str(store.problem(run_hash))
+
+
+def test_a_large_table_is_read_where_results_are_used(store: Store) -> None:
+    """A quick look takes its size and time for enough; who uses results reads every byte."""
+    run_hash = finish(store, make_spec(), tables={"queue": BIG})
+    table = RunPaths(store.folder(run_hash)).table("queue")
+    assert table.stat().st_size > SMALL_BYTES
+    flip(table)
+    assert not store.is_done(run_hash)  # newer than the seal: read by anyone
+    os.utime(table, ns=(0, 0))  # as if the disk itself had lost a bit
+    assert store.is_done(run_hash)
+    with pytest.raises(UserError, match=r"queue\.parquet: was altered"):
+        store.read_table(run_hash, "queue")
+    assert [damage.what for damage in store.set_damaged_aside([run_hash])] == ["was altered"]
+    assert not store.is_done(run_hash)
+
+
+def test_sha256sum_checks_a_run_too(store: Store) -> None:
+    """SHA256SUMS is in the format of the well-known tool, and lists every file but the log."""
+    run_hash = finish(store, make_spec(), tables={"queue": BIG})
+    RunPaths(store.folder(run_hash)).log.write_text("not compared")
+    command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    checked = subprocess.run(
+        command, cwd=store.folder(run_hash), capture_output=True, text=True, check=True
+    )
+    assert checked.stdout.splitlines() == ["spec.json: OK", "summary.json: OK", "queue.parquet: OK"]
+    flip(RunPaths(store.folder(run_hash)).table("queue"))
+    assert subprocess.run(command, cwd=store.folder(run_hash), check=False).returncode == 1
+
+
+def test_damaged_runs_of_read_only_results_are_not_done(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing can be moved, a damaged run is named all the same, and is not done."""
+    run_hash = finish(store, make_spec(), tables={"queue": BIG})
+    table = RunPaths(store.folder(run_hash)).table("queue")
+    flip(table)
+    os.utime(table, ns=(0, 0))
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    (found,) = store.set_damaged_aside([run_hash])
+    assert (found.what, found.kept) == ("was altered", None)
+    assert not store.is_done(run_hash)
+    assert store.folder(run_hash).is_dir()
+
+
+def test_a_whole_run_is_put_back_when_it_was_moved_by_mistake(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes find a run damaged; the slower one moves what the faster one has made."""
+    run_hash = finish(store, make_spec(), events=1)
+    flip(RunPaths(store.folder(run_hash)).summary)
+    slow = Store(store.paths, store.name)
+    before = make_folder
+
+    def meanwhile(path: Path) -> None:
+        before(path)
+        monkeypatch.setattr("pyorch.store.make_folder", before)
+        store.set_damaged_aside([run_hash])
+        finish(store, make_spec(), events=1)
+
+    monkeypatch.setattr("pyorch.store.make_folder", meanwhile)
+    (found,) = slow.set_damaged_aside([run_hash])
+    assert (found.what, found.kept) == ("was altered", None)
+    assert slow.is_done(run_hash)
+    assert os.listdir(store.damaged) == [f"{run_hash}.1"]
+
+
+def test_of_two_commits_over_a_damaged_run_one_wins(store: Store, tmp_path: Path) -> None:
+    """Both processes set the same damaged runs aside; each is kept once, none is lost."""
+    hashes = [finish(store, make_spec(seed), events=seed) for seed in range(RACED)]
+    for run_hash in hashes:
+        flip(RunPaths(store.folder(run_hash)).summary)
+    assert sum(race(tmp_path)) == RACED
+    assert all(map(store.is_done, hashes))
+    assert sorted(os.listdir(store.damaged)) == sorted(f"{run_hash}.1" for run_hash in hashes)
+    assert sorted(os.listdir(store.runs)) == sorted(hashes)
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"), [(errno.EIO, "check the disk"), (errno.ENOSPC, "free some space there")]
+)
+def test_a_disk_that_refuses_to_sync_commits_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
+) -> None:
+    """Whichever sync fails before the rename, the run is not done, and the disk is blamed."""
+    spec = make_spec()
+    run_hash = spec.hash(FINGERPRINT)
+    real, calls = os.fsync, [0]
+
+    def fsync(descriptor: int, failing: int) -> None:
+        calls[0] += 1
+        if calls[0] == failing:
+            raise OSError(number, os.strerror(number))
+        real(descriptor)
+
+    for failing in range(1, 5):  # three files and their folder
+        calls[0] = 0
+        monkeypatch.setattr(os, "fsync", functools.partial(fsync, failing=failing))
+        with pytest.raises(OSError, match="cannot keep it safe") as caught:
+            store.commit(begin(store, spec), run_hash, FINGERPRINT)
+        assert caught.value.errno == number
+        assert not store.is_done(run_hash)
+        (problem,) = storage_error(caught.value, store.root, "or else").problems
+        assert problem.hint == f"{hint}, or else"
+
+
+def test_a_file_system_that_cannot_sync_folders_is_refused_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said before the first run, with the folder and what else can be done."""
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(UserError, match=r"cannot keep it safe \(fsync: Invalid argument\)") as told:
+        store.prepare()
+    assert "PYORCH_RESULTS" in str(told.value)
+
+
+def test_damaged_runs_go_with_their_build(tmp_path: Path) -> None:
+    """`invoke clean --old-results` deletes damaged runs of earlier builds, keeps those of this."""
+    now, before = "a" * 64, "b" * 64
+    store = Store(Paths(tmp_path), "study")
+    store.prepare()
+    kept = {}
+    for fingerprint in (now, before):
+        for seed in range(3):
+            run_hash = finish(store, make_spec(seed), fingerprint, events=1)
+            spoilt = RunPaths(store.folder(run_hash))
+            (spoilt.summary if seed < 2 else spoilt.spec).write_text("")
+            (found,) = store.set_damaged_aside([run_hash])
+            kept[fingerprint, seed] = found.kept
+            if seed:  # the others are never made again
+                finish(store, make_spec(seed), fingerprint, events=1)
+    found_runs = find_runs(tmp_path / "results", now)
+    damaged = {path for path in found_runs.current if path.parent == store.damaged}
+    assert damaged == {kept[now, seed] for seed in range(3)}
+    assert {path for path in found_runs.old if path.parent == store.damaged} == {
+        kept[before, seed] for seed in range(3)
+    }
+    assert found_runs.unknown == ()

@@ -98,7 +98,7 @@ def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) 
         LocalEngine(apart.store, 2, cold, io.StringIO()).run(apart.missing, apart.build).left == 0
     )
     expected = contents(apart.store.runs)
-    assert len(expected) == 4 * 4  # spec, summary, flow and queue
+    assert len(expected) == 4 * 5  # spec, summary, flow, queue and their checksums
     assert contents(warm.store.runs) == expected
 
 

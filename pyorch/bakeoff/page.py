@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
-from pyorch.files import write_atomically
+from pyorch.files import make_folder, write_atomically
 from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show
 from pyorch.report.style import COLUMN_INCHES, paper_style
@@ -200,7 +200,7 @@ def _cell(answer: Answer, seeds: int) -> str:
 
 def write(summary: Summary, folder: Path) -> Path:
     """Write the page and what is behind it into a folder; return the page."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with paper_style():
         _, picture = save(heat_map(summary), folder, "schemes")
     frame_of(summary.rows).to_csv(folder / "schemes.csv", index=False)

@@ -25,7 +25,7 @@ from pyorch.engine.base import RUN_DONE, RUN_STORAGE, BatchResult, Failure, titl
 from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
 from pyorch.engine.log import log_tail
 from pyorch.engine.manifest import write_manifest
-from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths
 from pyorch.progress import Progress, read_heartbeat
 from pyorch.store import Store
@@ -206,7 +206,7 @@ class LocalEngine:
             if child.attempt.folder.exists():
                 kept = self._store.fail(child.attempt.folder, child.hash)
             if not kept.spec.exists():
-                kept.spec.write_text(child.spec.to_json() + "\n", encoding="utf-8")
+                write_atomically(kept.spec, child.spec.to_json() + "\n")
             build = batch.build
             write_manifest(kept.manifest, [child.spec], build.fingerprint, build.folder)
         reproduce = shlex.join([sys.executable, "-m", "pyorch.run", str(kept.manifest), "0"])

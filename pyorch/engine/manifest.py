@@ -7,7 +7,6 @@ that a run process is told, on this machine or on a cluster.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from array import array
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from pyorch.errors import Problem, UserError
-from pyorch.files import write_atomically
+from pyorch.files import make_folder, write_atomically
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -39,7 +38,7 @@ class Manifest:
 def write_manifest(path: Path, specs: Sequence[RunSpec], fingerprint: str, build: Path) -> None:
     """Write a manifest, complete or not at all. Raises OSError."""
     head = {"manifest": FORMAT, "fingerprint": fingerprint, "build": str(build), "runs": len(specs)}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     lines = [json.dumps(head, sort_keys=True), *(spec.to_json() for spec in specs)]
     write_atomically(path, "\n".join(lines) + "\n")
 
@@ -55,15 +54,13 @@ def read_run(path: Path, index: int) -> tuple[Manifest, RunSpec]:
 
     Raises UserError when the file is no manifest or has no run of that number.
     """
-    from pyorch.plan import RunSpec
-
     with _open(path) as file:
         manifest = _head(path, file)
         line = next(islice(file, index, None), "") if 0 <= index < manifest.runs else ""
     if not line:
         allowed = f"0 to {manifest.runs - 1}"
         raise UserError([Problem(str(path), f"it has no run number {index}", allowed, None)])
-    return manifest, RunSpec.from_json(line)
+    return manifest, _spec(path, line)
 
 
 def index_manifest(path: Path) -> None:
@@ -73,9 +70,7 @@ def index_manifest(path: Path) -> None:
         for line in file:
             at += len(line)
             offsets.append(at)
-    temporary = path.with_name(f".{path.name}.index")
-    temporary.write_bytes(offsets.tobytes())
-    os.replace(temporary, path.with_suffix(INDEX_SUFFIX))
+    write_atomically(path.with_suffix(INDEX_SUFFIX), offsets.tobytes())
 
 
 def read_runs(path: Path, first: int, count: int) -> tuple[Manifest, list[RunSpec]]:
@@ -84,8 +79,6 @@ def read_runs(path: Path, first: int, count: int) -> tuple[Manifest, list[RunSpe
     With an index beside it only these lines are read, however long the manifest is. Raises
     UserError when the file is no manifest or has no run of the first number.
     """
-    from pyorch.plan import RunSpec
-
     with _open(path) as file:
         manifest = _head(path, file)
         if not 0 <= first < manifest.runs:
@@ -97,7 +90,17 @@ def read_runs(path: Path, first: int, count: int) -> tuple[Manifest, list[RunSpe
             file.seek(int.from_bytes(index.read(8), sys.byteorder))
             skipped = 0
         lines = islice(file, skipped, skipped + min(count, manifest.runs - first))
-        return manifest, [RunSpec.from_json(line) for line in lines]
+        return manifest, [_spec(path, line) for line in lines]
+
+
+def _spec(path: Path, line: str) -> RunSpec:
+    from pyorch.plan import RunSpec
+
+    try:
+        return RunSpec.from_json(line)
+    except ValueError as error:
+        what = "one of its lines is damaged"
+        raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error
 
 
 def _open(path: Path) -> IO[str]:

@@ -338,9 +338,9 @@ def write_page(
     rows: Sequence[Row], documents: Sequence[Document], folder: Path, links: Mapping[str, str]
 ) -> list[Path]:
     """Write index.html and reproduction.csv, .md and .tex into a folder; the page comes first."""
-    from pyorch.files import write_atomically
+    from pyorch.files import make_folder, write_atomically
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     texts = {
         "index.html": to_html(rows, documents, links),
         "reproduction.csv": to_csv(rows),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import UserError, describe_defect
-from pyorch.files import write_atomically
+from pyorch.files import make_folder, replacing, write_atomically
 from pyorch.metrics import Metric, parse
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
@@ -67,7 +67,7 @@ def write_report(
     tables), folder and types. fingerprint: of the build, as in the run hashes. command: what
     reproduces it; by default `invoke experiment NAME`. The same store gives the same bytes.
     """
-    out_dir.mkdir(parents=True, exist_ok=True)
+    make_folder(out_dir)
     planned = {spec.hash(fingerprint): spec for spec in specs}
     metrics = [_metric(entry) for entry in experiment.metrics]
     runs = store.collect(specs, fingerprint)
@@ -127,7 +127,7 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
             what = f"a defect of kind '{model.kind}': {describe_defect(error)}"
             return DrawnFigure(model.name, model.title, model.caption, error=what)
         table = out_dir / f"{model.name}.csv"
-        drawn.data.to_csv(table, index=False, lineterminator="\n")
+        write_atomically(table, drawn.data.to_csv(index=False, lineterminator="\n"))
         pictures = save(drawn.canvas, out_dir, model.name)
         # what was laid out for one width need not fit into the other
         fits = is_legible(drawn_other.canvas)
@@ -149,8 +149,10 @@ def _remove(out_dir: Path, name: str) -> tuple[Path, ...]:
 def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
     """Write a figure as NAME.pdf and NAME.png; the same data give the same bytes."""
     pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
-    canvas.savefig(pdf, metadata={"CreationDate": None, "Producer": None})
-    canvas.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
+    with replacing(pdf) as temporary:
+        canvas.savefig(temporary, metadata={"CreationDate": None, "Producer": None})
+    with replacing(png) as temporary:
+        canvas.savefig(temporary, dpi=_PNG_DPI, metadata={"Software": None})
     return pdf, png
 
 
@@ -161,7 +163,7 @@ def _write_expectations(results: Sequence[Result], out_dir: Path, name: str) -> 
     rows = [result.row() for result in results]
     text, table = out_dir / "expectations.json", out_dir / "expectations.csv"
     write_atomically(text, json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
-    with table.open("w", encoding="utf-8", newline="") as file:
+    with replacing(table) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         for row in rows:

@@ -29,7 +29,13 @@ from typing import Any
 
 from pyorch.engine.slurm.packing import Array
 from pyorch.errors import Problem, UserError
-from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
+from pyorch.files import (
+    RESULTS_HINT,
+    STORAGE_ERRORS,
+    make_folder,
+    storage_error,
+    write_atomically,
+)
 from pyorch.store import Store
 
 FOLDER = "slurm"
@@ -206,7 +212,7 @@ def create(store: Store, plan: Sequence[str], runs: Sequence[str], **fields: Any
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(created))
     folder = store.root / FOLDER / f"{stamp}-{uuid.uuid4().hex[:6]}"
     for part in ("log", "tasks"):
-        (folder / part).mkdir(parents=True)
+        make_folder(folder / part)
     write_atomically(folder / "plan.txt", "".join(f"{key}\n" for key in plan))
     write_atomically(folder / "runs.txt", "".join(f"{key}\n" for key in runs))
     return Submission(folder=folder, experiment=store.name, created=created, **fields)

@@ -1,0 +1,172 @@
+"""SHA256SUMS: what vouches for the files of a finished run.
+
+It is written last, lists spec.json, summary.json and all tables, and is in the usual format, so
+that `sha256sum -c SHA256SUMS` checks a run too. Two comments, which sha256sum skips, say more: the
+first of which run and build it is and how long each file is, the last one vouches for the lines
+above it. So a run whose files were lost, cut, altered or exchanged for those of another run is
+never taken for a whole one. log.txt is not listed: it tells of the machine, not of the result.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyorch.paths import RunPaths
+
+SMALL_BYTES = 65_536
+"""A quick look reads files up to this size; larger ones are judged by their size and time."""
+
+_HEAD = "# pyorch "
+_FOOT = "# sha256 of the lines above: "
+_ALTERED = "was altered"
+_SEALED = frozenset({"spec.json", "summary.json", "SHA256SUMS"})
+
+
+class DamagedError(Exception):
+    """A finished run is not what it was: the file that is damaged, and what is wrong with it."""
+
+    def __init__(self, file: Path, what: str) -> None:
+        super().__init__(file, what)
+        self.file, self.what = file, what
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Seal:
+    """A SHA256SUMS as read: size [B] and SHA-256 of each file."""
+
+    sizes: Mapping[str, int]
+    digests: Mapping[str, str]
+
+
+def write_seal(folder: Path, run_hash: str, fingerprint: str) -> None:
+    """Write the SHA256SUMS of a run that is complete. Raises OSError."""
+    run = RunPaths(folder)
+    sizes, lines = {}, []
+    for file in (run.spec, run.summary, *run.tables()):
+        with file.open("rb", buffering=0) as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+            sizes[file.name] = content.tell()
+        lines.append(f"{digest}  {file.name}\n")
+    about = {"run": run_hash, "fingerprint": fingerprint, "bytes": sizes}
+    text = "".join([_HEAD, json.dumps(about, sort_keys=True), "\n", *lines])
+    run.sums.write_text(f"{text}{_FOOT}{_digest(text.encode())}\n", encoding="utf-8")
+
+
+def read_seal(folder: Path, run_hash: str) -> Seal:
+    """Read the SHA256SUMS of a run.
+
+    Raises DamagedError when it is not whole or of another run, FileNotFoundError when there is no
+    such run, OSError when it cannot be read.
+    """
+    file = RunPaths(folder).sums
+    folder.stat()
+    with _found(file, "is missing: the run is damaged, or older than checksums of runs"):
+        data = file.read_bytes()
+    text, _, foot = data.decode("utf-8", errors="replace").rpartition(_FOOT)
+    if foot != f"{_digest(text.encode())}\n":
+        raise DamagedError(file, _ALTERED if data else "is empty")
+    head, *lines = text.splitlines()
+    about = json.loads(head.removeprefix(_HEAD))
+    if about["run"] != run_hash:
+        raise DamagedError(file, f"is of another run: {about['run']}")
+    digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    return Seal(about["bytes"], digests)
+
+
+def stamp(folder: Path) -> tuple[int, ...]:
+    """Return what changes with the files that are sealed, and with their names.
+
+    Raises FileNotFoundError when there is no such folder, OSError.
+    """
+    found: list[int] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.name in _SEALED or entry.name.endswith(".parquet"):
+                    status = entry.stat()
+                    found += (status.st_ino, status.st_size)
+                    found += (status.st_mtime_ns, status.st_ctime_ns)
+    except NotADirectoryError:
+        return ()
+    return tuple(found)
+
+
+def problem_of(folder: Path, run_hash: str, *, quick: bool = False) -> DamagedError | None:
+    """Compare all files of a run with its seal and return what is wrong; None when it is whole.
+
+    quick: large files are not read when they have the right size and are older than the seal,
+    which is written last. Raises FileNotFoundError when there is no such run, OSError.
+    """
+    try:
+        seal = read_seal(folder, run_hash)
+        trusted_ns = RunPaths(folder).sums.stat().st_mtime_ns if quick else 0
+        for name, size in seal.sizes.items():
+            if size <= SMALL_BYTES:
+                read_file(folder, seal, name)
+            else:
+                _check_large(folder / name, size, seal.digests[name], trusted_ns)
+    except DamagedError as error:
+        return error
+    return None
+
+
+def _check_large(file: Path, size: int, digest: str, trusted_ns: int) -> None:
+    with _found(file):
+        found = file.stat()
+        if found.st_size != size:
+            raise DamagedError(file, _wrong_size(found.st_size, size))
+        if found.st_mtime_ns < trusted_ns:
+            return
+        with file.open("rb", buffering=0) as content:
+            if hashlib.file_digest(content, "sha256").hexdigest() != digest:
+                raise DamagedError(file, _ALTERED)
+
+
+def read_file(folder: Path, seal: Seal, name: str) -> bytes:
+    """Read a file of a run: exactly the bytes that were sealed.
+
+    Raises DamagedError when they are others, FileNotFoundError when the run never had such a file.
+    """
+    file = folder / name
+    if name not in seal.digests:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
+    with _found(file):
+        data = file.read_bytes()
+    if len(data) != seal.sizes[name]:
+        raise DamagedError(file, _wrong_size(len(data), seal.sizes[name]))
+    if _digest(data) != seal.digests[name]:
+        raise DamagedError(file, _ALTERED)
+    return data
+
+
+def _wrong_size(found: int, sealed: int) -> str:
+    return f"has {found} instead of {sealed} bytes" if found else "is empty"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@contextmanager
+def _found(file: Path, missing: str = "is missing") -> Iterator[None]:
+    """Take a file for damaged that is not there, is none, or that the disk cannot read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DamagedError(file, missing) from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise DamagedError(file, "is not a file") from None
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        raise DamagedError(file, f"cannot be read: {error.strerror}") from None
