@@ -23,7 +23,10 @@ import pytest
 
 from pyorch import run
 from pyorch.engine.base import RUN_DONE
-from pyorch.engine.manifest import Manifest
+from pyorch.engine.manifest import Manifest, read_runs
+from pyorch.engine.slurm.state import holders, run_states
+from pyorch.engine.slurm.submission import read_note, submissions
+from pyorch.errors import UserError
 from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths, project_root
 from pyorch.plan import RunSpec
 from pyorch.store import Store
@@ -71,7 +74,7 @@ RUN = re.compile(r"results/cut/runs/([0-9a-f]{16})")
 SEALED = re.compile(r"(spec\.json|summary\.json|SHA256SUMS|.*\.parquet)")
 NEVER_READ = ("log.txt", "heartbeat")
 #: What is checked run by run, or can itself say whether it is whole, or is only shown.
-BY_ITSELF = re.compile(r"results/cut/(runs|damaged|failed)(/|$)|(^|/)\.")
+BY_ITSELF = re.compile(r"results/\w+/(runs|damaged|failed)(/|$)|(^|/)\.")
 STATES = 3
 """How many states beyond the plain ones are drawn at a moment with many open steps."""
 
@@ -94,19 +97,12 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 def record(tmp: Path) -> Recorded:
     """Record such a study in a folder."""
-    file, disk, log = tmp / "cut.toml", tmp / "disk", tmp / "record"
+    file, disk = tmp / "cut.toml", tmp / "disk"
     file.write_text(STUDY)
-    disk.mkdir()
     words = [sys.executable, "-m", "invoke", "experiment", str(file), "--jobs", "1"]
     plain = {**os.environ, RESULTS_VARIABLE: str(tmp / "plain")}
     subprocess.run(words, cwd=ROOT, env=plain, check=True, capture_output=True)
-    watched = {
-        **os.environ,
-        RESULTS_VARIABLE: str(disk / "results"),
-        "LD_PRELOAD": str(recorder(tmp)),
-        "RECORD_ROOT": str(disk),
-        "RECORD_LOG": str(log),
-    }
+    watched = _watched(tmp)
     killed = subprocess.Popen(words, cwd=ROOT, env=watched, stdout=subprocess.DEVNULL)
     runs = disk / "results" / "cut" / "runs"
     while not (done := list(runs.glob("[0-9a-f]*"))):
@@ -119,13 +115,30 @@ def record(tmp: Path) -> Recorded:
     subprocess.run([sys.executable, "-c", spoil, str(summary)], env=watched, check=True)
     again = subprocess.run(words, cwd=ROOT, env=watched, check=True, capture_output=True, text=True)
     assert f"{summary}: was altered" in again.stderr
-    steps = read_record(log, disk)
+    steps = _recorded(tmp)
     reference = {f"results/{path}": data for path, data in read_tree(tmp / "plain").items()}
-    replayed = Disk()
+    return Recorded(steps, reference, *_runs_of(tmp / "plain" / "cut"))
+
+
+def _watched(tmp: Path) -> dict[str, str]:
+    """The environment of a program whose writes below tmp/disk are recorded; results lie there."""
+    (tmp / "disk").mkdir()
+    return {
+        **os.environ,
+        RESULTS_VARIABLE: str(tmp / "disk" / "results"),
+        "LD_PRELOAD": str(recorder(tmp)),
+        "RECORD_ROOT": str(tmp / "disk"),
+        "RECORD_LOG": str(tmp / "record"),
+    }
+
+
+def _recorded(tmp: Path) -> list[Step]:
+    """What was recorded, which must be all that was done."""
+    steps, replayed = read_record(tmp / "record", tmp / "disk"), Disk()
     for step in steps:
         replayed.do(step)
-    assert replayed.tree() == read_tree(disk)  # the record lacks nothing
-    return Recorded(steps, reference, *_runs_of(tmp / "plain" / "cut"))
+    assert replayed.tree() == read_tree(tmp / "disk")
+    return steps
 
 
 def _runs_of(study: Path) -> tuple[str, dict[str, RunSpec]]:
@@ -326,3 +339,69 @@ def test_each_sync_is_needed(
     assert len(unsynced) < len(recorded.steps)
     opener = Opener(recorded, monkeypatch)
     assert any(opener.complaints(moment, go_on=False) for moment in moments(unsynced, STATES))
+
+
+# What a cluster's jobs and `invoke status` read
+
+SUBMIT = """
+import os
+from pathlib import Path
+from pyorch.engine.slurm.submission import TaskNote, write_note
+from tests import test_cluster as t
+store = t.Store(t.Paths(Path.cwd(), Path(os.environ["PYORCH_RESULTS"])), "study")
+store.prepare()
+made = t.submit_in_file(store, [1, 2, 3, 4, 5], per_job=2)
+for task in (0, 1, 0):
+    write_note(made.folder, task, TaskNote("7", "n1", "h", 0, 1.0))
+"""
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> list[Step]:
+    """What submitting a sweep, and the notes of its jobs, do to a disk."""
+    tmp = tmp_path_factory.mktemp("submitted")
+    subprocess.run([sys.executable, "-c", SUBMIT], cwd=ROOT, env=_watched(tmp), check=True)
+    return _recorded(tmp)
+
+
+def unreadable(moment: Moment) -> list[str]:
+    """Read all that is there of submissions; complain of what is not whole or is lost."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_tree(moment.tree, Path(folder))
+        store = Store(Paths(ROOT, Path(folder) / "results"), "study")
+        found = submissions(store)
+        for made in found:
+            assert len(made.runs) == len(made.plan) == 5
+            for task in range(3):
+                read_runs(made.manifest, 2 * task, 2)
+                read_note(made.folder, task)
+            run_states(made.plan, store, holders([made], []))
+        lost = [] if found or not moment.ended else ["the submission is lost"]
+        return [*lost, *_files(moment)]
+
+
+def test_no_power_cut_spoils_a_submission(submitted: list[Step]) -> None:
+    """A submission is listed with all its files, or not at all; once submitted it is listed."""
+    states = list(moments(submitted, STATES))
+    assert len(states) > 30
+    assert [unreadable(moment) for moment in states] == [[]] * len(states)
+
+
+SUBMISSION = (
+    "plan.txt",
+    "runs.txt",
+    "manifest.jsonl",
+    "manifest.index",
+    "submission.json",
+    "0.json",
+)
+
+
+@pytest.mark.parametrize("what", [*SUBMISSION, "slurm", "slurm/[^/]+"])
+def test_each_sync_of_a_submission_is_needed(submitted: list[Step], what: str) -> None:
+    """Without any one of them some power cut spoils something, and the test above sees it."""
+    pattern = rf"results/study/(.*/)?(\.\w+\.)?{what}"
+    unsynced = [s for s in submitted if s.kind != "sync" or not re.fullmatch(pattern, s.path)]
+    assert len(unsynced) < len(submitted)
+    with pytest.raises((AssertionError, OSError, UserError)):
+        assert not any(unreadable(moment) for moment in moments(unsynced, STATES))
