@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pyorch.errors import Problem, UserError
@@ -67,9 +67,13 @@ def make_folder(path: Path, below: Path | None = None) -> None:
     line = [path, *path.parents]
     absent = [folder for folder in line if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
-    shared = [folder for folder in line[1:] if below is not None and folder.is_relative_to(below)]
-    for folder in dict.fromkeys([*(made.parent for made in absent), *shared]):
+    ours = {made.parent for made in absent}
+    shared = {folder for folder in line[1:] if below is not None and folder.is_relative_to(below)}
+    for folder in ours:
         sync(folder)
+    for folder in shared - ours:
+        with suppress(PermissionError):  # whoever made it has synced it
+            sync(folder)
 
 
 def sync(path: Path) -> None:

@@ -32,6 +32,8 @@ from pyorch.plan import RunSpec
 from pyorch.store import Store
 from tests.powercut import Disk, Step, Tree, read_record, read_tree, recorder, states_of, write_tree
 
+pytestmark = pytest.mark.xdist_group("powercut")  # the record is made once
+
 ROOT = project_root()
 STUDY = """
 title = "Cut"

@@ -19,9 +19,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pyorch import run
+from pyorch.engine.base import RUN_STORAGE
+from pyorch.engine.manifest import Manifest
 from pyorch.errors import UserError
 from pyorch.files import make_folder, storage_error
-from pyorch.paths import Paths, RunPaths
+from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths
 from pyorch.plan import RunSpec
 from pyorch.prune import find_runs, size_of
 from pyorch.seal import SMALL_BYTES
@@ -577,3 +580,26 @@ def test_damaged_runs_go_with_their_build(tmp_path: Path) -> None:
         kept[before, seed] for seed in range(3)
     }
     assert found_runs.unknown == ()
+
+
+def test_a_run_that_the_disk_refuses_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A run whose sync fails ends with the exit code that stops a batch, and blames the disk."""
+
+    def simulate(_: Manifest, __: RunSpec, attempt: RunPaths, ___: float) -> None:
+        attempt.summary.write_text("{}")
+
+    def fsync(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(run, "_simulate", simulate)
+    monkeypatch.setattr(os, "fsync", fsync)
+    spec = make_spec()
+    assert run._do(Manifest(FINGERPRINT, tmp_path, 1), spec, None, 0.0) == RUN_STORAGE
+    told = capfd.readouterr().err
+    assert "cannot keep it safe (fsync: Input/output error)" in told
+    assert "check the disk" in told
+    assert "Traceback" not in told
+    assert not Store(Paths(tmp_path, tmp_path), "study/one").is_done(spec.hash(FINGERPRINT))

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.errors import UserError
 from pyorch.remarks.base import Remark, which
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
     for spec in specs:
         try:
             done.append((spec, store.read_summary(spec.hash(fingerprint))))
-        except (OSError, ValueError):  # not done, or damaged: that is told elsewhere
+        except (OSError, ValueError, UserError):  # not done, or damaged: that is told elsewhere
             continue
     return [*_deadlocks(done), *_losses(done), *_unfinished(done), *_equal(done), *_warned(done)]
 
