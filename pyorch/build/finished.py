@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pyorch.files import sync, sync_all
+
 
 #: The file in a finished build that holds its BuildInfo.
 STAMP = "build.json"
@@ -159,7 +161,7 @@ def made_aside(folder: Path) -> Iterator[Path]:
         _make_durable(new)
         delete(folder)
         new.rename(folder)
-        _sync(folder.parent)
+        sync(folder.parent)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
@@ -243,14 +245,4 @@ def _is_at(descriptor: int, file: Path) -> bool:
 
 def _make_durable(folder: Path) -> None:
     """Have a folder with all that is in it survive a power cut. Raises OSError."""
-    for parent, _, names in os.walk(folder):
-        for name in (*names, "."):
-            _sync(Path(parent, name))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_all([Path(parent, name) for parent, _, names in os.walk(folder) for name in (*names, ".")])
