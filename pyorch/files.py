@@ -53,6 +53,23 @@ def replacing(path: Path) -> Iterator[Path]:
     sync(path.parent)
 
 
+def create_atomically(path: Path, content: bytes) -> None:
+    """Write a file as `write_atomically` does, unless there is one of that name. Raises OSError."""
+    temporary = path.with_name(f".{uuid.uuid4().hex}.{path.name}")
+    try:
+        temporary.write_bytes(content)
+        sync(temporary)
+        try:
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links; of two processes the later one wins there
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync(path.parent)
+
+
 def temporaries(folder: Path) -> list[Path]:
     """The temporary files of `replacing` in a folder: in use, or left by a process that died."""
     return [path for path in folder.glob(".*") if _TEMPORARY.match(path.name)]

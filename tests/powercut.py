@@ -97,6 +97,8 @@ class Disk:
             moved = self._find(step.path)
             self._enter(step.path, None)
             self._enter(step.other, moved)
+        elif step.kind == "link":
+            self._enter(step.other, self._find(step.path))
         elif step.kind == "remove":
             self._enter(step.path, None)
         elif step.kind == "sync":

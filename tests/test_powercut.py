@@ -315,6 +315,7 @@ SYNCS = {
     "summary.json": r".*/summary\.json",
     "tables": r".*/runs/\..*\.parquet",
     "SHA256SUMS": r".*/SHA256SUMS",
+    "the name of its file": r"results/cut/\.\w+\.file\.txt",
     "the folder of an attempt": r".*/runs/\.[^/]+",
     "the folder of all runs": r"results/cut/runs",
     "the folder of the study": r"results/cut",

@@ -7,13 +7,12 @@ lies, so that a copy of it gives the same bytes.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 from collections.abc import Collection
 from pathlib import Path
 
-from pyorch.files import RESULTS_HINT, storage_error
+from pyorch.files import RESULTS_HINT, create_atomically, make_folder, storage_error
 from pyorch.paths import Paths
 
 OWNER = "file.txt"
@@ -45,12 +44,9 @@ def claim(name: str, file: Path, paths: Paths) -> bool:
     folder = paths.experiment_results(name)
     path = os.fsencode(file.resolve())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (
-            contextlib.suppress(FileExistsError),
-            (folder / OWNER).open("xb", buffering=0) as note,
-        ):
-            note.write(path + b"\n")
+        make_folder(folder, below=paths.results)
+        if not (folder / OWNER).exists():
+            create_atomically(folder / OWNER, path + b"\n")
     except OSError as error:
         raise storage_error(error, folder, RESULTS_HINT) from error
     return _owner(folder) == path

@@ -3,7 +3,8 @@
  * LD_PRELOAD into it and all its children: what they do is done, and then noted in $RECORD_LOG.
  *
  * A record is one line and its data: KIND PID INODE OFFSET LENGTH PATH-BYTES OTHER-BYTES, then PATH,
- * OTHER and the data. Kinds: create, mkdir, write, truncate, rename, remove, sync, exit.
+ * OTHER and the data. Kinds: create, mkdir, write, truncate, rename, link,
+ * remove, sync, exit.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -263,6 +264,31 @@ int
 rename(const char* from, const char* to)
 {
     return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int
+link(const char* path, const char* other)
+{
+    int result = REAL(link)(path, other);
+    if (result == 0 && IsRecorded(other))
+    {
+        Note("link", 0, 0, path, other, "", 0);
+    }
+    return result;
+}
+
+int
+linkat(int dir, const char* name, int other_dir, const char* other_name, int flags)
+{
+    char buffer[PATH_MAX], other_buffer[PATH_MAX];
+    const char* path = Absolute(dir, name, buffer);
+    const char* other = Absolute(other_dir, other_name, other_buffer);
+    int result = REAL(linkat)(dir, name, other_dir, other_name, flags);
+    if (result == 0 && IsRecorded(other))
+    {
+        Note("link", 0, 0, path, other, "", 0);
+    }
+    return result;
 }
 
 int
