@@ -116,6 +116,7 @@ main(int argc, char* argv[])
     {
         devices.Add(helper.Install(&sim.GetFabric(), host, nodes.Get(host)));
     }
+    sim.SetAttribute("ns3::lossless::PcapTap", "Fcs", "true");
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())
@@ -127,7 +128,6 @@ main(int argc, char* argv[])
     if (!pcap.empty())
     {
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
-        sim.SetAttribute("ns3::lossless::PcapTap", "Fcs", "true");
         if (!captures.EnablePcapAll(pcap))
         {
             std::cerr << "--pcap=" << pcap << ": files of this name cannot be written\n";

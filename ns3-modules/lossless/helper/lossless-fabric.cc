@@ -379,7 +379,6 @@ Fabric::UpdateRoutes()
 void
 Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until)
 {
-    RequireOpen("DivertRoute");
     if (node >= m_nodes.size() || dst >= m_nodes.size() || !m_routes.IsSwitch(node) ||
         m_routes.IsSwitch(dst))
     {
