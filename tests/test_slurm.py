@@ -204,7 +204,8 @@ class Sweep:
                 targets = [str(file.readlink()) for file in files.iterdir()]
             except OSError:
                 continue
-            beating = [t for t in targets if t.startswith(own) and "heartbeat" in t]
+            # of a run that has just ended it is "heartbeat (deleted)"
+            beating = [t for t in targets if t.startswith(own) and t.endswith("heartbeat")]
             if beating:
                 run_hash = beating[0].removeprefix(own).partition(".")[0]
                 node, task = environment["SLURMD_NODENAME"], environment["SLURM_ARRAY_TASK_ID"]
@@ -311,20 +312,20 @@ def test_a_sweep_that_suffers_everything(sweep: Sweep, tmp_path: Path) -> None:
     sweep.write(SUFFERING, seeds=20, duration=LONG)
     trouble = Trouble(sweep, tmp_path / "node")
     home = replace(sweep, results=tmp_path / "home")
-    local = home.start("experiment")
-    trouble.a_node_compiles_for_itself()
-    trouble.two_shells_submit_at_once()
-    trouble.nodes_die_and_a_run_crashes()
-    trouble.the_controller_is_killed()
-    trouble.a_job_hangs_until_its_limit()
-    trouble.the_dead_nodes_come_back()
-    trouble.live_jobs_are_cancelled()
-    if can_hide_folders():
-        trouble.a_node_does_not_see_the_results()
-    trouble.the_rest_is_made()
+    with home.start("experiment") as local:
+        trouble.a_node_compiles_for_itself()
+        trouble.two_shells_submit_at_once()
+        trouble.nodes_die_and_a_run_crashes()
+        trouble.the_controller_is_killed()
+        trouble.a_job_hangs_until_its_limit()
+        trouble.the_dead_nodes_come_back()
+        trouble.live_jobs_are_cancelled()
+        if can_hide_folders():
+            trouble.a_node_does_not_see_the_results()
+        trouble.the_rest_is_made()
+        output, _ = local.communicate(timeout=PATIENCE_S)
+        assert local.returncode == 0, output
 
-    output, _ = local.communicate(timeout=PATIENCE_S)
-    assert local.returncode == 0, output
     assert len(digests(home.results)) == 60 * 4  # spec, summary, and two tables
     assert digests(sweep.results) == digests(home.results)
     attempts = trouble.begun.count()
@@ -409,6 +410,7 @@ class Trouble:
         self.witness.go_on()
         wait_for(lambda: self.sweep.is_done(self.witness), "a run that ends meanwhile")
         (self.hung,) = self.sweep.hold("n3")
+        assert self.hung.task == self.crashed.task
         commands = {verb: self.sweep.start(verb) for verb in ("status", "submit", "cancel")}
         said = {verb: shell.communicate(timeout=PATIENCE_S)[0] for verb, shell in commands.items()}
         assert "Slurm does not answer" in said["status"]
@@ -487,7 +489,8 @@ class Trouble:
         assert re.search(r"^ +failed +1$", output, re.MULTILINE)
         assert re.search(r"^FAILED variant=PFC seed=\d+$", output, re.MULTILINE)
         assert "reproduce:" in output
-        assert f"(cancelled {lost - 2}, its job hit the time limit 2)" in output
+        limited = 4 * (self.hung.task + 1) - self.first.runs.index(self.hung.hash)
+        assert f"(cancelled {lost - limited}, its job hit the time limit {limited})" in output
         missing = f"{lost + 1} of 60 runs are missing: {done} done, 1 failed, {lost} lost"
         assert missing in self.sweep.invoke("collect", code=1)
         partial = self.sweep.invoke("collect", "--partial", code=1)
