@@ -117,7 +117,7 @@ def submit(
         raise storage_error(error, plan.store.root / FOLDER, RESULTS_HINT) from error
     numbers = ", ".join(str(array.job_id) for array in submission.arrays)
     jobs = sum(array.jobs for array in submission.arrays)
-    print(f"submitted {runs_text(len(missing))} in {jobs} jobs (array {numbers})")
+    print(f"submitted {runs_text(len(missing))} in {jobs:,} jobs (array {numbers})")
     print(f"invoke status {name}    shows how far it is")
     print(f"invoke collect {name}   writes the report when it is done")
     return OK
@@ -148,9 +148,9 @@ class Todo:
     def line(self, name: str) -> str:
         """All of it for people."""
         total = len(self.missing) + self.held + self.done
-        parts = [runs_text(total), f"{self.done} done"]
-        parts += [f"{self.held} already with Slurm"] if self.held else []
-        return f"{name}: {', '.join([*parts, f'{len(self.missing)} to submit'])}"
+        parts = [runs_text(total), f"{self.done:,} done"]
+        parts += [f"{self.held:,} already with Slurm"] if self.held else []
+        return f"{name}: {', '.join([*parts, f'{len(self.missing):,} to submit'])}"
 
 
 def _todo(plan: Plan, slurm: Slurm) -> Todo:

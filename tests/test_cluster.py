@@ -1146,9 +1146,7 @@ def test_invoke_test_says_that_no_slurm_is_there(
 ) -> None:
     """Tests that were left out for want of Slurm are named, with the way to get it."""
     monkeypatch.setattr(develop, "_system_program", lambda _name: daemon)
-    monkeypatch.setattr(
-        subprocess, "run", lambda *_a, **_k: subprocess.CompletedProcess((), returncode=0)
-    )
+    monkeypatch.setattr(develop, "_call", lambda *_arguments: 0)
     skipped: list[str] = []
     assert develop._run_pytest(False, "", skipped) == 0
     assert any("apt-get install slurm-wlm munge" in line for line in skipped) is told

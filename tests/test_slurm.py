@@ -558,7 +558,7 @@ def test_ten_thousand_runs_are_submitted_within_ten_seconds(
         began = time.monotonic()
         output = sweep.invoke("submit", "--runs-per-job", "1")
         took.append(time.monotonic() - began)
-        assert "submitted 10000 runs in 10000 jobs" in output
+        assert "submitted 10,000 runs in 10,000 jobs" in output
         assert re.search(r"^ +waiting +10000 ", sweep.invoke("status"), re.MULTILINE)
         assert "cancelled 0 running and 10000 waiting" in sweep.invoke("cancel")
     assert min(took) < 10
