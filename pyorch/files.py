@@ -127,6 +127,6 @@ def storage_error(error: OSError, path: Path, hint: str = "") -> UserError:
         first = "check the disk"
     else:
         first = "make the folder writable"
-    where = str(error.filename or path)
+    where = str(error.filename2 or error.filename or path)
     what = f"cannot be written: {error.strerror or error}"
     return UserError([Problem(where, what, None, f"{first}, {hint}" if hint else first)])

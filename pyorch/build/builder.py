@@ -16,7 +16,7 @@ from typing import Any
 from pyorch.build import compile_log, finished, sources
 from pyorch.build.finished import STAMP
 from pyorch.build.info import BuildInfo
-from pyorch.build.profiles import flags_of
+from pyorch.build.profiles import TEST_FLAGS, flags_of
 from pyorch.build.sources import CMAKE_FOLDER, Module
 from pyorch.build.toolchain import Compiler, Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
 from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
@@ -190,7 +190,8 @@ def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
 
 def _programs(request: _Request) -> str:
     """The name of a folder of programs in a build: by what they are made of."""
-    return _PROGRAMS + sources.digest_of_tests(request.compiled)[:12]
+    flags = TEST_FLAGS.get(request.profile, "")
+    return _PROGRAMS + sources.digest_of_tests(request.compiled, flags)[:12]
 
 
 def _open(folder: Path) -> BuildInfo | None:
@@ -377,6 +378,7 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         "PYORCH_TARGETS": str(targets),
         "PYORCH_BASE": str(base) if request.base else "",
         "PYORCH_PROFILE": request.profile,
+        "PYORCH_TEST_FLAGS": TEST_FLAGS.get(request.profile, ""),
     }
     options = [f"-D{name}={value}" for name, value in settings.items()]
     return [

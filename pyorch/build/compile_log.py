@@ -1,7 +1,9 @@
 """Run CMake and Ninja: progress for the person who waits, a full log, the first error."""
 
+import errno
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,12 +12,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error
 
 #: How much of the compiler's output a message shows; the log has the rest.
 SHOWN_LINES = 12
 
 #: Variables through which a shell's habits would reach the compiler, and so the results.
 _FLAG_VARIABLES = ("CXXFLAGS", "CPPFLAGS", "CFLAGS")
+
+#: With less room than this on the disk, that is what made a step fail.
+_NO_ROOM_BYTES = 100_000
 
 _PROGRESS = re.compile(r"^\[(?P<done>\d+)/(?P<total>\d+)\] (?P<what>.*)$")
 # Not just "error": Ninja repeats the failed command, whose file names may hold that word.
@@ -67,6 +73,9 @@ class Log:
             print(f"\r\x1b[K{text[:79]}", end="", file=sys.stderr, flush=True)
 
     def _fail(self, step: str, lines: Sequence[str]) -> NoReturn:
+        if shutil.disk_usage(self.file.parent).free < _NO_ROOM_BYTES:  # CMake does not notice
+            full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file.parent))
+            raise storage_error(full, self.file.parent)
         unlisted = next((line for line in lines if "not listed in" in line), None)
         what = (
             "CMake could not configure the modules"

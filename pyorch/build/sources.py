@@ -170,12 +170,12 @@ def fingerprint(modules: Iterable[Module], ns3: str, compiler: str, flags: str) 
     return digest.hexdigest()
 
 
-def digest_of_tests(modules: Iterable[Module]) -> str:
+def digest_of_tests(modules: Iterable[Module], flags: str) -> str:
     """Return a SHA-256 in hex over what the test program is made of, beside the libraries.
 
     The modules' places are part of it: tests read files that lie beside them.
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(flags.encode())
     for file in files_of_tests(modules):
         _feed(digest, str(file).encode(), file.read_bytes())
     return digest.hexdigest()

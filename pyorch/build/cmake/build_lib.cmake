@@ -96,7 +96,7 @@ function(build_tests module sources libraries)
   # In an ns-3 tree ns-3's headers are no system headers, so that the macros of ns3/test.h warn: here, too. What those
   # headers themselves would be warned of is not ours.
   set_target_properties(${module}-test PROPERTIES NO_SYSTEM_FROM_IMPORTED ON)
-  target_compile_options(${module}-test PRIVATE -Wno-unused-parameter)
+  target_compile_options(${module}-test PRIVATE -Wno-unused-parameter ${PYORCH_TEST_FLAGS})
   use_precompiled(${module}-test)
   set_property(GLOBAL APPEND PROPERTY pyorch_tests ${module}-test)
   set_property(GLOBAL APPEND PROPERTY pyorch_test_libraries ${module} ${libraries})
