@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -470,6 +471,28 @@ def test_a_process_keeps_the_build_it_reads(project: Path) -> None:
     assert finished.remove(copy)
     with pytest.raises(FileNotFoundError):
         read_build(copy)
+
+
+def test_a_build_that_lost_files_or_was_moved_does_not_count(tmp_path: Path) -> None:
+    """It is made again: its libraries, or the paths that it names, are not what they were."""
+    build, moved = make_build(tmp_path / "release" / "one"), tmp_path / "release" / "two"
+    info = BuildInfo(build, [build / "lib/a.so"], [build / "include"], ["a"], "f")
+    sizes = {f"lib/{name}.so": len("library") for name in "ab"}
+    stamp = {"info": info.to_json(), "compiler": "gcc", "files": sizes}
+    (build / finished.STAMP).write_text(json.dumps(stamp))
+    assert builder._open(build) == info
+    build.rename(moved)
+    assert builder._open(moved) is None
+    assert builder._open(build) is None
+    moved.rename(build)
+    library = build / "lib/b.so"
+    library.chmod(0o644)
+    library.write_text("lib")  # cut short, as by a power cut on a disk that lies
+    assert builder._open(build) is None
+    library.write_text("library")
+    assert builder._open(build) == info
+    (build / finished.STAMP).write_text("{")
+    assert builder._open(build) is None
 
 
 def test_info_is_read_as_it_was_written(tmp_path: Path) -> None:
