@@ -107,7 +107,7 @@ def _attempt(
     from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
     from pyorch.errors import UserError
     from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
-    from pyorch.simulate import RefusedError, WrongResultError
+    from pyorch.simulate import RefusedError, RunProblemsError, WrongResultError
 
     try:
         attempt.spec.write_text(spec.to_json() + "\n", encoding="utf-8")
@@ -115,12 +115,10 @@ def _attempt(
         fingerprint = manifest.fingerprint
         store.commit(attempt.folder, spec.hash(fingerprint), fingerprint)
         return RUN_DONE
-    except RefusedError as error:
+    except RunProblemsError as error:
         _say(error.render())
-        return RUN_REFUSED
-    except WrongResultError as error:
-        _say(error.render())
-        return RUN_WRONG
+        codes = {RefusedError: RUN_REFUSED, WrongResultError: RUN_WRONG}
+        return codes.get(type(error), RUN_ERROR)
     except UserError as error:
         _say(error.render())
         return base.RUN_UNFIT if isinstance(error, LoadError) else RUN_REFUSED

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.progress import Heartbeat
 from pyorch.store import metrics_digest
+from pyorch.units import format_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +58,12 @@ class WrongResultError(RunProblemsError):
     """The run ended, but broke a rule: bytes not conserved, or a lossless class lost frames."""
 
     headline = "the run ended, but its result is wrong"
+
+
+class OutOfMemoryError(RunProblemsError):
+    """What the run records is more than the memory of the process."""
+
+    headline = "there is not enough memory for this run"
 
 
 def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, float]:
@@ -272,8 +279,20 @@ def advance(simulation: Any, settings: Mapping[str, Any], run: RunPaths) -> None
     type(simulation).Run.__release_gil__ = True
     with Heartbeat(run.heartbeat, done):
         for number in range(1, SLICES + 1):
-            if not simulation.Run(end_ps * number // SLICES):
+            if not _run_until(simulation, end_ps * number // SLICES, end_ps):
                 break
+
+
+def _run_until(simulation: Any, until_ps: int, end_ps: int) -> bool:
+    """Simulate up to a time [ps]. Raises OutOfMemoryError."""
+    try:
+        return bool(simulation.Run(until_ps))
+    except Exception as error:
+        if not isinstance(error, MemoryError) and type(error).__name__ != "bad_alloc":
+            raise
+        where = f"it was at {format_time(simulation.Now())} of {format_time(end_ps)}"
+        hint = "trace fewer ports and classes, or by a period; or make the run shorter"
+        raise OutOfMemoryError([where, hint]) from error
 
 
 def read_tables(simulation: Any) -> Tables:

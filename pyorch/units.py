@@ -80,7 +80,7 @@ def _parse(text: object, units: dict[str, int], kind: str, example: str, largest
         )
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= _MAX_TEXT else None
     if match is None:
-        raise ValueError(f'{text!r} is not a {kind} such as "{example}"')
+        raise ValueError(f'{quoted(text)} is not a {kind} such as "{example}"')
     unit = match["unit"]
     if unit is None:
         raise ValueError(f'{text!r} lacks its unit: a {kind} is written like "{example}"')

@@ -59,7 +59,7 @@ def test_reads_spellings_of_ns3(parse: Parse, text: str, value: int) -> None:
             "9223372036854775807ps",
             "'9223372036854775807ps' is larger than the largest time, 4000000s",
         ),
-        (units.parse_rate, "9" * 5000, f"'{'9' * 5000}' is not a rate such as \"10Gbps\""),
+        (units.parse_rate, "9" * 101, f"'{'9' * 101}' is not a rate such as \"10Gbps\""),
         (units.parse_time, "\u0663us", "'\u0663us' is not a time such as \"25us\""),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -112,6 +112,11 @@ class Catalogue:
     """The registered types, by the names that experiment files use."""
 
     types: tuple[TypeInfo, ...]
+    # asked for again and again, by every setting of a sweep
+    _lineages: dict[str, list[TypeInfo]] = field(default_factory=dict, compare=False, repr=False)
+    _attributes: dict[str, dict[str, AttributeInfo]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @cached_property
     def by_name(self) -> dict[str, TypeInfo]:
@@ -138,9 +143,12 @@ class Catalogue:
 
     def lineage(self, info: TypeInfo) -> list[TypeInfo]:
         """Return a type and its ancestors, nearest first; the root is its own parent in ns-3."""
-        line = [info]
-        while (parent := self.by_name.get(line[-1].parent)) is not None and parent not in line:
-            line.append(parent)
+        line = self._lineages.get(info.name)
+        if line is None:
+            line = [info]
+            while (parent := self.by_name.get(line[-1].parent)) is not None and parent not in line:
+                line.append(parent)
+            self._lineages[info.name] = line
         return line
 
     def derives(self, info: TypeInfo, ancestor: str) -> bool:
@@ -158,8 +166,12 @@ class Catalogue:
 
     def attributes(self, info: TypeInfo) -> dict[str, AttributeInfo]:
         """Attributes of a type, inherited ones too, by key."""
-        line = reversed(self.lineage(info))
-        return {snake_case(one.name): one for entry in line for one in entry.attributes}
+        known = self._attributes.get(info.name)
+        if known is None:
+            line = reversed(self.lineage(info))
+            known = {snake_case(one.name): one for entry in line for one in entry.attributes}
+            self._attributes[info.name] = known
+        return known
 
 
 def catalogue(schema: Iterable[TypeInfo]) -> Catalogue:

@@ -8,6 +8,7 @@ import gc
 import io
 import os
 import shlex
+import signal
 import sys
 import tempfile
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tests.campaign.cases import Case
 
 SHOWN_EVERY_S = 30.0
+LEFT_OUT = "real runs left out: too long to simulate, odd or not"
 
 
 @dataclass
@@ -206,10 +208,13 @@ def run_really(
     """Do one real run in a fork, judge and count it."""
     odd = odd_runs.make(seed, number, schema, folder)
     if odd_runs.frames(odd.spec) > odd_runs.FRAMES:
-        tally.tried["real runs left out: too long to simulate, odd or not"] += 1
+        tally.tried[LEFT_OUT] += 1
         return
     with tempfile.TemporaryDirectory(dir=folder) as run:
         outcome = run_limited(lambda: odd_runs.simulate(odd, simulation, Path(run)), folder)
+    if outcome.code == -signal.SIGXCPU and odd_runs.is_long(odd.spec):
+        tally.tried[LEFT_OUT] += 1
+        return
     wrong = judge.of_run(odd, outcome)
     tally.note("real runs", outcome, wrong)
     if wrong:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FRAMES = 20_000
 """About so many frames at most go out of the hosts: more would take seconds, odd or not."""
 MOST_CHANGES = 6
+LONG_PS = 10**12
+"""Simulated time [ps] above which a run may rightly take long: timers go off all the while."""
 REFUSED, WRONG, INSANE = 3, 4, 5
 """Exit codes: the run refused or its result is wrong, both in words; a result that cannot be."""
 
@@ -218,6 +220,11 @@ def _with(document: Mapping[str, Any], change: Change) -> dict[str, Any]:
     return changed
 
 
+def is_long(spec: RunSpec) -> bool:
+    """Whether a run simulates so much time that it may rightly take more than a case may."""
+    return int(spec.data["run"]["duration_ps"] + spec.data["run"]["drain_ps"]) > LONG_PS
+
+
 def frames(spec: RunSpec) -> float:
     """Return about how many frames the hosts of a run could send, and samples it could take."""
     data = spec.data
@@ -248,13 +255,13 @@ def simulate(run: OddRun, simulation_class: Any, folder: Path) -> int:
 
     from pyorch.errors import UserError
     from pyorch.paths import RunPaths
-    from pyorch.simulate import RefusedError, WrongResultError
+    from pyorch.simulate import OutOfMemoryError, RefusedError, WrongResultError
     from pyorch.simulate import simulate as real
 
     paths = RunPaths(folder)
     try:
         real(run.spec, simulation_class, paths)
-    except (RefusedError, UserError) as error:
+    except (OutOfMemoryError, RefusedError, UserError) as error:
         print(error.render(), file=sys.stderr)
         return REFUSED
     except WrongResultError as error:
@@ -342,13 +349,16 @@ def _of_flow(row: Mapping[str, int], flow: _Flow, end: int) -> Iterator[str]:
 
 
 def _too_fast(row: Mapping[str, int], flow: _Flow, until: int) -> Iterator[str]:
-    """A source sends at the rate of its link or its cap, while it is on; one frame may be ahead."""
-    active = max(0, until - row["start_ps"])
+    """A source sends at the rate of its link or its cap, while it is on.
+
+    A frame that has begun is sent whole, so that each burst, as the flow itself, may be one more.
+    """
+    active, bursts = max(0, until - row["start_ps"]), 1
     if flow.burst is not None:
         on, off = flow.burst
         periods, rest = divmod(active, on + off)
-        active = periods * on + min(rest, on)
+        active, bursts = periods * on + min(rest, on), periods + 1
     for rate in (flow.rate, flow.cap):
-        most = active * rate // (8 * 10**12) + 2 * 9500
+        most = active * rate // (8 * 10**12) + (bursts + 1) * 9500
         if rate and row["delivered_bytes"] > most:
             yield f"delivered {row['delivered_bytes']} B in {active} ps at {rate} bit/s"
