@@ -169,8 +169,8 @@ CASES: dict[str, tuple[str, str, Act]] = {
     ),
     "failure after Build": (
         WHEN,
-        "FailLink came after Build",
-        lambda s: built(s).FailLink(0, 1, 2),
+        "FailLink from 0 ps on came after Build",
+        lambda s: built(s).FailLink(0, 0, 2),
     ),
     "slow receiver after Build": (
         WHEN,

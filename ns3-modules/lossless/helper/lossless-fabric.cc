@@ -312,7 +312,6 @@ Fabric::AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay)
 void
 Fabric::FailLink(uint32_t link, Time down, Time up)
 {
-    RequireOpen("FailLink");
     if (link >= m_links.size())
     {
         Refuse("there is no link ", link, "; there are ", m_links.size(), ", counted from 0");
@@ -329,6 +328,7 @@ Fabric::FailLink(uint32_t link, Time down, Time up)
     }
     if (down.IsZero())
     {
+        RequireOpen("FailLink from 0 ps on");
         m_downAtStart.push_back(link);
     }
     else
