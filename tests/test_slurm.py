@@ -326,7 +326,7 @@ def test_a_sweep_that_suffers_everything(sweep: Sweep, tmp_path: Path) -> None:
         output, _ = local.communicate(timeout=PATIENCE_S)
         assert local.returncode == 0, output
 
-    assert len(digests(home.results)) == 60 * 4  # spec, summary, and two tables
+    assert len(digests(home.results)) == 60 * 5  # spec, summary, two tables, and their digests
     assert digests(sweep.results) == digests(home.results)
     attempts = trouble.begun.count()
     assert attempts == Counter(trouble.runs) + trouble.again
