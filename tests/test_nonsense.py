@@ -50,6 +50,13 @@ def test_seeds_are_bounded(text: str) -> None:
         read_seeds(text)
 
 
+def test_headroom_beyond_64_bits_is_told_exactly(tmp_path: Path) -> None:
+    """A link of 1000 Tbps and 46 days holds 5 * 10^20 B: no array of integers does."""
+    found = complaints(tmp_path, MINIMAL, "topology.rate=1000Tbps", "topology.delay=4000000s")
+    assert found[0].startswith("experiments/x.toml: buffer.size: size 16MB is over-committed at s0")
+    assert str(4 * 2 * 10**15 * 4_000_000 // 8)[:4] in found[0]
+
+
 def test_runs_are_bounded(tmp_path: Path) -> None:
     """Settings times seeds, whether the seeds come from the file or from a program."""
     experiment = load(tmp_path, MINIMAL, "buffer.alpha=1,2")

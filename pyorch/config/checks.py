@@ -12,7 +12,7 @@ import numpy as np
 
 from pyorch.config.attributes import Catalogue, number, section_of
 from pyorch.config.findings import Findings
-from pyorch.config.topology import HOST, SWITCH, Topology
+from pyorch.config.topology import SWITCH, Topology
 from pyorch.theory import eta_prime
 from pyorch.units import format_bytes, format_rate, format_time
 
@@ -131,18 +131,20 @@ def _check_commitment(
 ) -> None:
     """Private parts, headroom and the lossy pool must fit into the buffer of every switch."""
     links = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
-    headroom = np.array([sizes["Headroom"] or run.eta_prime(*link) for link in links], np.int64)
-    per_switch = np.zeros(len(network.names), np.int64)
-    for end in (network.a, network.b):
-        np.add.at(per_switch, end, lossless * (sizes["Private"] + headroom))
-    per_switch[network.kinds == HOST] = 0
-    fullest = int(np.argmax(per_switch))
-    committed = int(per_switch[fullest]) + sizes["LossyPool"]
+    # Python's integers: a fast link of days needs more than 2^63 B
+    headroom = [sizes["Headroom"] or run.eta_prime(*link) for link in links]
+    per_switch = [0] * len(network.names)
+    for ends in (network.a.tolist(), network.b.tolist()):
+        for end, size in zip(ends, headroom, strict=True):
+            if network.kinds[end] == SWITCH:
+                per_switch[end] += lossless * (sizes["Private"] + size)
+    fullest = max(range(len(per_switch)), key=per_switch.__getitem__)
+    committed = per_switch[fullest] + sizes["LossyPool"]
     if committed <= sizes["Size"]:
         return
     what = (
         f"size {format_bytes(sizes['Size'])} is over-committed at {network.names[fullest]}: "
-        f"private and headroom take {int(per_switch[fullest])} B, "
+        f"private and headroom take {per_switch[fullest]} B, "
         f"the lossy pool {sizes['LossyPool']} B"
     )
     hint = (
