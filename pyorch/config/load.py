@@ -6,7 +6,7 @@ import contextlib
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path as FilePath
@@ -484,11 +484,17 @@ class _Loader:
         if network is None:
             return []  # what is wrong is noted by the resolver
         try:
-            patch = scheme.patch(environment(document, network.network))
+            names = environment(document, network.network)
         except UserError as error:
-            self.findings.merge(error.problems)
+            label = self.findings.file
+            self.findings.merge(replace(p, where=f"{label}: {p.where}") for p in error.problems)
             return []
         except ValueError:  # of a unit: the resolver says where
+            return []
+        try:
+            patch = scheme.patch(names)
+        except UserError as error:
+            self.findings.merge(error.problems)
             return []
         return [(path, value, f"{scheme.file}: {dotted(path)}") for path, value in patch]
 

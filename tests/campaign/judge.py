@@ -13,6 +13,8 @@ LONGEST_LINE = 2_000
 """Characters of a line above which nobody reads it."""
 LONGEST_MESSAGE = 64_000
 """Characters of a whole message above which nobody reads it."""
+_OF_INVOKE = "No idea what"
+"""How invoke itself refuses what no task takes: it repeats all of it."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
@@ -53,6 +55,8 @@ def _of_message(case: Case, outcome: Outcome) -> str:
     message = outcome.stderr
     if not message.strip():
         return "no message"
+    if message.startswith(_OF_INVOKE):
+        return ""
     if len(message) > LONGEST_MESSAGE or max(map(len, message.splitlines())) > LONGEST_LINE:
         return "a message too long to read"
     if _CONTROL.search(message):
