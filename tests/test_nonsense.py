@@ -24,6 +24,7 @@ MESSAGES = MINIMAL + '[[traffic]]\nkind = "messages"\nfile = "m.csv"\n'
     ("override", "message"),
     [
         ("run.seeds=1000000000", "a count from 1 to 100000"),
+        ("trace=[" + '{table="queue"},' * 1001 + "]", "1001 entries"),
         ("run.seeds=" + "9" * 5000, "a number has thousands of digits"),
         ('traffic.0.src=["h0..h999999999"]', "there is no host 'h0..h999999999'"),
         ('traffic.0.src=["h0..h' + "9" * 5000 + '"]', "there is no host"),

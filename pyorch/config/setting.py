@@ -39,6 +39,8 @@ from pyorch.units import (
 
 #: Version of the form of RunSpec.data.
 SCHEMA = 1
+#: Entries of one kind above which a file is surely a mistake; every setting reads all of them.
+MAX_ENTRIES = 1000
 #: Top-level keys that are no sections of C++ objects.
 KEYS = (
     *("title", "question", "source", "compare", "run", "topology", *INTERFACES, "node", "route"),
@@ -231,6 +233,10 @@ class Resolver:
             if not isinstance(value, list):
                 findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
                 value = []
+            if len(value) > MAX_ENTRIES:
+                hint = "messages may come from a CSV file" if key == "traffic" else None
+                findings.add((key,), f"{len(value)} entries", f"at most {MAX_ENTRIES}", hint)
+                value = value[:1]
             lists[key] = value
         return lists
 
