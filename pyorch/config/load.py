@@ -494,7 +494,8 @@ class _Loader:
         try:
             patch = scheme.patch(names)
         except UserError as error:
-            self.findings.merge(error.problems)
+            hint = f"it is worked out for the settings of {self.findings.file}"
+            self.findings.merge(replace(problem, hint=hint) for problem in error.problems)
             return []
         return [(path, value, f"{scheme.file}: {dotted(path)}") for path, value in patch]
 

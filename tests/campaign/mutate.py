@@ -85,6 +85,8 @@ def odd_value(rng: random.Random, old: Any = None) -> Any:
 def odd_number(rng: random.Random, old: float) -> Any:
     """Return another number than the old one."""
     factor = rng.choice([-1, 0, 2, 10, 1000, 10**6, 10**12, 0.5, 0.001])
+    if abs(old) > 2**64:
+        return rng.choice(NUMBERS)
     ways = [old * factor, old + 1, old - 1, str(old), rng.choice(NUMBERS), rng.choice(NUMBERS)]
     return rng.choice(ways)
 

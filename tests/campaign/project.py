@@ -317,14 +317,14 @@ def _text(text: str) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, str | bool):
+        return _text(value) if isinstance(value, str) else str(value).lower()
     if isinstance(value, dict):
         inside = ", ".join(f"{_key(key)} = {_value(part)}" for key, part in value.items())
         return f"{{ {inside} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, int) and abs(value) >= 10**4000:  # Python would not write it
+        return "9" * 5000
     plain = isinstance(value, datetime.date | datetime.time)
     return value.isoformat() if plain else repr([] if value is None else value)
