@@ -34,7 +34,8 @@ DEFAULT_EXPERIMENT = "gfc/two-to-one"
 SHOWN_RUNS = 40
 SHOWN_FAILURES = 10
 SHOWN_CYCLES = 10
-MOST_SCENES = 200
+#: Scenes whose buffer dependencies `show` looks at, and their nodes: more would take minutes.
+MOST_SCENES, MOST_NODES = 200, 20_000
 
 P = ParamSpec("P")
 
@@ -215,16 +216,18 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
     switch = "ns3::lossless::Switch"
     found: dict[str, str] = {}
     runs: dict[str, list[RunSpec]] = {}
-    looked = 0
+    looked = nodes = 0
     for spec in specs:
         scene = {key: spec.data[key] for key in keys}
         scene |= {"switch": spec.data["attributes"].get(switch), "nodes": spec.data["nodes"]}
         key = json.dumps(scene, sort_keys=True)
-        if key not in found and len(found) >= MOST_SCENES:
+        if key not in found and (len(found) >= MOST_SCENES or nodes >= MOST_NODES):
             continue
         if key not in found:
             cycle = flow_cycle(spec.data)
-            found[key] = describe_cycle(cycle, topology.build(spec.data["topology"]).names)
+            names = topology.build(spec.data["topology"]).names
+            found[key] = describe_cycle(cycle, names)
+            nodes += len(names)
         runs.setdefault(found[key], []).append(spec)
         looked += 1
     print("\nbuffer dependencies of the flows:")
