@@ -12,7 +12,7 @@ from pyorch.report import write_report
 from pyorch.report.published import Document
 from pyorch.report.reproduction import REACHED, Row, write_page
 from tests.browser import HINT, Browser, program
-from tests.test_report import FIGURES, TIMESERIES, experiment, make_store, sweep
+from tests.test_report import FIGURES, TIMESERIES, experiment, make_spec, make_store, sweep
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -63,6 +63,28 @@ def test_the_page_opens_without_an_error(
     assert browser.value(DRAWN)
     assert (browser.value(SHADE) < 60) == dark
     assert browser.value("document.documentElement.scrollWidth") <= width
+
+
+def test_hostile_texts_of_a_study_run_nothing(browser: Browser, tmp_path: Path) -> None:
+    """Names and titles with HTML, scripts and links reach the page as text, in live figures too."""
+    attack = """<img src=x onerror="window.taken=1"><script>window.taken=1</script>"""
+    attack += """<a href="javascript:window.taken=1">x</a>"""
+    specs = [make_spec(name, 1, load=0.3, response="1us") for name in (attack, "GFC")]
+    live = {**TIMESERIES, "title": attack}
+    live["rows"] = [{**row, "label": attack} for row in TIMESERIES["rows"]]
+    line = FIGURES["line"] | {"title": attack, "y_label": attack, "x_label": attack}
+    study = experiment([live, line])
+    study.title = study.question = study.source = attack
+    result = write_report(study, make_store(specs), specs, tmp_path)
+    assert result.figure_errors == ()
+    seen = browser.open(result.index)
+    browser.wait_for(DRAWN)
+    assert browser.value("document.querySelectorAll('.live').length") > 0
+    assert seen.errors == []
+    assert browser.value("window.taken === undefined")
+    made = "document.querySelectorAll('img[src=x], a[href^=javascript]').length"
+    assert browser.value(made) == 0
+    assert attack in browser.value("document.querySelector('#runs tbody').textContent")
 
 
 def test_the_slider_moves_the_network(browser: Browser, page: Path) -> None:
