@@ -117,7 +117,7 @@ def _positive(text: object) -> float:
 def _count(value: object) -> int:
     number = int(value) if isinstance(value, str) and _COUNT.fullmatch(value) else value
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_COUNT:
-        raise ValueError(f"{value!r} is not such a whole number")
+        raise ValueError(f"{value!r} is not a whole number in this range")
     return number
 
 
