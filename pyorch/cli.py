@@ -217,7 +217,11 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
     found: dict[str, str] = {}
     runs: dict[str, list[RunSpec]] = {}
     looked = nodes = 0
+    seeds: set[int] = set()
     for spec in specs:
+        if len(found) >= MOST_SCENES and spec.data["seed"] not in seeds:
+            continue  # the seed is part of a scene
+        seeds.add(spec.data["seed"])
         scene = {key: spec.data[key] for key in keys}
         scene |= {"switch": spec.data["attributes"].get(switch), "nodes": spec.data["nodes"]}
         key = json.dumps(scene, sort_keys=True)

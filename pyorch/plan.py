@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pyorch.config.experiment import Experiment
+from pyorch.config.experiment import Experiment, Point
 from pyorch.config.topology import draw_failed_links
 from pyorch.errors import Problem, UserError, quoted
 from pyorch.units import whole
@@ -26,9 +26,13 @@ _LISTED = f"whole numbers from 1 to {MAX_SEED}"
 
 @dataclass(frozen=True, eq=False)
 class RunSpec:
-    """One run: JSON-able data in integer units. Equal data is an equal run."""
+    """One run: JSON-able data in integer units. Equal data is an equal run.
+
+    around: what `_around_seed` returns for `data`, where somebody knows it already.
+    """
 
     data: Mapping[str, Any]
+    around: tuple[str, str] | None = field(default=None, repr=False)
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -42,8 +46,10 @@ class RunSpec:
 
     @cached_property
     def _hashed(self) -> str:
-        kept = {key: value for key, value in self.data.items() if key not in NOT_HASHED}
-        return _canonical(kept)
+        if "seed" not in self.data:
+            return _canonical({k: v for k, v in self.data.items() if k not in NOT_HASHED})
+        before, behind = self.around or _around_seed(self.data)
+        return f"{before}{json.dumps(self.data['seed'])}{behind}"
 
     def to_json(self) -> str:
         """Return canonical JSON: sorted keys, no spaces, ASCII."""
@@ -76,6 +82,18 @@ class RunSpec:
 
 def _canonical(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _around_seed(data: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what stands before and behind the seed in the canonical JSON that is hashed.
+
+    It is the same for all seeds of a setting, and most of the time that a hash takes.
+    """
+    kept = {key: value for key, value in data.items() if key not in NOT_HASHED}
+    before = _canonical({key: value for key, value in kept.items() if key < "seed"})[:-1]
+    behind = _canonical({key: value for key, value in kept.items() if key > "seed"})[1:]
+    comma = "," if len(before) > 1 else ""
+    return f'{before}{comma}"seed":', behind if behind == "}" else f",{behind}"
 
 
 def read_seeds(text: str) -> range | None:
@@ -119,11 +137,16 @@ def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[R
     points = len(experiment.points)
     what = f"{points} settings and {len(chosen)} seeds are {points * len(chosen)} runs"
     _refuse_too_many(experiment.name, points * len(chosen), what)
-    return [
-        RunSpec(_run_data(experiment, point.data, seed))
-        for point in experiment.points
-        for seed in chosen
-    ]
+    return [spec for point in experiment.points for spec in _of_point(experiment, point, chosen)]
+
+
+def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Iterator[RunSpec]:
+    """Yield the runs of one setting."""
+    around = _around_seed(point.data)
+    is_drawn = bool(point.data["topology"].get("random_failed_links"))
+    for seed in seeds:
+        data = _run_data(experiment, point.data, seed)
+        yield RunSpec(data, None if is_drawn else around)
 
 
 def _checked(seeds: object) -> Sequence[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import tempfile
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyorch.config import load_experiment
 from pyorch.errors import UserError
 from pyorch.plan import RunSpec, expand, read_seeds
 from tests.strategies import MINIMAL, load
@@ -197,3 +199,14 @@ def test_random_failed_links_are_drawn_per_seed(tmp_path: Path) -> None:
     assert all(len(table["failed_links"]) == 2 for table in found)
     assert all("random_failed_links" not in table for table in found)
     assert len({json.dumps(table["failed_links"]) for table in found}) > 1
+
+
+def test_a_hash_is_of_the_canonical_json() -> None:
+    """What the runs of a setting share is serialised once; hashes are of the whole."""
+    specs = expand(load_experiment("gfc/fat-tree"), seeds=[1, 7]) + expand(
+        load_experiment("gfc/two-to-one"), seeds=[1, 2**32 - 1]
+    )
+    for spec in specs:
+        kept = {key: value for key, value in spec.data.items() if key != "metrics"}
+        text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+        assert spec.hash("f") == hashlib.sha256(f"{text}\nf".encode()).hexdigest()[:16]
