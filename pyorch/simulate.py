@@ -276,7 +276,7 @@ def advance(simulation: Any, settings: Mapping[str, Any], run: RunPaths) -> None
         return max(share, delivered) if settings["stop_when_done"] else share
 
     # so that the heartbeat goes on meanwhile; nothing that runs in here calls Python
-    type(simulation).Run.__release_gil__ = True
+    getattr(type(simulation), "Run", simulation.Run).__release_gil__ = True
     with Heartbeat(run.heartbeat, done):
         for number in range(1, SLICES + 1):
             if not _run_until(simulation, end_ps * number // SLICES, end_ps):

@@ -21,7 +21,7 @@ from pyorch.config.findings import Findings, Path, dotted
 from pyorch.config.naming import claim, name_outside
 from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
 from pyorch.config.schemes import Scheme, environment, load_schemes
-from pyorch.config.setting import Resolver, canonical_param, is_whole
+from pyorch.config.setting import KEYS, Resolver, canonical_param, is_whole
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.reading import is_file, read_toml
 
@@ -416,6 +416,8 @@ class _Loader:
         fixed: list[Override],
     ) -> tuple[Point, ...]:
         """Resolve every setting: variants outermost, then scenarios, then the swept keys."""
+        # what is wrong with a key is the same at each of its values
+        sweep = {key: v if self._is_known(key) else v[:1] for key, v in sweep.items()}
         points = []
         for variant, patch in variants.items():
             for values in itertools.product(*sweep.values()):
@@ -429,6 +431,11 @@ class _Loader:
                 if point is not None:
                     points.append(point)
         return tuple(points)
+
+    def _is_known(self, key: str) -> bool:
+        """Whether a swept key may be one: its first part is a key of files, or may be a section."""
+        section, types = key.partition(".")[0], self.resolver.types
+        return section in (SCENARIO, *KEYS) or types is None or types.find(section) is not None
 
     def _point(
         self,

@@ -8,12 +8,14 @@
 #include "lossless-refusal.h"
 
 #include "ns3/abort.h"
+#include "ns3/default-simulator-impl.h"
 #include "ns3/eventloop.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
 #include <memory>
+#include <typeinfo>
 #include <utility>
 
 namespace ns3
@@ -41,7 +43,12 @@ UsePicoseconds()
         RefuseNow("something was scheduled before ns-3's clock counted picoseconds, and would come "
                   "at another time; call lossless::UsePicoseconds() first of all");
     }
-    Simulator::Destroy(); // the idle one that the question made: another may still be chosen
+    const SimulatorImpl& loop = *PeekPointer(Simulator::GetImplementation());
+    if (typeid(loop) == typeid(DefaultSimulatorImpl) ||
+        typeid(loop) == typeid(eventloop::EventLoop))
+    {
+        Simulator::Destroy(); // an idle one that the question made: another may still be chosen
+    }
     Time::SetResolution(Time::PS);
 }
 

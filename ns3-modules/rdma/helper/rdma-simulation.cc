@@ -48,7 +48,7 @@ struct Chosen
 {
     uint64_t run{1};                                    //!< RngRun; 1 is ns-3's default
     std::string simulator{"ns3::DefaultSimulatorImpl"}; //!< SimulatorImplementationType
-    uint32_t alive{0};                                  //!< objects of this class
+    uint32_t running{0};                                //!< objects built and not finished
 };
 
 Chosen g_chosen; //!< of this process
@@ -308,10 +308,11 @@ Simulation::Impl::RequireClass(uint8_t cls) const
 void
 Simulation::Impl::CheckSimulator() const
 {
-    if (g_chosen.alive > 1)
+    if (g_chosen.running > 0)
     {
-        RefuseNow("another rdma::Simulation still exists, and ns-3 has one clock: delete it before "
-                  "Build");
+        RefuseNow(
+            "another rdma::Simulation is running, and ns-3 has one clock: call its Finish, or "
+            "delete it, before Build");
     }
     StringValue wanted;
     GlobalValue::GetValueByName("SimulatorImplementationType", wanted);
@@ -618,12 +619,11 @@ Simulation::Simulation(uint64_t seed)
     g_chosen.run = seed;
     m_impl = std::make_unique<Impl>();
     m_impl->fabric = CreateObject<Fabric>();
-    ++g_chosen.alive;
 }
 
 Simulation::~Simulation()
 {
-    --g_chosen.alive;
+    g_chosen.running -= m_impl->fabric->IsBuilt() && !m_impl->finished;
 }
 
 void
@@ -1058,6 +1058,7 @@ Simulation::Build()
     m_impl->RequireOpen("Build");
     m_impl->CheckSimulator();
     m_impl->fabric->Build();
+    ++g_chosen.running;
     if (!m_impl->waiting.empty())
     {
         m_impl->waiting.resize(m_impl->demands.size());
@@ -1383,6 +1384,7 @@ Simulation::Finish()
     if (!m_impl->finished)
     {
         m_impl->finished = true;
+        --g_chosen.running;
         m_impl->FillFlowTable();
         m_impl->problems = m_impl->fabric->Finish();
         if (m_impl->pcaps)

@@ -5,6 +5,7 @@
 #include "ns3/test.h"
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -130,8 +131,15 @@ class RefusalTest : public TestCase
     void DoRun() override
     {
         std::string problems;
-        RunStar(1, "0bps", problems);
-        NS_TEST_ASSERT_MSG_NE(problems.find("Step of 0"), std::string::npos, problems);
+        try
+        {
+            RunStar(1, "0bps", problems);
+        }
+        catch (const std::invalid_argument& error)
+        {
+            problems = error.what();
+        }
+        NS_TEST_ASSERT_MSG_NE(problems.find("Step cannot be '0bps'"), std::string::npos, problems);
     }
 };
 

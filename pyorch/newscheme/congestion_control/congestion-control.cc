@@ -47,12 +47,6 @@ void
     m_rate = lineRate;
 }
 
-std::string
-@Class@::Check() const
-{
-    return m_step.GetBitRate() ? "" : "@Class@: with a Step of 0 a rate could never grow\n";
-}
-
 void
 @Class@::NotifySent(const Frame& frame)
 {

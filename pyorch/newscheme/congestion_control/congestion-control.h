@@ -39,7 +39,6 @@ class @Class@ : public rdma::CongestionControl
     static TypeId GetTypeId();
 
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    std::string Check() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
