@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pyorch.config import list_experiments, load_experiment
+from pyorch.config.setting import Resolver
 from pyorch.errors import UserError
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
@@ -675,3 +676,19 @@ def test_routes_are_one_for_each_host(tmp_path: Path) -> None:
         assert told in complaints(tmp_path, changed)[0]
     host = text.replace('switch = "s0"', 'switch = "h0"')
     assert "h0 is a host" in complaints(tmp_path, host)[0]
+
+
+def test_what_no_section_is_called_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep over it is not resolved value by value; one over a key that exists is."""
+    resolved: list[Any] = []
+    resolve = Resolver.resolve
+    monkeypatch.setattr(
+        Resolver, "resolve", lambda *given: (resolved.append(given), resolve(*given))[1]
+    )
+    swept = "bufer.size=" + ",".join(f"{n}MB" for n in range(1, 51))
+    told = complaints(tmp_path, MINIMAL, swept, "run.duration=1ms,2ms,3x")
+    assert [line for line in told if "unknown section 'bufer'" in line] == told[:1]
+    assert any("3x" in line for line in told[1:])
+    assert len(resolved) == 3
