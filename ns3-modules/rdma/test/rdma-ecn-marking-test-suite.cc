@@ -415,6 +415,7 @@ class ThresholdTest : public TestCase
         NS_TEST_EXPECT_MSG_NE(net.sim.Check().find("Kmin 500000 B is above Kmax 400000 B"),
                               std::string::npos,
                               net.sim.Check());
+        net.sim.Finish();
         for (const auto& [pmax, refused] : std::map<std::string, bool>{{"-1", false},
                                                                        {"-0.999", true},
                                                                        {"-0.01", true},

@@ -742,6 +742,7 @@ class SecondQueueTest : public TestCase
         NS_TEST_ASSERT_MSG_GT(overtaken, 100, "many were overtaken");
         NS_TEST_ASSERT_MSG_EQ(shuffled.Number("reordered_frames"), overtaken, "and counted");
         SecondQueue::g_shuffle = false;
+        shuffled.sim.Finish();
 
         // A lost packet that is sent again comes after later ones, but was not overtaken.
         Network lossy;

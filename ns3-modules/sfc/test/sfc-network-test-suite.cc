@@ -674,6 +674,7 @@ class ProxyTest : public TestCase
         NS_TEST_ASSERT_MSG_NE(without.Run(1000).find("does not obey PFC"),
                               std::string::npos,
                               "no PFC at the NIC");
+        without.sim.Finish();
         Network forever(true);
         forever.sim.AddFlowControl("ns3::lossless::Pfc");
         forever.sim.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
@@ -1107,6 +1108,7 @@ class CombinedTest : public TestCase
         {
             NS_TEST_ASSERT_MSG_NE(problems.find(text), std::string::npos, problems);
         }
+        wrong.sim.Finish();
 
         // A reserve may be above the threshold, but is said to be: 30 % of 125 KB, 37.5 KB.
         for (const auto& [threshold, said] :
