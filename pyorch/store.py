@@ -152,7 +152,7 @@ class Store:
     def _set_aside(self, run_hash: str) -> Path | None:
         """Move a damaged run to damaged/HASH.NUMBER. Raises OSError.
 
-        Returns None when another process has put a whole run in its place meanwhile.
+        Returns None when another process has set it aside, or has put a whole run in its place.
         """
         make_folder(self.damaged)
         for number in itertools.count(1):
@@ -161,6 +161,8 @@ class Store:
                 try:
                     self.folder(run_hash).rename(kept)
                     break
+                except FileNotFoundError:  # another process has set it aside meanwhile
+                    return None
                 except OSError as error:  # another process took the same name
                     if error.errno not in _TAKEN:
                         raise

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,14 @@ MARK = "PYORCH_TEST_MARK"
 def program(text: str) -> list[str]:
     """The command line of a small program that ends as the tasks do."""
     return [sys.executable, "-c", f"from pyorch import ends\nends.start()\n{text}"]
+
+
+@pytest.fixture(autouse=True)
+def _without_nohup() -> Iterator[None]:
+    """The tests themselves may run under nohup, which their programs would inherit."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def begin(words: Sequence[str], more: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
