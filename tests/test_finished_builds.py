@@ -347,15 +347,20 @@ for n in $(seq 3000); do [ -e {here}/go ] || sleep 0.1; done
 """
 
 
+def compiled_by(script: str, folder: Path) -> tuple[Path, dict[str, str]]:
+    """Make a project, and the environment in which a script compiles it."""
+    root = folder / "project"
+    shutil.copytree(MODULES, root / "ns3-modules")
+    compiler = folder / "c++"
+    compiler.write_text(script.format(here=folder))
+    compiler.chmod(0o755)
+    return root, os.environ | {"CXX": str(compiler)}
+
+
 @pytest.mark.cpp
 def test_an_edit_while_it_is_compiled(tmp_path: Path) -> None:
     """Two builds at once, the source edited in between: no build has the code of another."""
-    root = tmp_path / "project"
-    shutil.copytree(MODULES, root / "ns3-modules")
-    compiler = tmp_path / "c++"
-    compiler.write_text(SLOW.format(here=tmp_path))
-    compiler.chmod(0o755)
-    environment = os.environ | {"CXX": str(compiler)}
+    root, environment = compiled_by(SLOW, tmp_path)
     first = python(BUILD, root, env=environment)
     while not (tmp_path / "began").exists():
         assert first.poll() is None, first.communicate()
@@ -386,12 +391,7 @@ touch {here}/gone
 @pytest.mark.cpp
 def test_a_compiler_that_outlives_a_killed_build(tmp_path: Path) -> None:
     """What it writes later, of a source that was edited since, ends up in no build."""
-    root = tmp_path / "project"
-    shutil.copytree(MODULES, root / "ns3-modules")
-    compiler = tmp_path / "c++"
-    compiler.write_text(LATE.format(here=tmp_path))
-    compiler.chmod(0o755)
-    environment = os.environ | {"CXX": str(compiler)}
+    root, environment = compiled_by(LATE, tmp_path)
     first = python(BUILD, root, env=environment)
     while not (tmp_path / "began" / "pid").exists():
         assert first.poll() is None, first.communicate()
