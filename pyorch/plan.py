@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -161,6 +161,13 @@ def _checked(seeds: object) -> Sequence[int]:
 
 
 def _run_data(experiment: Experiment, data: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    topology = draw_failed_links(data["topology"], seed)
+    try:
+        topology = draw_failed_links(data["topology"], seed)
+    except UserError as error:
+        problems = [
+            replace(problem, where=f"{experiment.label}: {problem.where}")
+            for problem in error.problems
+        ]
+        raise UserError(problems) from error
     metrics = [dict(metric) for metric in experiment.metrics]
     return {**data, "seed": seed, "topology": topology, "metrics": metrics}

@@ -60,6 +60,12 @@ class WrongResultError(RunProblemsError):
     headline = "the run ended, but its result is wrong"
 
 
+class ModelError(RunProblemsError):
+    """A C++ object threw an exception in the midst of the run."""
+
+    headline = "a module gave up"
+
+
 class OutOfMemoryError(RunProblemsError):
     """What the run records is more than the memory of the process."""
 
@@ -279,18 +285,21 @@ def advance(simulation: Any, settings: Mapping[str, Any], run: RunPaths) -> None
     getattr(type(simulation), "Run", simulation.Run).__release_gil__ = True
     with Heartbeat(run.heartbeat, done):
         for number in range(1, SLICES + 1):
-            if not _run_until(simulation, end_ps * number // SLICES, end_ps):
+            if not run_until(simulation, end_ps * number // SLICES, end_ps):
                 break
 
 
-def _run_until(simulation: Any, until_ps: int, end_ps: int) -> bool:
-    """Simulate up to a time [ps]. Raises OutOfMemoryError."""
+def run_until(simulation: Any, until_ps: int, end_ps: int) -> bool:
+    """Simulate up to a time [ps]. Raises OutOfMemoryError, ModelError."""
     try:
         return bool(simulation.Run(until_ps))
     except Exception as error:
-        if not isinstance(error, MemoryError) and type(error).__name__ != "bad_alloc":
-            raise
         where = f"it was at {format_time(simulation.Now())} of {format_time(end_ps)}"
+        if not isinstance(error, MemoryError) and type(error).__name__ != "bad_alloc":
+            if not type(error).__module__.startswith("cppyy.gbl"):
+                raise
+            said: Any = error  # an exception of C++
+            raise ModelError([str(said.what()), where]) from error
         hint = "trace fewer ports and classes, or by a period; or make the run shorter"
         raise OutOfMemoryError([where, hint]) from error
 

@@ -519,6 +519,13 @@ def test_a_wrong_override_is_told_as_typed(tmp_path: Path, override: str, messag
     assert complaints(tmp_path, MINIMAL, override)[0].splitlines()[0] == message
 
 
+def test_an_override_inside_what_another_one_replaced(tmp_path: Path) -> None:
+    """--set variants=TEXT leaves nothing for a later override to go into; both are told."""
+    told = complaints(tmp_path, MINIMAL, "variants=s0", "variants.A.buffer.xoff=1KB")
+    assert told[0] == "--set variants.A.buffer.xoff=1KB: there is no variant 'A'"
+    assert any(line.startswith("--set variants=s0: 's0' is not a table") for line in told)
+
+
 ENTRIES = """
 [variants.A]
 "buffer.alpha" = 0.5

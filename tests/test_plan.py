@@ -201,6 +201,17 @@ def test_random_failed_links_are_drawn_per_seed(tmp_path: Path) -> None:
     assert len({json.dumps(table["failed_links"]) for table in found}) > 1
 
 
+def test_links_that_cannot_be_drawn_are_told_with_their_file(tmp_path: Path) -> None:
+    """Draws come after the file was accepted; the message names it all the same."""
+    text = MINIMAL.replace(
+        'kind = "star"\nhosts = 4',
+        'kind = "fat_tree"\nk = 4\nrandom_failed_links = 1\ndependency = "cyclic"',
+    )
+    with pytest.raises(UserError) as caught:
+        specs(tmp_path, text)
+    assert caught.value.problems[0].where == "experiments/x.toml: topology.random_failed_links"
+
+
 def test_a_hash_is_of_the_canonical_json() -> None:
     """What the runs of a setting share is serialised once; hashes are of the whole."""
     specs = expand(load_experiment("gfc/fat-tree"), seeds=[1, 7]) + expand(

@@ -20,10 +20,12 @@ from pyorch.paths import RunPaths
 from pyorch.plan import RunSpec
 from pyorch.progress import read_heartbeat
 from pyorch.simulate import (
+    ModelError,
     RefusedError,
     WrongResultError,
     advance,
     read_tables,
+    run_until,
     set_up,
     simulate,
     write_table,
@@ -314,6 +316,27 @@ def test_what_a_module_refuses_by_an_exception_is_a_refusal() -> None:
     assert caught.value.problems == ("ns3::rdma::Host.Latency cannot be -1 ps",)
     with pytest.raises(KeyError):
         set_up(cppyy.gbl.pyorch_test.Strict(), {})
+
+
+def test_what_a_module_throws_in_the_run_is_told_in_words() -> None:
+    """The sentence of C++ and the simulated time; no traceback, which would say nothing of it."""
+    cppyy = pytest.importorskip("cppyy")
+    cppyy.cppdef(
+        """
+        #include <stdexcept>
+        namespace pyorch_test {
+        struct Thrower {
+            bool Run(long long) { throw std::runtime_error("flow 7 has no path"); }
+            long long Now() { return 3000000; }
+        };
+        }
+        """
+    )
+    with pytest.raises(ModelError) as caught:
+        run_until(cppyy.gbl.pyorch_test.Thrower(), 10**7, 10**7)
+    assert caught.value.render() == (
+        "a module gave up:\n  flow 7 has no path\n  it was at 3us of 10us"
+    )
 
 
 def test_an_impossible_configuration_is_not_simulated(tmp_path: Path) -> None:

@@ -114,6 +114,9 @@ class Catalogue:
     types: tuple[TypeInfo, ...]
     # asked for again and again, by every setting of a sweep
     _lineages: dict[str, list[TypeInfo]] = field(default_factory=dict, compare=False, repr=False)
+    _schemes: dict[str, dict[str, TypeInfo]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     _attributes: dict[str, dict[str, AttributeInfo]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -158,7 +161,11 @@ class Catalogue:
 
     def schemes(self, interface: str) -> dict[str, TypeInfo]:
         """Concrete types below an interface, by section name."""
-        return {name: t for name, t in self.sections.items() if self.derives(t, interface)}
+        known = self._schemes.get(interface)
+        if known is None:
+            known = {name: t for name, t in self.sections.items() if self.derives(t, interface)}
+            self._schemes[interface] = known
+        return known
 
     def is_scheme(self, info: TypeInfo) -> bool:
         """Whether a type is a scheme that a run may or may not use."""

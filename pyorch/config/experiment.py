@@ -95,14 +95,15 @@ class Point:
 class Experiment:
     """A valid experiment file.
 
-    name: path below experiments/ without ".toml". folder: of the file. seeds: as the file says.
-    variants: their names. sweep: swept keys and values. points: every setting, variants outermost.
-    metrics: as in RunSpec.data. figures, expects: models of pyorch.report. types: of the modules
-    that it was checked against, None when it was not.
+    name: path below experiments/ without ".toml". label: the file as messages name it. folder: of
+    the file. seeds: as the file says. variants: their names. sweep: swept keys and values. points:
+    every setting, variants outermost. metrics: as in RunSpec.data. figures, expects: models of
+    pyorch.report. types: of the modules that it was checked against, None when it was not.
     """
 
     name: str
     file: FilePath
+    label: str
     title: str
     question: str
     source: str

@@ -218,7 +218,14 @@ class _Loader:
         if self.findings.problems or run is None:
             raise UserError(self.findings.problems)
         return _experiment(
-            self.resolver, file, texts, seeds_of(run), variants, sweep, points, entries
+            self.resolver,
+            file,
+            {"label": self.findings.file, **texts},
+            seeds_of(run),
+            variants,
+            sweep,
+            points,
+            entries,
         )
 
     def _scale(self) -> None:
@@ -277,9 +284,10 @@ class _Loader:
     def _put(self, document: dict[str, Any], path: Path, value: Any, where: str) -> dict[Path, str]:
         """Set a value; return where it was written, by its place."""
         if path[0] in ("variants", "scenarios") and len(path) > 2:
-            patch = document.get(path[0], {}).get(path[1])
+            group = document.get(path[0])
+            known = group if isinstance(group, dict) else {}
+            patch = known.get(path[1])
             if not isinstance(patch, dict):
-                known = list(document.get(path[0], {}))
                 hint = suggest(path[1], known)
                 what = f"there is no {path[0][:-1]} {path[1]!r}"
                 self.findings.problems.append(Problem(where, what, one_of(known), hint))
@@ -379,7 +387,7 @@ class _Loader:
                 sweep[key] = list(override.values)
         self._stop_if_many(variants * _product(sweep))
         for key, values in sweep.items():
-            self._check_values(key, values)
+            sweep[key] = self._distinct(key, values)
         for name in sweep[SCENARIO] if scenarios else []:
             if name not in scenarios:
                 self.findings.unknown((SCENARIO,), "scenario", str(name), scenarios)
@@ -396,12 +404,14 @@ class _Loader:
             self.findings.add(path, str(error))
             return {}
 
-    def _check_values(self, key: str, values: list[Any]) -> None:
-        known = [canonical_param(tuple(key.split(".")), v, self.resolver.types) for v in values]
+    def _distinct(self, key: str, values: list[Any]) -> list[Any]:
+        """Note the values that a swept key has twice; return each of its values once."""
+        path = tuple(key.split("."))
+        known = [canonical_param(path, value, self.resolver.types) for value in values]
         for value, count in Counter(known).items():
             if count > 1:
-                what = f"duplicate value: {value}"
-                self.findings.add(("sweep", key), what, "every value once")
+                self.findings.add(("sweep", key), f"duplicate value: {value}", "every value once")
+        return list(dict(zip(reversed(known), reversed(values), strict=True)).values())[::-1]
 
     def _stop_if_many(self, count: int) -> None:
         if count > MAX_POINTS:

@@ -63,6 +63,7 @@ class Resolver:
     workloads: FilePath
     types: Catalogue | None
     _networks: dict[str, topology.ResolvedTopology] = field(default_factory=dict)
+    _flows: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
 
     def resolve(
         self, document: Mapping[str, Any], params: Mapping[str, Any], findings: Findings
@@ -197,7 +198,7 @@ class Resolver:
             hint = "add [[traffic]] with its 'kind'"
             findings.add(("traffic",), "missing", ", ".join(traffic.KINDS), hint)
         flows = [
-            traffic.resolve(entry, findings, ("traffic", str(number)), scene)
+            self._traffic(entry, findings, ("traffic", str(number)), scene)
             for number, entry in enumerate(entries["traffic"])
         ]
         nodes = resolve_nodes(entries["node"], network.network, self.types, schemes, findings)
@@ -208,6 +209,19 @@ class Resolver:
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
             "traces": resolve_traces(entries["trace"], network.network, findings),
         }
+
+    def _traffic(
+        self, entry: object, findings: Findings, path: tuple[str, ...], scene: traffic.Scene
+    ) -> dict[str, Any] | None:
+        """Resolve an entry; most settings of a sweep share most of theirs."""
+        text = json.dumps(entry, sort_keys=True, default=str)
+        key = (text, id(scene.network), scene.duration_ps, scene.payload, scene.header)
+        if key not in self._flows:
+            form = traffic.resolve(entry, findings, path, scene)
+            if form is None:
+                return None
+            self._flows[key] = form
+        return self._flows[key]
 
     def _check_apart(self, document: Mapping[str, Any], findings: Findings) -> None:
         """Note what is wrong with the entries whatever the network is, which nobody knows."""

@@ -933,7 +933,7 @@ Simulation::SetPaths(const uint32_t* flows,
                      const uint32_t* nodes,
                      uint32_t n)
 {
-    m_impl->RequireOpen("SetPath");
+    m_impl->RequireOpen("SetPaths");
     for (uint32_t i = 0; i < n; nodes += lengths[i], ++i)
     {
         if (m_impl->CheckPath(flows[i], nodes, lengths[i], false))
