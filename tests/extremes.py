@@ -132,7 +132,9 @@ SCENES: dict[str, tuple[Scene, ...]] = {
             ),
         ),
     ),
-    _R + "EcnMarking": (Scene(agents=(_R + "EcnMarking",), congestion_control=_R + "Dcqcn"),),
+    _L + "EcnMarking": (
+        Scene(agents=(_L + "EcnMarking",), congestion_control="ns3::dcqcn::Dcqcn"),
+    ),
 }
 
 
@@ -145,7 +147,7 @@ def scenes_of(types: Catalogue, info: TypeInfo) -> tuple[Scene, ...]:
     if types.derives(info, _L + "SwitchAgent"):
         return (Scene(agents=(info.name,)),)
     if types.derives(info, _R + "CongestionControl"):
-        return (Scene(agents=(_R + "EcnMarking",), congestion_control=info.name),)
+        return (Scene(agents=(_L + "EcnMarking",), congestion_control=info.name),)
     return (Scene(),)
 
 

@@ -160,12 +160,12 @@ CASES: dict[str, tuple[str, str, Act]] = {
     "agent after Build": (
         WHEN,
         "AddAgent came after Build",
-        lambda s: built(s).AddAgent("ns3::rdma::EcnMarking"),
+        lambda s: built(s).AddAgent("ns3::lossless::EcnMarking"),
     ),
     "congestion control after Build": (
         WHEN,
         "SetCongestionControl came after Build",
-        lambda s: built(s).SetCongestionControl("ns3::rdma::Dcqcn"),
+        lambda s: built(s).SetCongestionControl("ns3::dcqcn::Dcqcn"),
     ),
     "failure after Build": (
         WHEN,

@@ -75,7 +75,7 @@ SCHEMA = (
     kind("gfc::ConceptualGfc", FLOW_CONTROL, size("Bm", 100_000, 1), size("B0", 50_000)),
     kind("later::NeverSeenBefore", FLOW_CONTROL, attribute("Cap", "DataRate", "0bps", "DataRate")),
     kind(
-        "rdma::Dcqcn",
+        "dcqcn::Dcqcn",
         "ns3::rdma::CongestionControl",
         attribute("G", "Double", "0.004", "double 0:1"),
     ),

@@ -40,7 +40,7 @@ TUTORIAL = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")
         ("gfc", "the module in"),
         ("core", "a module of ns-3"),
         ("pfc", "ns3::lossless::Pfc has the section"),
-        ("dcqcn", "ns3::rdma::Dcqcn has the section"),
+        ("ecn-marking", "ns3::lossless::EcnMarking has the section"),
         ("topology", "experiment files have a section or key [topology]"),
         ("port", "experiment files have a section or key [port]"),
         ("switch", "means something in C++"),

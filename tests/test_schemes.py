@@ -183,11 +183,11 @@ def test_what_is_wrong_with_a_scheme_file_is_told(
 
 
 NOT_NAMED = {
-    # the set `parameters` gives them; each of its values has its source in the module
-    "dcqcn": "additive_increase alpha_interval byte_counter cnp_interval cut_on cut_on_nack"
-    " decrease_interval fast_recovery first_cnp_factor gain hyper_increase increase_interval"
-    " initial_alpha min_rate reference_rate scale target_clamp",
-    "ecn-marking": "at kmax kmin pmax reference_rate scale",
+    # the preset `parameters` gives them; its source stands in the module's presets.toml
+    "dcqcn": "additive_increase alpha_interval byte_counter clamp_target cnp_interval cut_on"
+    " decrease_interval fast_recovery gain hyper_increase increase_interval min_rate"
+    " reference_rate",
+    "ecn-marking": "at kmax kmin pmax reference_rate",
     # widths of fields, wide enough, and repeats of lost messages, of which there are none
     # and the least gap of messages on change, which are not chosen
     "credit": "counter_bits min_gap",

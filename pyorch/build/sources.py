@@ -43,6 +43,11 @@ class Module:
         """The file that says with which variants its schemes join comparisons."""
         return self.folder / "comparison.toml"
 
+    @property
+    def presets(self) -> Path:
+        """The file with named sets of parameters of its types."""
+        return self.folder / "presets.toml"
+
     def files(self, folders: Sequence[str]) -> list[Path]:
         """Return the source files of some of its folders, sorted, and its own CMakeLists.txt."""
         found = [self.folder / "CMakeLists.txt"]

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from pyorch.config.findings import Findings, Path
-from pyorch.errors import fold, suggest
+from pyorch.errors import fold, one_of, suggest
 from pyorch.units import (
     RATES,
     TIMES,
@@ -91,6 +91,11 @@ INTERFACES = {
     "congestion_control": "ns3::rdma::CongestionControl",
 }
 
+#: Sets of parameters by section and name, each {key: value as an experiment file writes it}.
+Presets = Mapping[str, Mapping[str, Mapping[str, Any]]]
+#: The key of a section that chooses one.
+PRESET = "parameters"
+
 
 def kebab_case(name: str) -> str:
     """Return "conceptual-gfc" for "ConceptualGfc"."""
@@ -112,6 +117,7 @@ class Catalogue:
     """The registered types, by the names that experiment files use."""
 
     types: tuple[TypeInfo, ...]
+    presets: Presets = field(default_factory=dict)
     # asked for again and again, by every setting of a sweep
     _lineages: dict[str, list[TypeInfo]] = field(default_factory=dict, compare=False, repr=False)
     _schemes: dict[str, dict[str, TypeInfo]] = field(
@@ -181,24 +187,38 @@ class Catalogue:
         return known
 
 
-def catalogue(schema: Iterable[TypeInfo]) -> Catalogue:
+def catalogue(schema: Iterable[TypeInfo], presets: Presets | None = None) -> Catalogue:
     """Return the catalogue of a schema (pyorch.build.load_schema)."""
-    return Catalogue(tuple(schema))
+    return Catalogue(tuple(schema), presets or {})
 
 
 def resolve_section(
     types: Catalogue, info: TypeInfo, data: object, findings: Findings, path: Path
 ) -> dict[str, str]:
-    """Return {attribute: value in ns-3's spelling} of a section, without what is wrong."""
+    """Return {attribute: value in ns-3's spelling} of a section, without what is wrong.
+
+    Values of the preset that it chooses are among them, where it gives none itself.
+    """
     if not isinstance(data, dict):
         findings.add(path, f"a table is expected (got {data!r})")
         return {}
     known = types.attributes(info)
-    values = {}
+    presets = types.presets.get(types.short_name(info.name), {})
+    values: dict[str, str] = {}
+    if presets and PRESET in data:
+        name = data[PRESET]
+        data = {key: value for key, value in data.items() if key != PRESET}
+        if isinstance(name, str) and name in presets:
+            chosen = dict(presets[name])
+            values = resolve_section(types, info, chosen, findings, (*path, PRESET))
+        else:
+            hint = suggest(str(name), presets)
+            findings.add((*path, PRESET), f"unknown preset {name!r}", one_of(presets), hint)
     for key, value in data.items():
         attribute = known.get(key)
         if attribute is None:
-            findings.unknown((*path, key), "key", key, known)
+            allowed = [*known, PRESET] if presets else known
+            findings.unknown((*path, key), "key", key, allowed)
             continue
         try:
             values[attribute.name] = spell(attribute, value)

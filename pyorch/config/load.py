@@ -20,6 +20,7 @@ from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
 from pyorch.config.naming import claim, name_outside
 from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
+from pyorch.config.presets import read_presets
 from pyorch.config.schemes import Scheme, environment, load_schemes
 from pyorch.config.setting import KEYS, Resolver, canonical_param, is_whole
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
@@ -59,7 +60,7 @@ def load_experiment(
     label = _label(file, paths)
     document = _with_included(read_toml(file, label), file, label)
     given, problems = parse_overrides(overrides)
-    types = None if schema is None else catalogue(schema)
+    types = None if schema is None else catalogue(schema, read_presets(paths))
     resolver = Resolver(name, file.parent, paths.experiments / "workloads", types)
     loader = _Loader(resolver, Findings(label, problems=problems), document, given, paths)
     return loader.load(file)

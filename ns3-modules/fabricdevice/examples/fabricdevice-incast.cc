@@ -83,9 +83,9 @@ main(int argc, char* argv[])
     sim.AddFlowControl(flowControl);
     if (dctcp)
     {
-        sim.AddAgent("ns3::rdma::EcnMarking");
-        sim.SetAttribute("ns3::rdma::EcnMarking", "Kmin", "65000");
-        sim.SetAttribute("ns3::rdma::EcnMarking", "Kmax", "65000");
+        sim.AddAgent("ns3::lossless::EcnMarking");
+        sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "65000");
+        sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "65000");
     }
     const uint32_t hosts = senders + 1;
     std::vector<uint8_t> kinds(hosts, 0);

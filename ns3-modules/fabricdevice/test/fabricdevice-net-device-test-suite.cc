@@ -17,12 +17,12 @@
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-address-helper.h"
+#include "ns3/lossless-ecn-marking.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/neighbor-cache-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
 #include "ns3/queue-disc.h"
-#include "ns3/rdma-ecn-marking.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -626,10 +626,10 @@ class HeaderTest : public TestCase
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
         Config::SetDefault("ns3::Ipv4L3Protocol::DefaultTtl", UintegerValue(ttl));
         lan.helper.SetDeviceAttribute("RoutedHops", BooleanValue(routed));
-        lan.fabric->AddAgent("ns3::rdma::EcnMarking");
-        lan.fabric->SetAttribute("ns3::rdma::EcnMarking", "At", "Enqueue");
-        lan.fabric->SetAttribute("ns3::rdma::EcnMarking", "Kmin", "0");
-        lan.fabric->SetAttribute("ns3::rdma::EcnMarking", "Kmax", "0");
+        lan.fabric->AddAgent("ns3::lossless::EcnMarking");
+        lan.fabric->SetAttribute("ns3::lossless::EcnMarking", "At", "Enqueue");
+        lan.fabric->SetAttribute("ns3::lossless::EcnMarking", "Kmin", "0");
+        lan.fabric->SetAttribute("ns3::lossless::EcnMarking", "Kmax", "0");
         lan.Star(2);
         lan.Echo(0, 1, 100, 10, tos);
         lan.nodes.Get(1)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
@@ -640,7 +640,7 @@ class HeaderTest : public TestCase
                          .GetCounters()
                          .byCause[static_cast<std::size_t>(lossless::DropCause::TTL)];
         const auto& agent =
-            dynamic_cast<const rdma::EcnMarking&>(*lan.fabric->GetNode(2).GetAgents().front());
+            dynamic_cast<const lossless::EcnMarking&>(*lan.fabric->GetNode(2).GetAgents().front());
         m_marked = agent.GetMarked();
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(false));
         return m_arrived;
@@ -702,9 +702,9 @@ class DctcpTest : public TestCase
                                TypeIdValue(TcpDctcp::GetTypeId()));
         }
         lan.fabric->SetAttribute("ns3::lossless::SharedBuffer", "LossyPool", "400000");
-        lan.fabric->AddAgent("ns3::rdma::EcnMarking");
-        lan.fabric->SetAttribute("ns3::rdma::EcnMarking", "Kmin", "30000");
-        lan.fabric->SetAttribute("ns3::rdma::EcnMarking", "Kmax", "30000");
+        lan.fabric->AddAgent("ns3::lossless::EcnMarking");
+        lan.fabric->SetAttribute("ns3::lossless::EcnMarking", "Kmin", "30000");
+        lan.fabric->SetAttribute("ns3::lossless::EcnMarking", "Kmax", "30000");
         lan.Star(4);
         std::vector<Ptr<PacketSink>> sinks;
         for (uint32_t src = 1; src < 4; ++src)
@@ -721,7 +721,7 @@ class DctcpTest : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(lan.problems, "", "conserved");
         const auto& agent =
-            dynamic_cast<const rdma::EcnMarking&>(*lan.fabric->GetNode(4).GetAgents().front());
+            dynamic_cast<const lossless::EcnMarking&>(*lan.fabric->GetNode(4).GetAgents().front());
         NS_TEST_EXPECT_MSG_EQ(m_marked, agent.GetMarked(), "every mark arrives");
         NS_TEST_EXPECT_MSG_EQ((m_marked > 0), dctcp, "DCTCP alone is marked");
         return lan.Dropped();

@@ -28,6 +28,32 @@ namespace tests
 namespace
 {
 
+/// A congestion control that answers every marked packet with a CNP.
+class Teller : public CongestionControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::Teller")
+                                .SetParent<CongestionControl>()
+                                .SetGroupName("tests")
+                                .AddConstructor<Teller>();
+        return tid;
+    }
+
+    bool NotifyData(const lossless::Frame& frame) override
+    {
+        return frame.ecn == 3;
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Teller);
+
 /**
  * @brief Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
  *
@@ -57,12 +83,11 @@ class Clos : public Network
         sim.AddFlowControl("ns3::lossless::Pfc");
         if (marking)
         {
-            sim.SetCongestionControl("ns3::rdma::Dcqcn");
-            sim.SetAttribute("ns3::rdma::Dcqcn", "Notification", "Paced");
-            sim.AddAgent("ns3::rdma::EcnMarking");
-            sim.SetAttribute("ns3::rdma::EcnMarking", "Kmin", "1");
-            sim.SetAttribute("ns3::rdma::EcnMarking", "Kmax", "2");
-            sim.SetAttribute("ns3::rdma::EcnMarking", "Pmax", "1");
+            sim.SetCongestionControl("ns3::rdma::tests::Teller");
+            sim.AddAgent("ns3::lossless::EcnMarking");
+            sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "1");
+            sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "2");
+            sim.SetAttribute("ns3::lossless::EcnMarking", "Pmax", "1");
         }
         Nodes(8, 7);
         for (uint32_t host = 0; host < 8; ++host)

@@ -3,11 +3,7 @@
  */
 #include "rdma-test-network.h"
 
-#include "ns3/double.h"
-#include "ns3/enum.h"
-#include "ns3/integer.h"
-#include "ns3/rdma-ecn-marking.h"
-#include "ns3/string.h"
+#include "ns3/lossless-ecn-marking.h"
 #include "ns3/test.h"
 
 #include <algorithm>
@@ -26,6 +22,7 @@ namespace rdma
 namespace tests
 {
 
+using lossless::EcnMarking;
 using lossless::Frame;
 using lossless::FrameKind;
 using lossless::NowPs;
@@ -274,11 +271,11 @@ class ProbabilityTest : public TestCase
         for (const auto& [gbps, at] : settings)
         {
             const double scale = static_cast<double>(gbps) / 25;
-            const double marked = Overload({{"At", at}}, gbps);
+            const double marked = Overload({{"At", at}, {"ReferenceRate", "25Gbps"}}, gbps);
             Compare(100e3 * scale,
                     400e3 * scale,
                     0.2,
-                    "HPCC set at " + std::to_string(gbps) + " Gb/s, " + at);
+                    "scaled to " + std::to_string(gbps) + " Gb/s, " + at);
             const auto& looks = WatchedMarking::g_looks;
             NS_TEST_EXPECT_MSG_EQ(
                 marked,
@@ -291,7 +288,7 @@ class ProbabilityTest : public TestCase
         Compare(200e3, 600e3, 0, "Pmax 0: none up to Kmax");
         Overload({{"Kmin", "300000"}, {"Kmax", "300000"}}, 100);
         Compare(300e3, 300e3, 0, "a step");
-        Overload({{"Kmin", "20000"}, {"Kmax", "100000"}, {"Scale", "Line"}}, 100);
+        Overload({{"Kmin", "20000"}, {"Kmax", "100000"}, {"ReferenceRate", "25Gbps"}}, 100);
         Compare(80e3, 400e3, 0.2, "given for 25 Gb/s and scaled");
         const auto deaf = [](Network& net) { net.Set("QueuePair", "EcnCapable", "false"); };
         NS_TEST_EXPECT_MSG_EQ(Overload({}, 100, 1, deaf), 0, "frames that are not capable");
@@ -374,63 +371,28 @@ class DelayTest : public TestCase
 
 /**
  * @ingroup rdma-tests
- * @brief Thresholds and where they come from.
+ * @brief Thresholds that cannot be.
  */
 class ThresholdTest : public TestCase
 {
   public:
     ThresholdTest()
-        : TestCase(
-              "thresholds come from the set, scaled as its origin does, unless given; impossible "
-              "ones are refused")
+        : TestCase("impossible thresholds are refused, with the rate at which they are")
     {
     }
 
   private:
     void DoRun() override
     {
-        for (const int64_t gbps : {10, 25, 40, 50, 100, 200, 400})
-        {
-            const uint64_t rate = static_cast<uint64_t>(gbps) * GBPS;
-            const auto hpcc = CreateObject<EcnMarking>();
-            NS_TEST_EXPECT_MSG_EQ(hpcc->GetKmin(rate), 100'000 * gbps / 25, "kmin_map");
-            NS_TEST_EXPECT_MSG_EQ(hpcc->GetKmax(rate), 400'000 * gbps / 25, "kmax_map");
-            NS_TEST_EXPECT_MSG_EQ(hpcc->GetPmax(), 0.2, "pmax_map");
-            hpcc->SetAttribute("Kmin", IntegerValue(0));
-            hpcc->SetAttribute("Pmax", DoubleValue(0));
-            NS_TEST_EXPECT_MSG_EQ(hpcc->GetKmin(rate), 0, "0 is a value");
-            NS_TEST_EXPECT_MSG_EQ(hpcc->GetPmax(), 0, "0 is a value");
-            const auto paper = CreateObject<EcnMarking>();
-            paper->SetAttribute("Parameters", StringValue("Paper"));
-            NS_TEST_EXPECT_MSG_EQ(paper->GetKmin(rate), 5'000, "does not scale");
-            NS_TEST_EXPECT_MSG_EQ(paper->GetKmax(rate), 200'000, "does not scale");
-            NS_TEST_EXPECT_MSG_EQ((paper->GetAt() == EcnMarking::At::ENQUEUE), true, "at enqueue");
-        }
         Network net;
-        net.sim.SetAttribute("ns3::rdma::EcnMarking", "Kmin", "500000");
-        net.sim.AddAgent("ns3::rdma::EcnMarking");
+        net.sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "500000");
+        net.sim.AddAgent("ns3::lossless::EcnMarking");
         net.sim.AddFlowControl("ns3::lossless::Pfc");
         net.Star(2, 25 * GBPS, US);
         net.sim.Build();
         NS_TEST_EXPECT_MSG_NE(net.sim.Check().find("Kmin 500000 B is above Kmax 400000 B"),
                               std::string::npos,
                               net.sim.Check());
-        net.sim.Finish();
-        for (const auto& [pmax, refused] : std::map<std::string, bool>{{"-1", false},
-                                                                       {"-0.999", true},
-                                                                       {"-0.01", true},
-                                                                       {"0", false}})
-        {
-            Network odd;
-            odd.sim.SetAttribute("ns3::rdma::EcnMarking", "Pmax", pmax);
-            odd.sim.AddAgent("ns3::rdma::EcnMarking");
-            odd.sim.AddFlowControl("ns3::lossless::Pfc");
-            odd.Star(2, 25 * GBPS, US);
-            odd.sim.Build();
-            NS_TEST_EXPECT_MSG_EQ((odd.sim.Check().find("is no probability") != std::string::npos),
-                                  refused,
-                                  "Pmax " << pmax << ": " << odd.sim.Check());
-        }
     }
 };
 

@@ -1071,13 +1071,13 @@ class CombinedTest : public TestCase
         for (const bool plain : {false, true})
         {
             Network net(plain);
-            net.sim.AddAgent("ns3::rdma::EcnMarking");
-            net.sim.SetCongestionControl("ns3::rdma::Dcqcn");
+            net.sim.AddAgent("ns3::lossless::EcnMarking");
+            net.sim.SetCongestionControl("ns3::dcqcn::Dcqcn");
             net.sim.AddFlowControl("ns3::lossless::Pfc");
             net.SetPoint("Threshold", "40000");
-            net.sim.SetAttribute("ns3::rdma::EcnMarking", "Kmin", "20000");
-            net.sim.SetAttribute("ns3::rdma::EcnMarking", "Kmax", "20000");
-            net.sim.SetAttribute("ns3::rdma::EcnMarking", "Pmax", "1");
+            net.sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "20000");
+            net.sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "20000");
+            net.sim.SetAttribute("ns3::lossless::EcnMarking", "Pmax", "1");
             net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
             net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "6000");
             net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Xon", "4500");

@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "rdma-test-network.h"
+#include "../../rdma/test/rdma-test-network.h"
 
-#include "ns3/rdma-dcqcn.h"
+#include "ns3/dcqcn.h"
+#include "ns3/rdma-queue-pair.h"
 #include "ns3/test.h"
 
 #include <algorithm>
@@ -13,14 +14,14 @@
 
 /**
  * @file
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * DCQCN's sender and receiver against sequences computed by hand, a second model with real timers,
  * and whole networks with and without PFC.
  */
 
 namespace ns3
 {
-namespace rdma
+namespace dcqcn
 {
 namespace tests
 {
@@ -29,14 +30,46 @@ using lossless::Frame;
 using lossless::FrameKind;
 using lossless::NEVER;
 using lossless::NowPs;
+using rdma::QueuePair;
+using rdma::tests::Network;
 
 namespace
 {
 
-constexpr int64_t US = 1'000'000;                    //!< ps
-constexpr uint64_t GBPS = 1'000'000'000;             //!< bit/s
-const char* const DCQCN = "ns3::rdma::Dcqcn";        //!< type
-const char* const MARKING = "ns3::rdma::EcnMarking"; //!< type
+constexpr int64_t US = 1'000'000;                        //!< ps
+constexpr uint64_t GBPS = 1'000'000'000;                 //!< bit/s
+const char* const DCQCN = "ns3::dcqcn::Dcqcn";           //!< type
+const char* const MARKING = "ns3::lossless::EcnMarking"; //!< type
+
+/// Attributes of DCQCN in ns-3's spelling.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// presets.toml's "paper".
+const Settings PAPER{{"Notification", "Paced"},
+                     {"CutOn", "Cnp"},
+                     {"DecreaseInterval", "0us"},
+                     {"AlphaInterval", "55us"},
+                     {"IncreaseInterval", "55us"},
+                     {"ByteCounter", "10000000"},
+                     {"FastRecovery", "5"},
+                     {"AdditiveIncrease", "40Mbps"},
+                     {"HyperIncrease", "400Mbps"},
+                     {"MinRate", "10Mbps"},
+                     {"ClampTarget", "true"}};
+
+/**
+ * @brief The paper's values, with others.
+ *
+ * @param values what differs
+ * @return all
+ */
+Settings
+Paper(const Settings& values)
+{
+    Settings all = PAPER;
+    all.insert(all.end(), values.begin(), values.end());
+    return all;
+}
 
 /// A cut or an increase.
 struct Change
@@ -51,7 +84,7 @@ struct Change
 } // namespace
 
 /**
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * @brief DCQCN that the test feeds with notifications and bytes, and that keeps its history.
  */
 class FedDcqcn : public Dcqcn
@@ -64,7 +97,7 @@ class FedDcqcn : public Dcqcn
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::FedDcqcn")
+        static TypeId tid = TypeId("ns3::dcqcn::tests::FedDcqcn")
                                 .SetParent<Dcqcn>()
                                 .SetGroupName("tests")
                                 .AddConstructor<FedDcqcn>();
@@ -132,14 +165,14 @@ struct Fed : Network
      * @param line rate of its links in bit/s
      * @param values attributes of DCQCN in ns-3's spelling
      */
-    Fed(uint64_t line, const std::vector<std::pair<std::string, std::string>>& values)
+    Fed(uint64_t line, const Settings& values)
     {
         for (const auto& [name, value] : values)
         {
-            sim.SetAttribute("ns3::rdma::tests::FedDcqcn", name, value);
+            sim.SetAttribute("ns3::dcqcn::tests::FedDcqcn", name, value);
         }
         sim.AddFlowControl("ns3::lossless::Pfc");
-        sim.SetCongestionControl("ns3::rdma::tests::FedDcqcn");
+        sim.SetCongestionControl("ns3::dcqcn::tests::FedDcqcn");
         sim.SetDeadlockTest(0, false); // its looks are events
         Star(2, line, US);
         Flow(0, 1, 0, 0, 3, 1000);
@@ -204,7 +237,7 @@ Show(const std::vector<Change>& changes)
 } // namespace
 
 /**
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * @brief Rate sequences computed by hand.
  */
 class HandComputedTest : public TestCase
@@ -232,11 +265,11 @@ class HandComputedTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ((got == expected), true, what << ": " << Show(got));
     }
 
-    /// The paper's set, timer only: two cuts, five halvings, one AI, then HAI, then alpha =
+    /// The paper's values, timer only: two cuts, five halvings, one AI, then HAI, then alpha =
     /// (1-g)^8.
     void TimerOnly()
     {
-        Fed net(40 * GBPS, {{"Parameters", "Paper"}, {"ByteCounter", "0"}});
+        Fed net(40 * GBPS, Paper({{"ByteCounter", "0"}}));
         Fed::NotifyAt({100 * US, 150 * US, 600 * US});
         Compare(net.Run(601 * US),
                 {{100 * US, 20'000'000'000, 40'000'000'000},
@@ -257,11 +290,10 @@ class HandComputedTest : public TestCase
     void BytesAndTimer()
     {
         Fed net(100 * GBPS,
-                {{"Parameters", "Paper"},
-                 {"ByteCounter", "3000"},
-                 {"FastRecovery", "2"},
-                 {"AdditiveIncrease", "100000000bps"},
-                 {"HyperIncrease", "1000000000bps"}});
+                Paper({{"ByteCounter", "3000"},
+                       {"FastRecovery", "2"},
+                       {"AdditiveIncrease", "100000000bps"},
+                       {"HyperIncrease", "1000000000bps"}}));
         Fed::NotifyAt({0, 1 * US});
         // Frames that were sent before the cut do not count; a sum that passes the counter keeps
         // the rest.
@@ -289,13 +321,13 @@ class HandComputedTest : public TestCase
      * @brief The target after a second cut, an increase by bytes, a third cut, an increase by the
      * timer and a fourth cut.
      *
-     * @param clamp option
+     * @param clamp ClampTarget
      * @param targets after the four cuts (Gb/s)
      */
-    void Clamps(const std::string& clamp, const std::array<double, 4>& targets)
+    void Clamps(bool clamp, const std::array<double, 4>& targets)
     {
         Fed net(64 * GBPS,
-                {{"Parameters", "Paper"}, {"ByteCounter", "1000"}, {"TargetClamp", clamp}});
+                Paper({{"ByteCounter", "1000"}, {"ClampTarget", clamp ? "true" : "false"}}));
         Fed::NotifyAt({0, 1 * US, 3 * US, 60 * US});
         Fed::At(2 * US, [](FedDcqcn& dcqcn) { dcqcn.Send(1000); });
         const auto history = net.Run(61 * US);
@@ -310,7 +342,7 @@ class HandComputedTest : public TestCase
         }
     }
 
-    /// The HPCC set at 25 Gb/s: the first look is 4 us after the first notification, with alpha
+    /// The defaults at 25 Gb/s: the first look is 4 us after the first notification, with alpha
     /// (255/256)^4; the target stays; then one halving, AI, HAI.
     void Hpcc()
     {
@@ -324,7 +356,7 @@ class HandComputedTest : public TestCase
                 {{14 * US, cut, 25'000'000'000},
                  {314 * US, fast, 25'000'000'000},
                  {614 * US, next, 25'000'000'000}},
-                "HPCC set");
+                "HPCC simulator's values");
         NS_TEST_EXPECT_MSG_EQ_TOL(FedDcqcn::g_last->GetAlpha(),
                                   std::pow(255.0 / 256, 605),
                                   1e-12,
@@ -334,7 +366,7 @@ class HandComputedTest : public TestCase
     /// Rmin holds, the rate comes back to the line exactly, and then nothing is scheduled any more.
     void Ends()
     {
-        Fed net(10 * GBPS, {{"Parameters", "Paper"}, {"MinRate", "3000000000bps"}});
+        Fed net(10 * GBPS, Paper({{"MinRate", "3000000000bps"}}));
         Fed::NotifyAt({0, 50 * US, 100 * US});
         const auto history = net.Run(10'000 * US);
         NS_TEST_EXPECT_MSG_EQ(history[1].current, 3 * GBPS, "Rmin instead of 2.5 Gb/s");
@@ -352,32 +384,20 @@ class HandComputedTest : public TestCase
                                     "an unlimited flow has no timers");
     }
 
-    /// Factor and alpha of the first notification.
-    void First()
-    {
-        Fed net(100 * GBPS,
-                {{"Parameters", "Paper"}, {"FirstCnpFactor", "0.5"}, {"InitialAlpha", "0.5"}});
-        Fed::NotifyAt({0});
-        Compare(net.Run(1 * US),
-                {{0, 50'000'000'000, 50'000'000'000}, {0, 37'500'000'000, 50'000'000'000}},
-                "first notification");
-        NS_TEST_EXPECT_MSG_EQ_TOL(FedDcqcn::g_last->GetAlpha(),
-                                  0.5 * 255 / 256 + 1.0 / 256,
-                                  1e-15,
-                                  "and alpha moved towards 1");
-    }
-
     /// A least time between cuts; alpha moves with every notification.
     void LeastTime()
     {
-        Fed net(32 * GBPS,
-                {{"Parameters", "Paper"}, {"DecreaseInterval", "20us"}, {"InitialAlpha", "0"}});
-        Fed::NotifyAt({0, 10 * US, 19 * US, 20 * US});
-        const double alpha = 1 - std::pow(255.0 / 256, 3);
-        Compare(net.Run(21 * US),
-                {{0, 32'000'000'000, 32'000'000'000},
-                 {20 * US, static_cast<uint64_t>(32e9 * (1 - alpha / 2)), 32'000'000'000}},
-                "least time between cuts");
+        Fed net(32 * GBPS, Paper({{"DecreaseInterval", "200us"}, {"Gain", "0.5"}}));
+        // alpha: 1 at first, halved at 55 and 110 us, then 5/8 and 13/16 by two notifications
+        Fed::NotifyAt({0, 120 * US, 154 * US, 200 * US});
+        const auto history = net.Run(201 * US);
+        NS_TEST_ASSERT_MSG_EQ(history.front().current, 16 * GBPS, "the first cuts by half");
+        // increases at 55, 110 and 165 us: 24, 28, 30 Gb/s
+        NS_TEST_ASSERT_MSG_EQ(history.size(), 5, "one cut in 200 us: " << Show(history));
+        NS_TEST_EXPECT_MSG_EQ(history.back().time, 200 * US, "and one then");
+        NS_TEST_EXPECT_MSG_EQ(history.back().current,
+                              static_cast<uint64_t>(30e9 * (1 - 13.0 / 32)),
+                              "alpha moved with every notification");
     }
 
     void DoRun() override
@@ -385,18 +405,16 @@ class HandComputedTest : public TestCase
         TimerOnly();
         BytesAndTimer();
         // Rates: 64 -> 32 -> 16; bytes: half-way to the target; timer: half-way again.
-        Clamps("Always", {64, 32, 24, 12 * (1 + 1.0 / 2)});
-        Clamps("AfterIncrease", {64, 64, 40, 30});
-        Clamps("AfterTimer", {64, 64, 64, 42});
+        Clamps(true, {64, 32, 24, 12 * (1 + 1.0 / 2)});
+        Clamps(false, {64, 64, 40, 30});
         Hpcc();
         Ends();
-        First();
         LeastTime();
     }
 };
 
 /**
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * @brief The sender with the HPCC simulator's timers, which tick whether or not there is anything
  * to do, against Dcqcn, which schedules only what is needed.
  */
@@ -504,9 +522,15 @@ class SecondModelTest : public TestCase
                     time += 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(scale));
                 }
                 times.front() &= ~1LL;
-                Fed net(
-                    gbps * GBPS,
-                    {{"Parameters", paper ? "HpccPaper" : "Hpcc"}, {"Notification", "PerPacket"}});
+                Settings values{{"Notification", "PerPacket"}, {"ReferenceRate", "25Gbps"}};
+                if (paper)
+                {
+                    values.insert(values.end(),
+                                  {{"DecreaseInterval", "50us"},
+                                   {"AlphaInterval", "50us"},
+                                   {"IncreaseInterval", "55us"}});
+                }
+                Fed net(gbps * GBPS, values);
                 Fed::NotifyAt(times);
                 const auto got = net.Run(until);
                 const auto expected = Model(gbps * GBPS,
@@ -530,7 +554,7 @@ class SecondModelTest : public TestCase
 };
 
 /**
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * @brief What the receiver sends, and what the sender takes as a notification.
  */
 class NotificationTest : public TestCase
@@ -569,33 +593,23 @@ class NotificationTest : public TestCase
         return answers;
     }
 
-    /// An ACK with the bit counts in one mode only; a NACK counts if told to.
+    /// An ACK or a NACK counts in one mode only, and if it has the bit.
     void Bits()
     {
         for (const bool bit : {false, true})
         {
-            for (const bool nack : {false, true})
+            Fed net(100 * GBPS, {{"Notification", bit ? "AckBit" : "Paced"}, {"CutOn", "Cnp"}});
+            for (const FrameKind kind : {FrameKind::ACK, FrameKind::NACK})
             {
-                Fed net(100 * GBPS,
-                        {{"Notification", bit ? "AckBit" : "Paced"},
-                         {"CutOn", "Cnp"},
-                         {"CutOnNack", nack ? "true" : "false"}});
-                Fed::At(10 * US, [](FedDcqcn& dcqcn) {
+                Fed::At(kind == FrameKind::ACK ? 10 * US : 20 * US, [kind](FedDcqcn& dcqcn) {
                     Frame frame;
-                    frame.kind = FrameKind::ACK;
+                    frame.kind = kind;
                     dcqcn.NotifyAck(frame);
                     frame.ecn = 3;
                     dcqcn.NotifyAck(frame);
                 });
-                Fed::At(20 * US, [](FedDcqcn& dcqcn) {
-                    Frame frame;
-                    frame.kind = FrameKind::NACK;
-                    dcqcn.NotifyAck(frame);
-                });
-                NS_TEST_EXPECT_MSG_EQ(net.Run(30 * US).size(),
-                                      (bit ? 1U : 0U) + (nack ? 1U : 0U),
-                                      "bit " << bit << ", NACK " << nack);
             }
+            NS_TEST_EXPECT_MSG_EQ(net.Run(30 * US).size(), (bit ? 2U : 0U), "bit " << bit);
         }
     }
 
@@ -605,8 +619,10 @@ class NotificationTest : public TestCase
         Network net;
         net.Set("QueuePair", "AnswerClass", 5);
         net.Set("QueuePair", "AckEvery", 4);
-        net.sim.SetAttribute(DCQCN, "Parameters", "Paper");
-        net.sim.SetAttribute(DCQCN, "IncreaseInterval", "5us");
+        for (const auto& [name, value] : Paper({{"IncreaseInterval", "5us"}}))
+        {
+            net.sim.SetAttribute(DCQCN, name, value);
+        }
         net.sim.SetAttribute(MARKING, "Kmin", "20000");
         net.sim.SetAttribute(MARKING, "Kmax", "20000");
         net.sim.AddFlowControl("ns3::lossless::Pfc");
@@ -652,79 +668,46 @@ class NotificationTest : public TestCase
 };
 
 /**
- * @ingroup rdma-tests
- * @brief Parameter sets and what wins over them.
+ * @ingroup dcqcn-tests
+ * @brief The line's rate in the parameters, and those that cannot be.
  */
 class ParametersTest : public TestCase
 {
   public:
     ParametersTest()
-        : TestCase("sets scale with the line as their origin does; what is given explicitly wins")
+        : TestCase("increases grow with the line from the reference rate on, or with none not; a "
+                   "timer needs its period")
     {
     }
 
   private:
     /**
-     * @brief Values in force.
+     * @brief By how much the target grows in the first additive increase.
      *
      * @param line bit/s
-     * @param values attributes
-     * @return them
+     * @param reference attribute ReferenceRate
+     * @return bit/s
      */
-    static DcqcnValues Of(uint64_t line,
-                          const std::vector<std::pair<std::string, std::string>>& values)
+    static uint64_t Growth(uint64_t line, const std::string& reference)
     {
-        Fed net(line, values);
-        net.Run(US);
-        return FedDcqcn::g_last->GetValues();
+        Fed net(line,
+                Paper({{"ByteCounter", "0"}, {"FastRecovery", "0"}, {"ReferenceRate", reference}}));
+        Fed::NotifyAt({0, 1 * US}); // the second cut moves the target away from the line's rate
+        const auto history = net.Run(57 * US);
+        return history.back().target - line / 2;
     }
 
     void DoRun() override
     {
         for (const uint64_t gbps : {10, 25, 40, 50, 100, 200, 400})
         {
-            const auto hpcc = Of(gbps * GBPS, {});
-            NS_TEST_EXPECT_MSG_EQ(hpcc.additiveIncrease, 5'000'000 * gbps / 25, "ai of run.py");
-            NS_TEST_EXPECT_MSG_EQ(hpcc.hyperIncrease, 50'000'000 * gbps / 25, "hai of run.py");
-            NS_TEST_EXPECT_MSG_EQ(hpcc.minRate, 1 * GBPS, "MIN_RATE of run.py");
-            const auto paper = Of(gbps * GBPS, {{"Parameters", "Paper"}});
-            NS_TEST_EXPECT_MSG_EQ(paper.additiveIncrease, 40'000'000, "does not scale");
+            NS_TEST_EXPECT_MSG_EQ(Growth(gbps * GBPS, "0bps"), 40'000'000, "on any line");
+            NS_TEST_EXPECT_MSG_EQ(Growth(gbps * GBPS, "25Gbps"), 40'000'000 * gbps / 25, "scaled");
         }
-        const auto given = Of(100 * GBPS,
-                              {{"AdditiveIncrease", "7000000bps"},
-                               {"AlphaInterval", "3us"},
-                               {"DecreaseInterval", "5us"},
-                               {"IncreaseInterval", "9us"},
-                               {"ByteCounter", "12345"},
-                               {"FastRecovery", "0"},
-                               {"MinRate", "2000000bps"},
-                               {"CutOn", "Cnp"},
-                               {"Notification", "PerPacket"},
-                               {"TargetClamp", "Always"}});
-        NS_TEST_EXPECT_MSG_EQ(given.additiveIncrease, 7'000'000, "as given, not scaled");
-        NS_TEST_EXPECT_MSG_EQ(given.hyperIncrease, 200'000'000, "of the set, scaled");
-        NS_TEST_EXPECT_MSG_EQ(given.alphaInterval, 3 * US, "as given");
-        NS_TEST_EXPECT_MSG_EQ(given.decreaseInterval, 5 * US, "as given");
-        NS_TEST_EXPECT_MSG_EQ(given.increaseInterval, 9 * US, "as given");
-        NS_TEST_EXPECT_MSG_EQ(given.byteCounter, 12'345, "as given");
-        NS_TEST_EXPECT_MSG_EQ(given.fastRecovery, 0, "as given");
-        NS_TEST_EXPECT_MSG_EQ(given.minRate, 2'000'000, "as given");
-        NS_TEST_EXPECT_MSG_EQ((given.cutOn == DcqcnValues::CutOn::CNP), true, "as given");
-        NS_TEST_EXPECT_MSG_EQ((given.clamp == DcqcnValues::Clamp::ALWAYS), true, "as given");
-        const auto scaled = Of(100 * GBPS, {{"AdditiveIncrease", "7000000bps"}, {"Scale", "Line"}});
-        NS_TEST_EXPECT_MSG_EQ(scaled.additiveIncrease, 28'000'000, "scaled if told to");
-        const auto fixed = Of(100 * GBPS, {{"Scale", "None"}});
-        NS_TEST_EXPECT_MSG_EQ(fixed.hyperIncrease, 50'000'000, "not scaled if told not to");
-        // The paper cuts at CNPs: with a timer it has no period to look at.
         for (const bool given : {false, true})
         {
             Network net;
-            net.sim.SetAttribute(DCQCN, "Parameters", "Paper");
-            net.sim.SetAttribute(DCQCN, "CutOn", "Timer");
-            if (given)
-            {
-                net.sim.SetAttribute(DCQCN, "DecreaseInterval", "50us");
-            }
+            net.sim.SetAttribute(DCQCN, "DecreaseInterval", given ? "50us" : "0us");
             net.sim.AddFlowControl("ns3::lossless::Pfc");
             net.sim.SetCongestionControl(DCQCN);
             net.Star(2, 40 * GBPS, US);
@@ -739,7 +722,7 @@ class ParametersTest : public TestCase
 };
 
 /**
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * @brief Whole networks.
  */
 class NetworkTest : public TestCase
@@ -767,20 +750,18 @@ class NetworkTest : public TestCase
      * at other rates.
      *
      * @param gbps line
-     * @param set parameters
      * @param seed of the run
      * @return what came
      */
-    Shares Share(uint64_t gbps, const std::string& set, uint64_t seed)
+    Shares Share(uint64_t gbps, uint64_t seed)
     {
         Network net(seed);
         const int64_t end = 12'000 * US;
-        net.sim.SetAttribute(DCQCN, "Parameters", set);
-        net.sim.SetAttribute(MARKING, "Parameters", set);
-        // Larger steps than the set's, to converge within the run.
+        net.sim.SetAttribute(MARKING, "ReferenceRate", "25Gbps");
+        // Larger steps than usual, to converge within the run.
         net.sim.SetAttribute(DCQCN, "AdditiveIncrease", "50000000bps");
         net.sim.SetAttribute(DCQCN, "HyperIncrease", "250000000bps");
-        net.sim.SetAttribute(DCQCN, "Scale", "Line");
+        net.sim.SetAttribute(DCQCN, "ReferenceRate", "25Gbps");
         net.sim.AddFlowControl("ns3::lossless::Pfc");
         net.sim.AddAgent(MARKING);
         net.sim.SetCongestionControl(DCQCN);
@@ -844,10 +825,9 @@ class NetworkTest : public TestCase
         }
         if (dcqcn)
         {
-            // Marks must come before the pool is full: it is an eighth of what the set expects.
+            // Marks must come before the pool is full: it is an eighth of the usual one.
             net.sim.SetAttribute(MARKING, "Kmin", "5000");
             net.sim.SetAttribute(MARKING, "Kmax", "20000");
-            net.sim.SetAttribute(DCQCN, "CutOnNack", "true");
             net.sim.AddAgent(MARKING);
             net.sim.SetCongestionControl(DCQCN);
         }
@@ -862,7 +842,7 @@ class NetworkTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", what);
         NS_TEST_EXPECT_MSG_EQ(net.Number("flows_finished"), 8, what << ": all finish");
         NS_TEST_EXPECT_MSG_EQ(net.Number("delivered_bytes"), 1'600'000, what << ": once each");
-        NS_TEST_EXPECT_MSG_EQ(net.Number("cnps_sent"), 0, "the HPCC set sends no CNPs");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("cnps_sent"), 0, "with AckBit there are no CNPs");
         return net.Number("retransmitted_bytes");
     }
 
@@ -876,9 +856,12 @@ class NetworkTest : public TestCase
     std::array<int64_t, 2> OnTheWire(uint64_t window)
     {
         Network net;
-        net.sim.SetAttribute("ns3::rdma::tests::FedDcqcn", "Parameters", "Paper");
+        for (const auto& [name, value] : PAPER)
+        {
+            net.sim.SetAttribute("ns3::dcqcn::tests::FedDcqcn", name, value);
+        }
         net.sim.AddFlowControl("ns3::lossless::Pfc");
-        net.sim.SetCongestionControl("ns3::rdma::tests::FedDcqcn");
+        net.sim.SetCongestionControl("ns3::dcqcn::tests::FedDcqcn");
         net.Set("Port", "ClassService", "Dwrr");
         net.Set("SharedBuffer", "LosslessClasses", 24);
         net.Star(3, 40 * GBPS, US);
@@ -940,7 +923,7 @@ class NetworkTest : public TestCase
     {
         for (const uint64_t gbps : {10, 25, 100, 400})
         {
-            const Shares shares = Share(gbps, "Hpcc", 1);
+            const Shares shares = Share(gbps, 1);
             NS_TEST_EXPECT_MSG_GT(shares.marked, 0, "there are marks");
             NS_TEST_EXPECT_MSG_EQ_TOL(shares.goodput[0] / shares.goodput[1],
                                       1,
@@ -951,9 +934,9 @@ class NetworkTest : public TestCase
                                       0.1,
                                       gbps << " Gb/s: the rates add up to the line's");
         }
-        const Shares first = Share(25, "Hpcc", 1);
-        const Shares again = Share(25, "Hpcc", 1);
-        const Shares other = Share(25, "Hpcc", 2);
+        const Shares first = Share(25, 1);
+        const Shares again = Share(25, 1);
+        const Shares other = Share(25, 2);
         NS_TEST_EXPECT_MSG_EQ((first.times == again.times && first.rates == again.rates),
                               true,
                               "the same seed gives the same run");
@@ -970,14 +953,14 @@ class NetworkTest : public TestCase
 };
 
 /**
- * @ingroup rdma-tests
+ * @ingroup dcqcn-tests
  * @brief Tests of Dcqcn.
  */
 class DcqcnTestSuite : public TestSuite
 {
   public:
     DcqcnTestSuite()
-        : TestSuite("rdma-dcqcn", Type::UNIT)
+        : TestSuite("dcqcn-rate", Type::UNIT)
     {
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
@@ -990,5 +973,5 @@ class DcqcnTestSuite : public TestSuite
 static DcqcnTestSuite g_dcqcnTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace dcqcn
 } // namespace ns3

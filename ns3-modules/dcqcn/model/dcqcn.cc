@@ -1,0 +1,433 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "dcqcn.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/integer.h"
+#include "ns3/lossless-attribute.h"
+#include "ns3/lossless-ecn-marking.h"
+#include "ns3/rdma-queue-pair.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+namespace dcqcn
+{
+
+using lossless::Frame;
+using lossless::NEVER;
+using lossless::NowPs;
+
+NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
+
+namespace
+{
+
+constexpr uint8_t MARKED = 3; //!< Frame::ecn: congestion experienced
+/// Alpha below this changes no rate of 53 bits any more and counts as 0.
+constexpr double NO_ALPHA = 0x1p-53;
+} // namespace
+
+TypeId
+Dcqcn::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::dcqcn::Dcqcn")
+            .SetParent<CongestionControl>()
+            .SetGroupName("dcqcn")
+            .AddConstructor<Dcqcn>()
+            .AddAttribute("Notification",
+                          "How the receiver tells of marked packets: Paced, a CNP at most every "
+                          "CnpInterval; PerPacket, a CNP for each; AckBit, a bit of its ACK or "
+                          "NACK, as in the HPCC simulator.",
+                          EnumValue(Notification::ACK_BIT),
+                          MakeEnumAccessor<Notification>(&Dcqcn::m_notification),
+                          MakeEnumChecker(Notification::PACED,
+                                          "Paced",
+                                          Notification::PER_PACKET,
+                                          "PerPacket",
+                                          Notification::ACK_BIT,
+                                          "AckBit"))
+            .AddAttribute("CnpInterval",
+                          "Least time between two CNPs of a flow, with Paced. 50 us in the SFC "
+                          "slides and, as recalled, in the paper; 4 us in NVIDIA firmware.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&Dcqcn::m_cnpInterval),
+                          lossless::MakePicosecondsChecker(1))
+            .AddAttribute("CutOn",
+                          "What makes the sender cut its rate: Cnp, each notification, at least "
+                          "DecreaseInterval after the last cut; Timer, a look every "
+                          "DecreaseInterval whether there was one, as in the HPCC simulator.",
+                          EnumValue(CutOn::TIMER),
+                          MakeEnumAccessor<CutOn>(&Dcqcn::m_cutOn),
+                          MakeEnumChecker(CutOn::CNP, "Cnp", CutOn::TIMER, "Timer"))
+            .AddAttribute("DecreaseInterval",
+                          "Time between two looks, or least time between two cuts. 4 us: t_dec "
+                          "of the HPCC simulator.",
+                          TimeValue(MicroSeconds(4)),
+                          MakeTimeAccessor(&Dcqcn::m_decreaseTime),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("AlphaInterval",
+                          "Time without a notification after which alpha decays. 1 us: t_alpha of "
+                          "the HPCC simulator.",
+                          TimeValue(MicroSeconds(1)),
+                          MakeTimeAccessor(&Dcqcn::m_alphaTime),
+                          lossless::MakePicosecondsChecker(1))
+            .AddAttribute("Gain",
+                          "The paper's g, the weight of a new notification in alpha.",
+                          DoubleValue(1.0 / 256),
+                          MakeDoubleAccessor(&Dcqcn::m_gain),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("IncreaseInterval",
+                          "Time of the increase timer. 300 us: t_inc of the HPCC simulator.",
+                          TimeValue(MicroSeconds(300)),
+                          MakeTimeAccessor(&Dcqcn::m_increaseTime),
+                          lossless::MakePicosecondsChecker(1))
+            .AddAttribute("ByteCounter",
+                          "Bytes of frames sent for an increase; 0: the timer alone. [B]",
+                          IntegerValue(0),
+                          MakeIntegerAccessor(&Dcqcn::m_byteCounter),
+                          MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
+            .AddAttribute("FastRecovery",
+                          "The paper's F: increases that only halve the way to the target, before "
+                          "the target grows. 1: FAST_RECOVERY_TIMES of the HPCC simulator.",
+                          IntegerValue(1),
+                          MakeIntegerAccessor(&Dcqcn::m_fastRecovery),
+                          MakeIntegerChecker<int64_t>(0, 1'000'000))
+            .AddAttribute("AdditiveIncrease",
+                          "The paper's R_AI, the growth of the target rate. 5 Mb/s: ai of the HPCC "
+                          "simulator at 25 Gb/s.",
+                          DataRateValue(DataRate(5'000'000)),
+                          MakeDataRateAccessor(&Dcqcn::m_additiveRate),
+                          lossless::MakeRateChecker())
+            .AddAttribute("HyperIncrease",
+                          "The paper's R_HAI, the same in hyper increase. 50 Mb/s: hai of the HPCC "
+                          "simulator at 25 Gb/s.",
+                          DataRateValue(DataRate(50'000'000)),
+                          MakeDataRateAccessor(&Dcqcn::m_hyperRate),
+                          lossless::MakeRateChecker())
+            .AddAttribute("MinRate",
+                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
+                          "simulator.",
+                          DataRateValue(DataRate(1'000'000'000)),
+                          MakeDataRateAccessor(&Dcqcn::m_leastRate),
+                          lossless::MakeRateChecker(1))
+            .AddAttribute("ClampTarget",
+                          "Every cut moves the target down to the rate before it; else only one "
+                          "after an increase does, as with CLAMP_TARGET_RATE 0 of the HPCC "
+                          "simulator.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcqcn::m_clampTarget),
+                          MakeBooleanChecker())
+            .AddAttribute("ReferenceRate",
+                          "Rate of the sender's line at which AdditiveIncrease and HyperIncrease "
+                          "hold; they grow in proportion to the line. 0: they hold on any line.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&Dcqcn::m_referenceRate),
+                          lossless::MakeRateChecker())
+            .AddTraceSource("State",
+                            "A cut or an increase: flow, current rate, target rate, alpha.",
+                            MakeTraceSourceAccessor(&Dcqcn::m_stateTrace),
+                            "ns3::dcqcn::Dcqcn::StateCallback");
+    return tid;
+}
+
+Dcqcn::Dcqcn()
+    : m_look(this, &Dcqcn::Look),
+      m_increase(this, &Dcqcn::IncreaseTimer)
+{
+}
+
+Dcqcn::~Dcqcn() = default;
+
+uint64_t
+Dcqcn::Scaled(const DataRate& rate) const
+{
+    const uint64_t reference = m_referenceRate.GetBitRate();
+    if (reference == 0)
+    {
+        return rate.GetBitRate();
+    }
+    // what passes any line is as good as the highest rate
+    return static_cast<uint64_t>(std::min<lossless::Uint128>(
+        static_cast<lossless::Uint128>(rate.GetBitRate()) * m_line / reference,
+        lossless::HIGHEST_RATE));
+}
+
+void
+Dcqcn::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+{
+    CongestionControl::Start(queuePair, lineRate);
+    m_line = lineRate;
+    m_current = lineRate;
+    m_target = lineRate;
+    m_increaseAt = NEVER;
+    m_decreaseInterval = m_decreaseTime.GetTimeStep();
+    m_alphaInterval = m_alphaTime.GetTimeStep();
+    m_increaseInterval = m_increaseTime.GetTimeStep();
+    m_additiveIncrease = Scaled(m_additiveRate);
+    m_hyperIncrease = Scaled(m_hyperRate);
+    m_minRate = std::min(lineRate, m_leastRate.GetBitRate());
+}
+
+std::string
+Dcqcn::Check() const
+{
+    if (m_cutOn == CutOn::TIMER && m_decreaseTime.IsZero())
+    {
+        return "DCQCN: CutOn Timer needs DecreaseInterval, the time between two looks, which is 0; "
+               "give it, such as 50us, or let CNPs cut (CutOn Cnp)\n";
+    }
+    return {};
+}
+
+std::string
+Dcqcn::GetSignaller() const
+{
+    return lossless::EcnMarking::GetTypeId().GetName();
+}
+
+bool
+Dcqcn::NotifyData(const Frame& frame)
+{
+    if (frame.ecn != MARKED)
+    {
+        return false;
+    }
+    ++m_marksSeen;
+    switch (m_notification)
+    {
+    case Notification::PACED: {
+        const int64_t now = NowPs();
+        if (now < m_nextCnp)
+        {
+            return false;
+        }
+        m_nextCnp = now + m_cnpInterval.GetTimeStep();
+        return true;
+    }
+    case Notification::PER_PACKET:
+        return true;
+    case Notification::ACK_BIT:
+        break;
+    }
+    return false;
+}
+
+void
+Dcqcn::NotifyCnp(const Frame& /* frame */)
+{
+    Notified();
+}
+
+void
+Dcqcn::NotifyAck(const Frame& frame)
+{
+    if (frame.ecn == MARKED && m_notification == Notification::ACK_BIT)
+    {
+        Notified();
+    }
+}
+
+void
+Dcqcn::Notified()
+{
+    ++m_notifications;
+    if (m_queuePair->IsAcknowledged())
+    {
+        return;
+    }
+    const int64_t now = NowPs();
+    const bool first = m_firstAt < 0;
+    if (first)
+    {
+        m_firstAt = now;
+        m_cutAt = -m_decreaseInterval;
+        m_alpha = 1;
+        m_alphaAt = now;
+    }
+    AdvanceAlpha(now);
+    if (m_cutOn == CutOn::CNP)
+    {
+        if (now - m_cutAt >= m_decreaseInterval)
+        {
+            Cut(now);
+        }
+        m_alpha = (1 - m_gain) * m_alpha + m_gain;
+        m_alphaAt = now;
+        return;
+    }
+    // The notification that sets alpha is not counted in its first period, as in the HPCC
+    // simulator.
+    m_alphaSeen = !first;
+    if (!m_lookPending)
+    {
+        m_lookPending = true;
+        const int64_t since = (now - m_firstAt) % m_decreaseInterval;
+        m_look.Schedule(m_decreaseInterval - since);
+    }
+}
+
+void
+Dcqcn::AdvanceAlpha(int64_t now)
+{
+    if (m_firstAt < 0)
+    {
+        return;
+    }
+    int64_t periods = (now - m_alphaAt) / m_alphaInterval;
+    m_alphaAt += periods * m_alphaInterval;
+    constexpr int64_t MANY = 1'000'000; // only with a gain and an interval that are next to nothing
+    if (periods > MANY && !m_alphaSeen)
+    {
+        m_alpha *= std::pow(1 - m_gain, static_cast<double>(periods - MANY));
+        periods = MANY;
+    }
+    for (; periods > 0 && (m_alphaSeen || m_alpha > 0); --periods)
+    {
+        m_alpha = (1 - m_gain) * m_alpha + (m_alphaSeen ? m_gain : 0);
+        m_alphaSeen = false;
+        if (m_alpha < NO_ALPHA)
+        {
+            m_alpha = 0;
+        }
+        else if (m_gain == 0)
+        {
+            return;
+        }
+    }
+}
+
+void
+Dcqcn::Look()
+{
+    m_lookPending = false;
+    const int64_t now = NowPs();
+    AdvanceAlpha(now);
+    if (!m_queuePair->IsAcknowledged())
+    {
+        Cut(now);
+        m_queuePair->Reconsider();
+    }
+}
+
+void
+Dcqcn::Cut(int64_t now)
+{
+    if (m_clampTarget || m_timeStage > 0 || m_byteStage > 0)
+    {
+        m_target = m_current;
+    }
+    m_current = std::max(m_minRate,
+                         static_cast<uint64_t>(static_cast<double>(m_current) * (1 - m_alpha / 2)));
+    m_cutAt = now;
+    m_timeStage = 0;
+    m_byteStage = 0;
+    m_bytes = 0;
+    ++m_cuts;
+    ArmIncrease(now);
+    Apply();
+}
+
+void
+Dcqcn::ArmIncrease(int64_t now)
+{
+    m_increaseAt = now + m_increaseInterval;
+    if (!m_increasePending)
+    {
+        m_increasePending = true;
+        m_increase.Schedule(m_increaseInterval);
+    }
+}
+
+void
+Dcqcn::IncreaseTimer()
+{
+    const int64_t now = NowPs();
+    m_increasePending = false;
+    if (m_increaseAt == NEVER || m_queuePair->IsAcknowledged())
+    {
+        return;
+    }
+    if (now < m_increaseAt)
+    {
+        m_increasePending = true; // a cut has started it anew
+        m_increase.Schedule(m_increaseAt - now);
+        return;
+    }
+    Increase(m_timeStage);
+    if (m_current < m_line)
+    {
+        ArmIncrease(now);
+    }
+    m_queuePair->Reconsider();
+}
+
+void
+Dcqcn::NotifySent(const Frame& frame)
+{
+    if (m_current == m_line || m_byteCounter == 0)
+    {
+        return;
+    }
+    m_bytes += frame.bytes;
+    while (m_bytes >= m_byteCounter && m_current < m_line)
+    {
+        m_bytes -= m_byteCounter;
+        Increase(m_byteStage);
+    }
+}
+
+void
+Dcqcn::Increase(int64_t& stage)
+{
+    // Without a byte counter the timer alone decides.
+    const int64_t last = m_byteCounter ? std::min(m_timeStage, m_byteStage) : m_timeStage;
+    const int64_t first = std::max(m_timeStage, m_byteStage);
+    if (last > m_fastRecovery)
+    {
+        m_target += m_hyperIncrease;
+    }
+    else if (first >= m_fastRecovery)
+    {
+        m_target += m_additiveIncrease;
+    }
+    m_target = std::min(m_target, m_line);
+    m_current = (m_current + m_target + 1) / 2;
+    ++stage;
+    if (m_current == m_line)
+    {
+        m_increaseAt = NEVER;
+    }
+    Apply();
+}
+
+void
+Dcqcn::Apply()
+{
+    m_rate = m_current < m_line ? m_current : 0;
+    m_stateTrace(m_queuePair->GetFlow(), m_current, m_target, m_alpha);
+}
+
+void
+Dcqcn::Report(lossless::Summary& summary) const
+{
+    summary["marked_packets_received"] += static_cast<double>(m_marksSeen);
+    summary["congestion_notifications"] += static_cast<double>(m_notifications);
+    summary["rate_cuts"] += static_cast<double>(m_cuts);
+}
+
+double
+Dcqcn::GetAlpha()
+{
+    AdvanceAlpha(NowPs());
+    return m_alpha;
+}
+
+} // namespace dcqcn
+} // namespace ns3

@@ -1,0 +1,150 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef DCQCN_H
+#define DCQCN_H
+
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
+#include "ns3/rdma-congestion-control.h"
+#include "ns3/traced-callback.h"
+
+namespace ns3
+{
+namespace dcqcn
+{
+
+/**
+ * @ingroup dcqcn
+ * @brief DCQCN's reaction point (the sender) and notification point (the receiver) of a queue pair;
+ * lossless::EcnMarking is its congestion point.
+ *
+ * A flow starts at line rate and unlimited. The first notification sets alpha to 1. A
+ * cut makes Rc = max(Rmin, Rc (1 - alpha / 2)) and starts the increases anew; an increase, by the
+ * timer or the byte counter, moves Rc half-way to the target Rt, which from step FastRecovery on
+ * first grows by AI, or, when both are beyond that step, by HAI. Alpha moves by Gain towards 1 when
+ * there was a notification, and towards 0 when for AlphaInterval there was none.
+ *
+ * Alpha has no event: it is brought up to date when it is used, step by step, which gives the same
+ * numbers as a timer. The sender looks whether to cut only when there was a notification, and the
+ * increase timer runs only while Rc is below the line's rate and the message is not finished. Rates
+ * are whole bit/s: a cut rounds down, an increase rounds up, so that it ends at Rt.
+ */
+class Dcqcn : public rdma::CongestionControl
+{
+  public:
+    /// What makes the sender cut its rate.
+    enum class CutOn
+    {
+        CNP,   ///< each notification, at once
+        TIMER, ///< a look every DecreaseInterval, when there was a notification since the last
+    };
+
+    /// How the receiver tells of marked packets.
+    enum class Notification
+    {
+        PACED,      ///< a CNP, at most one every CnpInterval
+        PER_PACKET, ///< a CNP for each
+        ACK_BIT,    ///< no CNP: a bit of the packet's ACK or NACK
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    Dcqcn();
+    ~Dcqcn() override;
+
+    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    std::string Check() const override;
+    std::string GetSignaller() const override;
+    void NotifySent(const lossless::Frame& frame) override;
+    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyCnp(const lossless::Frame& frame) override;
+    bool NotifyData(const lossless::Frame& frame) override;
+    void Report(lossless::Summary& summary) const override;
+
+    /**
+     * @brief Alpha, brought up to date.
+     *
+     * @return 0 to 1.
+     */
+    double GetAlpha();
+    /**
+     * @brief TracedCallback signature of changes.
+     *
+     * @param flow number.
+     * @param current Rc in bit/s.
+     * @param target Rt in bit/s.
+     * @param alpha as used by the last cut.
+     */
+    typedef void (*StateCallback)(uint32_t flow, uint64_t current, uint64_t target, double alpha);
+
+  private:
+    uint64_t Scaled(const DataRate& rate) const;
+    void Notified();
+    void AdvanceAlpha(int64_t now);
+    void Look();
+    void Cut(int64_t now);
+    void IncreaseTimer();
+    void Increase(int64_t& stage);
+    void ArmIncrease(int64_t now);
+    void Apply();
+
+    // Attributes
+    Notification m_notification; //!< how the receiver tells
+    Time m_cnpInterval;          //!< least time between two CNPs of a flow
+    CutOn m_cutOn;               //!< what makes the sender cut
+    Time m_decreaseTime;         //!< see m_decreaseInterval
+    Time m_alphaTime;            //!< see m_alphaInterval
+    double m_gain;               //!< g
+    Time m_increaseTime;         //!< see m_increaseInterval
+    int64_t m_byteCounter;       //!< B; 0: none
+    int64_t m_fastRecovery;      //!< steps
+    DataRate m_additiveRate;     //!< see m_additiveIncrease
+    DataRate m_hyperRate;        //!< see m_hyperIncrease
+    DataRate m_leastRate;        //!< see m_minRate
+    bool m_clampTarget;          //!< at every cut
+    DataRate m_referenceRate;    //!< of the line at which the increases hold; 0: any
+
+    // Sender
+    int64_t m_decreaseInterval{0};         //!< ps
+    int64_t m_alphaInterval{0};            //!< ps
+    int64_t m_increaseInterval{0};         //!< ps
+    uint64_t m_additiveIncrease{0};        //!< bit/s
+    uint64_t m_hyperIncrease{0};           //!< bit/s
+    uint64_t m_minRate{0};                 //!< bit/s
+    uint64_t m_line{0};                    //!< bit/s
+    uint64_t m_current{0};                 //!< Rc (bit/s)
+    uint64_t m_target{0};                  //!< Rt (bit/s)
+    double m_alpha{0};                     //!< as of m_alphaAt
+    int64_t m_firstAt{-1};                 //!< first notification (ps); -1: none yet
+    int64_t m_alphaAt{0};                  //!< last step of alpha (ps)
+    int64_t m_cutAt{0};                    //!< last cut (ps)
+    int64_t m_increaseAt{0};               //!< next increase by the timer (ps), or NEVER
+    int64_t m_timeStage{0};                //!< increases by the timer since the last cut
+    int64_t m_byteStage{0};                //!< increases by the byte counter since the last cut
+    int64_t m_bytes{0};                    //!< sent since the last increase by the byte counter (B)
+    bool m_alphaSeen{false};               //!< a notification since m_alphaAt
+    bool m_lookPending{false};             //!< an occurrence of m_look is scheduled
+    bool m_increasePending{false};         //!< an occurrence of m_increase is scheduled
+    lossless::ReusableEvent<Dcqcn> m_look; //!< cut?
+    lossless::ReusableEvent<Dcqcn> m_increase; //!< the increase timer
+
+    // Receiver
+    int64_t m_nextCnp{0}; //!< no CNP before (ps)
+
+    // Counters and traces
+    uint64_t m_marksSeen{0};                                           //!< marked packets received
+    uint64_t m_notifications{0};                                       //!< received by the sender
+    uint64_t m_cuts{0};                                                //!< of the rate
+    TracedCallback<uint32_t, uint64_t, uint64_t, double> m_stateTrace; //!< State
+};
+
+} // namespace dcqcn
+} // namespace ns3
+
+#endif /* DCQCN_H */

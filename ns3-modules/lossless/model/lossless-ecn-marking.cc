@@ -1,0 +1,189 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-ecn-marking.h"
+
+#include "lossless-attribute.h"
+#include "lossless-fabric-node.h"
+
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/integer.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(EcnMarking);
+
+namespace
+{
+
+constexpr int64_t FIRST_STREAM = 1000; //!< of switch 0; that of switch n is n more
+constexpr uint8_t CAPABLE = 1;         //!< Frame::ecn
+constexpr uint8_t MARKED = 3;          //!< Frame::ecn: congestion experienced
+
+} // namespace
+
+TypeId
+EcnMarking::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::EcnMarking")
+            .SetParent<SwitchAgent>()
+            .SetGroupName("lossless")
+            .AddConstructor<EcnMarking>()
+            .AddAttribute("At",
+                          "When a frame is marked: Enqueue, by the depth it finds, itself "
+                          "included; Dequeue, by the depth it leaves, as in the HPCC simulator.",
+                          EnumValue(At::DEQUEUE),
+                          MakeEnumAccessor<At>(&EcnMarking::m_at),
+                          MakeEnumChecker(At::ENQUEUE, "Enqueue", At::DEQUEUE, "Dequeue"))
+            .AddAttribute("Kmin",
+                          "Depth up to which nothing is marked. 100 KB: kmin_map of the HPCC "
+                          "simulator at 25 Gb/s. [B]",
+                          IntegerValue(100'000),
+                          MakeIntegerAccessor(&EcnMarking::m_kmin),
+                          MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
+            .AddAttribute("Kmax",
+                          "Depth above which everything is marked. 400 KB: kmax_map of the HPCC "
+                          "simulator at 25 Gb/s. [B]",
+                          IntegerValue(400'000),
+                          MakeIntegerAccessor(&EcnMarking::m_kmax),
+                          MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
+            .AddAttribute("Pmax",
+                          "Probability at Kmax. 0.2: pmax_map of the HPCC simulator.",
+                          DoubleValue(0.2),
+                          MakeDoubleAccessor(&EcnMarking::m_pmax),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("ReferenceRate",
+                          "Rate of the egress port at which Kmin and Kmax hold; they grow in "
+                          "proportion to the port. 0: they hold at any port.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&EcnMarking::m_referenceRate),
+                          MakeRateChecker())
+            .AddTraceSource("Mark",
+                            "A frame was marked: egress port, frame, depth of the queue.",
+                            MakeTraceSourceAccessor(&EcnMarking::m_markTrace),
+                            "ns3::lossless::EcnMarking::MarkCallback");
+    return tid;
+}
+
+EcnMarking::EcnMarking() = default;
+EcnMarking::~EcnMarking() = default;
+
+uint32_t
+EcnMarking::GetHooks() const
+{
+    return QUEUE;
+}
+
+EcnMarking::Thresholds
+EcnMarking::GetThresholds(const Port& egress) const
+{
+    const uint64_t reference = m_referenceRate.GetBitRate();
+    if (reference == 0)
+    {
+        return {m_kmin, m_kmax};
+    }
+    const auto scaled = [&](int64_t bytes) {
+        return static_cast<int64_t>(
+            std::min<Int128>(static_cast<Int128>(bytes) * egress.GetRate() / reference, NEVER));
+    };
+    return {scaled(m_kmin), scaled(m_kmax)};
+}
+
+EcnMarking::At
+EcnMarking::GetAt() const
+{
+    return m_at;
+}
+
+void
+EcnMarking::Start()
+{
+    m_random = CreateObject<UniformRandomVariable>();
+    m_random->SetStream(FIRST_STREAM + m_node->GetId());
+    for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
+    {
+        m_thresholds.push_back(GetThresholds(m_node->GetPort(index)));
+    }
+}
+
+std::string
+EcnMarking::Check() const
+{
+    for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
+    {
+        const Port& egress = m_node->GetPort(index);
+        const auto [kmin, kmax] = GetThresholds(egress);
+        if (kmin > kmax)
+        {
+            return m_node->GetName() + ": ECN marking: Kmin " + std::to_string(kmin) +
+                   " B is above Kmax " + std::to_string(kmax) + " B at " +
+                   std::to_string(egress.GetRate()) + " bit/s; raise Kmax or lower Kmin\n";
+        }
+    }
+    return {};
+}
+
+void
+EcnMarking::NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame)
+{
+    if (m_at == At::ENQUEUE)
+    {
+        Look(egress, queue, frame);
+    }
+}
+
+void
+EcnMarking::NotifyDequeue(Port& egress, uint16_t queue, Frame& frame)
+{
+    if (m_at == At::DEQUEUE)
+    {
+        Look(egress, queue, frame);
+    }
+}
+
+void
+EcnMarking::Look(Port& egress, uint16_t queue, Frame& frame)
+{
+    const int64_t depth = egress.GetQueues()[queue].GetBytes();
+    const Thresholds& at = m_thresholds[egress.GetIndex()];
+    const bool payload = frame.kind == FrameKind::DATA || frame.kind == FrameKind::PACKET;
+    if (depth <= at.kmin || !payload || frame.ecn != CAPABLE)
+    {
+        return;
+    }
+    if (depth <= at.kmax)
+    {
+        // u < Pmax (q - Kmin) / (Kmax - Kmin), without the division
+        const double u = m_random->GetValue(0, 1);
+        if (u * static_cast<double>(at.kmax - at.kmin) >=
+            m_pmax * static_cast<double>(depth - at.kmin))
+        {
+            return;
+        }
+    }
+    frame.ecn = MARKED;
+    ++m_marked;
+    m_markTrace(egress, frame, depth);
+}
+
+void
+EcnMarking::Report(Summary& summary) const
+{
+    summary["marked_frames"] += static_cast<double>(m_marked);
+}
+
+uint64_t
+EcnMarking::GetMarked() const
+{
+    return m_marked;
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,106 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_ECN_MARKING_H
+#define LOSSLESS_ECN_MARKING_H
+
+#include "lossless-switch-agent.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/traced-callback.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief The switch's part of an end-to-end congestion control: RED on the instantaneous depth of
+ * an egress queue, which marks and never drops.
+ *
+ * With q bytes in the egress queue that a data frame joins or leaves, it is marked with probability
+ * 0 for q <= Kmin, Pmax (q - Kmin) / (Kmax - Kmin) up to Kmax, and 1 above. At enqueue q holds the
+ * frame itself, at dequeue it does not. Only data frames that are capable of it (Frame::ecn 1) are
+ * marked; they then carry 3. Random numbers come from a stream of the switch's own, so that what
+ * one switch draws does not depend on another.
+ */
+class EcnMarking : public SwitchAgent
+{
+  public:
+    /// When the depth is looked at and the frame is marked.
+    enum class At
+    {
+        ENQUEUE, ///< the frame joins: its mark waits in the queue with it
+        DEQUEUE, ///< the frame begins to go: its mark says how the queue is now
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    EcnMarking();
+    ~EcnMarking() override;
+
+    uint32_t GetHooks() const override;
+    void Start() override;
+    std::string Check() const override;
+    void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame) override;
+    void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame) override;
+    void Report(Summary& summary) const override;
+
+    /**
+     * @brief When frames are marked.
+     *
+     * @return ENQUEUE or DEQUEUE.
+     */
+    At GetAt() const;
+    /**
+     * @brief Frames marked so far.
+     *
+     * @return count.
+     */
+    uint64_t GetMarked() const;
+
+    /**
+     * @brief TracedCallback signature of marks.
+     *
+     * @param egress port.
+     * @param frame the frame, marked.
+     * @param depth bytes of its egress queue.
+     */
+    typedef void (*MarkCallback)(const Port& egress, const Frame& frame, int64_t depth);
+
+  private:
+    /// Thresholds of a port.
+    struct Thresholds
+    {
+        int64_t kmin; //!< B
+        int64_t kmax; //!< B
+    };
+
+    Thresholds GetThresholds(const Port& egress) const;
+    void Look(Port& egress, uint16_t queue, Frame& frame);
+
+    // Attributes
+    At m_at;                  //!< when to mark
+    int64_t m_kmin;           //!< B
+    int64_t m_kmax;           //!< B
+    double m_pmax;            //!< 0 to 1
+    DataRate m_referenceRate; //!< of the port at which the thresholds hold; 0: any
+
+    std::vector<Thresholds> m_thresholds;                           //!< by egress port
+    Ptr<UniformRandomVariable> m_random;                            //!< in [0, 1)
+    uint64_t m_marked{0};                                           //!< frames
+    TracedCallback<const Port&, const Frame&, int64_t> m_markTrace; //!< Mark
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_ECN_MARKING_H */

@@ -1,0 +1,58 @@
+"""Presets: sets of parameters that a module brings as data, in its presets.toml.
+
+[NAME] says where the set is from (`source`) and may extend another; [NAME.SECTION] has values as an
+experiment file writes them. A section chooses one by `parameters = "NAME"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from pyorch.build.sources import present_modules
+from pyorch.config.attributes import Presets
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.reading import read_toml
+
+if TYPE_CHECKING:
+    from pyorch.paths import Paths
+
+_SHAPE = 'tables [NAME] with source = "...", and [NAME.SECTION] with values'
+
+
+def read_presets(paths: Paths) -> Presets:
+    """Return {section: {name: values}} of all modules. Raises UserError for a file that is wrong.
+
+    Modules may add presets to sections of others; of two with one name the later module's stays.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for module in present_modules(paths.modules):
+        if module.presets.is_file():
+            for name, sections in _read(module.presets).items():
+                for section, values in sections.items():
+                    found.setdefault(section, {})[name] = values
+    return found
+
+
+def _read(file: FilePath) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return {name: {section: values}} of one file; a preset extends one that stands above it."""
+    presets: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, table in read_toml(file, str(file)).items():
+        where = f"{file}: {name}"
+        if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
+            raise UserError([Problem(where, "does not say where it is from", _SHAPE)])
+        base = table.get("extends")
+        if base is not None and base not in presets:
+            hint = suggest(str(base), presets)
+            what = f"extends {base!r}, which does not stand above it"
+            raise UserError([Problem(where, what, one_of(presets) or None, hint)])
+        sections = {key: one for key, one in table.items() if key not in ("source", "extends")}
+        if not all(isinstance(values, Mapping) for values in sections.values()):
+            raise UserError([Problem(where, "has values outside a section", _SHAPE)])
+        below = presets.get(base, {}) if base is not None else {}
+        presets[name] = {
+            section: {**below.get(section, {}), **sections.get(section, {})}
+            for section in [*below, *(new for new in sections if new not in below)]
+        }
+    return presets
