@@ -38,7 +38,8 @@ def load_all(info: "BuildInfo", more: Sequence[str] = ()) -> Any:
 
     `more` names further modules of ns-3, such as "internet" and "applications". Takes a second or
     two, and some more for these. Beside loading, it teaches cppyy what the wheel's own bindings
-    do: that Ptr is a smart pointer and how to compare Time. Raises as `load_simulation` does, and
+    do: that Ptr is a smart pointer and how to compare Time. `pyorch.callbacks.connect` calls Python
+    functions from trace sources. Raises as `load_simulation` does, and
     UserError when ns-3 has no such module. Call it once in a process.
     """
     libraries = [_library_of_ns3(info, name) for name in more]
@@ -53,6 +54,7 @@ def load_all(info: "BuildInfo", more: Sequence[str] = ()) -> Any:
     for module in (*NS3_MODULES, *more, *info.modules):
         cppyy.include(f"ns3/{module}-module.h")
     _compare_times(cppyy)
+    cppyy.gbl.std.string.__repr__ = lambda text: repr(str(text))  # 'flow', not b'flow'
     return cppyy.gbl.ns3
 
 
