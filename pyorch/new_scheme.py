@@ -24,7 +24,10 @@ from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths
 
 #: Kinds of schemes, as the option spells them, and the folders with their files.
-KINDS = {"flow-control": "flow_control", "congestion-control": "congestion_control"}
+KINDS = {
+    kind: kind.replace("-", "_")
+    for kind in ("flow-control", "congestion-control", "int-congestion-control")
+}
 #: Template -> where it goes in the module.
 FILES = {
     "../common/CMakeLists.txt": "CMakeLists.txt",

@@ -22,6 +22,7 @@ from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
 from pyorch.config import load_experiment
 from pyorch.errors import UserError
 from pyorch.paths import Paths
+from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = Paths(ROOT)
@@ -118,6 +119,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         command.replace("~/schemes", str(home)).split(),
         ["new-scheme", "early-pause", "--folder", str(home)],
         ["new-scheme", "round-trip", "--folder", str(home), "--kind", "congestion-control"],
+        ["new-scheme", "busy-hop", "--folder", str(home), "--kind", "int-congestion-control"],
     ):
         done = invoke(environment, *words)
         assert done.returncode == 0, done.stderr
@@ -135,13 +137,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     """Only the new modules are compiled, and their suites pass."""
     folder = made.build.folder.parent
-    assert folder.name.startswith("release-with-early-pause-link-pause-round-trip-")
-    assert made.build.modules[-3:] == ["early-pause", "link-pause", "round-trip"]
+    assert folder.name.startswith("release-with-busy-hop-early-pause-link-pause-round-trip-")
+    assert made.build.modules[-4:] == ["busy-hop", "early-pause", "link-pause", "round-trip"]
     log = (folder / "build.log").read_text()
     assert "warning:" not in log
     assert "lossless-pfc" not in log, "the project's own modules are there already"
     suites = list_suites(made.build)
     assert suites == [
+        "busy-hop-int-congestion-control",
         "early-pause-flow-control",
         "link-pause-flow-control",
         "round-trip-congestion-control",
@@ -193,6 +196,7 @@ def test_they_join_comparisons(made: Made, monkeypatch: pytest.MonkeyPatch) -> N
     assert found.variants == ("PFC", "GFC", "EarlyPause", "LinkPause")
     end_to_end = load_experiment("sfc/incast", paths=PATHS)
     assert end_to_end.variants[-1] == "RoundTrip"
+    assert "BusyHop" in end_to_end.variants
     assert "EarlyPause" not in end_to_end.variants
     assert load_experiment("gfc/theorem", paths=PATHS).variants[-1] == "tau = 50 us"
 
@@ -231,6 +235,26 @@ def test_they_run_in_two_to_one(made: Made) -> None:
     own = made.invoke("experiment", "early-pause/two-to-one", "--jobs", "1")
     assert own.returncode == 0, own.stdout + own.stderr
     assert "round-trip/two-to-one" in made.invoke("list").stdout
+
+
+@pytest.mark.cpp
+def test_telemetry_counts_and_can_be_captured(made: Made) -> None:
+    """A study of the INT-based one agrees; its frames are longer, and tshark can read them."""
+    own = made.invoke("experiment", "busy-hop/two-to-one", "--jobs", "1")
+    assert own.returncode == 0, own.stdout + own.stderr
+    assert "differs" not in own.stdout
+    traced = made.invoke("trace", "busy-hop/two-to-one", "1", "--until", "100us")
+    assert traced.returncode == 0, traced.stdout + traced.stderr
+    (pcap,) = Path(made.environment["PYORCH_RESULTS"]).rglob("h2-s0.pcap")
+    fields = ("frame.cap_len", "_ws.malformed", "infiniband.bth.opcode")
+    words = [tshark(), "-n", "-r", str(pcap), "-T", "fields"]
+    words += [word for field in fields for word in ("-e", field)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    rows = {tuple(line.split("\t")) for line in done.stdout.splitlines()}
+    # 1000 B of payload and 48 of headers, an ACK of 64 B, 42 B more each, and no FCS
+    assert {row[0] for row in rows if row[2] == "7"} == {"1086"}
+    assert {row[0] for row in rows if row[2] == "17"} == {"102"}
+    assert {row[1] for row in rows} == {""}
 
 
 STUDY = """

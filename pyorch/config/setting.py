@@ -11,7 +11,7 @@ from typing import Any
 
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import INTERFACES, Catalogue, resolve_section, spell
-from pyorch.config.checks import check_buffer, frames
+from pyorch.config.checks import check_buffer, frames, telemetry_bytes
 from pyorch.config.experiment import (
     FAULTS,
     Point,
@@ -191,7 +191,7 @@ class Resolver:
             self.workloads,
             duration,
             sizes.payload,
-            sizes.header,
+            sizes.header + telemetry_bytes(self.types, attributes, schemes["congestion_control"]),
         )
         entries = self._check_entries(document, findings)
         if not entries["traffic"]:

@@ -5,6 +5,7 @@
 
 #include "ns3/packet.h"
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -24,13 +25,20 @@ class Pool
   public:
     T* Take()
     {
+        T* item = TakeUsed();
+        *item = T{};
+        return item;
+    }
+
+    /// One with whatever its former user left in it.
+    T* TakeUsed()
+    {
         if (m_free.empty())
         {
             Grow();
         }
         T* item = m_free.back();
         m_free.pop_back();
-        *item = T{};
         ++m_live;
         return item;
     }
@@ -100,7 +108,23 @@ ControlFrames()
     return pool;
 }
 
+Pool<Telemetry>&
+Telemetries()
+{
+    static Pool<Telemetry> pool;
+    return pool;
+}
+
 } // namespace
+
+void
+Telemetry::Assign(const Telemetry& other)
+{
+    room = other.room;
+    hops = other.hops;
+    missed = other.missed;
+    std::copy_n(other.hop.begin(), hops, hop.begin());
+}
 
 Frame*
 FramePool::Take()
@@ -127,6 +151,15 @@ FramePool::TakePacket(Ptr<Packet> packet)
     return frame;
 }
 
+void
+FramePool::AddTelemetry(Frame& frame, uint32_t hops)
+{
+    frame.telemetry = Telemetries().TakeUsed();
+    frame.telemetry->room = static_cast<uint8_t>(hops);
+    frame.telemetry->hops = 0;
+    frame.telemetry->missed = 0;
+}
+
 Frame*
 FramePool::Copy(const Frame& frame)
 {
@@ -134,6 +167,11 @@ FramePool::Copy(const Frame& frame)
     *copy = frame;
     copy->next = nullptr;
     copy->charged = false;
+    if (frame.telemetry)
+    {
+        AddTelemetry(*copy, 0);
+        copy->telemetry->Assign(*frame.telemetry);
+    }
     if (copy->packet)
     {
         copy->packet->Ref();
@@ -157,6 +195,11 @@ FramePool::Give(Frame* frame)
             frame->packet = nullptr;
         }
     }
+    if (frame->telemetry)
+    {
+        Telemetries().Give(frame->telemetry);
+        frame->telemetry = nullptr;
+    }
     Frames().Give(frame);
 }
 
@@ -164,6 +207,12 @@ uint64_t
 FramePool::GetLive()
 {
     return Frames().GetLive();
+}
+
+uint64_t
+FramePool::GetLiveTelemetry()
+{
+    return Telemetries().GetLive();
 }
 
 void
@@ -177,6 +226,7 @@ FramePool::Clear()
     });
     Frames().Clear();
     ControlFrames().Clear();
+    Telemetries().Clear();
 }
 
 } // namespace lossless

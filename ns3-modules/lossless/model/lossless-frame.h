@@ -63,6 +63,41 @@ struct ControlFrame
     uint8_t extraLength{0};                //!< how many of them are in use
 };
 
+/// Most hops that in-band network telemetry (INT) has room for in a frame: a count of 4 bits.
+inline constexpr uint32_t MOST_TELEMETRY_HOPS = 15;
+
+/// What a switch writes about an egress port into a frame that collects telemetry, as its first
+/// bit goes.
+struct TelemetryHop
+{
+    int64_t time;    //!< now (ps)
+    int64_t txBytes; //!< wire bytes of all classes in the frames that went before
+    int64_t queue;   //!< bytes left in the egress queue that the frame comes from
+    uint64_t rate;   //!< of the link (bit/s)
+};
+
+/**
+ * @ingroup lossless
+ * @brief In-band network telemetry: what the switches on its way wrote into a frame.
+ *
+ * The sender reserves the room, as HPCC's simulator does: a frame that grew on its way would upset
+ * schemes at both ends of a link that count bytes.
+ */
+struct Telemetry
+{
+    uint8_t room{0};                                   //!< most hops
+    uint8_t hops{0};                                   //!< hops written
+    uint8_t missed{0};                                 //!< switches that found no room, at most 255
+    std::array<TelemetryHop, MOST_TELEMETRY_HOPS> hop; //!< from the sender on; the rest is not set
+
+    /**
+     * @brief Take over what another says; only the hops written are copied.
+     *
+     * @param other the other.
+     */
+    void Assign(const Telemetry& other);
+};
+
 /**
  * @ingroup lossless
  * @brief A frame: a small pooled record. Bytes are made only where somebody looks at them.
@@ -90,14 +125,17 @@ struct alignas(64) Frame
     bool pinned{false};              //!< follows the path of its flow
     bool lost{false};                //!< its link failed while it was on the wire
     bool repeat{false};              //!< DATA: this packet was sent before
-    bool charged{false}; //!< its bytes are in the shared buffer of the node that holds it
-    bool paced{false};   //!< the node that made it waits for it to leave (FabricNode::NotifyLeft)
+    bool charged{false};  //!< its bytes are in the shared buffer of the node that holds it
+    bool paced{false};    //!< the node that made it waits for it to leave (FabricNode::NotifyLeft)
+    bool collects{false}; //!< switches write into its telemetry
     // What its ends touch
     uint16_t payload{0};            //!< payload bytes in it
     uint32_t src{0};                //!< node that made it
     uint32_t psn{0};                //!< packet sequence number
     std::array<uint64_t, 2> word{}; //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet in
                                     //!< order, [1] packet answered; SIGNAL: the scheme's own
+    Telemetry* telemetry{nullptr};  //!< DATA: of its way; ACK, NACK: that of the data frame they
+                                    //!< answer; nullptr: its flow does not ask for any
     Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
                                     //!< the Ethernet header on, an 802.1Q tag included, without
                                     //!< padding and FCS
@@ -133,6 +171,13 @@ class FramePool
      */
     static Frame* TakePacket(Ptr<Packet> packet);
     /**
+     * @brief Give a frame room for telemetry.
+     *
+     * @param frame a frame without any; it gives the room back with itself.
+     * @param hops hops, up to MOST_TELEMETRY_HOPS.
+     */
+    static void AddTelemetry(Frame& frame, uint32_t hops);
+    /**
      * @brief Take a frame with the fields of another: a copy made on the way.
      *
      * @param frame any but a MAC control frame; a packet in it is shared.
@@ -151,6 +196,12 @@ class FramePool
      * @return count.
      */
     static uint64_t GetLive();
+    /**
+     * @brief Telemetry records of frames that were not given back.
+     *
+     * @return count.
+     */
+    static uint64_t GetLiveTelemetry();
     /// Forget every frame, as at the end of a simulation; pointers into the pool become invalid and
     /// the packets of frames in use are let go.
     static void Clear();

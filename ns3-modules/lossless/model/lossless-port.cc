@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace ns3
 {
@@ -906,6 +907,10 @@ Port::PopQueue(uint16_t queue, int64_t now)
 {
     EgressQueue& frames = m_queues[queue];
     Frame* frame = frames.Pop();
+    if (frame->collects)
+    {
+        WriteTelemetry(*frame, frames.GetBytes(), now);
+    }
     RecordEgress(frame->cls);
     if (frames.GetFrames() == 0)
     {
@@ -928,6 +933,23 @@ Port::PopQueue(uint16_t queue, int64_t now)
         m_node->GetOracle()->NoteLeft(*this, queue);
     }
     return frame;
+}
+
+void
+Port::WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const
+{
+    if (frame.src == m_node->GetId())
+    {
+        return; // switches write, not the sender
+    }
+    Telemetry& stack = *frame.telemetry;
+    if (stack.hops == stack.room)
+    {
+        stack.missed += stack.missed < UINT8_MAX;
+        return;
+    }
+    const int64_t sent = std::accumulate(m_wireOut.begin(), m_wireOut.end(), int64_t{0});
+    stack.hop[stack.hops++] = TelemetryHop{now, sent, queueBytes, m_rate};
 }
 
 void

@@ -613,6 +613,7 @@ class Port : public Object
     void ReopenSource(uint16_t queue);
     void WriteQueue(uint8_t cls, int64_t bytes) const;
     void WriteEgress(uint8_t cls) const;
+    void WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const;
 
     void RecordEgress(uint8_t cls) const
     {

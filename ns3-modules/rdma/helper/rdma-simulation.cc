@@ -114,21 +114,23 @@ Json(const std::string& text)
 }
 
 /**
- * @brief The agent whose signal a type obeys, if it is a congestion control.
+ * @brief What a congestion control needs of the network.
  *
- * @param tid the type.
- * @return TypeId name; empty if there is none.
+ * @param tid any type.
+ * @return members of a JSON object; empty, or false, if it is no congestion control.
  */
 std::string
-SignallerOf(TypeId tid)
+DescribeNeeds(TypeId tid)
 {
-    if (!tid.HasConstructor() || !tid.IsChildOf(CongestionControl::GetTypeId()))
+    Ptr<CongestionControl> control;
+    if (tid.HasConstructor() && tid.IsChildOf(CongestionControl::GetTypeId()))
     {
-        return {};
+        ObjectFactory factory;
+        factory.SetTypeId(tid);
+        control = factory.Create<CongestionControl>();
     }
-    ObjectFactory factory;
-    factory.SetTypeId(tid);
-    return factory.Create<CongestionControl>()->GetSignaller();
+    return "\"signaller\":" + Json(control ? control->GetSignaller() : "") +
+           ",\"telemetry\":" + (control && control->WantsTelemetry() ? "true" : "false");
 }
 
 /**
@@ -143,8 +145,8 @@ DescribeType(TypeId tid)
     std::ostringstream out;
     out << "{\"name\":" << Json(tid.GetName()) << ",\"parent\":" << Json(tid.GetParent().GetName())
         << ",\"group\":" << Json(tid.GetGroupName()) << ",\"help\":\"\""
-        << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true")
-        << ",\"signaller\":" << Json(SignallerOf(tid)) << ",\"attributes\":[";
+        << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ","
+        << DescribeNeeds(tid) << ",\"attributes\":[";
     for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
     {
         const auto info = tid.GetAttribute(i);
@@ -202,6 +204,9 @@ class Simulation::Impl
     Host& GetHost(uint32_t node, const char* what) const;
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
     int64_t AnswerTime(const QueuePair& queuePair) const;
+    int64_t BaseRtt(const QueuePair& queuePair, const Hops& hops) const;
+    int64_t TimeOf(uint32_t bytes, const Hops& hops) const;
+    uint32_t GetLargestFrame() const;
     void RouteAnswers(uint32_t flow, const Hops& hops);
     bool CheckPath(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers);
     std::string DescribeCycle() const;
@@ -539,16 +544,43 @@ Simulation::Impl::AnswerTime(const QueuePair& queuePair) const
     {
         return -1;
     }
-    int64_t time = receiver.GetLatency() + queuePair.GetSource()->GetLatency();
+    return Later(TimeOf(ack.bytes, hops),
+                 receiver.GetLatency() + queuePair.GetSource()->GetLatency());
+}
+
+int64_t
+Simulation::Impl::TimeOf(uint32_t bytes, const Hops& hops) const
+{
+    int64_t time = 0;
     for (const auto& [node, index] : hops)
     {
         const lossless::Port& port = fabric->GetNode(node).GetPort(index);
-        const int64_t wire = ack.bytes + static_cast<int64_t>(port.GetOverhead());
+        const int64_t wire = bytes + static_cast<int64_t>(port.GetOverhead());
         time = Later(time,
                      fabric->GetNode(node).GetPipelineLatency() + port.GetDelay() +
                          lossless::TransmissionTime(wire, port.GetRate()));
     }
     return time;
+}
+
+int64_t
+Simulation::Impl::BaseRtt(const QueuePair& queuePair, const Hops& hops) const
+{
+    const int64_t back = answerTimes[queuePair.GetFlow()];
+    if (hops.empty() || back < 0)
+    {
+        return 0;
+    }
+    const int64_t there = TimeOf(queuePair.GetFrameBytes(0), hops);
+    return Later(Later(there, queuePair.GetDestination()->GetLatency()), back);
+}
+
+uint32_t
+Simulation::Impl::GetLargestFrame() const
+{
+    const bool collects = !congestionControl.empty() &&
+                          fabric->Make<CongestionControl>(congestionControl)->WantsTelemetry();
+    return fabric->Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame(collects);
 }
 
 void
@@ -752,8 +784,6 @@ Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
                " nodes; names are joined by newlines");
     }
     std::istringstream list(names);
-    const uint32_t largest =
-        m_impl->fabric->Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame();
     for (uint32_t i = 0; i < n; ++i)
     {
         std::string name;
@@ -773,7 +803,6 @@ Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
         }
         auto host = m_impl->fabric->Make<Host>("ns3::rdma::Host");
         host->SetShared(&m_impl->queuePairs, &m_impl->progress);
-        host->SetLargestFrame(largest);
         m_impl->fabric->AddHost(name, host);
     }
 }
@@ -1057,6 +1086,14 @@ Simulation::Build()
 {
     m_impl->RequireOpen("Build");
     m_impl->CheckSimulator();
+    const uint32_t largest = m_impl->GetLargestFrame();
+    for (uint32_t node = 0; node < m_impl->fabric->GetNNodes(); ++node)
+    {
+        if (!m_impl->fabric->GetRoutes().IsSwitch(node))
+        {
+            m_impl->GetHost(node, "host").SetLargestFrame(largest);
+        }
+    }
     m_impl->fabric->Build();
     ++g_chosen.running;
     if (!m_impl->waiting.empty())
@@ -1085,6 +1122,11 @@ Simulation::Build()
         m_impl->idealTimes.push_back(m_impl->IdealTime(queuePair, hops));
         m_impl->RouteAnswers(flow, hops);
         m_impl->answerTimes.push_back(m_impl->AnswerTime(queuePair));
+        if (control)
+        {
+            m_impl->queuePairs[flow]->SetPath(m_impl->BaseRtt(queuePair, hops),
+                                              static_cast<uint32_t>(hops.size()) - !hops.empty());
+        }
         if (m_impl->waiting.empty() || !m_impl->waiting[flow].left)
         {
             m_impl->byStart.push_back(flow);
@@ -1126,6 +1168,15 @@ Simulation::Check() const
                         std::to_string(MOST_PACKETS) +
                         ", as their sequence numbers have 32 bits; send less, raise PayloadSize, "
                         "or say 0 B: without end\n";
+        }
+        if (queuePair->GetTelemetryHops() && queuePair->GetHops() > queuePair->GetTelemetryHops())
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": its path has " +
+                        std::to_string(queuePair->GetHops()) +
+                        " switches, but its frames have room for the telemetry of " +
+                        std::to_string(queuePair->GetTelemetryHops()) +
+                        "; raise TelemetryHops of ns3::rdma::QueuePair, at most " +
+                        std::to_string(lossless::MOST_TELEMETRY_HOPS) + ", or shorten the path\n";
         }
         const auto& routes = m_impl->fabric->GetRoutes();
         // a route that was made to lead astray may be meant to lead in a loop

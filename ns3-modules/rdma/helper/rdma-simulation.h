@@ -50,9 +50,9 @@ class Simulation
     /**
      * @brief Describe every registered type of the given modules as JSON.
      * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
-     * @return a JSON list of {name, parent, group, help, abstract, signaller, attributes: [{name,
-     * help, type, default, allowed}], traces: [{name, help, callback}]}; the signaller is that of
-     * CongestionControl::GetSignaller.
+     * @return a JSON list of {name, parent, group, help, abstract, signaller, telemetry,
+     * attributes: [{name, help, type, default, allowed}], traces: [{name, help, callback}]}; the
+     * signaller is that of CongestionControl::GetSignaller, telemetry what WantsTelemetry says.
      */
     static std::string Describe(const std::string& groups);
 

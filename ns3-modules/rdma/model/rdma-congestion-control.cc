@@ -38,6 +38,12 @@ CongestionControl::GetSignaller() const
     return {};
 }
 
+bool
+CongestionControl::WantsTelemetry() const
+{
+    return false;
+}
+
 std::string
 CongestionControl::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const
 {

@@ -65,6 +65,15 @@ class CongestionControl : public Object
      */
     virtual std::string GetSignaller() const;
     /**
+     * @brief Does it want in-band network telemetry (INT)? Then switches write into its data
+     * frames, which grow by QueuePair::GetTelemetryBytes, and Frame::telemetry of what NotifyAck
+     * is given is that of the data frame answered. QueuePair::GetBaseRtt and GetHops are there in
+     * any case.
+     *
+     * @return true if so; the same for all objects of a type.
+     */
+    virtual bool WantsTelemetry() const;
+    /**
      * @brief What the user should know of but may want: that nobody sends the signal it obeys.
      *
      * @param agents those of a switch.

@@ -81,6 +81,25 @@ QueuePair::GetTypeId()
                 UintegerValue(64),
                 MakeUintegerAccessor(&QueuePair::m_ttl),
                 MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute("TelemetryHops",
+                          "Switches that in-band network telemetry (INT) has room for in a frame; "
+                          "5 as in HPCC's simulator. Only flows whose congestion control wants "
+                          "telemetry have any.",
+                          UintegerValue(5),
+                          MakeUintegerAccessor(&QueuePair::m_telemetryHops),
+                          MakeUintegerChecker<uint32_t>(1, lossless::MOST_TELEMETRY_HOPS))
+            .AddAttribute("TelemetryHeaderSize",
+                          "Bytes of telemetry beside those of its hops, in a data frame, an ACK "
+                          "and a NACK; 2 as in HPCC's simulator. [B]",
+                          UintegerValue(2),
+                          MakeUintegerAccessor(&QueuePair::m_telemetryHeader),
+                          MakeUintegerChecker<uint32_t>(0, 100))
+            .AddAttribute("TelemetryHopSize",
+                          "Bytes of telemetry of each hop, reserved by the sender; 8 as in HPCC's "
+                          "simulator. [B]",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&QueuePair::m_telemetryHopSize),
+                          MakeUintegerChecker<uint32_t>(0, 100))
             .AddAttribute("EcnCapable",
                           "Switches may mark data frames instead of dropping them.",
                           BooleanValue(true),
@@ -137,6 +156,7 @@ QueuePair::Connect(uint32_t flow,
     m_dst = dst;
     m_demand = demand;
     m_control = control;
+    m_collects = control && control->WantsTelemetry();
     m_pinned = pinned;
     m_packets =
         demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes - 1) / m_payloadSize + 1;
@@ -146,6 +166,13 @@ QueuePair::Connect(uint32_t flow,
     }
     m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
     m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
+}
+
+void
+QueuePair::SetPath(int64_t baseRtt, uint32_t hops)
+{
+    m_baseRtt = baseRtt;
+    m_hops = hops;
 }
 
 void
@@ -280,13 +307,39 @@ QueuePair::GetPayload(uint64_t psn) const
 uint32_t
 QueuePair::GetFrameBytes(uint64_t psn) const
 {
-    return std::max(GetPayload(psn) + m_headerSize, m_minFrame);
+    return std::max(GetPayload(psn) + m_headerSize + GetTelemetryBytes(), m_minFrame);
 }
 
 uint32_t
-QueuePair::GetLargestFrame() const
+QueuePair::GetLargestFrame(bool collects) const
 {
-    return std::max({m_payloadSize + m_headerSize, m_minFrame, m_ackSize, m_cnpSize});
+    const uint32_t extra = collects ? m_telemetryHeader + m_telemetryHops * m_telemetryHopSize : 0;
+    return std::max(
+        {m_payloadSize + m_headerSize + extra, m_minFrame, m_ackSize + extra, m_cnpSize});
+}
+
+uint32_t
+QueuePair::GetTelemetryBytes() const
+{
+    return m_collects ? m_telemetryHeader + m_telemetryHops * m_telemetryHopSize : 0;
+}
+
+uint32_t
+QueuePair::GetTelemetryHops() const
+{
+    return m_collects ? m_telemetryHops : 0;
+}
+
+Time
+QueuePair::GetBaseRtt() const
+{
+    return Time::From(m_baseRtt, Time::PS);
+}
+
+uint32_t
+QueuePair::GetHops() const
+{
+    return m_hops;
 }
 
 Frame
@@ -333,6 +386,11 @@ QueuePair::MakeNext(int64_t now)
     frame->payload = static_cast<uint16_t>(GetPayload(psn));
     frame->bytes = static_cast<uint16_t>(GetFrameBytes(psn));
     frame->repeat = repeat;
+    if (m_collects)
+    {
+        frame->collects = true;
+        FramePool::AddTelemetry(*frame, m_telemetryHops);
+    }
     frame->word[0] = !CanSend(now); // AckReq: without an answer nothing more may go
     m_outcome.sent += frame->payload;
     m_outcome.retransmitted += repeat ? frame->payload : 0;
@@ -515,7 +573,7 @@ QueuePair::FillAnswer(Frame& frame) const
     frame.pinned = m_answersPinned;
     frame.cls = static_cast<uint8_t>(m_answerClass);
     frame.ttl = static_cast<uint8_t>(m_ttl);
-    frame.bytes = static_cast<uint16_t>(m_ackSize);
+    frame.bytes = static_cast<uint16_t>(m_ackSize + GetTelemetryBytes());
 }
 
 Frame
@@ -532,9 +590,14 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
     Frame* frame = FramePool::Take();
     FillAnswer(*frame);
     frame->kind = kind;
-    if (kind == FrameKind::CNP && m_cnpSize)
+    if (kind == FrameKind::CNP)
     {
-        frame->bytes = static_cast<uint16_t>(m_cnpSize);
+        frame->bytes = static_cast<uint16_t>(m_cnpSize ? m_cnpSize : m_ackSize);
+    }
+    else if (data.telemetry)
+    {
+        FramePool::AddTelemetry(*frame, 0);
+        frame->telemetry->Assign(*data.telemetry);
     }
     // A CNP is of the packet that caused it, and takes nothing from the next ACK or NACK.
     frame->ecn = data.ecn;

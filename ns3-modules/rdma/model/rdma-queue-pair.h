@@ -95,6 +95,13 @@ class QueuePair : public Object
                  Ptr<CongestionControl> control,
                  bool pinned);
     /**
+     * @brief Tell it what its path is like, for its congestion control.
+     *
+     * @param baseRtt see GetBaseRtt (ps).
+     * @param hops see GetHops.
+     */
+    void SetPath(int64_t baseRtt, uint32_t hops);
+    /**
      * @brief Say whether what answers it follows a pinned path; until then, it does not.
      *
      * @param pinned it does.
@@ -200,11 +207,42 @@ class QueuePair : public Object
      */
     const Outcome& GetOutcome() const;
     /**
-     * @brief Size of the largest data frame.
+     * @brief Size of its largest frame.
      *
+     * @param collects with telemetry.
      * @return bytes.
      */
-    uint32_t GetLargestFrame() const;
+    uint32_t GetLargestFrame(bool collects) const;
+    /**
+     * @brief Bytes of telemetry in each DATA frame, ACK and NACK.
+     *
+     * @return bytes; 0: its congestion control does not want any.
+     */
+    uint32_t GetTelemetryBytes() const;
+    /**
+     * @brief Hops that telemetry has room for.
+     *
+     * @return switches; 0: its congestion control does not want any.
+     */
+    uint32_t GetTelemetryHops() const;
+    /**
+     * @brief Round trip of its first packet, which is full unless the message is shorter, in an
+     * empty network, along the paths that its frames and their ACKs have at set-up: from when the
+     * first bit leaves the sender until the sender takes the ACK of that packet alone.
+     *
+     * That is the sum, there and back, of every link's time for the frame with its overhead and
+     * its delay, of the latencies of switches, and of those of the hosts: the receiver's twice, on
+     * arrival and on answering, the sender's once.
+     *
+     * @return time; 0: no path leads there and back.
+     */
+    Time GetBaseRtt() const;
+    /**
+     * @brief Switches on the path that its data frames have at set-up.
+     *
+     * @return count.
+     */
+    uint32_t GetHops() const;
     /**
      * @brief A frame with this flow's addresses, as the sender would send it.
      *
@@ -310,17 +348,20 @@ class QueuePair : public Object
     void UpdateRate(int64_t now);
 
     // Attributes
-    uint32_t m_payloadSize;  //!< B a packet
-    uint32_t m_headerSize;   //!< B a data frame beside its payload
-    uint32_t m_minFrame;     //!< B
-    uint32_t m_ackSize;      //!< B
-    uint32_t m_cnpSize;      //!< B; 0: m_ackSize
-    uint32_t m_ackEvery;     //!< packets an ACK
-    uint32_t m_answerClass;  //!< class of ACK, NACK and CNP
-    uint32_t m_ttl;          //!< hops
-    bool m_ecnCapable;       //!< data frames may be marked
-    Retransmit m_retransmit; //!< what to do about loss
-    Time m_timeout;          //!< silence that causes repeats
+    uint32_t m_payloadSize;      //!< B a packet
+    uint32_t m_headerSize;       //!< B a data frame beside its payload
+    uint32_t m_minFrame;         //!< B
+    uint32_t m_ackSize;          //!< B
+    uint32_t m_cnpSize;          //!< B; 0: m_ackSize
+    uint32_t m_ackEvery;         //!< packets an ACK
+    uint32_t m_answerClass;      //!< class of ACK, NACK and CNP
+    uint32_t m_ttl;              //!< hops
+    uint32_t m_telemetryHops;    //!< that there is room for
+    uint32_t m_telemetryHeader;  //!< B
+    uint32_t m_telemetryHopSize; //!< B
+    bool m_ecnCapable;           //!< data frames may be marked
+    Retransmit m_retransmit;     //!< what to do about loss
+    Time m_timeout;              //!< silence that causes repeats
 
     // Both ends
     Host* m_src{nullptr};             //!< sender
@@ -332,6 +373,9 @@ class QueuePair : public Object
     uint32_t m_flow{0};               //!< number
     uint32_t m_hash{0};               //!< of the 5-tuple
     uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
+    int64_t m_baseRtt{0};             //!< see GetBaseRtt (ps)
+    uint32_t m_hops{0};               //!< see GetHops
+    bool m_collects{false};           //!< its congestion control wants telemetry
     bool m_pinned{false};             //!< data frames follow a pinned path
     bool m_answersPinned{false};      //!< what answers follows a pinned path
     std::unique_ptr<Books> m_books;   //!< Selective, or null

@@ -9,6 +9,7 @@
 #include "ns3/crc32.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ns3
 {
@@ -72,8 +73,61 @@ struct RoceSpeller::Transport
     uint32_t messageBytes{0};                     //!< RETH: DMA length
     uint8_t syndrome{0};                          //!< AETH
     uint32_t messages{0};                         //!< AETH: messages received whole
+    uint32_t telemetry{0};                        //!< B
     uint32_t payload{0};                          //!< B
 };
+
+namespace
+{
+
+/**
+ * @brief Append telemetry.
+ *
+ * @param telemetry what it says.
+ * @param size bytes for all of it; what has no room is cut.
+ * @param bytes where to.
+ */
+void
+PutTelemetry(const lossless::Telemetry& telemetry, uint32_t size, FrameBytes& bytes)
+{
+    constexpr std::array<uint64_t, 5> GBPS{25, 50, 100, 200, 400};
+    constexpr uint64_t OTHER_RATE = 7;
+    constexpr int64_t PS_PER_NS = 1000;
+    constexpr int64_t SENT_UNIT = 128;
+    constexpr int64_t QUEUE_UNIT = 80;
+    const std::size_t end = bytes.GetSize() + size;
+    bytes.Put(static_cast<uint64_t>(telemetry.hops) << 12, 2);
+    for (uint8_t i = 0; i < telemetry.hops; ++i)
+    {
+        const lossless::TelemetryHop& hop = telemetry.hop[i];
+        const auto* rate = std::ranges::find(GBPS, hop.rate / 1'000'000'000);
+        const uint64_t code =
+            rate == GBPS.end() ? OTHER_RATE : static_cast<uint64_t>(rate - GBPS.begin());
+        const auto time = static_cast<uint64_t>(hop.time / PS_PER_NS);
+        const auto sent = static_cast<uint64_t>(hop.txBytes / SENT_UNIT);
+        const auto queue = static_cast<uint64_t>(hop.queue / QUEUE_UNIT);
+        bytes.Put(code << 61 | (time & 0xff'ffff) << 37 | (sent & 0xf'ffff) << 17 |
+                      std::min<uint64_t>(queue, 0x1'ffff),
+                  8);
+    }
+    bytes.CutTo(end);
+    bytes.PadTo(end);
+}
+
+/**
+ * @brief Room that telemetry takes in a frame.
+ *
+ * @param frame it.
+ * @param queuePair its own, or null.
+ * @return bytes.
+ */
+uint32_t
+TelemetryOf(const Frame& frame, const QueuePair* queuePair)
+{
+    return frame.telemetry && queuePair ? queuePair->GetTelemetryBytes() : 0;
+}
+
+} // namespace
 
 uint32_t
 InvariantCrc(const uint8_t* packet, std::size_t n)
@@ -138,10 +192,13 @@ RoceSpeller::DataOf(const Frame& frame, bool tagged) const
     transport.psn = frame.psn;
     transport.ackRequest = frame.word[0] != 0;
     transport.ecn = EcnOf(frame);
+    transport.telemetry = TelemetryOf(frame, queuePair);
     const uint32_t headers = lossless::EthernetBytes(tagged) + IPV4_BYTES + UDP_BYTES + BTH_BYTES +
                              transport.headerBytes + ICRC_BYTES + lossless::FCS_BYTES;
     const uint32_t room = std::max<uint32_t>(frame.bytes, headers) - headers;
-    transport.payload = std::min<uint32_t>(frame.payload, room / WORD_BYTES * WORD_BYTES);
+    const uint32_t body =
+        std::min(transport.telemetry + frame.payload, room / WORD_BYTES * WORD_BYTES);
+    transport.payload = std::max(body, transport.telemetry) - transport.telemetry;
     return transport;
 }
 
@@ -161,6 +218,7 @@ RoceSpeller::AnswerOf(const Frame& frame) const
     transport.opcode = BthOpcode::RC_ACKNOWLEDGE;
     transport.becn = frame.ecn == CONGESTED;
     transport.headerBytes = AETH_BYTES;
+    transport.telemetry = TelemetryOf(frame, queuePair);
     transport.messages = queuePair && expected >= queuePair->GetPackets();
     const bool missing = frame.kind == FrameKind::NACK;
     transport.syndrome = missing ? PSN_SEQUENCE_ERROR : ACK_WITHOUT_CREDITS;
@@ -185,9 +243,9 @@ RoceSpeller::Spell(const Frame& frame, uint32_t /* sender */, bool tagged, Frame
     default:
         return false;
     }
-    const uint32_t padding = (WORD_BYTES - transport.payload % WORD_BYTES) % WORD_BYTES;
-    const uint32_t length =
-        BTH_BYTES + transport.headerBytes + transport.payload + padding + ICRC_BYTES;
+    const uint32_t body = transport.telemetry + transport.payload;
+    const uint32_t padding = (WORD_BYTES - body % WORD_BYTES) % WORD_BYTES;
+    const uint32_t length = BTH_BYTES + transport.headerBytes + body + padding + ICRC_BYTES;
     const auto entropy = static_cast<uint16_t>((frame.hash ^ frame.hash >> 16) & DYNAMIC_PORT_BITS);
     bytes.PutUdp(frame, transport.ecn, DYNAMIC_PORTS | entropy, ROCE_PORT, length, tagged);
     bytes.Put(static_cast<uint8_t>(transport.opcode), 1);
@@ -209,6 +267,10 @@ RoceSpeller::Spell(const Frame& frame, uint32_t /* sender */, bool tagged, Frame
         break;
     default:
         break;
+    }
+    if (transport.telemetry)
+    {
+        PutTelemetry(*frame.telemetry, transport.telemetry, bytes);
     }
     const std::size_t ethernet = lossless::EthernetBytes(tagged);
     bytes.PadTo(ethernet + IPV4_BYTES + UDP_BYTES + length - ICRC_BYTES);
