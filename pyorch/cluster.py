@@ -46,6 +46,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import default_paths
 from pyorch.progress import duration
+from pyorch.reading import is_folder
 from pyorch.remarks import runs_text
 from pyorch.store import Store
 
@@ -307,7 +308,7 @@ def _store(name: str) -> Store:
     paths = default_paths()
     try:
         store = Store(paths, name)
-        if (store.root / FOLDER).is_dir():  # also when its file is no more
+        if is_folder(store.root / FOLDER):  # also when its file is no more
             return store
     except ValueError:
         pass

@@ -191,7 +191,7 @@ def name_problems(name: str, home: Path, modules: Iterable[Module], ns3: Ns3) ->
 def _taken_by(names: Names, home: Path, modules: list[Module], ns3: Ns3) -> list[str]:
     """What has the name already."""
     found = [f"the module in {one.folder}" for one in modules if one.name == names.module]
-    if (home / names.module).exists():
+    if os.path.lexists(home / names.module):  # Path.exists raises on names that are too long
         found.append(f"there is {home / names.module}")
     if names.namespace in _RESERVED:
         found.append(f"{names.namespace!r} means something in C++ or ns-3")

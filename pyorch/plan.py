@@ -12,10 +12,13 @@ from typing import Any
 from pyorch.config.experiment import Experiment, Point
 from pyorch.config.topology import draw_failed_links
 from pyorch.errors import Problem, UserError, quoted
+from pyorch.fingerprint import of_types, types_in
 from pyorch.units import whole
 
 #: Parts of a RunSpec that do not change what is simulated.
 NOT_HASHED = ("metrics",)
+TYPELESS = ("topology", "traffic", "params", "metrics")
+"""Keys of a RunSpec below which no ns-3 type is named."""
 HASH_DIGITS = 16
 MAX_SEED = 2**32 - 1
 MAX_RUNS = 100_000
@@ -58,9 +61,15 @@ class RunSpec:
     def hash(self, fingerprint: str) -> str:
         """Return the 16 hex digits that name the run's folder.
 
-        fingerprint: of the built modules, so that a result is never taken from older code.
+        fingerprint: of the built modules; what of it concerns this run counts, so that a result is
+        never taken from older code, and stays when other code changes.
         """
-        return hashlib.sha256(f"{self._hashed}\n{fingerprint}".encode()).hexdigest()[:HASH_DIGITS]
+        used = of_types(fingerprint, self._types)
+        return hashlib.sha256(f"{self._hashed}\n{used}".encode()).hexdigest()[:HASH_DIGITS]
+
+    @cached_property
+    def _types(self) -> frozenset[str]:
+        return frozenset(types_in({k: v for k, v in self.data.items() if k not in TYPELESS}))
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:

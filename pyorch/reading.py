@@ -46,6 +46,11 @@ def is_file(path: str | os.PathLike[str]) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises on names that are too long)
 
 
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a folder of that name; a name that no folder can have is that of none."""
+    return os.path.isdir(path)  # noqa: PTH112 (Path.is_dir raises on names that are too long)
+
+
 def read_text(file: Path, label: str) -> str:
     """Read a UTF-8 file, with or without a byte order mark. Raises UserError that says why not."""
     try:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.ends import no_core_files
+from pyorch.fingerprint import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +166,8 @@ def load_build(manifest: Manifest) -> BuildInfo:
         what = "the build that these runs began with was deleted or damaged"
         raise LoadError([Problem(str(manifest.build), what, None, hint)]) from error
     if info.fingerprint != manifest.fingerprint:
-        what = f"this build is not the one these runs began with ({manifest.fingerprint[:12]})"
+        wanted = short(manifest.fingerprint)[:12]
+        what = f"this build is not the one these runs began with ({wanted})"
         raise LoadError([Problem(str(manifest.build), what, None, hint)])
     return info
 
@@ -198,7 +200,7 @@ class _Log:
         self._file = attempt.log.open("a", encoding="utf-8")
         self.note("experiment", spec.data["experiment"])
         self.note("hash", spec.hash(manifest.fingerprint))
-        self.note("fingerprint", manifest.fingerprint)
+        self.note("fingerprint", short(manifest.fingerprint))
         self.note("host", f"{socket.gethostname()} ({platform.machine()}), pid {os.getpid()}")
         self.note("versions", versions())
         self.note("started", time.strftime("%Y-%m-%d %H:%M:%S %z"))

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.fingerprint import short
 from pyorch.paths import RunPaths
 
 SMALL_BYTES = 65_536
@@ -57,7 +58,7 @@ def write_seal(folder: Path, run_hash: str, fingerprint: str) -> None:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
             sizes[file.name] = content.tell()
         lines.append(f"{digest}  {file.name}\n")
-    about = {"run": run_hash, "fingerprint": fingerprint, "bytes": sizes}
+    about = {"run": run_hash, "fingerprint": short(fingerprint), "bytes": sizes}
     text = "".join([_HEAD, json.dumps(about, sort_keys=True), "\n", *lines])
     run.sums.write_text(f"{text}{_FOOT}{_digest(text.encode())}\n", encoding="utf-8")
 

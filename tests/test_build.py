@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,10 @@ from pyorch.build import (
     toolchain,
     wheel,
 )
+from pyorch.build.code import tokens
 from pyorch.build.profiles import flags_of
 from pyorch.errors import UserError
+from pyorch.fingerprint import ModulePrint, compose, of_types, short
 
 MODULES = Path(__file__).parent / "data" / "modules"
 REAL_MODULES = Path(__file__).parent.parent / "ns3-modules"
@@ -293,13 +296,112 @@ def test_fingerprint_is_of_content(project: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["demo/model/demo-counter.cc", "rdma/helper/rdma-simulation.h", "rdma/CMakeLists.txt"]
+    ("file", "line"),
+    [
+        ("demo/model/demo-counter.cc", "int more;"),
+        ("rdma/helper/rdma-simulation.h", "#define MORE"),
+        ("rdma/CMakeLists.txt", "# more"),
+    ],
 )
-def test_fingerprint_changes_with_content(project: Path, file: str) -> None:
-    """One more line in a source or a CMake file is another fingerprint."""
+def test_fingerprint_changes_with_content(project: Path, file: str, line: str) -> None:
+    """One more line of code, or any in a CMake file, is another fingerprint."""
     before = fingerprint(project)
-    append(project / "ns3-modules" / file, "")
+    append(project / "ns3-modules" / file, line)
     assert fingerprint(project) != before
+
+
+def test_comments_and_layout_change_no_fingerprint(project: Path, tmp_path: Path) -> None:
+    """Neither do they with a cache, which knows a module by the bytes of its files."""
+    cache = tmp_path / "prints.json"
+    before = fingerprint(project)
+    modules = sources.find_modules(project / "ns3-modules")
+    for _ in range(2):
+        assert sources.fingerprint(modules, "3.44", str(GCC), "-O3", cache=cache) == before
+    source = project / "ns3-modules" / "demo" / "model" / "demo-counter.cc"
+    source.write_text("/* new */\n" + source.read_text().replace("    ", "\t").replace("{", "\n{"))
+    append(source, "// more")
+    for _ in range(2):
+        assert sources.fingerprint(modules, "3.44", str(GCC), "-O3", cache=cache) == before
+    append(source, "int more;")
+    after = sources.fingerprint(modules, "3.44", str(GCC), "-O3", cache=cache)
+    assert after == fingerprint(project) != before
+    cache.write_text("[]")
+    assert sources.fingerprint(modules, "3.44", str(GCC), "-O3", cache=cache) == after
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("a+b", "a /* x */ + // y\n b", True),
+        ("a + +b", "a ++b", False),
+        ("x<y<z> >", "x<y<z>>", False),
+        ("int ab", "int a b", False),
+        ('"a  b"', '"a b"', False),
+        ('"//"', '"" //"', False),
+        ("'\"' // \"", "'\"'", True),
+        ('R"x(a // b)x"', 'R"x(a)x"', False),
+        ('R"(a\n  b)"', 'R"(a\nb)"', False),
+        ("1'000'000", "1'000'000 // '", True),
+        ("1'000", "1000", False),
+        ("#define F(x) 1", "#define F (x) 1", False),
+        ("#if A\nb", "#if A b", False),
+        ("#if A // c\n\n\nb", "#if A \n b", True),
+        ("# define A \\\n  1\nb", "# define A  1\nb", True),
+        ("a\n#if B\n#endif", "a #if B\n#endif", False),
+        ("a // c \\\n b\nd", "a d", True),
+        ("auto x = 0x1p-3;", "auto x = 0x1p - 3;", False),
+        ("a\r\nb", "a\nb", True),
+    ],
+)
+def test_what_the_compiler_sees(one: str, other: str, same: bool) -> None:
+    """Comments, blanks and line breaks count where C++ says that they do, and nowhere else."""
+
+    def seen(text: str) -> list[str]:
+        return [part for part in tokens(text) if part != " "] if same else tokens(text)
+
+    assert (seen(one) == seen(other)) == same
+
+
+def test_a_run_is_named_after_the_code_that_it_uses() -> None:
+    """An edit concerns the runs that name a type of the module, or of one that needs it."""
+    parts = {
+        "loop": ModulePrint("1", (), ("ns3::Loop",)),
+        "fabric": ModulePrint("2", ("loop", "core"), ("ns3::Port",)),
+        "facade": ModulePrint("3", ("fabric",), ()),
+        "credits": ModulePrint("4", ("fabric",), ("ns3::Credit",)),
+        "stages": ModulePrint("5", ("fabric", "credits"), ("ns3::Stage",)),
+        "device": ModulePrint("6", ("fabric",), ("ns3::Device",)),
+    }
+    runs = {
+        "plain": frozenset({"ns3::Port"}),
+        "credit": frozenset({"ns3::Port", "ns3::Credit"}),
+        "stage": frozenset({"ns3::Stage"}),
+        "strange": frozenset({"ns3::Unheard"}),
+    }
+
+    def names(changed: str = "", common: str = "c") -> dict[str, str]:
+        now = {
+            name: replace(part, digest="new") if name == changed else part
+            for name, part in parts.items()
+        }
+        return {run: of_types(compose(common, "facade", now), types) for run, types in runs.items()}
+
+    before = names()
+    assert len(set(before.values())) == len(runs)
+    stale = {
+        name: {run for run, text in names(name).items() if text != before[run]} for name in parts
+    }
+    everything = set(runs)
+    assert stale == {
+        "loop": everything,
+        "fabric": everything,
+        "facade": everything,
+        "credits": {"credit", "stage", "strange"},
+        "stages": {"stage", "strange"},
+        "device": {"strange"},
+    }
+    assert all(text != before[run] for run, text in names(common="d").items())
+    assert of_types("any other text", runs["plain"]) == "any other text"
 
 
 def test_fingerprint_changes_with_everything_else_that_counts(project: Path) -> None:
@@ -361,7 +463,7 @@ def test_build_info(built: tuple[Path, BuildInfo]) -> None:
     assert info.folder.name.startswith(info.fingerprint[:12])
     assert (info.include_dirs[0] / "ns3" / "demo-module.h").is_file()
     assert (info.include_dirs[1] / "ns3" / "core-module.h").is_file()
-    assert len(info.fingerprint) == 64
+    assert len(short(info.fingerprint)) == 64
     assert read_build(info.folder) == info
 
 
@@ -421,7 +523,7 @@ def test_a_changed_header_compiles_what_includes_it(project: Path) -> None:
     assert count_once(after) == 42
     assert after.fingerprint != before.fingerprint
 
-    append(project / "ns3-modules" / "rdma" / "helper" / "rdma-simulation.cc", "// nothing")
+    append(project / "ns3-modules" / "rdma" / "helper" / "rdma-simulation.cc", "int g_nothing;")
     assert compiled(ensure_built(quiet=True, root=project)) == ["rdma-simulation.cc"]
 
 

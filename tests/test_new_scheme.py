@@ -21,6 +21,7 @@ from pyorch.build.lists import updated
 from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
 from pyorch.config import load_experiment
 from pyorch.errors import UserError
+from pyorch.fingerprint import short
 from pyorch.paths import Paths
 from tests.wireshark import tshark
 
@@ -326,7 +327,7 @@ def test_a_study_keeps_its_build(made: Made, tmp_path: Path) -> None:
     assert not re.search("fail|refused|warn|error|miss", output.replace(str(tmp_path), ""))
     logs = [log.read_text() for log in during.rglob("runs/*/log.txt")]
     assert len(logs) == 6
-    assert all(f"# fingerprint: {made.build.fingerprint}" in log for log in logs)
+    assert all(f"# fingerprint: {short(made.build.fingerprint)}" in log for log in logs)
 
     made.environment["PYORCH_RESULTS"], kept = str(alone), made.environment["PYORCH_RESULTS"]
     again = made.invoke(*command[3:], "--seeds", "6")

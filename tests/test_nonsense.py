@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pyorch import units
+from pyorch import cli, cluster, new_scheme, units
 from pyorch.config import list_experiments, load_experiment
 from pyorch.config.traffic import MAX_FLOWS
 from pyorch.errors import UserError
@@ -208,6 +209,21 @@ def test_names_that_cannot_be(tmp_path: Path) -> None:
     for overrides in ("a=1", [1], 5):
         with pytest.raises(UserError, match="list of texts"):
             load_experiment("x", overrides, paths=paths)  # type: ignore[arg-type]
+
+
+def test_names_beyond_what_the_file_system_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name that no folder can have is the name of none: bad input, not a traceback."""
+    name = "n" * 300
+    asks: list[Callable[[], int]] = [
+        lambda: cluster.collect(name, partial=False),
+        lambda: cluster.status(name),
+        lambda: new_scheme.new_scheme("mine", "flow-control", str(tmp_path / name)),
+    ]
+    for ask in asks:
+        assert ask() in (cli.FAILED, cli.BAD_INPUT)
+        assert name[:50] in capsys.readouterr().err
 
 
 def test_functions_for_programs_say_what_is_wrong() -> None:

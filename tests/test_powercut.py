@@ -147,7 +147,7 @@ def _runs_of(study: Path) -> tuple[str, dict[str, RunSpec]]:
     """The fingerprint of the build, and the settings of each run in the order of the plan."""
     folders = [study / "runs" / name for name in pd.read_parquet(study / "runs.parquet")["hash"]]
     head = RunPaths(folders[0]).sums.read_text().splitlines()[0]
-    (fingerprint,) = re.findall(r'"fingerprint": "(\w+)"', head)
+    (fingerprint,) = re.findall(r'"fingerprint": "([^"]+)"', head)
     return fingerprint, {
         path.name: RunSpec.from_json(RunPaths(path).spec.read_text()) for path in folders
     }

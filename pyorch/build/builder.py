@@ -16,6 +16,7 @@ from typing import Any
 from pyorch.build import compile_log, finished, sources
 from pyorch.build.finished import STAMP
 from pyorch.build.info import BuildInfo
+from pyorch.build.schema import FACADE_MODULE
 from pyorch.build.profiles import TEST_FLAGS, flags_of
 from pyorch.build.sources import CMAKE_FOLDER, Module
 from pyorch.build.toolchain import Compiler, Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
@@ -39,6 +40,8 @@ _LONGEST = 60
 #: How often to compile again when somebody keeps editing.
 _TRIES = 5
 _PROGRAMS = "programs-"
+#: Beside the profiles: what each version of a module's files contributes to a fingerprint.
+_PRINTS = "prints.json"
 _STUB = re.compile(r'#include "(?P<file>/[^"]*)"\n')
 
 
@@ -158,13 +161,20 @@ def _ensure(request: _Request) -> BuildInfo:
 def _finished(request: _Request, ns3: Ns3) -> BuildInfo | None:
     """Return the finished build of exactly what is there now, if there is one."""
     for compiler in _compilers(request):
-        fingerprint = sources.fingerprint(request.modules, ns3.version, compiler, request.flags)
+        fingerprint = _fingerprint(request, ns3.version, compiler)
         info = _open(_folder(request, ns3, fingerprint))
         if info is not None and request.tests:
             info = _with_programs(request, info)
         if info is not None:
             return info
     return None
+
+
+def _fingerprint(request: _Request, ns3: str, compiler: str) -> str:
+    cache = request.folder.parent / _PRINTS if request.folder.parent.is_dir() else None
+    return sources.fingerprint(
+        request.modules, ns3, compiler, request.flags, FACADE_MODULE, cache
+    )
 
 
 def _with_programs(request: _Request, info: BuildInfo) -> BuildInfo | None:
@@ -243,9 +253,7 @@ def _build(request: _Request, tools: Toolchain) -> BuildInfo:
 def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> BuildInfo:
     """Compile in the working folder, and commit what came out of it. Raises _ChangedError."""
     before = _snapshot(request)
-    fingerprint = sources.fingerprint(
-        request.modules, tools.ns3.version, str(tools.compiler), request.flags
-    )
+    fingerprint = _fingerprint(request, tools.ns3.version, str(tools.compiler))
     folder = _folder(request, tools.ns3, fingerprint)
     programs = folder / _programs(request)
     jobs = str(len(os.sched_getaffinity(0)))

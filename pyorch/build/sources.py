@@ -1,12 +1,18 @@
 """The C++ modules as files: which there are, whether they changed, and what they amount to."""
 
 import hashlib
+import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pyorch.build.code import tokens
 from pyorch.errors import Problem, UserError
+from pyorch.files import write_atomically
+from pyorch.fingerprint import ModulePrint, compose
 
 #: Further folders with modules: of one module each, or of several; separated like PATH.
 MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
@@ -20,6 +26,13 @@ MODEL_FOLDERS = ("model", "helper")
 TEST_FOLDERS = ("test", "examples")
 
 SOURCE_SUFFIXES = (".cc", ".h", ".cmake", ".txt")
+_CODE = (".cc", ".h")
+#: The types that a module registers, and the modules that it links.
+_TYPE = re.compile(r'\bTypeId\s*\(\s*"([^"\\,:]*(?:::[^"\\,:]+)*)"')
+_NEEDED = re.compile(r"\$\{lib([\w-]+)\}")
+_DIGITS = 32  # of a module's digest, in hex
+#: In a cache of prints: the first changes with how code is split, the second is how many are kept.
+_PRINTS_FORMAT, _KEPT_PRINTS = b"1", 200
 
 
 @dataclass(frozen=True)
@@ -156,23 +169,74 @@ def cmake_files() -> list[Path]:
     return sorted(file for file in CMAKE_FOLDER.iterdir() if file.is_file())
 
 
-def fingerprint(modules: Iterable[Module], ns3: str, compiler: str, flags: str) -> str:
-    """Return a SHA-256 in hex over everything that can change a result.
+def fingerprint(
+    modules: Iterable[Module],
+    ns3: str,
+    compiler: str,
+    flags: str,
+    base: str = "",
+    cache: Path | None = None,
+) -> str:
+    """Return the fingerprint of everything that can change a result, module by module.
 
-    That is the content of the modules' model/ and helper/ and of all CMake files, the versions of
-    ns-3 and of the compiler, and the flags. Where the files lie and when they were written is no
-    part of it; nor are the tests.
+    That is the code in the modules' model/ and helper/, token by token, all CMake files, the
+    versions of ns-3 and of the compiler, and the flags. Comments, layout, where the files lie and
+    when they were written are no part of it; nor are the tests. base: the module that every run
+    uses. cache: a file that spares the splitting into tokens of what was split before.
+    pyorch.fingerprint reads the text.
     """
-    digest = hashlib.sha256()
+    common = hashlib.sha256()
     for part in (ns3, compiler, flags):
-        _feed(digest, part.encode())
+        _feed(common, part.encode())
     for file in cmake_files():
-        _feed(digest, file.name.encode(), file.read_bytes())
+        _feed(common, file.name.encode(), file.read_bytes())
+    return compose(common.hexdigest(), base, _prints(modules, cache))
+
+
+def _prints(modules: Iterable[Module], cache: Path | None) -> dict[str, ModulePrint]:
+    """Return what each module contributes; look it up by the bytes of its files where possible."""
+    known = _read_prints(cache)
+    found, used = {}, {}
     for module in modules:
-        for file in module.files(MODEL_FOLDERS):
-            name = f"{module.name}/{file.relative_to(module.folder).as_posix()}"
-            _feed(digest, name.encode(), file.read_bytes())
-    return digest.hexdigest()
+        contents = {
+            file.relative_to(module.folder).as_posix(): file.read_bytes()
+            for file in module.files(MODEL_FOLDERS)
+        }
+        digest = hashlib.sha256(_PRINTS_FORMAT)
+        for name, data in contents.items():
+            _feed(digest, name.encode(), data)
+        key = digest.hexdigest()
+        found[module.name] = used[key] = known.get(key) or _print_of(module.name, contents)
+    if cache is not None and not used.keys() <= known.keys():
+        kept = dict(list((known | used).items())[-_KEPT_PRINTS:])
+        with suppress(OSError):  # it only saves time
+            text = json.dumps({key: asdict(part) for key, part in kept.items()})
+            write_atomically(cache, text + "\n")
+    return found
+
+
+def _read_prints(cache: Path | None) -> dict[str, ModulePrint]:
+    try:
+        content = json.loads(cache.read_text(encoding="utf-8")) if cache else {}
+        return {key: ModulePrint(**part) for key, part in content.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _print_of(name: str, contents: Mapping[str, bytes]) -> ModulePrint:
+    digest = hashlib.sha256()
+    needs: set[str] = set()
+    types: set[str] = set()
+    for file, data in contents.items():
+        code = data
+        if file.endswith(_CODE):
+            text = data.decode(errors="surrogateescape")
+            code = "\0".join(tokens(text)).encode(errors="surrogateescape")
+            types.update(_TYPE.findall(text))
+        else:
+            needs.update(_NEEDED.findall(data.decode(errors="replace")))
+        _feed(digest, file.encode(), code)
+    return ModulePrint(digest.hexdigest()[:_DIGITS], sorted(needs - {name}), sorted(types))
 
 
 def digest_of_tests(modules: Iterable[Module], flags: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import UserError, describe_defect
 from pyorch.files import make_folder, replacing, write_atomically
+from pyorch.fingerprint import short
 from pyorch.metrics import Metric, parse
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
@@ -256,4 +257,4 @@ def _versions(fingerprint: str) -> list[tuple[str, str]]:
             found.append((package, version(package)))
         except PackageNotFoundError:
             found.append((package, "not installed"))
-    return [*found, ("modules' fingerprint", fingerprint or "-")]
+    return [*found, ("modules' fingerprint", short(fingerprint) or "-")]
