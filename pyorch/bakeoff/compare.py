@@ -205,8 +205,9 @@ class Cost:
     control: control frames, SFC messages and CNPs for every 1,000 frames that crossed a link.
     lost: packets lost for every million that crossed a link. paused: ports that were paused, mean
     over the simulated time. buffer: largest use of a node's buffer, as a share of it, mean over
-    runs. cyclic: runs whose flows have a cyclic buffer dependency; deadlocks: those of them that
-    deadlocked, share: 95 % interval of its probability; stuck: those deadlocked at their end.
+    runs. cyclic: runs whose flows have a cyclic buffer dependency, without the `unjudged` ones, of
+    which nobody can say; deadlocks: those of them that deadlocked, share: 95 % interval of its
+    probability; stuck: those deadlocked at their end.
     unfinished: of all `runs` those in which a finite flow did not finish.
     """
 
@@ -216,6 +217,7 @@ class Cost:
     paused: float
     buffer: float
     cyclic: int
+    unjudged: int
     deadlocks: int
     share: tuple[float, float]
     stuck: int
@@ -238,7 +240,10 @@ def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
         return float(own[name].fillna(0).sum()) if name in own else 0.0
 
     hops = total("data_hops") or math.nan
-    cyclic = own[own["flow_cycle_egresses"] > 0]
+    if "deadlocked" not in own:
+        own = own.assign(deadlocked=math.nan, deadlocked_at_end=math.nan)
+    unjudged = (own["flow_cycle_egresses"] > 0) & own["deadlocked"].isna()
+    cyclic = own[(own["flow_cycle_egresses"] > 0) & ~unjudged]
     deadlocks = int((cyclic["deadlocked"] > 0).sum())
     return Cost(
         scheme,
@@ -247,6 +252,7 @@ def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
         paused=total("pause_time_ps") / (total("end_ps") or math.nan),
         buffer=float((own["peak_buffer_bytes"] / own[BUFFER_SIZE]).mean()),
         cyclic=len(cyclic),
+        unjudged=int(unjudged.sum()),
         deadlocks=deadlocks,
         share=clopper_pearson(deadlocks, len(cyclic)) if len(cyclic) else (0.0, 1.0),
         stuck=int((cyclic["deadlocked_at_end"] > 0).sum()),

@@ -112,10 +112,15 @@ def scheme_text(summary: Summary, name: str) -> str:
 
 def _deadlocks(found: Cost) -> str:
     """Say how often a scheme deadlocked where that can happen, and whether it got out of it."""
+    unjudged = f"deadlocks not judged in {found.unjudged} runs" if found.unjudged else ""
+    if unjudged and not found.cyclic:
+        return unjudged
     if not found.deadlocks:
-        return f"no deadlock in {found.cyclic} runs with a cyclic dependency"
-    text = f"deadlocked in {found.deadlocks} of {found.cyclic} runs with a cyclic dependency"
-    return text + (f", {found.stuck} of them to the end" if found.stuck else ", and got out of all")
+        text = f"no deadlock in {found.cyclic} runs with a cyclic dependency"
+    else:
+        text = f"deadlocked in {found.deadlocks} of {found.cyclic} runs with a cyclic dependency"
+        text += f", {found.stuck} of them to the end" if found.stuck else ", and got out of all"
+    return f"{text}; {unjudged}" if unjudged else text
 
 
 def factor_to_best(compared: Compared, name: str) -> float:

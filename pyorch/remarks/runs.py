@@ -51,6 +51,13 @@ def _deadlocks(done: Done) -> Iterator[Remark]:
     ]
     if passing:
         yield Remark("deadlock", f"that dissolved, in {which(passing, _specs(done))}")
+    unjudged = [spec for spec, summary in done if _number(summary, "deadlock_not_judged_ports")]
+    if unjudged:
+        yield Remark(
+            "deadlock",
+            "not judged: a flow control that may hold queues back does not answer for it "
+            f"(DeadlockModel), in {which(unjudged, _specs(done))}",
+        )
 
 
 def _losses(done: Done) -> Iterator[Remark]:

@@ -50,6 +50,7 @@ MORE_NUMBERS = (
     "deadlock_episodes",
     "deadlock_evaluations",
     "deadlock_last_formed_ps",
+    "deadlock_not_judged_ports",
     "deadlock_seen_ps",
     "deadlock_trigger_is_host",
     "deadlock_trigger_node",

@@ -89,12 +89,6 @@ Credit::Credit()
 {
 }
 
-uint32_t
-Credit::GetHooks() const
-{
-    return BYTES | GATE | SENT;
-}
-
 void
 Credit::Start()
 {
@@ -190,9 +184,10 @@ Credit::Activate(uint8_t cls)
 }
 
 void
-Credit::NotifyReleased(uint8_t cls, uint32_t /* flow */, uint32_t bytes, int64_t /* queueBytes */)
+Credit::NotifyReleased(const lossless::Departure& departure, int64_t /* queueBytes */)
 {
-    m_held[cls] -= BlocksOf(bytes);
+    const uint8_t cls = departure.cls;
+    m_held[cls] -= BlocksOf(departure.bytes);
     const uint32_t bit = 1U << cls;
     if (!m_onChange || m_pending & bit)
     {

@@ -62,7 +62,10 @@ BlocksOf(uint32_t bytes)
  * ABR is only ever moved forwards by a message, because a message that took ControlDelay to have
  * effect is older than the blocks that came in since.
  */
-class Credit : public lossless::FlowControl
+class Credit : public lossless::FlowControl,
+               public lossless::ByteObserver,
+               public lossless::Gate,
+               public lossless::DeadlockModel
 {
   public:
     /**
@@ -73,7 +76,6 @@ class Credit : public lossless::FlowControl
     static TypeId GetTypeId();
     Credit();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
@@ -81,7 +83,7 @@ class Credit : public lossless::FlowControl
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
-    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
+    void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;

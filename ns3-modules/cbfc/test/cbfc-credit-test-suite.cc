@@ -60,7 +60,7 @@ Names(std::size_t n)
  * @brief A flow control before Credit in every chain: it keeps books of its own of what came, is
  * held and went, writes down every credit message, and may lose some.
  */
-class Auditor : public lossless::FlowControl
+class Auditor : public lossless::FlowControl, public lossless::ByteObserver, public lossless::Gate
 {
   public:
     /// Books of one port and class, in blocks of 64 B.
@@ -114,20 +114,20 @@ class Auditor : public lossless::FlowControl
         sim.AddFlowControl("ns3::cbfc::tests::Auditor");
     }
 
-    uint32_t GetHooks() const override
-    {
-        return BYTES | SENT;
-    }
-
     void NotifyReceived(const lossless::Frame& frame, int64_t /* queueBytes */) override
     {
         Mine(frame.cls).received += (frame.bytes + 63) / 64;
         Mine(frame.cls).held += (frame.bytes + 63) / 64;
     }
 
-    void NotifyReleased(uint8_t cls, uint32_t, uint32_t bytes, int64_t) override
+    void NotifyReleased(const lossless::Departure& departure, int64_t) override
     {
-        Mine(cls).held -= (bytes + 63) / 64;
+        Mine(departure.cls).held -= (departure.bytes + 63) / 64;
+    }
+
+    int64_t GetEarliest(uint16_t, const lossless::Frame&, int64_t now) const override
+    {
+        return now;
     }
 
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t) override
@@ -191,7 +191,7 @@ std::map<std::tuple<uint32_t, uint32_t, uint8_t>, Auditor::Books> Auditor::g_boo
  * @ingroup cbfc-tests
  * @brief A switch agent that loses data frames on the wire behind its switch, as bit errors do.
  */
-class Eraser : public lossless::SwitchAgent
+class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
     /**
@@ -206,11 +206,6 @@ class Eraser : public lossless::SwitchAgent
                                 .SetGroupName("tests")
                                 .AddConstructor<Eraser>();
         return tid;
-    }
-
-    uint32_t GetHooks() const override
-    {
-        return QUEUE;
     }
 
     void NotifyDequeue(lossless::Port&, uint16_t, lossless::Frame& frame) override

@@ -18,7 +18,7 @@ namespace dcfit
  * It takes frames of one ingress, the loop's, out of one egress queue: dropped as an intended loss,
  * sent by another port, or moved to a lossy class.
  */
-class Breaker : public lossless::SwitchAgent
+class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
 {
   public:
     /// What is done to the frames.

@@ -87,12 +87,6 @@ DeadlockController::DeadlockController()
 {
 }
 
-uint32_t
-DeadlockController::GetHooks() const
-{
-    return FEEDS;
-}
-
 void
 DeadlockController::FindSwitches()
 {

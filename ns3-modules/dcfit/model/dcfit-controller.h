@@ -41,7 +41,6 @@ class DeadlockController : public Breaker
     static TypeId GetTypeId();
     DeadlockController();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     void Report(lossless::Summary& summary) const override;
 

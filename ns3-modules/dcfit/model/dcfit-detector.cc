@@ -173,12 +173,6 @@ Dcfit::Dcfit()
 {
 }
 
-uint32_t
-Dcfit::GetHooks() const
-{
-    return PAUSE | CONTROL | FEEDS | (m_drained ? QUEUE : 0U) | (m_handle ? ADMIT : 0U);
-}
-
 void
 Dcfit::Start()
 {
@@ -716,7 +710,8 @@ Dcfit::BeginAgain(uint16_t ingress, uint8_t cls)
 void
 Dcfit::NotifyDequeue(Port& egress, uint16_t /* queue */, Frame& frame)
 {
-    if (!frame.charged || frame.ingress == NO_PORT || !At(frame.ingress, frame.cls).pausing)
+    if (!m_drained || !frame.charged || frame.ingress == NO_PORT ||
+        !At(frame.ingress, frame.cls).pausing)
     {
         return;
     }
@@ -974,7 +969,7 @@ Dcfit::TreatFlows(uint16_t port)
 bool
 Dcfit::NotifyArrival(Frame& frame, Port& /* ingress */)
 {
-    if (!m_node->GetBuffer().IsLossless(frame.cls))
+    if (!m_handle || !m_node->GetBuffer().IsLossless(frame.cls))
     {
         return true;
     }

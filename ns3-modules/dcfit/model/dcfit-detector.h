@@ -28,7 +28,11 @@ namespace dcfit
  * say; nothing else. A neighbour without DCFIT, a server in general, counts as the initial trigger
  * of the pauses it sends.
  */
-class Dcfit : public Breaker
+class Dcfit : public Breaker,
+              public lossless::QueueAgent,
+              public lossless::PauseAgent,
+              public lossless::ControlAgent,
+              public lossless::ArrivalAgent
 {
   public:
     /// How a bit of the traffic map is cleared.
@@ -82,7 +86,6 @@ class Dcfit : public Breaker
     static TypeId GetTypeId();
     Dcfit();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;

@@ -74,12 +74,6 @@ PfcWatchdog::PfcWatchdog()
 {
 }
 
-uint32_t
-PfcWatchdog::GetHooks() const
-{
-    return PAUSE | (m_action == Action::DROP ? ADMIT : 0U);
-}
-
 std::string
 PfcWatchdog::Check() const
 {
@@ -120,7 +114,7 @@ PfcWatchdog::NotifyPaused(Port& port, uint8_t cls, bool on)
 bool
 PfcWatchdog::NotifyArrival(Frame& frame, Port& /* ingress */)
 {
-    const bool drop = At(frame.egress, frame.cls).acting;
+    const bool drop = m_action == Action::DROP && At(frame.egress, frame.cls).acting;
     m_dropped += drop;
     return !drop;
 }

@@ -24,7 +24,9 @@ namespace dcfit
  * storms have lasted Detection, it acts; when there was none for Restoration, it takes that back.
  * It knows nothing of loops.
  */
-class PfcWatchdog : public lossless::SwitchAgent
+class PfcWatchdog : public lossless::SwitchAgent,
+                    public lossless::PauseAgent,
+                    public lossless::ArrivalAgent
 {
   public:
     /// What is done about a storm.
@@ -45,7 +47,6 @@ class PfcWatchdog : public lossless::SwitchAgent
     static TypeId GetTypeId();
     PfcWatchdog();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;

@@ -51,11 +51,6 @@ class HandBreaker : public Breaker
         return tid;
     }
 
-    uint32_t GetHooks() const override
-    {
-        return FEEDS;
-    }
-
     using Breaker::Break;
 };
 

@@ -414,7 +414,7 @@ FabricNetDevice::Pull(uint8_t cls)
         const Ptr<Packet> packet = queue.Dequeue();
         frame = packet ? MakeFrame(packet, cls) : nullptr;
     }
-    if (frame && m_port->HasSelectHooks() &&
+    if (frame && m_port->HasSelectors() &&
         m_port->GetQueues()[m_port->QueueOf(*frame)].GetFrames() > 0)
     {
         m_next[cls] = frame;

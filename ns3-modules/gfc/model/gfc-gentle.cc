@@ -75,12 +75,6 @@ Gentle::Gentle()
 {
 }
 
-uint32_t
-Gentle::GetHooks() const
-{
-    return BYTES | GATE | SENT;
-}
-
 void
 Gentle::Start()
 {
@@ -135,9 +129,9 @@ Gentle::NotifyReceived(const Frame& frame, int64_t queueBytes)
 }
 
 void
-Gentle::NotifyReleased(uint8_t cls, uint32_t /* flow */, uint32_t /* bytes */, int64_t queueBytes)
+Gentle::NotifyReleased(const lossless::Departure& departure, int64_t queueBytes)
 {
-    Change(cls, queueBytes);
+    Change(departure.cls, queueBytes);
 }
 
 void
@@ -229,6 +223,12 @@ Gentle::SetRate(uint8_t cls, uint64_t rate, int64_t now)
 {
     m_limiter[cls].SetRate(rate, now);
     m_lowestRate = std::min(m_lowestRate, rate);
+}
+
+bool
+Gentle::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& /* rest */) const
+{
+    return false; // the lowest rate still sends
 }
 
 bool

@@ -68,7 +68,10 @@ std::string WarnOutside(const std::pair<std::string, int64_t>& margin,
  * that a lost message does not freeze a rate. Sender's side: the word becomes a rate, which a
  * RateLimiter keeps on wire bytes.
  */
-class Gentle : public lossless::FlowControl
+class Gentle : public lossless::FlowControl,
+               public lossless::ByteObserver,
+               public lossless::Gate,
+               public lossless::DeadlockModel
 {
   public:
     /**
@@ -79,12 +82,12 @@ class Gentle : public lossless::FlowControl
     static TypeId GetTypeId();
     Gentle();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
-    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
+    void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
     bool WouldRelease(uint16_t queue,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;

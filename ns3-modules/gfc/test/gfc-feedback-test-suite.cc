@@ -33,7 +33,7 @@ namespace tests
  * @brief A flow control before the gentle one in every chain: it may lose or delay messages, and
  * writes down what happens at the port of node 0.
  */
-class Meddler : public lossless::FlowControl
+class Meddler : public lossless::FlowControl, public lossless::Gate
 {
   public:
     /// A frame that went.
@@ -57,9 +57,9 @@ class Meddler : public lossless::FlowControl
         return tid;
     }
 
-    uint32_t GetHooks() const override
+    int64_t GetEarliest(uint16_t, const lossless::Frame&, int64_t now) const override
     {
-        return SENT;
+        return now;
     }
 
     void NotifySent(uint16_t /* queue */, const lossless::Frame& frame, int64_t now) override

@@ -52,6 +52,7 @@ Fabric::Fabric()
     : m_testDeadlock(this, &Fabric::TestDeadlock)
 {
     UsePicoseconds();
+    FramePool::Open();
 }
 
 Fabric::~Fabric() = default;
@@ -65,7 +66,7 @@ Fabric::DoDispose()
     }
     m_oracle.reset();
     m_nodes.clear();
-    FramePool::Clear();
+    FramePool::Close();
     Object::DoDispose();
 }
 
@@ -646,22 +647,57 @@ Fabric::DescribeEpisode(const DeadlockOracle::Episode& episode) const
     return text.str();
 }
 
+std::vector<const Port*>
+Fabric::FindUnjudged() const
+{
+    std::vector<const Port*> unjudged;
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            const Port& port = node->GetPort(index);
+            if (port.IsUnjudged())
+            {
+                unjudged.push_back(&port);
+            }
+        }
+    }
+    return unjudged;
+}
+
 std::string
 Fabric::DescribeDeadlock() const
 {
     RequireBuilt("DescribeDeadlock");
     constexpr std::size_t MOST_LINES = 20;
     const auto& episodes = m_oracle->GetEpisodes();
-    std::string text;
+    std::ostringstream text;
+    const auto unjudged = FindUnjudged();
+    if (!unjudged.empty())
+    {
+        const Port& port = *unjudged.front();
+        text << "deadlock: not judged: " << GetPortName(port.GetNodeId(), port.GetIndex());
+        if (unjudged.size() > 1)
+        {
+            text << " and " << unjudged.size() - 1 << " other ports";
+        }
+        text << " may hold queues back, and nobody answers for it: let the flow control derive "
+                "from DeadlockModel (chain:";
+        for (const auto& flowControl : port.GetFlowControls())
+        {
+            text << " " << flowControl->GetInstanceTypeId().GetName();
+        }
+        text << ")\n";
+    }
     for (std::size_t number = 0; number < std::min(episodes.size(), MOST_LINES); ++number)
     {
-        text += DescribeEpisode(episodes[number]);
+        text << DescribeEpisode(episodes[number]);
     }
     if (episodes.size() > MOST_LINES)
     {
-        text += "and " + std::to_string(episodes.size() - MOST_LINES) + " times more\n";
+        text << "and " << episodes.size() - MOST_LINES << " times more\n";
     }
-    return text;
+    return text.str();
 }
 
 FabricNode&
@@ -844,8 +880,16 @@ Fabric::ReportDeadlock(Summary& summary) const
     const DeadlockOracle::Episode none;
     const DeadlockOracle::Episode* first = FirstEpisode(Kind::CYCLIC);
     const DeadlockOracle::Episode& deadlock = first ? *first : none;
-    summary["deadlocked"] = first ? 1 : 0;
-    summary["deadlocked_at_end"] = m_oracle->IsActive(Kind::CYCLIC) ? 1 : 0;
+    const std::size_t unjudged = FindUnjudged().size();
+    if (unjudged > 0)
+    {
+        summary["deadlock_not_judged_ports"] = count(unjudged);
+    }
+    if (first || unjudged == 0) // what was found is certain; that there is nothing else is not
+    {
+        summary["deadlocked"] = first ? 1 : 0;
+        summary["deadlocked_at_end"] = m_oracle->IsActive(Kind::CYCLIC) ? 1 : 0;
+    }
     summary["deadlock_formed_ps"] = time(deadlock.formed);
     summary["deadlock_seen_ps"] = time(deadlock.seen);
     summary["deadlock_dissolved_ps"] = time(deadlock.dissolved);

@@ -241,8 +241,8 @@ class Fabric : public Object
     /**
      * @brief The deadlocks there were, and queues that waited for hosts without an end.
      *
-     * @return a line each: when, which queues wait for each other, and how it came about; empty if
-     * there was none.
+     * @return a line each: when, which queues wait for each other, and how it came about; before
+     * them a line if some could not be judged (Port::IsUnjudged).
      */
     std::string DescribeDeadlock() const;
     /**
@@ -284,6 +284,7 @@ class Fabric : public Object
     void UpdateRoutes();
     void TestDeadlock();
     const DeadlockOracle::Episode* FirstEpisode(DeadlockOracle::Kind kind) const;
+    std::vector<const Port*> FindUnjudged() const;
     std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
     void FillDeadlockTables();
     void ReportDeadlock(Summary& summary) const;

@@ -27,7 +27,7 @@ DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
         node->SetOracle(this);
         for (uint16_t port = 0; port < node->GetNPorts(); ++port)
         {
-            m_pools = m_pools || node->GetPort(port).HasPressureHooks();
+            m_pools = m_pools || node->GetPort(port).HasXoffListeners();
         }
     }
 }
@@ -155,7 +155,7 @@ DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
         const uint32_t node = peer.GetNodeId();
         const uint32_t pressure = m_pressure[m_test.PlaceOf(node, peer.GetIndex(), cls)];
         state.pause =
-            peer.HasPressureHooks() && pressure != NONE
+            peer.HasXoffListeners() && pressure != NONE
                 ? pressure
                 : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
         Use(state.pause);

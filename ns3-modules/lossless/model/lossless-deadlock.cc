@@ -240,18 +240,20 @@ DeadlockTest::WaitsFor(const Candidate& candidate, const Candidate& other) const
     }
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
     const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
-    const auto& chain = port.GetFlowControls();
-    return std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
-        return flowControl->WaitsFor(candidate.queue.queue, head, other.queue.queue);
+    const auto& models = port.GetOrderModels();
+    return std::any_of(models.begin(), models.end(), [&](const OrderModel* model) {
+        return model->WaitsFor(candidate.queue.queue, head, other.queue.queue);
     });
 }
 
 bool
 DeadlockTest::WaitsBehind(const Candidate& candidate) const
 {
-    return std::any_of(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
-        return WaitsFor(candidate, other);
-    });
+    const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
+    return !port.GetOrderModels().empty() &&
+           std::any_of(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
+               return WaitsFor(candidate, other);
+           });
 }
 
 bool
@@ -262,10 +264,10 @@ DeadlockTest::HoldsWith(const Candidate& candidate,
 {
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
     const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
-    const FlowControl::Rest rest{bytes, off, frames};
-    const auto& chain = port.GetPeer().GetFlowControls();
-    return std::any_of(chain.begin(), chain.end(), [&](const auto& flowControl) {
-        return flowControl->WouldHold(candidate.queue.queue, head, rest);
+    const DeadlockModel::Rest rest{bytes, off, frames};
+    const auto& models = port.GetPeer().GetDeadlockModels();
+    return std::any_of(models.begin(), models.end(), [&](const DeadlockModel* model) {
+        return model->WouldHold(candidate.queue.queue, head, rest);
     });
 }
 
@@ -433,6 +435,10 @@ DeadlockTest::WaitsOf(std::size_t number) const
     {
         waits = m_slots[held.waits].holders; // in rising order, one a frame
         waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+    }
+    if (m_nodes[held.queue.node]->GetPort(held.queue.port).GetOrderModels().empty())
+    {
+        return waits;
     }
     for (std::size_t other = 0; other < m_candidates.size(); ++other)
     {

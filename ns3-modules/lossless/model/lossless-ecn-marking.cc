@@ -75,12 +75,6 @@ EcnMarking::GetTypeId()
 EcnMarking::EcnMarking() = default;
 EcnMarking::~EcnMarking() = default;
 
-uint32_t
-EcnMarking::GetHooks() const
-{
-    return QUEUE;
-}
-
 EcnMarking::Thresholds
 EcnMarking::GetThresholds(const Port& egress) const
 {

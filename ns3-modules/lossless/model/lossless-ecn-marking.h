@@ -28,7 +28,7 @@ namespace lossless
  * marked; they then carry 3. Random numbers come from a stream of the switch's own, so that what
  * one switch draws does not depend on another.
  */
-class EcnMarking : public SwitchAgent
+class EcnMarking : public SwitchAgent, public QueueAgent
 {
   public:
     /// When the depth is looked at and the frame is marked.
@@ -47,7 +47,6 @@ class EcnMarking : public SwitchAgent
     EcnMarking();
     ~EcnMarking() override;
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame) override;

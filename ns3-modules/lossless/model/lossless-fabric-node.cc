@@ -7,6 +7,8 @@
 #include "lossless-headroom.h"
 #include "lossless-routes.h"
 
+#include <type_traits>
+
 namespace ns3
 {
 namespace lossless
@@ -100,35 +102,26 @@ FabricNode::GetBuffer() const
 void
 FabricNode::AddAgent(Ptr<SwitchAgent> agent)
 {
+    NS_ABORT_MSG_IF(m_started,
+                    agent->GetInstanceTypeId().GetName()
+                        << " was added to " << m_name
+                        << ", which has started already: it would never be started");
     agent->SetNode(this);
     m_agents.push_back(agent);
-    const uint32_t hooks = agent->GetHooks();
-    SwitchAgent* raw = PeekPointer(agent);
-    if (hooks & SwitchAgent::QUEUE)
-    {
-        m_queueAgents.push_back(raw);
-    }
-    if (hooks & SwitchAgent::PAUSE)
-    {
-        m_pauseAgents.push_back(raw);
-    }
-    if (hooks & SwitchAgent::TRANSIT)
-    {
-        m_transitAgents.push_back(raw);
-    }
-    if (hooks & SwitchAgent::CONTROL)
-    {
-        m_controlAgents.push_back(raw);
-    }
-    if (hooks & SwitchAgent::RECEIVE)
-    {
-        m_receiveAgents.push_back(raw);
-    }
-    if (hooks & SwitchAgent::ADMIT)
-    {
-        m_admitAgents.push_back(raw);
-    }
-    m_wantsFeeds = m_wantsFeeds || (hooks & SwitchAgent::FEEDS);
+    const auto enter = [&agent](auto& list) {
+        using Role = std::remove_pointer_t<typename std::decay_t<decltype(list)>::value_type>;
+        if (auto* role = dynamic_cast<Role*>(PeekPointer(agent)))
+        {
+            list.push_back(role);
+        }
+    };
+    enter(m_queueAgents);
+    enter(m_pauseAgents);
+    enter(m_transitAgents);
+    enter(m_controlAgents);
+    enter(m_receiveAgents);
+    enter(m_arrivalAgents);
+    m_wantsFeeds = m_wantsFeeds || dynamic_cast<FeedReader*>(PeekPointer(agent));
 }
 
 const std::vector<Ptr<SwitchAgent>>&
@@ -147,6 +140,11 @@ FabricNode::SetFabric(Recorder* recorder, const Routes* routes)
 void
 FabricNode::Start()
 {
+    m_started = true;
+    for (const auto& agent : m_agents)
+    {
+        agent->SetUp();
+    }
     std::vector<int64_t> headroom;
     headroom.reserve(m_ports.size());
     for (const auto& port : m_ports)
@@ -247,7 +245,7 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
                 m_feeds->NoteCause(ingress.GetIndex(), cls, egress);
             }
             NotePressure(ingress, egress, cls);
-            ingress.NotifyPressure(cls, true);
+            ingress.NotifyXoff(cls, true);
         }
         return false;
     }
@@ -266,31 +264,32 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         if (verdict == TURNED_OFF)
         {
             NotePressure(ingress, egress, cls);
-            ingress.NotifyPressure(cls, true);
+            ingress.NotifyXoff(cls, true);
         }
     }
     return true;
 }
 
 void
-FabricNode::Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes)
+FabricNode::Release(const Departure& departure)
 {
     SharedBuffer& buffer = *PeekPointer(m_buffer);
-    buffer.Release(ingress, egress, cls, bytes);
+    const uint16_t ingress = departure.ingress;
+    uint8_t cls = departure.cls;
+    buffer.Release(ingress, departure.egress, cls, departure.bytes);
     if (!buffer.IsLossless(cls))
     {
         return;
     }
     if (m_feeds)
     {
-        m_feeds->Remove(ingress, egress, cls, bytes);
+        m_feeds->Remove(ingress, departure.egress, cls, departure.bytes);
     }
-    PeekPointer(m_ports[ingress])
-        ->NotifyReleased(cls, flow, bytes, buffer.GetUsage(ingress, cls).Total());
+    PeekPointer(m_ports[ingress])->NotifyReleased(departure, buffer.GetUsage(ingress, cls).Total());
     uint16_t port = 0;
     while (buffer.TakeResumed(port, cls))
     {
-        m_ports[port]->NotifyPressure(cls, false);
+        m_ports[port]->NotifyXoff(cls, false);
     }
 }
 
@@ -302,7 +301,9 @@ FabricNode::PassThrough(Frame* frame, Port& ingress)
         return false;
     }
     frame->charged = false;
-    Release(ingress.GetIndex(), 0, frame->cls, frame->flow, frame->bytes);
+    Departure departure = Departure::Of(*frame);
+    departure.egress = 0;
+    Release(departure);
     return true;
 }
 
@@ -312,7 +313,7 @@ FabricNode::Discard(Frame* frame, DropCause cause)
     if (frame->charged)
     {
         frame->charged = false;
-        Release(frame->ingress, frame->egress, frame->cls, frame->flow, frame->bytes);
+        Release(Departure::Of(*frame));
     }
     Drop(frame, cause);
 }
@@ -336,7 +337,7 @@ FabricNode::Reclass(Frame* frame, uint8_t cls)
     if (frame->charged)
     {
         frame->charged = false;
-        Release(frame->ingress, frame->egress, frame->cls, frame->flow, frame->bytes);
+        Release(Departure::Of(*frame));
         using enum SharedBuffer::Verdict;
         const auto verdict = m_buffer->Admit(frame->ingress, frame->egress, cls, frame->bytes);
         if (verdict == REFUSED || verdict == REFUSED_OFF)
@@ -353,7 +354,7 @@ FabricNode::Reclass(Frame* frame, uint8_t cls)
 bool
 FabricNode::OfferArrival(Frame* frame, Port& ingress)
 {
-    for (SwitchAgent* agent : m_admitAgents)
+    for (ArrivalAgent* agent : m_arrivalAgents)
     {
         if (!agent->NotifyArrival(*frame, ingress))
         {
@@ -416,7 +417,7 @@ FabricNode::Take(Frame* frame)
 void
 FabricNode::TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const
 {
-    for (SwitchAgent* agent : m_queueAgents)
+    for (QueueAgent* agent : m_queueAgents)
     {
         joined ? agent->NotifyEnqueue(egress, queue, frame)
                : agent->NotifyDequeue(egress, queue, frame);
@@ -426,7 +427,7 @@ FabricNode::TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) c
 void
 FabricNode::TellPause(Port& port, uint8_t cls, bool on, bool sent) const
 {
-    for (SwitchAgent* agent : m_pauseAgents)
+    for (PauseAgent* agent : m_pauseAgents)
     {
         sent ? agent->NotifyPauseSent(port, cls, on) : agent->NotifyPaused(port, cls, on);
     }
@@ -435,7 +436,7 @@ FabricNode::TellPause(Port& port, uint8_t cls, bool on, bool sent) const
 void
 FabricNode::TellDecorate(Port& port, ControlFrame& control) const
 {
-    for (SwitchAgent* agent : m_controlAgents)
+    for (ControlAgent* agent : m_controlAgents)
     {
         agent->Decorate(port, control);
     }
@@ -444,7 +445,7 @@ FabricNode::TellDecorate(Port& port, ControlFrame& control) const
 void
 FabricNode::TellControl(Port& port, const ControlFrame& control) const
 {
-    for (SwitchAgent* agent : m_controlAgents)
+    for (ControlAgent* agent : m_controlAgents)
     {
         agent->NotifyControl(port, control);
     }
@@ -453,7 +454,7 @@ FabricNode::TellControl(Port& port, const ControlFrame& control) const
 bool
 FabricNode::OfferTransit(Frame* frame, Port& ingress) const
 {
-    for (SwitchAgent* agent : m_transitAgents)
+    for (TransitAgent* agent : m_transitAgents)
     {
         if (agent->NotifyTransit(frame, ingress))
         {
@@ -466,7 +467,7 @@ FabricNode::OfferTransit(Frame* frame, Port& ingress) const
 void
 FabricNode::TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const
 {
-    for (SwitchAgent* agent : m_receiveAgents)
+    for (ReceiveAgent* agent : m_receiveAgents)
     {
         agent->NotifyReceive(frame, bytes, rate);
     }

@@ -15,8 +15,10 @@
 #include "ns3/traced-callback.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 namespace ns3
@@ -109,9 +111,9 @@ class FabricNode : public Object
      */
     SharedBuffer& GetBuffer() const;
     /**
-     * @brief Give it an agent.
+     * @brief Give it an agent, before it has started.
      *
-     * @param agent the agent.
+     * @param agent the agent; its roles are found here.
      */
     void AddAgent(Ptr<SwitchAgent> agent);
     /**
@@ -263,13 +265,9 @@ class FabricNode : public Object
 
     /**
      * @brief Release a frame's bytes, tell the flow controls, and let queues resume that now may.
-     * @param ingress index of the port it came in by.
-     * @param egress index of the port it left by.
-     * @param cls class.
-     * @param flow its flow.
-     * @param bytes its size.
+     * @param departure what leaves.
      */
-    void Release(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t flow, uint32_t bytes);
+    void Release(const Departure& departure);
     /**
      * @brief Charge and release a frame that a host takes at once: a flow control that counts bytes
      * (credits) has to see them come and go.
@@ -332,6 +330,24 @@ class FabricNode : public Object
      * @return the map, or nullptr where no agent asked for it.
      */
     const FeedMap* GetFeeds() const;
+
+    /**
+     * @brief What the instances of a scheme on the ports of this node share.
+     *
+     * @tparam T its type, made when first asked for.
+     * @return it.
+     */
+    template <class T>
+    std::shared_ptr<T> GetShared()
+    {
+        std::shared_ptr<void>& shared = m_shared[typeid(T)];
+        if (!shared)
+        {
+            shared = std::make_shared<T>();
+        }
+        return std::static_pointer_cast<T>(shared);
+    }
+
     /**
      * @brief The ways through the fabric.
      *
@@ -423,24 +439,26 @@ class FabricNode : public Object
   protected:
     void DoDispose() override;
 
-    uint32_t m_id{0};                                                        //!< number
-    std::string m_name;                                                      //!< name
-    std::vector<Ptr<Port>> m_ports;                                          //!< ports
-    Ptr<SharedBuffer> m_buffer;                                              //!< buffer
-    std::vector<Ptr<SwitchAgent>> m_agents;                                  //!< all agents
-    std::vector<SwitchAgent*> m_queueAgents;                                 //!< those with QUEUE
-    std::vector<SwitchAgent*> m_pauseAgents;                                 //!< those with PAUSE
-    std::vector<SwitchAgent*> m_transitAgents;                               //!< those with TRANSIT
-    std::vector<SwitchAgent*> m_controlAgents;                               //!< those with CONTROL
-    std::vector<SwitchAgent*> m_receiveAgents;                               //!< those with RECEIVE
-    std::vector<SwitchAgent*> m_admitAgents;                                 //!< those with ADMIT
-    bool m_wantsFeeds{false};                                                //!< one has FEEDS
-    std::unique_ptr<FeedMap> m_feeds;                                        //!< or null
-    Recorder* m_recorder{nullptr};                                           //!< where traces go
-    const Routes* m_routes{nullptr};                                         //!< the ways
-    DeadlockOracle* m_oracle{nullptr};                                       //!< or null
-    PacketReceiver* m_packetReceiver{nullptr};                               //!< or null
-    Counters m_counters;                                                     //!< what it counted
+    uint32_t m_id{0};                                          //!< number
+    std::string m_name;                                        //!< name
+    std::vector<Ptr<Port>> m_ports;                            //!< ports
+    Ptr<SharedBuffer> m_buffer;                                //!< buffer
+    std::vector<Ptr<SwitchAgent>> m_agents;                    //!< all agents
+    std::vector<QueueAgent*> m_queueAgents;                    //!< of them
+    std::vector<PauseAgent*> m_pauseAgents;                    //!< of them
+    std::vector<TransitAgent*> m_transitAgents;                //!< of them
+    std::vector<ControlAgent*> m_controlAgents;                //!< of them
+    std::vector<ReceiveAgent*> m_receiveAgents;                //!< of them
+    std::vector<ArrivalAgent*> m_arrivalAgents;                //!< of them
+    bool m_wantsFeeds{false};                                  //!< one is a FeedReader
+    bool m_started{false};                                     //!< all agents are there
+    std::map<std::type_index, std::shared_ptr<void>> m_shared; //!< GetShared
+    std::unique_ptr<FeedMap> m_feeds;                          //!< or null
+    Recorder* m_recorder{nullptr};                             //!< where traces go
+    const Routes* m_routes{nullptr};                           //!< the ways
+    DeadlockOracle* m_oracle{nullptr};                         //!< or null
+    PacketReceiver* m_packetReceiver{nullptr};                 //!< or null
+    Counters m_counters;                                       //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 };
 

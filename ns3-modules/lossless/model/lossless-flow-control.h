@@ -27,44 +27,26 @@ using Summary = std::map<std::string, double>;
  * @ingroup lossless
  * @brief A hop-by-hop flow control: one instance a port, any number in a port's chain.
  *
- * Derive a class, give it a TypeId with attributes, say in GetHooks() which functions it overrides,
- * and it can be named in any experiment. The chain agrees on a frame when no member has blocked its
- * queue and all GetEarliest() times have come.
+ * Derive a class, give it a TypeId with attributes, and it can be named in any experiment. What
+ * else it takes part in it says by the roles below, of which it derives from any number; a role
+ * that it does not take costs nothing. The chain agrees on a frame when no member has blocked its
+ * queue and the times of all gates have come.
  *
- * *Receiver's side*: the port tells of bytes entering and leaving the ingress accounting
- * (NotifyReceived, NotifyReleased) and of the shared buffer turning a queue OFF or ON
- * (NotifyPressure); answer with Port::SendControl. *Sender's side*: block or unblock queues
- * (Port::Block), or say from when the head of a queue may go (GetEarliest); see frames go
- * (NotifySent); consume control frames of the peer (ReceiveControl).
+ * *Receiver's side*: see bytes come and go (ByteObserver), hear of OFF and ON (XoffListener), and
+ * answer with Port::SendControl. *Sender's side*: block or unblock queues (Port::Block), say from
+ * when the head of a queue may go (Gate), have queues of your own (QueueSelector), and consume
+ * control frames of the peer (ReceiveControl). Whoever holds queues back is a DeadlockModel too:
+ * without one a run says that deadlocks were not judged.
  */
 class FlowControl : public Object
 {
   public:
-    /// Functions that a class overrides; those it does not name are never called.
-    enum Hook : uint32_t
-    {
-        BYTES = 1,    ///< NotifyReceived, NotifyReleased
-        PRESSURE = 2, ///< NotifyPressure
-        SELECT = 4,   ///< SelectQueue
-        GATE = 8,     ///< GetEarliest
-        SENT = 16,    ///< NotifySent
-        JOINED = 32,  ///< NotifyJoined
-        ORDER = 64,   ///< WaitsFor; GetEarliest says NEVER only for the sake of order
-    };
-
     /**
      * @brief Get the type ID.
      *
      * @return the object TypeId
      */
     static TypeId GetTypeId();
-
-    /**
-     * @brief Which functions are to be called.
-     *
-     * @return sum of Hook.
-     */
-    virtual uint32_t GetHooks() const = 0;
 
     /**
      * @brief Tie it to its port; called once.
@@ -90,114 +72,6 @@ class FlowControl : public Object
      */
     virtual std::string Warn() const;
 
-    /// A (port, class) of which all that can move has gone.
-    struct Rest
-    {
-        int64_t bytes; //!< what is left
-        bool off;      //!< whether the shared buffer, or a host's fault, would still have it OFF
-        const std::vector<const Frame*>& frames; //!< that are left, flow by flow in their order
-    };
-
-    /**
-     * @brief Would this port still keep its peer from sending, if only a part of what came in by
-     * it were left? For DeadlockTest; the default never would.
-     *
-     * @param queue egress queue of the peer; its class is that modulo 8.
-     * @param head first frame in it.
-     * @param rest what is left of the class in this port's ingress accounting.
-     * @return true if the frame could not go as long as nothing more leaves.
-     */
-    virtual bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const;
-    /**
-     * @brief Would a control frame let a queue of this port go that is held back now? For
-     * DeadlockTest, about frames on their way; the default would.
-     *
-     * @param queue egress queue of this port.
-     * @param head first frame in it.
-     * @param control what is on its way.
-     * @return true if the frame could go then.
-     */
-    virtual bool WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control) const;
-    /**
-     * @brief Must a queue of this port wait for what another one of it holds, though nobody pauses
-     * it? For DeadlockTest; the default never must. A scheme that says so (ORDER) pauses queues
-     * with Port::Block.
-     *
-     * @param queue egress queue of this port.
-     * @param head first frame in it.
-     * @param other egress queue of this port that holds frames.
-     * @return true if the frame cannot go as long as the other queue stands still.
-     */
-    virtual bool WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const;
-
-    /**
-     * @brief Bytes have entered the ingress accounting of this port.
-     * @param frame the frame, already charged.
-     * @param queueBytes bytes of its (port, class) now.
-     */
-    virtual void NotifyReceived(const Frame& frame, int64_t queueBytes);
-
-    /**
-     * @brief Bytes have left the ingress accounting of this port.
-     * @param cls class.
-     * @param flow flow of the frame.
-     * @param bytes size of the frame.
-     * @param queueBytes bytes of the (port, class) now.
-     */
-    virtual void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes);
-
-    /**
-     * @brief The shared buffer wants the upstream of a class silent, or not any more.
-     *
-     * @param cls class.
-     * @param off true: silent.
-     */
-    virtual void NotifyPressure(uint8_t cls, bool off);
-
-    /**
-     * @brief How many egress queues beyond one a class it needs.
-     *
-     * @return count.
-     */
-    virtual uint16_t GetExtraQueues() const;
-
-    /**
-     * @brief Choose the egress queue a frame joins. A host also asks before it makes the frame, so
-     * that the answer must have no effect; use NotifyJoined for that.
-     *
-     * @param frame the frame, or one that is not made yet: flow, class and destination are there.
-     * @param queue what the chain chose so far.
-     * @return queue.
-     */
-    virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue) const;
-
-    /**
-     * @brief A frame has joined an egress queue.
-     *
-     * @param queue egress queue.
-     * @param frame the frame.
-     */
-    virtual void NotifyJoined(uint16_t queue, const Frame& frame);
-
-    /**
-     * @brief From when may the head of a queue go?
-     * @param queue egress queue.
-     * @param head its first frame.
-     * @param now ps.
-     * @return ps; now if at once, NEVER if something else must happen first (then call Port::Kick
-     * when it has).
-     */
-    virtual int64_t GetEarliest(uint16_t queue, const Frame& head, int64_t now) const;
-
-    /**
-     * @brief The head of a queue has begun to go.
-     *
-     * @param queue egress queue.
-     * @param frame the frame.
-     * @param now ps.
-     */
-    virtual void NotifySent(uint16_t queue, const Frame& frame, int64_t now);
-
     /**
      * @brief A control frame from the peer takes effect.
      *
@@ -222,6 +96,170 @@ class FlowControl : public Object
 
   protected:
     Port* m_port{nullptr}; //!< the port it belongs to
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a flow control that counts what comes in by its port and goes again.
+ */
+class ByteObserver
+{
+  public:
+    virtual ~ByteObserver() = default;
+    /**
+     * @brief Bytes have entered the ingress accounting of this port.
+     * @param frame the frame, already charged.
+     * @param queueBytes bytes of its (port, class) now.
+     */
+    virtual void NotifyReceived(const Frame& frame, int64_t queueBytes) = 0;
+    /**
+     * @brief Bytes have left the ingress accounting of this port.
+     * @param departure whose bytes.
+     * @param queueBytes bytes of the (port, class) now.
+     */
+    virtual void NotifyReleased(const Departure& departure, int64_t queueBytes) = 0;
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a flow control that silences the upstream when the node's buffer, or a faulty
+ * host, asks for it.
+ */
+class XoffListener
+{
+  public:
+    virtual ~XoffListener() = default;
+    /**
+     * @brief The upstream of a class is to be silent, or not any more; called when that changes.
+     *
+     * @param cls class.
+     * @param xoff true: XOFF, silent; false: XON.
+     */
+    virtual void NotifyXoff(uint8_t cls, bool xoff) = 0;
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a flow control that lets the heads of queues go from a time on: a rate, a credit.
+ */
+class Gate
+{
+  public:
+    virtual ~Gate() = default;
+    /**
+     * @brief From when may the head of a queue go?
+     * @param queue egress queue.
+     * @param head its first frame. At a host its `egress` is NO_PORT.
+     * @param now ps.
+     * @return ps; now if at once, NEVER if something else must happen first (then call Port::Kick
+     * when it has).
+     */
+    virtual int64_t GetEarliest(uint16_t queue, const Frame& head, int64_t now) const = 0;
+    /**
+     * @brief The head of a queue has begun to go.
+     *
+     * @param queue egress queue.
+     * @param frame the frame.
+     * @param now ps.
+     */
+    virtual void NotifySent(uint16_t queue, const Frame& frame, int64_t now);
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a flow control that has egress queues of its own.
+ *
+ * Queue c (0..7) is that of class c; queues of its own have the numbers c + 8, c + 16, ...
+ */
+class QueueSelector
+{
+  public:
+    virtual ~QueueSelector() = default;
+    /**
+     * @brief How many egress queues beyond one a class it needs.
+     *
+     * @return count.
+     */
+    virtual uint16_t GetOwnQueues() const = 0;
+    /**
+     * @brief Choose the egress queue a frame joins. A host also asks before it makes the frame, so
+     * that the answer must have no effect; use NotifyJoined for that.
+     *
+     * @param frame the frame, or one that is not made yet: flow, class and destination are there.
+     * Its `egress` is NO_PORT at a host.
+     * @param queue what the chain chose so far.
+     * @return queue.
+     */
+    virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue) const = 0;
+    /**
+     * @brief A frame has joined an egress queue, its own or that of a class.
+     *
+     * @param queue egress queue.
+     * @param frame the frame.
+     */
+    virtual void NotifyJoined(uint16_t queue, const Frame& frame);
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a flow control that holds queues back: what it answers when deadlocks are judged.
+ */
+class DeadlockModel
+{
+  public:
+    virtual ~DeadlockModel() = default;
+
+    /// A (port, class) of which all that can move has gone.
+    struct Rest
+    {
+        int64_t bytes; //!< what is left
+        bool off;      //!< whether the shared buffer, or a host's fault, would still have it OFF
+        const std::vector<const Frame*>& frames; //!< that are left, flow by flow in their order
+    };
+
+    /**
+     * @brief Would this port still keep its peer from sending, if only a part of what came in by
+     * it were left?
+     *
+     * @param queue egress queue of the peer; its class is that modulo 8.
+     * @param head first frame in it.
+     * @param rest what is left of the class in this port's ingress accounting.
+     * @return true if the frame could not go as long as nothing more leaves.
+     */
+    virtual bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const = 0;
+    /**
+     * @brief Would a control frame let a queue of this port go that is held back now? Asked about
+     * frames on their way.
+     *
+     * @param queue egress queue of this port.
+     * @param head first frame in it.
+     * @param control what is on its way.
+     * @return true if the frame could go then.
+     */
+    virtual bool WouldRelease(uint16_t queue,
+                              const Frame& head,
+                              const ControlFrame& control) const = 0;
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a DeadlockModel whose queues wait for each other: its Gate says NEVER only for the
+ * sake of order, and it pauses queues with Port::Block.
+ */
+class OrderModel
+{
+  public:
+    virtual ~OrderModel() = default;
+    /**
+     * @brief Must a queue of this port wait for what another one of it holds, though nobody pauses
+     * it?
+     *
+     * @param queue egress queue of this port.
+     * @param head first frame in it.
+     * @param other egress queue of this port that holds frames.
+     * @return true if the frame cannot go as long as the other queue stands still.
+     */
+    virtual bool WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const = 0;
 };
 
 } // namespace lossless

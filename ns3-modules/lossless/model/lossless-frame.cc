@@ -115,6 +115,8 @@ Telemetries()
     return pool;
 }
 
+uint32_t g_users = 0; //!< simulations that have frames
+
 } // namespace
 
 void
@@ -213,6 +215,21 @@ uint64_t
 FramePool::GetLiveTelemetry()
 {
     return Telemetries().GetLive();
+}
+
+void
+FramePool::Open()
+{
+    ++g_users;
+}
+
+void
+FramePool::Close()
+{
+    if (--g_users == 0)
+    {
+        Clear();
+    }
 }
 
 void

@@ -116,7 +116,8 @@ struct alignas(64) Frame
     uint32_t hash{0};                //!< of the 5-tuple, for ECMP
     uint16_t bytes{0};               //!< size from the destination address to the FCS
     uint16_t ingress{NO_PORT};       //!< port through which it came into the node that holds it
-    uint16_t egress{NO_PORT};        //!< port of that node through which it will leave
+    uint16_t egress{NO_PORT};        //!< port of that switch through which it will leave; NO_PORT
+                                     //!< at a host, which has one
     FrameKind kind{FrameKind::DATA}; //!< what it carries
     uint8_t cls{0};                  //!< class 0..7, or CONTROL_CLASS
     uint8_t ttl{64};                 //!< hops it may still take
@@ -139,6 +140,30 @@ struct alignas(64) Frame
     Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
                                     //!< the Ethernet header on, an 802.1Q tag included, without
                                     //!< padding and FCS
+};
+
+/**
+ * @ingroup lossless
+ * @brief What is known of a frame whose bytes leave a node's accounting; it may be gone itself.
+ */
+struct Departure
+{
+    uint32_t flow{0};          //!< its flow
+    uint16_t ingress{NO_PORT}; //!< port it came in by
+    uint16_t egress{NO_PORT};  //!< port it left by
+    uint16_t bytes{0};         //!< size
+    uint8_t cls{0};            //!< class
+
+    /**
+     * @brief The departure of a frame that is still there.
+     *
+     * @param frame it.
+     * @return what is to be released.
+     */
+    static Departure Of(const Frame& frame)
+    {
+        return {frame.flow, frame.ingress, frame.egress, frame.bytes, frame.cls};
+    }
 };
 
 /**
@@ -202,8 +227,12 @@ class FramePool
      * @return count.
      */
     static uint64_t GetLiveTelemetry();
-    /// Forget every frame, as at the end of a simulation; pointers into the pool become invalid and
-    /// the packets of frames in use are let go.
+    /// A simulation begins to use the pool.
+    static void Open();
+    /// A simulation has ended; Clear with the last.
+    static void Close();
+    /// Forget every frame: pointers into the pool become invalid and the packets of frames in use
+    /// are let go.
     static void Clear();
 };
 

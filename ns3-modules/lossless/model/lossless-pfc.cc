@@ -53,12 +53,6 @@ Pfc::Pfc()
 {
 }
 
-uint32_t
-Pfc::GetHooks() const
-{
-    return PRESSURE;
-}
-
 int64_t
 Pfc::PauseTime(uint32_t quanta) const
 {
@@ -135,17 +129,17 @@ Pfc::Send(uint32_t classes, uint32_t quanta)
 }
 
 void
-Pfc::NotifyPressure(uint8_t cls, bool off)
+Pfc::NotifyXoff(uint8_t cls, bool xoff)
 {
     const uint32_t bit = 1U << cls;
-    if (off == ((m_off & bit) != 0))
+    if (xoff == ((m_off & bit) != 0))
     {
         return;
     }
-    m_off = off ? m_off | bit : m_off & ~bit;
-    m_port->NotePauseSent(cls, off);
-    Send(bit, off ? m_quanta : 0);
-    if (off && m_mode == Mode::TIMER && !m_refreshPending)
+    m_off = xoff ? m_off | bit : m_off & ~bit;
+    m_port->NotePauseSent(cls, xoff);
+    Send(bit, xoff ? m_quanta : 0);
+    if (xoff && m_mode == Mode::TIMER && !m_refreshPending)
     {
         m_refreshPending = true;
         m_refresh.Schedule(m_refreshInterval);

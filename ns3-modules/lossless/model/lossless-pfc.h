@@ -26,7 +26,7 @@ namespace lossless
  *
  * How long a received frame takes to have effect is Port's ControlDelay.
  */
-class Pfc : public FlowControl
+class Pfc : public FlowControl, public XoffListener, public DeadlockModel
 {
   public:
     /// What ends a pause.
@@ -44,7 +44,6 @@ class Pfc : public FlowControl
     static TypeId GetTypeId();
     Pfc();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;
@@ -52,7 +51,7 @@ class Pfc : public FlowControl
     bool WouldRelease(uint16_t queue,
                       const Frame& head,
                       const ControlFrame& control) const override;
-    void NotifyPressure(uint8_t cls, bool off) override;
+    void NotifyXoff(uint8_t cls, bool xoff) override;
     bool ReceiveControl(const ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(Summary& summary) const override;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <type_traits>
 
 namespace ns3
 {
@@ -206,14 +207,14 @@ Port::~Port() = default;
 void
 Port::DoDispose()
 {
-    m_hooks = 0;
     m_flowControls.clear();
-    m_bytesHooks.clear();
-    m_pressureHooks.clear();
-    m_selectHooks.clear();
-    m_joinedHooks.clear();
-    m_gateHooks.clear();
-    m_sentHooks.clear();
+    m_gates.clear();
+    m_selectors.clear();
+    m_byteObservers.clear();
+    m_xoffListeners.clear();
+    m_deadlockModels.clear();
+    m_orderModels.clear();
+    m_firmGates.clear();
     Object::DoDispose();
 }
 
@@ -233,35 +234,33 @@ Port::Attach(FabricNode* node, uint16_t index, Port* peer, uint64_t rate, int64_
 void
 Port::AddFlowControl(Ptr<FlowControl> flowControl)
 {
+    NS_ABORT_MSG_IF(m_started,
+                    flowControl->GetInstanceTypeId().GetName()
+                        << " was added to a port of " << m_node->GetName()
+                        << " that has started already: it would never be started; an agent adds "
+                           "flow controls in SetUp");
     flowControl->SetPort(this);
     m_flowControls.push_back(flowControl);
-    const uint32_t hooks = flowControl->GetHooks();
-    m_hooks |= hooks;
-    FlowControl* raw = PeekPointer(flowControl);
-    if (hooks & FlowControl::BYTES)
+    const auto enter = [&flowControl](auto& list) {
+        using Role = std::remove_pointer_t<typename std::decay_t<decltype(list)>::value_type>;
+        auto* role = dynamic_cast<Role*>(PeekPointer(flowControl));
+        if (role)
+        {
+            list.push_back(role);
+        }
+        return role != nullptr;
+    };
+    enter(m_byteObservers);
+    enter(m_xoffListeners);
+    enter(m_selectors);
+    const bool isGate = enter(m_gates);
+    const bool keepsOrder = enter(m_orderModels);
+    const bool isModel = enter(m_deadlockModels);
+    if (isGate && !keepsOrder)
     {
-        m_bytesHooks.push_back(raw);
+        m_firmGates.push_back(m_gates.back());
     }
-    if (hooks & FlowControl::PRESSURE)
-    {
-        m_pressureHooks.push_back(raw);
-    }
-    if (hooks & FlowControl::SELECT)
-    {
-        m_selectHooks.push_back(raw);
-    }
-    if (hooks & FlowControl::JOINED)
-    {
-        m_joinedHooks.push_back(raw);
-    }
-    if (hooks & FlowControl::GATE)
-    {
-        m_gateHooks.push_back(raw);
-    }
-    if (hooks & FlowControl::SENT)
-    {
-        m_sentHooks.push_back(raw);
-    }
+    m_unjudged = m_unjudged || (isGate && !isModel);
 }
 
 const std::vector<Ptr<FlowControl>>&
@@ -290,13 +289,14 @@ Port::AddSource(FrameSource* source)
 void
 Port::Start()
 {
+    m_started = true;
     m_controlDelayPs = m_controlDelay.GetTimeStep();
     const uint16_t lanes =
         m_queueService == QueueService::FIFO ? 1 : static_cast<uint16_t>(m_node->GetNPorts() + 1);
     uint32_t perClass = 1;
-    for (const auto& flowControl : m_flowControls)
+    for (const QueueSelector* selector : m_selectors)
     {
-        perClass += flowControl->GetExtraQueues();
+        perClass += selector->GetOwnQueues();
     }
     if (perClass * N_CLASSES > 64)
     {
@@ -334,12 +334,9 @@ Port::Enqueue(Frame* frame)
         m_queues[queue].Push(frame);
         m_nonempty |= 1ULL << queue;
         RecordEgress(frame->cls);
-        if (m_hooks & FlowControl::JOINED)
+        for (QueueSelector* selector : m_selectors)
         {
-            for (FlowControl* flowControl : m_joinedHooks)
-            {
-                flowControl->NotifyJoined(queue, *frame);
-            }
+            selector->NotifyJoined(queue, *frame);
         }
         if (m_node->HasQueueAgents())
         {
@@ -360,12 +357,9 @@ uint16_t
 Port::QueueOf(const Frame& frame) const
 {
     uint16_t queue = frame.cls;
-    if (m_hooks & FlowControl::SELECT)
+    for (const QueueSelector* selector : m_selectors)
     {
-        for (const FlowControl* flowControl : m_selectHooks)
-        {
-            queue = flowControl->SelectQueue(frame, queue);
-        }
+        queue = selector->SelectQueue(frame, queue);
     }
     return queue;
 }
@@ -379,7 +373,7 @@ Port::Reopen()
 void
 Port::ReopenSource(uint16_t queue)
 {
-    if (m_source && HasSelectHooks())
+    if (m_source && HasSelectors())
     {
         m_source->Reopen(queue);
     }
@@ -481,6 +475,7 @@ Port::Block(uint16_t queue)
 {
     ++m_blockCount[queue];
     m_blocked |= 1ULL << queue;
+    m_unjudged = m_unjudged || m_deadlockModels.empty();
     UpdateHeld(queue % N_CLASSES);
 }
 
@@ -509,7 +504,7 @@ Port::UpdateHeld(uint8_t cls)
     // A scheme that gates frame by frame says with NotePaused that it may have to.
     constexpr uint64_t EVERY_EIGHTH = 0x0101010101010101ULL;
     const uint32_t bit = 1U << cls;
-    if (m_blocked & (EVERY_EIGHTH << cls) || (!m_gateHooks.empty() && m_pausedSince[cls] >= 0))
+    if (m_blocked & (EVERY_EIGHTH << cls) || (!m_gates.empty() && m_pausedSince[cls] >= 0))
     {
         m_held |= bit;
         oracle->NoteHeld(*this, cls);
@@ -546,20 +541,20 @@ Port::IsHeld(uint16_t queue) const
         return true;
     }
     const int64_t now = NowPs();
-    return std::any_of(m_gateHooks.begin(), m_gateHooks.end(), [&](const FlowControl* control) {
-        if (!(control->GetHooks() & FlowControl::ORDER))
-        {
-            return control->GetEarliest(queue, *head, now) == NEVER;
-        }
-        for (uint16_t other = queue % N_CLASSES; other < m_queues.size(); other += N_CLASSES)
-        {
-            if (other != queue && control->WaitsFor(queue, *head, other))
-            {
-                return true;
-            }
-        }
-        return false;
-    });
+    return std::any_of(
+               m_firmGates.begin(),
+               m_firmGates.end(),
+               [&](const Gate* gate) { return gate->GetEarliest(queue, *head, now) == NEVER; }) ||
+           std::any_of(m_orderModels.begin(), m_orderModels.end(), [&](const OrderModel* model) {
+               for (uint16_t other = queue % N_CLASSES; other < m_queues.size(); other += N_CLASSES)
+               {
+                   if (other != queue && model->WaitsFor(queue, *head, other))
+                   {
+                       return true;
+                   }
+               }
+               return false;
+           });
 }
 
 bool
@@ -573,22 +568,21 @@ Port::IsHeldForGood(uint16_t queue) const
     const Frame& head = *m_queues[queue].Head();
     const int64_t now = NowPs();
     if (!((m_blocked >> queue) & 1U) &&
-        std::none_of(m_gateHooks.begin(), m_gateHooks.end(), [&](const FlowControl* control) {
-            return !(control->GetHooks() & FlowControl::ORDER) &&
-                   control->GetEarliest(queue, head, now) == NEVER;
+        std::none_of(m_firmGates.begin(), m_firmGates.end(), [&](const Gate* gate) {
+            return gate->GetEarliest(queue, head, now) == NEVER;
         }))
     {
         return false;
     }
     bool released = false;
     const auto look = [&](const Frame& frame) {
-        released = released ||
-                   (frame.kind == FrameKind::MAC && !frame.lost &&
-                    std::any_of(m_flowControls.begin(),
-                                m_flowControls.end(),
-                                [&](const auto& flowControl) {
-                                    return flowControl->WouldRelease(queue, head, *frame.control);
-                                }));
+        released =
+            released || (frame.kind == FrameKind::MAC && !frame.lost &&
+                         std::any_of(m_deadlockModels.begin(),
+                                     m_deadlockModels.end(),
+                                     [&](const DeadlockModel* model) {
+                                         return model->WouldRelease(queue, head, *frame.control);
+                                     }));
     };
     for (const Frame* frame = m_peer->m_macQueue.Head(); frame; frame = frame->next)
     {
@@ -728,7 +722,7 @@ Port::Refill()
     // One frame of a class is made ahead, so that flow controls and schedulers see a head; no more,
     // so that queue pairs share the port frame by frame. Where flow controls choose queues it is
     // one frame of a queue: the source holds back what would join one that is not empty.
-    const bool select = HasSelectHooks();
+    const bool select = HasSelectors();
     uint32_t wanted = select ? m_ready : m_ready & ~static_cast<uint32_t>(m_nonempty & 0xff);
     if (!wanted)
     {
@@ -755,9 +749,9 @@ Port::Earliest(uint16_t queue, int64_t now) const
 {
     int64_t earliest = now;
     const Frame& head = *m_queues[queue].Head();
-    for (const FlowControl* flowControl : m_gateHooks)
+    for (const Gate* gate : m_gates)
     {
-        earliest = std::max(earliest, flowControl->GetEarliest(queue, head, now));
+        earliest = std::max(earliest, gate->GetEarliest(queue, head, now));
     }
     return earliest;
 }
@@ -765,7 +759,7 @@ Port::Earliest(uint16_t queue, int64_t now) const
 bool
 Port::MayGo(uint16_t queue, int64_t now)
 {
-    if (!(m_hooks & FlowControl::GATE) || (m_ignore >> queue) & 1U)
+    if (m_gates.empty() || (m_ignore >> queue) & 1U)
     {
         return true;
     }
@@ -917,12 +911,9 @@ Port::PopQueue(uint16_t queue, int64_t now)
         m_nonempty &= ~(1ULL << queue);
         ReopenSource(queue);
     }
-    if (m_hooks & FlowControl::SENT)
+    for (Gate* gate : m_gates)
     {
-        for (FlowControl* flowControl : m_sentHooks)
-        {
-            flowControl->NotifySent(queue, *frame, now);
-        }
+        gate->NotifySent(queue, *frame, now);
     }
     if (m_node->HasQueueAgents())
     {
@@ -969,7 +960,8 @@ Port::Transmit(Frame* frame)
     const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
     const int64_t time = m_psPerByte ? wire * m_psPerByte : TransmissionTime(wire, m_rate);
     m_wireOut[frame->cls] += wire;
-    m_departure = Departure{frame->flow, frame->ingress, frame->bytes, frame->cls, frame->charged};
+    m_departure = Departure{frame->flow, frame->ingress, m_index, frame->bytes, frame->cls};
+    m_releaseDue = frame->charged;
     frame->charged = false;
     if (frame->paced)
     {
@@ -988,14 +980,10 @@ Port::Transmit(Frame* frame)
 void
 Port::ReleaseDeparture()
 {
-    if (m_departure.charged)
+    if (m_releaseDue)
     {
-        m_departure.charged = false;
-        m_node->Release(m_departure.ingress,
-                        m_index,
-                        m_departure.cls,
-                        m_departure.flow,
-                        m_departure.bytes);
+        m_releaseDue = false;
+        m_node->Release(m_departure);
     }
 }
 
@@ -1144,44 +1132,38 @@ Port::NotifyReceived(const Frame& frame, int64_t queueBytes)
     {
         WriteQueue(frame.cls, queueBytes);
     }
-    if (m_hooks & FlowControl::BYTES)
+    for (ByteObserver* observer : m_byteObservers)
     {
-        for (FlowControl* flowControl : m_bytesHooks)
-        {
-            flowControl->NotifyReceived(frame, queueBytes);
-        }
+        observer->NotifyReceived(frame, queueBytes);
     }
 }
 
 void
-Port::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes)
+Port::NotifyReleased(const Departure& departure, int64_t queueBytes)
 {
-    if ((m_queueClasses >> cls) & 1U)
+    if ((m_queueClasses >> departure.cls) & 1U)
     {
-        WriteQueue(cls, queueBytes);
+        WriteQueue(departure.cls, queueBytes);
     }
-    if (m_hooks & FlowControl::BYTES)
+    for (ByteObserver* observer : m_byteObservers)
     {
-        for (FlowControl* flowControl : m_bytesHooks)
-        {
-            flowControl->NotifyReleased(cls, flow, bytes, queueBytes);
-        }
+        observer->NotifyReleased(departure, queueBytes);
     }
 }
 
 void
-Port::NotifyPressure(uint8_t cls, bool off)
+Port::NotifyXoff(uint8_t cls, bool xoff)
 {
     uint32_t& reasons = m_reasons[cls];
-    NS_ABORT_MSG_IF(!off && reasons == 0, "a reason for a pause ended that had not begun");
-    reasons += off ? 1 : -1;
-    if (reasons != (off ? 1 : 0))
+    NS_ABORT_MSG_IF(!xoff && reasons == 0, "a reason for a pause ended that had not begun");
+    reasons += xoff ? 1 : -1;
+    if (reasons != (xoff ? 1 : 0))
     {
         return;
     }
-    for (FlowControl* flowControl : m_pressureHooks)
+    for (XoffListener* listener : m_xoffListeners)
     {
-        flowControl->NotifyPressure(cls, off);
+        listener->NotifyXoff(cls, xoff);
     }
 }
 

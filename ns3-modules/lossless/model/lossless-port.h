@@ -35,7 +35,7 @@ class FrameSource
     virtual ~FrameSource() = default;
     /**
      * @brief Make the next frame of a class. Called only while the class is ready. Where flow
-     * controls choose queues (Port::HasSelectHooks), it passes over flows whose frames would join
+     * controls choose queues (Port::HasSelectors), it passes over flows whose frames would join
      * a queue that is not empty, until Reopen says that they may be tried again.
      *
      * @param cls class.
@@ -114,9 +114,9 @@ class Port : public Object
      */
     void Attach(FabricNode* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay);
     /**
-     * @brief Append a flow control to its chain.
+     * @brief Append a flow control to its chain, before the port has started.
      *
-     * @param flowControl a new instance.
+     * @param flowControl a new instance; its roles are found here.
      */
     void AddFlowControl(Ptr<FlowControl> flowControl);
     /**
@@ -155,9 +155,9 @@ class Port : public Object
      *
      * @return true if one does.
      */
-    bool HasSelectHooks() const
+    bool HasSelectors() const
     {
-        return m_hooks & FlowControl::SELECT;
+        return !m_selectors.empty();
     }
 
     /**
@@ -293,7 +293,7 @@ class Port : public Object
      */
     bool CountsBytes() const
     {
-        return m_hooks & FlowControl::BYTES;
+        return !m_byteObservers.empty();
     }
 
     /**
@@ -306,20 +306,18 @@ class Port : public Object
     /**
      * @brief To the chain.
      *
-     * @param cls class.
-     * @param flow flow.
-     * @param bytes size.
+     * @param departure whose bytes.
      * @param queueBytes bytes of the (port, class).
      */
-    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes);
+    void NotifyReleased(const Departure& departure, int64_t queueBytes);
     /**
      * @brief There is a reason more, or less, for the upstream to be silent: the buffer, a faulty
      * host. The chain is told of the first, and when none is left.
      *
      * @param cls class.
-     * @param off true: one more.
+     * @param xoff true: one more.
      */
-    void NotifyPressure(uint8_t cls, bool off);
+    void NotifyXoff(uint8_t cls, bool xoff);
 
     /**
      * @brief The node it belongs to.
@@ -351,9 +349,41 @@ class Port : public Object
      *
      * @return true if one does.
      */
-    bool HasPressureHooks() const
+    bool HasXoffListeners() const
     {
-        return !m_pressureHooks.empty();
+        return !m_xoffListeners.empty();
+    }
+
+    /**
+     * @brief Who answers when deadlocks are judged.
+     *
+     * @return those of the chain.
+     */
+    const std::vector<DeadlockModel*>& GetDeadlockModels() const
+    {
+        return m_deadlockModels;
+    }
+
+    /**
+     * @brief Who says which of its queues waits for which.
+     *
+     * @return those of the chain.
+     */
+    const std::vector<OrderModel*>& GetOrderModels() const
+    {
+        return m_orderModels;
+    }
+
+    /**
+     * @brief Can something hold queues of this port, or its peer, back that no DeadlockModel of it
+     * answers for?
+     *
+     * @return true if a gate does without being a model, or queues are or were blocked though no
+     * model is there.
+     */
+    bool IsUnjudged() const
+    {
+        return m_unjudged;
     }
 
     /**
@@ -581,16 +611,6 @@ class Port : public Object
   private:
     class SourceRing;
 
-    /// What must be known of a frame after it has begun to go.
-    struct Departure
-    {
-        uint32_t flow;    //!< its flow
-        uint16_t ingress; //!< port it came in by
-        uint16_t bytes;   //!< size
-        uint8_t cls;      //!< class
-        bool charged;     //!< to be released
-    };
-
     /// How a control frame goes.
     enum class Way : uint8_t
     {
@@ -651,31 +671,34 @@ class Port : public Object
     }
 
     // What a frame that goes touches, together in few cache lines
-    FabricNode* m_node{nullptr};       //!< owner
-    Port* m_peer{nullptr};             //!< other end
-    FrameSource* m_source{nullptr};    //!< of a host; m_ring where it has several
-    uint16_t m_index{0};               //!< in the node
-    bool m_up{true};                   //!< link state
-    bool m_busy{false};                //!< transmitting
-    uint32_t m_hooks{0};               //!< FlowControl::Hook of the whole chain
-    uint32_t m_ready{0};               //!< bit c: the source has frames of class c
-    uint32_t m_overhead;               //!< wire bytes beside a frame (attribute)
-    uint64_t m_nonempty{0};            //!< bit q: queue q holds frames
-    uint64_t m_blocked{0};             //!< bit q: queue q is held back
-    uint32_t m_held{0};                //!< bit c: the oracle watches the held class c
-    uint64_t m_ignore{0};              //!< bit q: queue q goes whatever holds it back
-    uint64_t m_joined{0};              //!< frames that have joined egress queues
-    FrameFifo m_macQueue;              //!< MAC control frames
-    FrameFifo m_controlQueue;          //!< frames of CONTROL_CLASS
-    std::vector<EgressQueue> m_queues; //!< class queues, then those of flow controls
-    int64_t m_psPerByte{0};            //!< exact time of a byte; 0: not a whole number
-    int64_t m_delay{0};                //!< ps
-    ClassService m_classService;       //!< between classes (attribute)
-    ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
-    States m_states;                   //!< that wait for the wire (attribute)
-    uint32_t m_egressClasses{0};       //!< mask of those traced
-    Departure m_departure{};           //!< the frame in transmission
-    ReusableEvent<Port> m_transmitEnd; //!< transmission ends
+    FabricNode* m_node{nullptr};                //!< owner
+    Port* m_peer{nullptr};                      //!< other end
+    FrameSource* m_source{nullptr};             //!< of a host; m_ring where it has several
+    uint16_t m_index{0};                        //!< in the node
+    bool m_up{true};                            //!< link state
+    bool m_busy{false};                         //!< transmitting
+    uint32_t m_ready{0};                        //!< bit c: the source has frames of class c
+    uint32_t m_overhead;                        //!< wire bytes beside a frame (attribute)
+    uint64_t m_nonempty{0};                     //!< bit q: queue q holds frames
+    uint64_t m_blocked{0};                      //!< bit q: queue q is held back
+    uint32_t m_held{0};                         //!< bit c: the oracle watches the held class c
+    uint64_t m_ignore{0};                       //!< bit q: queue q goes whatever holds it back
+    uint64_t m_joined{0};                       //!< frames that have joined egress queues
+    FrameFifo m_macQueue;                       //!< MAC control frames
+    FrameFifo m_controlQueue;                   //!< frames of CONTROL_CLASS
+    std::vector<EgressQueue> m_queues;          //!< class queues, then those of flow controls
+    int64_t m_psPerByte{0};                     //!< exact time of a byte; 0: not a whole number
+    int64_t m_delay{0};                         //!< ps
+    ClassService m_classService;                //!< between classes (attribute)
+    ReleaseAt m_releaseAt;                      //!< when bytes leave the buffer (attribute)
+    States m_states;                            //!< that wait for the wire (attribute)
+    uint32_t m_egressClasses{0};                //!< mask of those traced
+    bool m_releaseDue{false};                   //!< m_departure is to be released
+    Departure m_departure;                      //!< the frame in transmission
+    std::vector<Gate*> m_gates;                 //!< of the chain
+    std::vector<QueueSelector*> m_selectors;    //!< of the chain
+    std::vector<ByteObserver*> m_byteObservers; //!< of the chain
+    ReusableEvent<Port> m_transmitEnd;          //!< transmission ends
     TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit
     std::array<int64_t, N_CLASSES + 1> m_wireOut{};            //!< wire bytes
 
@@ -711,12 +734,12 @@ class Port : public Object
     uint64_t m_rate{0};                           //!< bit/s
     uint32_t m_largestFrame{0};                   //!< bytes
     std::vector<Ptr<FlowControl>> m_flowControls; //!< the chain
-    std::vector<FlowControl*> m_bytesHooks;       //!< those with BYTES
-    std::vector<FlowControl*> m_pressureHooks;    //!< those with PRESSURE
-    std::vector<FlowControl*> m_selectHooks;      //!< those with SELECT
-    std::vector<FlowControl*> m_joinedHooks;      //!< those with JOINED
-    std::vector<FlowControl*> m_gateHooks;        //!< those with GATE
-    std::vector<FlowControl*> m_sentHooks;        //!< those with SENT
+    std::vector<XoffListener*> m_xoffListeners;   //!< of the chain
+    std::vector<OrderModel*> m_orderModels;       //!< of the chain
+    std::vector<Gate*> m_firmGates;               //!< those that are no OrderModel
+    std::vector<DeadlockModel*> m_deadlockModels; //!< of the chain
+    bool m_unjudged{false};                       //!< see IsUnjudged
+    bool m_started{false};                        //!< the chain is closed
 
     // Counters and traces
     uint64_t m_controlOut{0};                     //!< MAC frames

@@ -25,6 +25,11 @@ SwitchAgent::SetNode(FabricNode* node)
 }
 
 void
+SwitchAgent::SetUp()
+{
+}
+
+void
 SwitchAgent::Start()
 {
 }
@@ -41,50 +46,33 @@ SwitchAgent::Warn() const
     return {};
 }
 
-bool
-SwitchAgent::NotifyArrival(Frame& /* frame */, Port& /* ingress */)
-{
-    return true;
-}
-
 void
-SwitchAgent::NotifyEnqueue(Port& /* egress */, uint16_t /* queue */, Frame& /* frame */)
+QueueAgent::NotifyEnqueue(Port& /* egress */, uint16_t /* queue */, Frame& /* frame */)
 {
 }
 
 void
-SwitchAgent::NotifyDequeue(Port& /* egress */, uint16_t /* queue */, Frame& /* frame */)
+QueueAgent::NotifyDequeue(Port& /* egress */, uint16_t /* queue */, Frame& /* frame */)
 {
 }
 
 void
-SwitchAgent::NotifyPauseSent(Port& /* port */, uint8_t /* cls */, bool /* on */)
+PauseAgent::NotifyPauseSent(Port& /* port */, uint8_t /* cls */, bool /* on */)
 {
 }
 
 void
-SwitchAgent::NotifyPaused(Port& /* port */, uint8_t /* cls */, bool /* on */)
-{
-}
-
-bool
-SwitchAgent::NotifyTransit(Frame* /* frame */, Port& /* ingress */)
-{
-    return false;
-}
-
-void
-SwitchAgent::Decorate(Port& /* port */, ControlFrame& /* control */)
+PauseAgent::NotifyPaused(Port& /* port */, uint8_t /* cls */, bool /* on */)
 {
 }
 
 void
-SwitchAgent::NotifyControl(Port& /* port */, const ControlFrame& /* control */)
+ControlAgent::Decorate(Port& /* port */, ControlFrame& /* control */)
 {
 }
 
 void
-SwitchAgent::NotifyReceive(const Frame& /* frame */, int64_t /* bytes */, uint64_t /* rate */)
+ControlAgent::NotifyControl(Port& /* port */, const ControlFrame& /* control */)
 {
 }
 

@@ -21,28 +21,15 @@ class Port;
 
 /**
  * @ingroup lossless
- * @brief Something that sees what only a whole node sees: queues with their depths, pauses,
- * messages in transit.
+ * @brief Something that acts on a whole node; what it sees there it says by the roles below, of
+ * which it derives from any number. A role that it does not take costs nothing.
  *
  * Any number a node, switch or host. Act through the node and its ports: FabricNode::Inject,
- * Port::SendControl, Port::DropQueue, Port::TakeFrames, Port::SetIgnorePause. GetHooks() says which
- * functions a class overrides; the others are never called.
+ * Port::SendControl, Port::DropQueue, Port::TakeFrames, Port::SetIgnorePause.
  */
 class SwitchAgent : public Object
 {
   public:
-    /// Functions that a class overrides.
-    enum Hook : uint32_t
-    {
-        QUEUE = 1,    ///< NotifyEnqueue, NotifyDequeue
-        PAUSE = 2,    ///< NotifyPauseSent, NotifyPaused
-        TRANSIT = 4,  ///< NotifyTransit
-        CONTROL = 8,  ///< Decorate, NotifyControl
-        RECEIVE = 16, ///< NotifyReceive
-        ADMIT = 32,   ///< NotifyArrival
-        FEEDS = 64,   ///< none, but the node keeps a FeedMap
-    };
-
     /**
      * @brief Get the type ID.
      *
@@ -51,29 +38,15 @@ class SwitchAgent : public Object
     static TypeId GetTypeId();
 
     /**
-     * @brief Which functions are to be called.
-     *
-     * @return sum of Hook.
-     */
-    virtual uint32_t GetHooks() const = 0;
-
-    /**
      * @brief Tie it to its node; called once.
      *
      * @param node the node, which owns this object.
      */
     void SetNode(FabricNode* node);
+    /// All ports are there and none has started: the time to give them flow controls.
+    virtual void SetUp();
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
-    /**
-     * @brief A frame of one of the classes 0..7 has arrived at a switch and knows its egress; it is
-     * not charged yet.
-     *
-     * @param frame it; its class may be changed.
-     * @param ingress port.
-     * @return false: it is to be dropped, as an intended loss.
-     */
-    virtual bool NotifyArrival(Frame& frame, Port& ingress);
 
     /**
      * @brief What makes this configuration impossible on this node.
@@ -87,7 +60,25 @@ class SwitchAgent : public Object
      * @return one warning a line; empty if none.
      */
     virtual std::string Warn() const;
+    /**
+     * @brief Add this node's numbers to the run's summary.
+     *
+     * @param summary where to add.
+     */
+    virtual void Report(Summary& summary) const;
 
+  protected:
+    FabricNode* m_node{nullptr}; //!< the node it belongs to
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that watches the egress queues of the classes 0..7.
+ */
+class QueueAgent
+{
+  public:
+    virtual ~QueueAgent() = default;
     /**
      * @brief A frame has joined an egress queue.
      *
@@ -104,6 +95,16 @@ class SwitchAgent : public Object
      * @param frame it; may be marked.
      */
     virtual void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame);
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that hears of pauses.
+ */
+class PauseAgent
+{
+  public:
+    virtual ~PauseAgent() = default;
     /**
      * @brief This node has paused, or resumed, a peer.
      *
@@ -120,6 +121,16 @@ class SwitchAgent : public Object
      * @param on paused.
      */
     virtual void NotifyPaused(Port& port, uint8_t cls, bool on);
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that looks at SIGNAL frames in transit.
+ */
+class TransitAgent
+{
+  public:
+    virtual ~TransitAgent() = default;
     /**
      * @brief A SIGNAL frame has arrived.
      *
@@ -127,7 +138,17 @@ class SwitchAgent : public Object
      * @param ingress port.
      * @return true: consumed, this object frees it.
      */
-    virtual bool NotifyTransit(Frame* frame, Port& ingress);
+    virtual bool NotifyTransit(Frame* frame, Port& ingress) = 0;
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that sees MAC control frames come and go.
+ */
+class ControlAgent
+{
+  public:
+    virtual ~ControlAgent() = default;
     /**
      * @brief A MAC control frame is about to be queued: append bytes, or change its words.
      *
@@ -142,23 +163,53 @@ class SwitchAgent : public Object
      * @param control the frame.
      */
     virtual void NotifyControl(Port& port, const ControlFrame& control);
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that decides whether frames may stay.
+ */
+class ArrivalAgent
+{
+  public:
+    virtual ~ArrivalAgent() = default;
     /**
-     * @brief A data frame has joined the FIFO of a host that takes data more slowly than its line.
+     * @brief A frame of one of the classes 0..7 has arrived at a switch and knows its egress; it is
+     * not charged yet.
+     *
+     * @param frame it; its class may be changed.
+     * @param ingress port.
+     * @return false: it is to be dropped, as an intended loss.
+     */
+    virtual bool NotifyArrival(Frame& frame, Port& ingress) = 0;
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of an agent of a host that takes data more slowly than its line.
+ */
+class ReceiveAgent
+{
+  public:
+    virtual ~ReceiveAgent() = default;
+    /**
+     * @brief A data frame has joined the FIFO of the receiver.
      *
      * @param frame it.
      * @param bytes frame bytes in the FIFO, this one and the one that is being taken included.
      * @param rate bit/s of frame bytes at which the host takes them.
      */
-    virtual void NotifyReceive(const Frame& frame, int64_t bytes, uint64_t rate);
-    /**
-     * @brief Add this node's numbers to the run's summary.
-     *
-     * @param summary where to add.
-     */
-    virtual void Report(Summary& summary) const;
+    virtual void NotifyReceive(const Frame& frame, int64_t bytes, uint64_t rate) = 0;
+};
 
-  protected:
-    FabricNode* m_node{nullptr}; //!< the node it belongs to
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that reads FabricNode::GetFeeds, which is kept only for such.
+ */
+class FeedReader
+{
+  public:
+    virtual ~FeedReader() = default;
 };
 
 } // namespace lossless

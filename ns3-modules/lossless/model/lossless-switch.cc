@@ -80,7 +80,7 @@ Switch::GetNumber() const
 void
 Switch::Forward(Frame* frame, Port& ingress)
 {
-    if (frame->cls < N_CLASSES && ((!m_admitAgents.empty() && !OfferArrival(frame, ingress)) ||
+    if (frame->cls < N_CLASSES && ((!m_arrivalAgents.empty() && !OfferArrival(frame, ingress)) ||
                                    !Charge(frame, ingress, frame->egress)))
     {
         return;
@@ -183,7 +183,7 @@ Switch::LeavePipeline(Frame* frame)
     if (frame->charged)
     {
         frame->charged = false;
-        Release(frame->ingress, frame->egress, frame->cls, frame->flow, frame->bytes);
+        Release(Departure::Of(*frame));
     }
     Drop(frame, DropCause::LINK_DOWN);
 }

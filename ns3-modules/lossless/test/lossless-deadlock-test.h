@@ -73,7 +73,8 @@ class DeadlockHost : public TestNode
         if (Charge(frame, ingress, ingress.GetIndex()))
         {
             frame->charged = false;
-            Release(ingress.GetIndex(), ingress.GetIndex(), frame->cls, frame->flow, frame->bytes);
+            Release(
+                {frame->flow, ingress.GetIndex(), ingress.GetIndex(), frame->bytes, frame->cls});
             Take(frame);
         }
     }
@@ -91,7 +92,7 @@ class DeadlockHost : public TestNode
         {
             m_silent = true;
             NotePressure(*m_ports.front(), NO_PORT, CLASS);
-            m_ports.front()->NotifyPressure(CLASS, true);
+            m_ports.front()->NotifyXoff(CLASS, true);
         }
     }
 
@@ -101,7 +102,7 @@ class DeadlockHost : public TestNode
         if (m_silent)
         {
             m_silent = false;
-            m_ports.front()->NotifyPressure(CLASS, false);
+            m_ports.front()->NotifyXoff(CLASS, false);
         }
     }
 
@@ -122,7 +123,7 @@ class DeadlockHost : public TestNode
  * @ingroup lossless-tests
  * @brief Lets all frames that come to a switch vanish, from when it is told to.
  */
-class Vanisher : public SwitchAgent
+class Vanisher : public SwitchAgent, public ArrivalAgent
 {
   public:
     /// What becomes of a frame that comes.
@@ -143,17 +144,12 @@ class Vanisher : public SwitchAgent
     {
     }
 
-    uint32_t GetHooks() const override
-    {
-        return ADMIT;
-    }
-
     bool NotifyArrival(Frame& frame, Port& ingress) override
     {
         if (*m_way == Way::COUNTED)
         {
             ingress.NotifyReceived(frame, 0);
-            ingress.NotifyReleased(frame.cls, frame.flow, frame.bytes, 0);
+            ingress.NotifyReleased(Departure::Of(frame), 0);
         }
         return *m_way == Way::NOTHING;
     }

@@ -139,7 +139,7 @@ class PfcTest : public TestCase
      */
     void Pressure(int64_t time, uint8_t cls, bool off)
     {
-        Simulator::Schedule(TimeStep(time), &Port::NotifyPressure, &PortB(), cls, off);
+        Simulator::Schedule(TimeStep(time), &Port::NotifyXoff, &PortB(), cls, off);
     }
 
     /**

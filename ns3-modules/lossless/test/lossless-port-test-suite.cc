@@ -276,14 +276,9 @@ class RateTest : public TestCase
  * @ingroup lossless-tests
  * @brief A flow control that lets a queue go from a time on.
  */
-class TimedGate : public FlowControl
+class TimedGate : public FlowControl, public Gate
 {
   public:
-    uint32_t GetHooks() const override
-    {
-        return GATE | SENT;
-    }
-
     int64_t GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const override
     {
         return m_from[queue] == NEVER ? NEVER : std::max(m_from[queue], now);

@@ -157,14 +157,8 @@ Pffc::Pffc()
 {
 }
 
-uint32_t
-Pffc::GetHooks() const
-{
-    return BYTES | SELECT | JOINED | GATE | SENT | ORDER;
-}
-
 uint16_t
-Pffc::GetExtraQueues() const
+Pffc::GetOwnQueues() const
 {
     return static_cast<uint16_t>(m_nPeqs);
 }
@@ -189,18 +183,7 @@ Pffc::Start()
         m_fbuXoff = m_fbuXon + 2 * frame;
     }
     lossless::FabricNode& node = m_port->GetNode();
-    for (uint16_t index = 0; index < node.GetNPorts() && !m_node; ++index)
-    {
-        for (const auto& flowControl : node.GetPort(index).GetFlowControls())
-        {
-            const auto* other = dynamic_cast<const Pffc*>(PeekPointer(flowControl));
-            m_node = other && other->m_node ? other->m_node : m_node;
-        }
-    }
-    if (!m_node)
-    {
-        m_node = std::make_shared<NodeState>();
-    }
+    m_node = node.GetShared<NodeState>();
     m_node->instances.push_back(this);
     m_recirculates = dynamic_cast<lossless::Switch*>(&node) != nullptr;
 }
@@ -362,16 +345,16 @@ Pffc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
 }
 
 void
-Pffc::NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t /* queueBytes */)
+Pffc::NotifyReleased(const lossless::Departure& departure, int64_t /* queueBytes */)
 {
-    m_recirculated += m_recirculatedSize ? m_recirculatedSize : bytes;
+    m_recirculated += m_recirculatedSize ? m_recirculatedSize : departure.bytes;
     if (m_recirculation.IsZero())
     {
-        Subtract(cls, flow, bytes);
+        Subtract(departure.cls, departure.flow, departure.bytes);
         return;
     }
     const int64_t delay = m_recirculation.GetTimeStep();
-    m_pending.push_back(Pending{NowPs() + delay, flow, bytes, cls});
+    m_pending.push_back(Pending{NowPs() + delay, departure.flow, departure.bytes, departure.cls});
     m_subtract.Schedule(delay);
 }
 

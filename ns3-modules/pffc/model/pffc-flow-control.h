@@ -51,7 +51,12 @@ namespace pffc
  * lost. PAUSE and RESUME carry the state of all PEQs. All that holds is said again every Refresh,
  * and what was not said for three of them is forgotten, so that lost frames do no lasting harm.
  */
-class Pffc : public lossless::FlowControl
+class Pffc : public lossless::FlowControl,
+             public lossless::ByteObserver,
+             public lossless::Gate,
+             public lossless::QueueSelector,
+             public lossless::DeadlockModel,
+             public lossless::OrderModel
 {
   public:
     /// What PBU counts.
@@ -76,7 +81,6 @@ class Pffc : public lossless::FlowControl
     static TypeId GetTypeId();
     Pffc();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
@@ -85,8 +89,8 @@ class Pffc : public lossless::FlowControl
                       const lossless::ControlFrame& control) const override;
     bool WaitsFor(uint16_t queue, const lossless::Frame& head, uint16_t other) const override;
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
-    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
-    uint16_t GetExtraQueues() const override;
+    void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
+    uint16_t GetOwnQueues() const override;
     uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override;
     void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;

@@ -95,11 +95,6 @@ class Gremlin : public lossless::FlowControl
         return tid;
     }
 
-    uint32_t GetHooks() const override
-    {
-        return 0;
-    }
-
     bool ReceiveControl(const ControlFrame& control) override
     {
         Message message;
@@ -330,7 +325,7 @@ class ReceiverTest : public TestCase
                 const uint32_t bytes = held[flow].front();
                 held[flow].pop_front();
                 fbu[flow] -= bytes;
-                pair.schemes[0]->NotifyReleased(3, flow, bytes, 0);
+                pair.schemes[0]->NotifyReleased({flow, 0, 0, static_cast<uint16_t>(bytes), 3}, 0);
                 if (fbu[flow] < xon)
                 {
                     above.erase(flow);
@@ -389,7 +384,9 @@ class ReceiverTest : public TestCase
             {
                 for (; !frames.empty(); frames.pop_front())
                 {
-                    pair.schemes[0]->NotifyReleased(3, flow, frames.front(), 0);
+                    pair.schemes[0]->NotifyReleased(
+                        {flow, 0, 0, static_cast<uint16_t>(frames.front()), 3},
+                        0);
                 }
             }
             lossless::Summary summary;
@@ -448,7 +445,7 @@ class PbuTest : public TestCase
         }
         else
         {
-            pair.schemes[0]->NotifyReleased(3, flow, frame.bytes, 0);
+            pair.schemes[0]->NotifyReleased({flow, 0, 0, frame.bytes, 3}, 0);
         }
     }
 

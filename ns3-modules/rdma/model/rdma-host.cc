@@ -91,7 +91,7 @@ Host::SetPauseStorm(uint8_t cls, bool on, bool endless)
         m_silencing |= endless ? 1U << cls : 0U;
         NotePressure(*m_ports.front(), lossless::NO_PORT, cls);
     }
-    m_ports.front()->NotifyPressure(cls, on);
+    m_ports.front()->NotifyXoff(cls, on);
 }
 
 bool
@@ -246,7 +246,7 @@ Host::Pull(uint8_t cls)
         const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
         const bool maySend = queuePair->CanSend(now) && queuePair->GetEarliest(now) <= now;
         uint16_t queue = cls;
-        if (maySend && port.HasSelectHooks())
+        if (maySend && port.HasSelectors())
         {
             queue = port.QueueOf(queuePair->GetHeader());
         }
@@ -353,7 +353,7 @@ Host::Served()
     Frame* frame = m_received.Pop();
     m_serving = false;
     frame->charged = false;
-    Release(0, 0, frame->cls, frame->flow, frame->bytes);
+    Release({frame->flow, 0, 0, frame->bytes, frame->cls});
     Process(frame);
     ServeNext();
 }

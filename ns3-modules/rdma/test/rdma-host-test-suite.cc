@@ -581,7 +581,7 @@ class SeedTest : public TestCase
  * @brief Adds a queue to a class: on hosts for the odd flows, and holds either back in turns; on
  * switches for every third packet, which so is overtaken.
  */
-class SecondQueue : public lossless::FlowControl
+class SecondQueue : public lossless::FlowControl, public lossless::QueueSelector
 {
   public:
     /**
@@ -603,12 +603,7 @@ class SecondQueue : public lossless::FlowControl
     {
     }
 
-    uint32_t GetHooks() const override
-    {
-        return SELECT | JOINED;
-    }
-
-    uint16_t GetExtraQueues() const override
+    uint16_t GetOwnQueues() const override
     {
         return 1;
     }

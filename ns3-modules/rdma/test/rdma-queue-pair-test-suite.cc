@@ -613,7 +613,7 @@ class SharingTest : public TestCase
 };
 
 /// Marks chosen data frames of every switch.
-class Marker : public lossless::SwitchAgent
+class Marker : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
     /**
@@ -628,11 +628,6 @@ class Marker : public lossless::SwitchAgent
                                 .SetGroupName("tests")
                                 .AddConstructor<Marker>();
         return tid;
-    }
-
-    uint32_t GetHooks() const override
-    {
-        return QUEUE;
     }
 
     void NotifyDequeue(lossless::Port& /* egress */,

@@ -35,7 +35,11 @@ namespace tests
  * @ingroup rdma-tests
  * @brief A flow control that does nothing but check that it is called in order.
  */
-class OrderProbe : public lossless::FlowControl
+class OrderProbe : public lossless::FlowControl,
+                   public lossless::ByteObserver,
+                   public lossless::XoffListener,
+                   public lossless::QueueSelector,
+                   public lossless::Gate
 {
   public:
     /**
@@ -52,11 +56,6 @@ class OrderProbe : public lossless::FlowControl
         return tid;
     }
 
-    uint32_t GetHooks() const override
-    {
-        return BYTES | PRESSURE | SELECT | JOINED | GATE | SENT;
-    }
-
     void Start() override
     {
         Expect(!m_started && m_port, "started once, tied to a port");
@@ -69,20 +68,23 @@ class OrderProbe : public lossless::FlowControl
         Expect(m_started && queueBytes == m_held[frame.cls], "bytes after an arrival");
     }
 
-    void NotifyReleased(uint8_t cls,
-                        uint32_t /* flow */,
-                        uint32_t bytes,
-                        int64_t queueBytes) override
+    void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override
     {
-        m_held[cls] -= bytes;
-        Expect(m_held[cls] >= 0 && queueBytes == m_held[cls], "bytes after a departure");
+        int64_t& held = m_held[departure.cls];
+        held -= departure.bytes;
+        Expect(held >= 0 && queueBytes == held, "bytes after a departure");
     }
 
-    void NotifyPressure(uint8_t cls, bool off) override
+    void NotifyXoff(uint8_t cls, bool xoff) override
     {
-        Expect(off != m_off[cls], "OFF and ON take turns");
-        Expect(!off || m_held[cls] > 0, "a queue that turns OFF holds something");
-        m_off[cls] = off;
+        Expect(xoff != m_off[cls], "OFF and ON take turns");
+        Expect(!xoff || m_held[cls] > 0, "a queue that turns OFF holds something");
+        m_off[cls] = xoff;
+    }
+
+    uint16_t GetOwnQueues() const override
+    {
+        return 0;
     }
 
     uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override

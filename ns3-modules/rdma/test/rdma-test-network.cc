@@ -97,12 +97,6 @@ Eraser::GetTypeId()
     return tid;
 }
 
-uint32_t
-Eraser::GetHooks() const
-{
-    return QUEUE;
-}
-
 void
 Eraser::NotifyDequeue(lossless::Port& /* egress */, uint16_t /* queue */, Frame& frame)
 {

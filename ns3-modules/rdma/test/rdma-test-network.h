@@ -268,7 +268,7 @@ class Witness : public CongestionControl
  *
  * It sees frames of the classes 0..7 only: give answers one of them.
  */
-class Eraser : public lossless::SwitchAgent
+class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
     /**
@@ -278,7 +278,6 @@ class Eraser : public lossless::SwitchAgent
      */
     static TypeId GetTypeId();
 
-    uint32_t GetHooks() const override;
     void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
 
     /**

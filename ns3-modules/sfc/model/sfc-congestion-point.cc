@@ -173,12 +173,6 @@ SfcCongestionPoint::DoDispose()
     SwitchAgent::DoDispose();
 }
 
-uint32_t
-SfcCongestionPoint::GetHooks() const
-{
-    return dynamic_cast<const rdma::Host*>(m_node) ? RECEIVE : QUEUE;
-}
-
 void
 SfcCongestionPoint::Start()
 {
@@ -249,7 +243,7 @@ SfcCongestionPoint::QueueOf(const lossless::Port& egress, uint16_t queue)
 void
 SfcCongestionPoint::NotifyEnqueue(lossless::Port& egress, uint16_t queue, Frame& frame)
 {
-    if (!((m_classes >> frame.cls) & 1U))
+    if (m_atHost || !((m_classes >> frame.cls) & 1U))
     {
         return;
     }
@@ -281,7 +275,7 @@ SfcCongestionPoint::NotifyEnqueue(lossless::Port& egress, uint16_t queue, Frame&
 void
 SfcCongestionPoint::NotifyDequeue(lossless::Port& egress, uint16_t queue, Frame& frame)
 {
-    if (!((m_classes >> frame.cls) & 1U))
+    if (m_atHost || !((m_classes >> frame.cls) & 1U))
     {
         return;
     }

@@ -30,7 +30,9 @@ class SfcProxy;
  * @brief Watches the egress queues of a switch, or the FIFO of a host that takes data more slowly
  * than its line, and tells the source of every data frame above the threshold how long to pause.
  */
-class SfcCongestionPoint : public lossless::SwitchAgent
+class SfcCongestionPoint : public lossless::SwitchAgent,
+                           public lossless::QueueAgent,
+                           public lossless::ReceiveAgent
 {
   public:
     /// What is done about the time that messages and data are on their way.
@@ -67,7 +69,6 @@ class SfcCongestionPoint : public lossless::SwitchAgent
     SfcCongestionPoint();
     ~SfcCongestionPoint() override;
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;

@@ -52,12 +52,6 @@ SfcProxy::SfcProxy()
 
 SfcProxy::~SfcProxy() = default;
 
-uint32_t
-SfcProxy::GetHooks() const
-{
-    return TRANSIT | PAUSE | CONTROL;
-}
-
 void
 SfcProxy::Start()
 {

@@ -30,7 +30,10 @@ namespace sfc
  * no PFC frame to that port say less: a RESUME of its own PFC becomes a PAUSE of what remains.
  * While its own PFC holds the class, nothing is sent at all.
  */
-class SfcProxy : public lossless::SwitchAgent
+class SfcProxy : public lossless::SwitchAgent,
+                 public lossless::PauseAgent,
+                 public lossless::TransitAgent,
+                 public lossless::ControlAgent
 {
   public:
     /// What pauses.
@@ -49,7 +52,6 @@ class SfcProxy : public lossless::SwitchAgent
     SfcProxy();
     ~SfcProxy() override;
 
-    uint32_t GetHooks() const override;
     void Start() override;
     std::string Check() const override;
     void NotifyPauseSent(lossless::Port& port, uint8_t cls, bool on) override;

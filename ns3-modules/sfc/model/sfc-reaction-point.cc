@@ -30,12 +30,6 @@ SfcGate::GetTypeId()
     return tid;
 }
 
-uint32_t
-SfcGate::GetHooks() const
-{
-    return GATE;
-}
-
 int64_t
 SfcGate::GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const
 {
@@ -51,10 +45,18 @@ SfcGate::Hold(uint8_t cls, int64_t now, int64_t until)
     return std::max<int64_t>(0, until - before);
 }
 
-int64_t
-SfcGate::GetUntil(uint8_t cls) const
+bool
+SfcGate::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& /* rest */) const
 {
-    return m_until[cls];
+    return false; // every pause ends by its time
+}
+
+bool
+SfcGate::WouldRelease(uint16_t /* queue */,
+                      const Frame& /* head */,
+                      const lossless::ControlFrame& /* control */) const
+{
+    return false;
 }
 
 TypeId
@@ -104,14 +106,8 @@ SfcReactionPoint::DoDispose()
     SwitchAgent::DoDispose();
 }
 
-uint32_t
-SfcReactionPoint::GetHooks() const
-{
-    return TRANSIT;
-}
-
 void
-SfcReactionPoint::Start()
+SfcReactionPoint::SetUp()
 {
     m_host = dynamic_cast<rdma::Host*>(m_node);
     if (m_host && m_scope != Scope::FLOW)

@@ -31,7 +31,7 @@ namespace sfc
  * @ingroup sfc
  * @brief Holds the classes of a port back until a time: the source FIFOs of a NIC.
  */
-class SfcGate : public lossless::FlowControl
+class SfcGate : public lossless::FlowControl, public lossless::Gate, public lossless::DeadlockModel
 {
   public:
     /**
@@ -41,8 +41,11 @@ class SfcGate : public lossless::FlowControl
      */
     static TypeId GetTypeId();
 
-    uint32_t GetHooks() const override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
+    bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
+    bool WouldRelease(uint16_t queue,
+                      const lossless::Frame& head,
+                      const lossless::ControlFrame& control) const override;
 
     /**
      * @brief Hold a class back; never shortens.
@@ -53,13 +56,6 @@ class SfcGate : public lossless::FlowControl
      * @return by how much the time in which it is held back has grown (ps).
      */
     int64_t Hold(uint8_t cls, int64_t now, int64_t until);
-    /**
-     * @brief Until when a class is held back.
-     *
-     * @param cls class.
-     * @return ps.
-     */
-    int64_t GetUntil(uint8_t cls) const;
 
   private:
     std::array<int64_t, lossless::N_CLASSES> m_until{}; //!< ps
@@ -71,7 +67,7 @@ class SfcGate : public lossless::FlowControl
  * the flow for its interval; one that is stopped already stops for the longer of what remains and
  * the new interval.
  */
-class SfcReactionPoint : public lossless::SwitchAgent
+class SfcReactionPoint : public lossless::SwitchAgent, public lossless::TransitAgent
 {
   public:
     /// What pauses.
@@ -91,8 +87,7 @@ class SfcReactionPoint : public lossless::SwitchAgent
     SfcReactionPoint();
     ~SfcReactionPoint() override;
 
-    uint32_t GetHooks() const override;
-    void Start() override;
+    void SetUp() override;
     std::string Check() const override;
     bool NotifyTransit(lossless::Frame* frame, lossless::Port& ingress) override;
     void Report(lossless::Summary& summary) const override;

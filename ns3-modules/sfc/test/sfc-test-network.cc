@@ -37,12 +37,6 @@ Witness::GetTypeId()
     return tid;
 }
 
-uint32_t
-Witness::GetHooks() const
-{
-    return QUEUE | TRANSIT | CONTROL;
-}
-
 void
 Witness::Start()
 {

@@ -73,7 +73,10 @@ struct Log
  * @ingroup sfc-tests
  * @brief An agent that writes the log, and may tamper with messages.
  */
-class Witness : public lossless::SwitchAgent
+class Witness : public lossless::SwitchAgent,
+                public lossless::QueueAgent,
+                public lossless::TransitAgent,
+                public lossless::ControlAgent
 {
   public:
     /**
@@ -83,7 +86,6 @@ class Witness : public lossless::SwitchAgent
      */
     static TypeId GetTypeId();
 
-    uint32_t GetHooks() const override;
     void Start() override;
     void NotifyEnqueue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
     void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;

@@ -50,12 +50,6 @@ TypeId
     return tid;
 }
 
-uint32_t
-@Class@::GetHooks() const
-{
-    return BYTES;
-}
-
 std::string
 @Class@::Check() const
 {
@@ -78,14 +72,11 @@ void
 }
 
 void
-@Class@::NotifyReleased(uint8_t cls,
-                        uint32_t /* flow */,
-                        uint32_t /* bytes */,
-                        int64_t queueBytes)
+@Class@::NotifyReleased(const lossless::Departure& departure, int64_t queueBytes)
 {
     if (queueBytes <= m_xon)
     {
-        Tell(cls, false);
+        Tell(departure.cls, false);
     }
 }
 

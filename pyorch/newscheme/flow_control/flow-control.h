@@ -26,7 +26,9 @@ namespace @namespace@
  * until then. What arrives meanwhile, C tau at most, needs room in the buffer: Xoff is to be below
  * what the shared buffer grants.
  */
-class @Class@ : public lossless::FlowControl
+class @Class@ : public lossless::FlowControl,
+                public lossless::ByteObserver,
+                public lossless::DeadlockModel
 {
   public:
     /**
@@ -36,14 +38,13 @@ class @Class@ : public lossless::FlowControl
      */
     static TypeId GetTypeId();
 
-    uint32_t GetHooks() const override;
     std::string Check() const override;
     bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
     bool WouldRelease(uint16_t queue,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
-    void NotifyReleased(uint8_t cls, uint32_t flow, uint32_t bytes, int64_t queueBytes) override;
+    void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
