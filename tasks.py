@@ -24,6 +24,7 @@ DEFAULT = "gfc/two-to-one"
 SELECT = {
     "name": f"experiment, as `invoke list` names it, or a file; default {DEFAULT}",
     "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; may be repeated",
+    "only": "A,B: of the variants only these",
     "seeds": "run the seeds 1 to N, or N-M, instead of those of the file",
 }
 
@@ -91,6 +92,10 @@ def positional_words(
     return found, False
 
 
+def _with_only(overrides: list[str], only: str) -> list[str]:
+    return [*overrides, f"only={only}"] if only else overrides
+
+
 def _finish(code: int) -> None:
     if code:
         raise Exit(code=code)
@@ -111,11 +116,11 @@ def list_(context: Context) -> None:
     help=SELECT,
     auto_shortflags=False,
 )
-def show(context: Context, name: str, set_: list[str], seeds: str = "") -> None:
+def show(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
     """Show what an experiment would run: its runs and their resolved settings."""
     from pyorch import cli
 
-    _finish(cli.show(name, set_, seeds))
+    _finish(cli.show(name, _with_only(set_, only), seeds))
 
 
 @task(
@@ -134,6 +139,7 @@ def experiment(
     name: str,
     set_: list[str],
     seeds: str = "",
+    only: str = "",
     jobs: str = "",
     dry_run: bool = False,
 ) -> None:
@@ -145,7 +151,7 @@ def experiment(
     """
     from pyorch import cli
 
-    _finish(cli.experiment(name, set_, seeds, jobs, dry_run))
+    _finish(cli.experiment(name, _with_only(set_, only), seeds, jobs, dry_run))
 
 
 @task(
@@ -155,7 +161,7 @@ def experiment(
     help=SELECT,
     auto_shortflags=False,
 )
-def report(context: Context, name: str, set_: list[str], seeds: str = "") -> None:
+def report(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
     """Write the report of an experiment from the runs that are done.
 
     With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
@@ -163,7 +169,7 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "") -> Non
     """
     from pyorch import cli
 
-    _finish(cli.report(name, set_, seeds))
+    _finish(cli.report(name, _with_only(set_, only), seeds))
 
 
 @task(
@@ -192,6 +198,7 @@ def trace(
     set_: list[str],
     port: list[str],
     seeds: str = "",
+    only: str = "",
     until: str = "",
     out: str = "",
     fcs: bool = False,
@@ -207,7 +214,7 @@ def trace(
     from pyorch.trace import command
 
     words = command.Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
-    _finish(command.trace(name, run, words, set_, seeds))
+    _finish(command.trace(name, run, words, _with_only(set_, only), seeds))
 
 
 SITE = {
@@ -235,6 +242,7 @@ def submit(
     name: str,
     set_: list[str],
     seeds: str = "",
+    only: str = "",
     partition: str = "",
     account: str = "",
     time: str = "",
@@ -258,7 +266,7 @@ def submit(
         "max_running": max_running,
         "build_on_node": build_on_node,
     }
-    _finish(cluster.submit(name, set_, seeds, options, runs_per_job, dry_run))
+    _finish(cluster.submit(name, _with_only(set_, only), seeds, options, runs_per_job, dry_run))
 
 
 SUBMITTED = {"name": "experiment that was submitted"}

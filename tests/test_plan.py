@@ -201,6 +201,34 @@ def test_random_failed_links_are_drawn_per_seed(tmp_path: Path) -> None:
     assert len({json.dumps(table["failed_links"]) for table in found}) > 1
 
 
+THREE = """
+[variants.A]
+"buffer.alpha" = 0.5
+[variants.B]
+"buffer.alpha" = 0.25
+[variants."C, wide"]
+"buffer.alpha" = 0.125
+"""
+
+
+def test_only_some_variants(tmp_path: Path) -> None:
+    """Their runs are those of the whole experiment, in its order; figures may still name others."""
+    whole = specs(tmp_path, MINIMAL + THREE)
+    some = specs(tmp_path, MINIMAL + THREE, "only=B, A")
+    assert [run.params["variant"] for run in some] == ["A", "B"]
+    assert {run.hash("f") for run in some} < {run.hash("f") for run in whole}
+    assert some == whole[: len(some)]
+
+
+@pytest.mark.parametrize("text", [MINIMAL, MINIMAL + THREE])
+def test_variants_that_are_not_there(tmp_path: Path, text: str) -> None:
+    """The message has the option as it was typed."""
+    with pytest.raises(UserError) as caught:
+        specs(tmp_path, text, "only=A,D")
+    last = caught.value.problems[-1]
+    assert (last.where, last.what) == ("--only A,D", "there is no variant 'D'")
+
+
 def test_links_that_cannot_be_drawn_are_told_with_their_file(tmp_path: Path) -> None:
     """Draws come after the file was accepted; the message names it all the same."""
     text = MINIMAL.replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from os.path import realpath
@@ -19,7 +19,16 @@ from pyorch.config.entries import Entries, resolve_entries
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
 from pyorch.config.naming import claim, name_outside
-from pyorch.config.patch import Override, PatchError, leaves, merge, nest, parse_overrides, put
+from pyorch.config.patch import (
+    ONLY,
+    Override,
+    PatchError,
+    leaves,
+    merge,
+    nest,
+    parse_overrides,
+    put,
+)
 from pyorch.config.presets import read_presets
 from pyorch.config.schemes import Scheme, environment, load_schemes
 from pyorch.config.setting import KEYS, Resolver, canonical_param, is_whole
@@ -206,13 +215,16 @@ class _Loader:
 
     def load(self, file: FilePath) -> Experiment:
         self._scale()
+        only = [override for override in self.overrides if override.path == (ONLY,)]
+        self.overrides = [override for override in self.overrides if override not in only]
         settings = self._whole_overrides()
         texts = self._texts()
         variants = self._variants() or {"": []}
+        chosen = {name: variants[name] for name in self._only(variants, only)}
         scenarios = self._patches("scenarios")
         sweep = self._sweep(settings, list(scenarios), len(variants))
         fixed = [override for override in settings if not override.is_list]
-        points = self._points(scenarios, variants, sweep, fixed)
+        points = self._points(scenarios, chosen, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
         entries = resolve_entries(self.document, points, varied, self.findings, file)
@@ -228,6 +240,20 @@ class _Loader:
             points,
             entries,
         )
+
+    def _only(self, variants: Collection[str], given: Sequence[Override]) -> list[str]:
+        """Return the variants that --only names, in the order of the file; without it all."""
+        known = [name for name in variants if name]
+        wanted = set()
+        for override in given:
+            for name in override.text.partition("=")[2].split(","):
+                wanted.add(name.strip())
+                if name.strip() not in known:
+                    what = f"there is no variant {name.strip()!r}"
+                    allowed = one_of(known) if known else "this experiment has no [variants]"
+                    hint = suggest(name.strip(), known)
+                    self.findings.problems.append(Problem(override.where, what, allowed, hint))
+        return [name for name in variants if name in wanted or not given]
 
     def _scale(self) -> None:
         """Put the changes of the chosen [scale.NAME] before the other overrides."""

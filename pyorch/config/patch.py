@@ -25,6 +25,10 @@ class PatchError(ValueError):
     """A patch that cannot be applied; the message is for people."""
 
 
+#: What --only is among the overrides: names of variants.
+ONLY = "only"
+
+
 @dataclass(frozen=True)
 class Override:
     """One `--set key=value`: where it goes and its values; several make a sweep."""
@@ -37,7 +41,9 @@ class Override:
     @property
     def where(self) -> str:
         """How messages name it."""
-        return f"--set {self.text}"
+        return (
+            f"--{self.text.replace('=', ' ', 1)}" if self.path == (ONLY,) else f"--set {self.text}"
+        )
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -260,6 +260,10 @@ def make_project(root: Path, source: Path) -> Project:
         for file in sorted((source / folder).rglob("*")):
             if file.suffix in (".toml", ".csv", ".json", ".py") and "__pycache__" not in file.parts:
                 project.content[file.relative_to(source).as_posix()] = file.read_bytes()
+    for file in sorted((source / "ns3-modules").glob("*/presets.toml")):
+        module = f"ns3-modules/{file.parent.name}"
+        project.content[f"{module}/{file.name}"] = file.read_bytes()
+        project.content[f"{module}/CMakeLists.txt"] = b"build_lib(LIBNAME presets)\n"
     own = {
         FIRST: FULL,
         f"{_OWN}/messages.csv": _MESSAGES,
@@ -288,6 +292,7 @@ def _users(project: Project) -> dict[str, str]:
         and not path.endswith("jobs.toml")
     ]
     users = {path: path for path in experiments} | {COMPARISON: FIRST}
+    users |= {path: FIRST for path in project.content if path.endswith("/presets.toml")}
     by_size = sorted(experiments, key=lambda path: len(project.content[path]))
     for path in project.content:
         if path in users or path.endswith(".py"):
