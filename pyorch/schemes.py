@@ -112,6 +112,7 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
         used = {
             "flow_control": 'flow_control = ["{}"]',
             "agents": 'agents = ["{}"] on switches, host_agents = ["{}"] on hosts',
+            "forwarding": 'forwarding = "{}"',
             "congestion_control": 'congestion_control = "{}"',
         }[key]
         found = types.schemes(interface)
@@ -320,6 +321,7 @@ def _tables(model: type[BaseModel]) -> str:
 _HEADINGS = {
     "flow_control": "flow controls: hop by hop, on every port",
     "agents": "agents: of a whole switch or host",
+    "forwarding": "forwarding policies: of a switch, among equally short ways",
     "congestion_control": "congestion controls: end to end, of every queue pair",
     "sections": "sections that every experiment has",
     "topology": "topologies",

@@ -42,6 +42,7 @@ _TINY: dict[str, Any] = {
     "flow_control": ["ns3::lossless::Pfc"],
     "agents": [],
     "host_agents": [],
+    "forwarding": "ns3::lossless::Ecmp",
     "nodes": [],
     "routes": [],
     "congestion_control": "",

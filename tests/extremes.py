@@ -66,6 +66,7 @@ class Scene:
     flow_control: tuple[str, ...] = (_L + "Pfc",)
     agents: tuple[str, ...] = ()
     host_agents: tuple[str, ...] = ()
+    forwarding: str = _L + "Ecmp"
     congestion_control: str = ""
     attributes: Attributes = field(default_factory=lambda: BUFFER)
     fails: bool = False
@@ -146,6 +147,8 @@ def scenes_of(types: Catalogue, info: TypeInfo) -> tuple[Scene, ...]:
         return (Scene((info.name,)),)
     if types.derives(info, _L + "SwitchAgent"):
         return (Scene(agents=(info.name,)),)
+    if types.derives(info, _L + "ForwardingPolicy"):
+        return (Scene(forwarding=info.name),)
     if types.derives(info, _R + "CongestionControl"):
         return (Scene(agents=(_L + "EcnMarking",), congestion_control=info.name),)
     return (Scene(),)
@@ -259,6 +262,7 @@ def add(simulation: Any, scene: Scene) -> None:
         simulation.AddAgent(type_id)
     for type_id in scene.host_agents:
         simulation.AddHostAgent(type_id)
+    simulation.SetForwarding(scene.forwarding)
     simulation.SetCongestionControl(scene.congestion_control)
     array = np.array
     simulation.AddNodes(array([0, 0, 0, 1, 1, 1], "uint8"), "h0\nh1\nh2\ns0\ns1\ns2", 6)

@@ -89,6 +89,7 @@ def make_spec(seed: int, do: str) -> RunSpec:
         "host_agents": [],
         "nodes": [],
         "routes": [],
+        "forwarding": "ns3::lossless::Ecmp",
         "congestion_control": "",
         "traffic": [],
         "faults": [],

@@ -168,6 +168,7 @@ def make_spec(**changes: Any) -> RunSpec:
             {"nodes": ["s0"], "attributes": {"ns3::lossless::Switch": {"Latency": "5ps"}}},
         ],
         "routes": [{"switch": "s0", "dst": "h1", "next": "h0", "at_ps": 7, "until_ps": -1}],
+        "forwarding": "ns3::f::Policy",
         "congestion_control": "ns3::c::Control",
         "traffic": [],
         "faults": [
@@ -211,6 +212,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("AddFlowControl", "ns3::lossless::Pfc"),
         ("AddAgent", "ns3::a::Agent"),
         ("AddHostAgent", "ns3::a::NicAgent"),
+        ("SetForwarding", "ns3::f::Policy"),
         ("SetCongestionControl", "ns3::c::Control"),
         ("SetAllowLoss", True),
         ("SetStopWhenDone", False, False),

@@ -48,6 +48,7 @@ def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
         "host_agents": [],
         "nodes": [],
         "routes": [],
+        "forwarding": "ns3::lossless::Ecmp",
         "congestion_control": "",
         "traffic": [],
         "faults": [],

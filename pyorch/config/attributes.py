@@ -92,6 +92,7 @@ INTERFACES = {
     "flow_control": "ns3::lossless::FlowControl",
     "agents": "ns3::lossless::SwitchAgent",
     "host_agents": "ns3::lossless::SwitchAgent",
+    "forwarding": "ns3::lossless::ForwardingPolicy",
     "congestion_control": "ns3::rdma::CongestionControl",
 }
 
@@ -99,6 +100,10 @@ INTERFACES = {
 Presets = Mapping[str, Mapping[str, Mapping[str, Any]]]
 #: The key of a section that chooses one.
 PRESET = "parameters"
+
+
+#: What a run has where a file chooses none.
+DEFAULTS = {"forwarding": "ns3::lossless::Ecmp", "congestion_control": ""}
 
 
 def kebab_case(name: str) -> str:

@@ -85,7 +85,11 @@ def _fits(
         what = "belongs to flows, not to a node"
         findings.add(path, what, "switch, host, buffer, port and the schemes of a node")
         return False
-    if types.is_scheme(info):
+    if types.derives(info, INTERFACES["forwarding"]):
+        if info.name != schemes["forwarding"]:
+            return False  # checked, but this run does not use it
+        allowed = {False: True, True: False}
+    elif types.is_scheme(info):
         agents = types.derives(info, INTERFACES["agents"])
         of_switches = schemes["agents"] if agents else schemes["flow_control"]
         of_hosts = schemes["host_agents"] if agents else schemes["flow_control"]

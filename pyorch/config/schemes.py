@@ -87,6 +87,7 @@ class SchemeFile(Table):
     flow_control: list[str] = Field(default=[])
     agents: list[str] = Field(default=[])
     host_agents: list[str] = Field(default=[])
+    forwarding: str | None = None
     congestion_control: str | None = None
     values: dict[str, Value] = Field(default={})
 
@@ -159,8 +160,9 @@ def load_scheme(file: Path, findings: Findings, above: tuple[Path, ...] = ()) ->
         _join(chosen, scheme.chosen)
         values |= scheme.values
     own: dict[str, Any] = {key: getattr(table, key) for key in CHAINS}
-    if table.congestion_control is not None:
-        own["congestion_control"] = table.congestion_control
+    for key in ("forwarding", "congestion_control"):
+        if getattr(table, key) is not None:
+            own[key] = getattr(table, key)
     _join(chosen, own)
     return Scheme(table.name, table.about, file.name, chosen, values | table.values)
 

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from pyorch.config import topology, traffic
-from pyorch.config.attributes import INTERFACES, Catalogue, resolve_section, spell
+from pyorch.config.attributes import DEFAULTS, INTERFACES, Catalogue, resolve_section, spell
 from pyorch.config.checks import check_buffer, frames, telemetry_bytes
 from pyorch.config.experiment import (
     FAULTS,
@@ -112,7 +112,7 @@ class Resolver:
                 findings.unknown((key,), kind, key, names)
 
     def _schemes(self, document: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
-        """Return the TypeIds of flow_control, agents, host_agents and congestion_control."""
+        """Return the TypeIds behind the keys that choose schemes."""
         chosen: dict[str, Any] = {}
         for key in ("flow_control", "agents", "host_agents"):
             names = document.get(key, [])
@@ -123,13 +123,12 @@ class Resolver:
                 findings.add((key,), "a scheme stands there twice", "every scheme once")
             types = [self._scheme(key, name, findings) for name in names]
             chosen[key] = [name for name in types if name]
-        name = document.get("congestion_control", "")
-        if not isinstance(name, str):
-            findings.add(("congestion_control",), f"{name!r} is not allowed", "one name, or none")
-            name = ""
-        chosen["congestion_control"] = (
-            self._scheme("congestion_control", name, findings) if name else ""
-        )
+        for key, default in DEFAULTS.items():
+            name = document.get(key, "")
+            if not isinstance(name, str):
+                findings.add((key,), f"{name!r} is not allowed", "one name, or none")
+                name = ""
+            chosen[key] = self._scheme(key, name, findings) if name else default
         return chosen
 
     def _scheme(self, key: str, name: str, findings: Findings) -> str:
@@ -152,7 +151,7 @@ class Resolver:
             return {}
         of_ports_and_nodes = ("flow_control", "agents", "host_agents")
         used = {name for key in of_ports_and_nodes for name in schemes[key]}
-        used.add(schemes["congestion_control"])
+        used.update(schemes[key] for key in DEFAULTS)
         attributes = {}
         for key, data in document.items():
             info = None if key in KEYS else self.types.find(key)

@@ -36,6 +36,7 @@ SUMMARY_NUMBERS = (
     "deadlock_trigger_on_cycle",
     "blocked_by_host",
     "reordered_frames",
+    "reorder_distance",
 )
 """Numbers of every run's summary that figures and expectations may name without a [[metric]]."""
 

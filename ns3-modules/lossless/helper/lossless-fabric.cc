@@ -7,7 +7,6 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-headroom.h"
 #include "ns3/lossless-refusal.h"
-#include "ns3/lossless-switch.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -35,6 +34,8 @@ const char* const CAUSE_KEYS[N_DROP_CAUSES] =
     {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
 /// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not move it.
 constexpr int64_t SALT_STREAM = 1;
+/// First of the streams of forwarding policies.
+constexpr int64_t FORWARDING_STREAM = 1LL << 32;
 
 } // namespace
 
@@ -65,6 +66,7 @@ Fabric::DoDispose()
         node->Dispose();
     }
     m_oracle.reset();
+    m_switches.clear();
     m_nodes.clear();
     FramePool::Close();
     Object::DoDispose();
@@ -178,6 +180,24 @@ Fabric::AddHostAgent(const std::string& type)
 }
 
 void
+Fabric::SetForwarding(const std::string& type)
+{
+    RequireOpen("SetForwarding");
+    RequireType<ForwardingPolicy>(type, "a forwarding policy");
+    if (!m_switches.empty())
+    {
+        RefuseNow("SetForwarding came after AddSwitch: choose the policy before the switches");
+    }
+    m_forwarding = type;
+}
+
+bool
+Fabric::IsHashed() const
+{
+    return m_forwarding == Ecmp::GetTypeId().GetName();
+}
+
+void
 Fabric::SetDeadlockTest(Time period, bool stop)
 {
     RequireOpen("SetDeadlockTest");
@@ -212,7 +232,9 @@ uint32_t
 Fabric::AddSwitch(const std::string& name)
 {
     auto node = Make<Switch>("ns3::lossless::Switch");
-    node->SetNumber(m_nSwitches++);
+    node->SetNumber(static_cast<uint32_t>(m_switches.size()));
+    node->SetForwarding(Make<ForwardingPolicy>(m_forwarding));
+    m_switches.push_back(PeekPointer(node));
     AddNode(name, node, true);
     for (const std::string& agent : m_agents)
     {
@@ -360,20 +382,20 @@ void
 Fabric::UpdateRoutes()
 {
     Routes::Tables tables = m_routes.Find();
-    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    for (const Switch* node : m_switches)
     {
-        const auto* switchNode = dynamic_cast<const Switch*>(PeekPointer(m_nodes[node]));
-        const int64_t delay = switchNode ? switchNode->GetRouteDelay() : 0;
+        Routes::Table& table = tables[node->GetId()];
+        const int64_t delay = node->GetRouteDelay();
         if (delay == 0)
         {
-            m_routes.Adopt(node, std::move(tables[node]));
+            m_routes.Adopt(node->GetId(), std::move(table));
             continue;
         }
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
                             &Routes::Adopt,
                             &m_routes,
-                            node,
-                            tables[node]);
+                            node->GetId(),
+                            table);
     }
 }
 
@@ -442,6 +464,10 @@ Fabric::SetNodeAttribute(uint32_t node,
             objects.push_back(PeekPointer(flowControl));
         }
     }
+    if (const auto* owning = dynamic_cast<Switch*>(&owner))
+    {
+        objects.push_back(&owning->GetForwarding());
+    }
     bool found = false;
     for (Object* object : objects)
     {
@@ -504,9 +530,15 @@ Fabric::Build()
             node->GetPort(port).SetLargestFrame(largest);
         }
     }
+    int64_t stream = FORWARDING_STREAM;
     for (const auto& node : m_nodes)
     {
         node->Start();
+    }
+    for (const Switch* node : m_switches)
+    {
+        stream += node->GetForwarding().AssignStreams(stream);
+        node->GetForwarding().Start();
     }
     for (const uint32_t link : m_downAtStart)
     {
@@ -781,6 +813,10 @@ Fabric::Check() const
             problems << agent->Check();
         }
     }
+    for (const Switch* node : m_switches)
+    {
+        problems << node->GetForwarding().Check();
+    }
     return problems.str();
 }
 
@@ -1044,6 +1080,10 @@ Fabric::Report(Summary& summary) const
         {
             agent->Report(summary);
         }
+    }
+    for (const Switch* node : m_switches)
+    {
+        node->GetForwarding().Report(summary);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-recorder.h"
 #include "ns3/lossless-routes.h"
+#include "ns3/lossless-switch.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/object.h"
@@ -29,8 +30,8 @@ namespace lossless
  * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before
  * and after a run.
  *
- * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent; AddSwitch, AddHost, AddLink,
- * FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
+ * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent, SetForwarding; AddSwitch, AddHost,
+ * AddLink, FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
  *
  * What is called with something that does not exist throws std::invalid_argument, what comes too
  * early or too late std::logic_error, both with a sentence.
@@ -79,6 +80,18 @@ class Fabric : public Object
      * @param type TypeId name.
      */
     void AddHostAgent(const std::string& type);
+    /**
+     * @brief Say who chooses among equal next hops at every switch; ECMP unless called.
+     *
+     * @param type TypeId name.
+     */
+    void SetForwarding(const std::string& type);
+    /**
+     * @brief Does every flow that is on no path of its own stay on one, that of the hash?
+     *
+     * @return true with ECMP.
+     */
+    bool IsHashed() const;
     /**
      * @brief Let frames of lossless classes be lost, and headroom be less than eta'.
      *
@@ -293,14 +306,15 @@ class Fabric : public Object
     std::vector<std::string> m_flowControls;          //!< chain of every port
     std::vector<std::string> m_agents;                //!< of every switch
     std::vector<std::string> m_hostAgents;            //!< of every host
+    std::string m_forwarding{"ns3::lossless::Ecmp"};  //!< policy of every switch
     std::vector<Ptr<FabricNode>> m_nodes;             //!< all
+    std::vector<Switch*> m_switches;                  //!< those of them that forward
     std::vector<Link> m_links;                        //!< all
     std::vector<uint32_t> m_downAtStart;              //!< links
     Routes m_routes;                                  //!< the ways
     Recorder m_recorder;                              //!< traces
     bool m_allowLoss{false};                          //!< lossless frames may be lost
     std::unique_ptr<DeadlockOracle> m_oracle;         //!< made by Build
-    uint32_t m_nSwitches{0};                          //!< made so far
     ReusableEvent<Fabric> m_testDeadlock;             //!< TestDeadlock
     int64_t m_deadlockPeriod{0};                      //!< between two looks (ps); 0: none
     bool m_stopOnDeadlock{false};                     //!< stop when one is seen

@@ -25,6 +25,30 @@ DependencyGraph::Add(const std::vector<Egress>& path)
     }
 }
 
+void
+DependencyGraph::Add(const Routes& routes, uint32_t src, const Frame& header)
+{
+    std::vector<Egress> reached{{src, routes.GetEdges(src).front().port}};
+    std::set<Egress> known(reached.begin(), reached.end());
+    for (std::size_t i = 0; i < reached.size(); ++i)
+    {
+        const Egress egress = reached[i];
+        const uint32_t node = routes.GetEdges(egress.first)[egress.second].peer;
+        if (!routes.IsSwitch(node))
+        {
+            continue;
+        }
+        for (const uint16_t port : routes.GetNextHops(node, header))
+        {
+            Add({egress, {node, port}});
+            if (known.emplace(node, port).second)
+            {
+                reached.emplace_back(node, port);
+            }
+        }
+    }
+}
+
 std::vector<DependencyGraph::Egress>
 DependencyGraph::FindCycle() const
 {

@@ -4,6 +4,8 @@
 #ifndef LOSSLESS_DEPENDENCY_H
 #define LOSSLESS_DEPENDENCY_H
 
+#include "lossless-routes.h"
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -35,6 +37,14 @@ class DependencyGraph
      * @param path its egresses from the source on.
      */
     void Add(const std::vector<Egress>& path);
+    /**
+     * @brief Add every way that a frame may take where no hash keeps its flow on one.
+     *
+     * @param routes the ways.
+     * @param src the host that sends it.
+     * @param header the frame.
+     */
+    void Add(const Routes& routes, uint32_t src, const Frame& header);
     /**
      * @brief Find a shortest cycle.
      *

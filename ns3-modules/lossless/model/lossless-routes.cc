@@ -319,51 +319,63 @@ Routes::AreAnswersPinned(uint32_t flow) const
     return pinned != m_pinned.end() && pinned->second.answers;
 }
 
-uint16_t
-Routes::Next(uint32_t node, const Frame& frame) const
+NextHops
+Routes::GetNextHops(uint32_t node, const Frame& frame) const
 {
     if (frame.pinned)
     {
         const auto pinned = m_pinned.find(frame.flow);
         if (pinned == m_pinned.end())
         {
-            return NO_PORT;
+            return {};
         }
         const Path& path =
             pinned->second.dst == frame.dst ? pinned->second.forward : pinned->second.backward;
-        return frame.hop < path.size() ? path[frame.hop] : NO_PORT;
+        return frame.hop < path.size() ? NextHops(&path[frame.hop], 1) : NextHops();
     }
     if (!m_diverted.empty())
     {
         const auto diverted = m_diverted.find(uint64_t{node} << 32 | frame.dst);
         if (diverted != m_diverted.end())
         {
-            return diverted->second;
+            return {&diverted->second, 1};
         }
     }
     if (frame.dst >= m_group.size())
     {
-        return NO_PORT; // for all: it goes along the tree
+        return {}; // for all: it goes along the tree
     }
     const uint32_t group = m_group[frame.dst];
     if (group == NO_GROUP)
     {
-        return NO_PORT;
+        return {};
     }
     if (m_lastSwitch[group] == node)
     {
-        return m_lastPort[frame.dst];
+        return {&m_lastPort[frame.dst], 1};
     }
     const Table& table = m_tables[node];
     const uint16_t* set = &table.sets[table.start[group]];
-    const uint16_t count = set[0];
-    if (count <= 1)
+    return {set + 1, set[0]};
+}
+
+uint16_t
+Routes::Next(uint32_t node, const Frame& frame) const
+{
+    const NextHops hops = GetNextHops(node, frame);
+    if (hops.size() <= 1)
     {
-        return count ? set[1] : NO_PORT;
+        return hops.empty() ? NO_PORT : hops.front();
     }
+    return hops[HashTo(node, frame, hops.size())];
+}
+
+std::size_t
+Routes::HashTo(uint32_t node, const Frame& frame, std::size_t count) const
+{
     const auto hash =
         static_cast<uint32_t>(Mix(static_cast<uint64_t>(m_salt[node]) << 32 | frame.hash));
-    return set[1 + (static_cast<uint64_t>(hash) * count >> 32)];
+    return static_cast<uint64_t>(hash) * count >> 32;
 }
 
 std::vector<uint16_t>

@@ -7,6 +7,7 @@
 #include "lossless-frame.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,13 +18,16 @@ namespace ns3
 namespace lossless
 {
 
+/// Ports of a switch by which a frame may leave, in order.
+using NextHops = std::span<const uint16_t>;
+
 /**
  * @ingroup lossless
- * @brief The ways through the fabric: shortest paths with ECMP, kept per destination switch, and
- * paths pinned to flows.
+ * @brief The ways through the fabric: shortest paths, kept per destination switch, and paths pinned
+ * to flows.
  *
- * A switch chooses among its equal next hops by a hash of the 5-tuple and a salt of its own, so
- * that choices at different switches are independent.
+ * Among equal next hops a switch's ForwardingPolicy chooses; here is the hash of ECMP, of the
+ * 5-tuple and a salt of the switch, so that choices at different switches are independent.
  */
 class Routes
 {
@@ -167,13 +171,31 @@ class Routes
     const std::vector<uint16_t>& GetTree(uint32_t node) const;
 
     /**
-     * @brief Where a switch sends a frame.
+     * @brief The ports by which a switch may send a frame: the next one of the path it is pinned
+     * to, the one it is diverted to, or those of all shortest paths that the switch knows.
+     *
+     * @param node the switch.
+     * @param frame the frame.
+     * @return ports, valid until routes change; none if there is no way.
+     */
+    NextHops GetNextHops(uint32_t node, const Frame& frame) const;
+    /**
+     * @brief Where ECMP sends a frame.
      *
      * @param node the switch.
      * @param frame the frame.
      * @return its port, or NO_PORT.
      */
     uint16_t Next(uint32_t node, const Frame& frame) const;
+    /**
+     * @brief Which of several next hops ECMP chooses.
+     *
+     * @param node the switch.
+     * @param frame the frame.
+     * @param count of next hops, from 1.
+     * @return its place among them, from 0.
+     */
+    std::size_t HashTo(uint32_t node, const Frame& frame, std::size_t count) const;
 
     /**
      * @brief The ports by which a switch can send a frame to its destination without the frame

@@ -6,9 +6,12 @@
 #include "lossless-attribute.h"
 #include "lossless-routes.h"
 
+#include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace ns3
@@ -40,6 +43,19 @@ Switch::GetTypeId()
                 TimeValue(Seconds(0)),
                 MakeTimeAccessor(&Switch::m_routeDelay),
                 MakePicosecondsChecker())
+            .AddAttribute("FastReroute",
+                          "Send frames for a link of this switch that failed to another of their "
+                          "equal next hops, if there is one, before new routes come; else they are "
+                          "dropped until RouteDelay has passed.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Switch::m_fastReroute),
+                          MakeBooleanChecker())
+            .AddAttribute("DetectionDelay",
+                          "With FastReroute: time from the failure of a link until this switch "
+                          "knows of it; until then frames for it are lost.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Switch::m_detectionDelay),
+                          MakePicosecondsChecker())
             .AddAttribute("DecrementTtl",
                           "Count down the time to live and drop a frame when it runs out.",
                           BooleanValue(true),
@@ -78,6 +94,27 @@ Switch::GetNumber() const
 }
 
 void
+Switch::SetForwarding(Ptr<ForwardingPolicy> policy)
+{
+    policy->SetSwitch(this);
+    m_policy = policy;
+    m_isPlain = policy->GetInstanceTypeId() == Ecmp::GetTypeId();
+}
+
+ForwardingPolicy&
+Switch::GetForwarding() const
+{
+    return *m_policy;
+}
+
+void
+Switch::DoDispose()
+{
+    m_policy = nullptr;
+    FabricNode::DoDispose();
+}
+
+void
 Switch::Forward(Frame* frame, Port& ingress)
 {
     if (frame->cls < N_CLASSES && ((!m_arrivalAgents.empty() && !OfferArrival(frame, ingress)) ||
@@ -86,13 +123,18 @@ Switch::Forward(Frame* frame, Port& ingress)
         return;
     }
     ++frame->hop;
-    const int64_t latency = m_latency.GetTimeStep();
-    if (latency == 0)
+    if (m_latency.IsZero())
     {
         PeekPointer(m_ports[frame->egress])->Enqueue(frame);
         return;
     }
-    m_pipeline.Send(latency, frame);
+    EnterPipeline(frame);
+}
+
+void
+Switch::EnterPipeline(Frame* frame)
+{
+    m_pipeline.Send(m_latency.GetTimeStep(), frame);
 }
 
 void
@@ -158,7 +200,7 @@ Switch::Flood(Frame* frame, Port& ingress)
 bool
 Switch::Route(Frame* frame)
 {
-    frame->egress = m_routes->Next(m_id, *frame);
+    frame->egress = m_isPlain ? m_routes->Next(m_id, *frame) : Choose(*frame);
     if (frame->egress == NO_PORT)
     {
         Drop(frame, DropCause::NO_ROUTE);
@@ -170,6 +212,67 @@ Switch::Route(Frame* frame)
         return false;
     }
     return true;
+}
+
+uint16_t
+Switch::Choose(const Frame& frame)
+{
+    NextHops hops = m_routes->GetNextHops(m_id, frame);
+    if (hops.size() > 1 && !m_left.empty())
+    {
+        m_alive.clear();
+        std::copy_if(hops.begin(), hops.end(), std::back_inserter(m_alive), [this](uint16_t port) {
+            return !m_left[port];
+        });
+        hops = m_alive.empty() ? hops : NextHops(m_alive); // nowhere to go: lost on a dead link
+    }
+    if (hops.size() <= 1)
+    {
+        return hops.empty() ? NO_PORT : hops.front();
+    }
+    const bool payload = frame.kind == FrameKind::DATA || frame.kind == FrameKind::PACKET;
+    const std::size_t chosen = payload || m_policy->ChoosesAnswers()
+                                   ? m_policy->Choose(frame, hops)
+                                   : m_routes->HashTo(m_id, frame, hops.size());
+    NS_ABORT_MSG_IF(chosen >= hops.size(),
+                    m_policy->GetInstanceTypeId().GetName()
+                        << " chose next hop " << chosen << " of " << hops.size()
+                        << "; they are counted from 0");
+    return hops[chosen];
+}
+
+void
+Switch::NotifyLink(Port& port, bool up)
+{
+    FabricNode::NotifyLink(port, up);
+    if (!m_fastReroute)
+    {
+        return;
+    }
+    const uint16_t index = port.GetIndex();
+    m_failures.resize(m_ports.size());
+    if (!up)
+    {
+        const uint32_t failure = ++m_failures[index];
+        m_detectionDelay.IsZero()
+            ? LeaveLink(index, failure)
+            : void(Simulator::Schedule(m_detectionDelay, &Switch::LeaveLink, this, index, failure));
+    }
+    else if (!m_left.empty())
+    {
+        m_left[index] = false; // whether it is a next hop again, new routes say
+    }
+}
+
+void
+Switch::LeaveLink(uint16_t port, uint32_t failure)
+{
+    if (!m_ports.empty() && failure == m_failures[port] && !m_ports[port]->IsUp())
+    {
+        m_left.resize(m_ports.size());
+        m_left[port] = true;
+        m_isPlain = false;
+    }
 }
 
 void

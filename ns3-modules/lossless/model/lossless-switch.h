@@ -5,6 +5,7 @@
 #define LOSSLESS_SWITCH_H
 
 #include "lossless-fabric-node.h"
+#include "lossless-forwarding-policy.h"
 
 namespace ns3
 {
@@ -50,9 +51,25 @@ class Switch : public FabricNode
      * @return from 0 on.
      */
     uint32_t GetNumber() const;
+    /**
+     * @brief Say who chooses among equal next hops.
+     *
+     * @param policy it.
+     */
+    void SetForwarding(Ptr<ForwardingPolicy> policy);
+    /**
+     * @brief Who chooses among equal next hops.
+     *
+     * @return the policy.
+     */
+    ForwardingPolicy& GetForwarding() const;
     void Receive(Frame* frame, Port& ingress) override;
     void Inject(Frame* frame) override;
+    void NotifyLink(Port& port, bool up) override;
     uint64_t CountHeld() const override;
+
+  protected:
+    void DoDispose() override;
 
   private:
     /**
@@ -62,6 +79,21 @@ class Switch : public FabricNode
      * @return false when it was dropped.
      */
     bool Route(Frame* frame);
+    /**
+     * @brief Choose the egress port where it is not simply that of the hash. Neither this nor
+     * EnterPipeline is inlined, so that frames that need neither do not pay for their registers.
+     *
+     * @param frame it.
+     * @return the port, or NO_PORT.
+     */
+    [[gnu::noinline]] uint16_t Choose(const Frame& frame);
+    /**
+     * @brief Take a port out of the next hops if its link is still down.
+     *
+     * @param port its index.
+     * @param failure which failure of the port it was.
+     */
+    void LeaveLink(uint16_t port, uint32_t failure);
     /**
      * @brief Send a frame for all on along the spanning tree, a copy for every further port.
      *
@@ -76,12 +108,20 @@ class Switch : public FabricNode
      * @param ingress port.
      */
     inline void Forward(Frame* frame, Port& ingress);
+    [[gnu::noinline]] void EnterPipeline(Frame* frame);
     void LeavePipeline(Frame* frame);
 
-    Time m_latency;       //!< attribute
-    Time m_routeDelay;    //!< until it learns of a link
-    uint32_t m_number{0}; //!< among the switches
-    bool m_decrementTtl;  //!< attribute
+    Time m_latency;                   //!< attribute
+    Time m_routeDelay;                //!< until it learns of a link
+    uint32_t m_number{0};             //!< among the switches
+    bool m_fastReroute;               //!< attribute
+    Time m_detectionDelay;            //!< attribute
+    bool m_decrementTtl;              //!< attribute
+    Ptr<ForwardingPolicy> m_policy;   //!< chooses among equal next hops
+    bool m_isPlain{true};             //!< the policy is the hash, and no link is left
+    std::vector<uint32_t> m_failures; //!< by port: how often it went down
+    std::vector<bool> m_left;         //!< by port: known to be down
+    std::vector<uint16_t> m_alive;    //!< next hops that are not left
     EventStream<Switch, Frame, &Switch::LeavePipeline>
         m_pipeline; //!< frames between arrival and egress queue
 };

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <unordered_map>
 
@@ -753,6 +754,12 @@ Simulation::SetCongestionControl(const std::string& typeId)
 }
 
 void
+Simulation::SetForwarding(const std::string& typeId)
+{
+    m_impl->fabric->SetForwarding(typeId);
+}
+
+void
 Simulation::SetAllowLoss(bool allow)
 {
     m_impl->fabric->SetAllowLoss(allow);
@@ -1102,6 +1109,7 @@ Simulation::Build()
         m_impl->followers.resize(m_impl->demands.size());
     }
     lossless::DependencyGraph dependencies;
+    std::set<std::pair<uint32_t, uint32_t>> pairs; // whose ways are all in it
     for (uint32_t flow = 0; flow < m_impl->queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_impl->ends[flow];
@@ -1118,7 +1126,14 @@ Simulation::Build()
                                           m_impl->fabric->GetRoutes().IsPinned(flow));
         const QueuePair& queuePair = *m_impl->queuePairs[flow];
         const auto hops = m_impl->fabric->GetRoutes().Trace(src, queuePair.GetHeader());
-        dependencies.Add(hops);
+        if (m_impl->fabric->IsHashed() || m_impl->fabric->GetRoutes().IsPinned(flow))
+        {
+            dependencies.Add(hops);
+        }
+        else if (!hops.empty() && pairs.emplace(src, dst).second)
+        {
+            dependencies.Add(m_impl->fabric->GetRoutes(), src, queuePair.GetHeader());
+        }
         m_impl->idealTimes.push_back(m_impl->IdealTime(queuePair, hops));
         m_impl->RouteAnswers(flow, hops);
         m_impl->answerTimes.push_back(m_impl->AnswerTime(queuePair));
@@ -1406,6 +1421,8 @@ Simulation::Impl::FillFlowTable()
     auto* retransmitted = flows.Add<int64_t>("retransmitted_bytes");
     auto* acked = flows.Add<int64_t>("acked_ps");
     auto* idealAcked = flows.Add<int64_t>("ideal_acked_ps");
+    auto* reordered = flows.Add<int64_t>("reordered");
+    auto* distance = flows.Add<int64_t>("reorder_distance");
     for (const auto& queuePair : queuePairs)
     {
         const auto& demand = queuePair->GetDemand();
@@ -1424,6 +1441,8 @@ Simulation::Impl::FillFlowTable()
         acked->push_back(outcome.acked);
         const int64_t there = ideal->back();
         const int64_t back = answerTimes[queuePair->GetFlow()];
+        reordered->push_back(static_cast<int64_t>(outcome.reordered));
+        distance->push_back(static_cast<int64_t>(outcome.reorderDistance));
         idealAcked->push_back(there < 0 || back < 0 ? -1 : Later(there, back));
     }
 }
@@ -1472,6 +1491,8 @@ Simulation::GetSummary() const
         summary["cnps_sent"] += static_cast<double>(outcome.cnpsSent);
         summary["cnps_received"] += static_cast<double>(outcome.cnps);
         summary["reordered_frames"] += static_cast<double>(outcome.reordered);
+        double& distance = summary["reorder_distance"];
+        distance = std::max(distance, static_cast<double>(outcome.reorderDistance));
         if (queuePair->GetCongestionControl())
         {
             queuePair->GetCongestionControl()->Report(summary);

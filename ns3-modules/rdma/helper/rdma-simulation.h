@@ -97,6 +97,12 @@ class Simulation
      */
     void SetCongestionControl(const std::string& typeId);
     /**
+     * @brief Say who chooses among equal next hops at every switch; before AddNodes.
+     *
+     * @param typeId full TypeId name; "ns3::lossless::Ecmp" unless called.
+     */
+    void SetForwarding(const std::string& typeId);
+    /**
      * @brief Allow the loss of frames of lossless classes and headroom below eta'.
      *
      * @param allow true to allow.

@@ -116,6 +116,15 @@ QueuePair::GetTypeId()
                                 "GoBackN",
                                 Retransmit::SELECTIVE,
                                 "Selective"))
+            .AddAttribute(
+                "ReorderWindow",
+                "Packets from the next one in order on that a receiver keeps, and "
+                "acknowledges, whatever their order; only a packet from behind them means "
+                "that one is lost. 0: every gap is a loss. A packet has 1 bit in the "
+                "window.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&QueuePair::m_reorderWindow),
+                MakeUintegerChecker<uint32_t>(0, 1U << 20))
             .AddAttribute("Timeout",
                           "Silence with data outstanding after which the sender repeats.",
                           TimeValue(MilliSeconds(10)),
@@ -163,6 +172,10 @@ QueuePair::Connect(uint32_t flow,
     if (m_retransmit == Retransmit::SELECTIVE)
     {
         m_books = std::make_unique<Books>();
+    }
+    if (m_books || m_reorderWindow > 0)
+    {
+        m_kept = std::make_unique<std::deque<bool>>();
     }
     m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
     m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
@@ -537,7 +550,13 @@ QueuePair::ReceiveAnswer(const Frame& frame)
         return;
     }
     const uint64_t expected = frame.word[0];
+    const uint64_t got = frame.word[1];
     Advance(expected);
+    if (m_retransmit == Retransmit::SELECTIVE && got >= m_first && got < m_highest &&
+        m_books->state[got - m_first] == IN_FLIGHT)
+    {
+        m_books->state[got - m_first] = ACKED;
+    }
     if (frame.kind == FrameKind::NACK)
     {
         ++m_outcome.nacks;
@@ -547,11 +566,6 @@ QueuePair::ReceiveAnswer(const Frame& frame)
         }
         else if (m_retransmit == Retransmit::SELECTIVE)
         {
-            const uint64_t got = frame.word[1];
-            if (got >= m_first && got < m_highest && m_books->state[got - m_first] == IN_FLIGHT)
-            {
-                m_books->state[got - m_first] = ACKED;
-            }
             MarkMissing(expected, got);
         }
     }
@@ -625,26 +639,16 @@ QueuePair::ReceiveData(const Frame& frame)
     {
         // Packets are first sent in order, each once: one that comes after a later one was
         // overtaken.
-        m_outcome.reordered += psn < m_seen;
+        if (psn < m_seen)
+        {
+            ++m_outcome.reordered;
+            m_outcome.reorderDistance = std::max(m_outcome.reorderDistance, m_seen - 1 - psn);
+        }
         m_seen = std::max(m_seen, psn + 1);
     }
     if (psn > m_expected)
     {
-        if (m_retransmit == Retransmit::SELECTIVE)
-        {
-            const std::size_t at = psn - m_expected;
-            if (m_books->kept.size() <= at)
-            {
-                m_books->kept.resize(at + 1, false);
-            }
-            m_books->kept[at] = true;
-            Answer(FrameKind::NACK, frame);
-        }
-        else if (!m_gapKnown)
-        {
-            m_gapKnown = true;
-            Answer(FrameKind::NACK, frame);
-        }
+        ReceiveAhead(frame);
         return;
     }
     if (psn < m_expected)
@@ -658,21 +662,51 @@ QueuePair::ReceiveData(const Frame& frame)
     {
         m_outcome.delivered += GetPayload(m_expected);
         ++m_expected;
-        if (m_books && !m_books->kept.empty())
+        if (m_kept && !m_kept->empty())
         {
-            m_books->kept.pop_front();
+            m_kept->pop_front();
         }
-    } while (m_books && !m_books->kept.empty() && m_books->kept.front());
+    } while (m_kept && !m_kept->empty() && m_kept->front());
     m_dst->NoteDelivery(m_demand.bytes == 0 ? 0 : m_outcome.delivered - before);
     if (m_expected == m_packets)
     {
         m_outcome.finish = NowPs();
         m_dst->NoteFinished(m_flow);
     }
-    if (++m_unanswered >= m_ackEvery || m_expected == m_packets || frame.word[0])
+    // One of those that were kept may have asked for an answer.
+    const bool closed = m_reorderWindow > 0 && m_expected > psn + 1;
+    if (++m_unanswered >= m_ackEvery || m_expected == m_packets || frame.word[0] || closed)
     {
         m_unanswered = 0;
         Answer(FrameKind::ACK, frame);
+    }
+}
+
+void
+QueuePair::ReceiveAhead(const Frame& frame)
+{
+    const std::size_t at = frame.psn - m_expected;
+    const bool inWindow = at < m_reorderWindow;
+    if (inWindow || m_retransmit == Retransmit::SELECTIVE)
+    {
+        if (m_kept->size() <= at)
+        {
+            m_kept->resize(at + 1, false);
+        }
+        (*m_kept)[at] = true;
+    }
+    if (inWindow)
+    {
+        if (++m_unanswered >= m_ackEvery || frame.word[0])
+        {
+            m_unanswered = 0;
+            Answer(FrameKind::ACK, frame);
+        }
+    }
+    else if (m_retransmit == Retransmit::SELECTIVE || !m_gapKnown)
+    {
+        m_gapKnown = true;
+        Answer(FrameKind::NACK, frame);
     }
 }
 

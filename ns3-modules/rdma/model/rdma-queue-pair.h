@@ -27,8 +27,9 @@ class Host;
  *
  * Both ends live in this object; they learn of each other only by frames. Packets are numbered from
  * 0. Go-back-N: the receiver answers a gap with one NACK and drops what follows; Selective: it
- * keeps what follows and the sender repeats only what is missing. A silence of Timeout with data
- * outstanding repeats from the first unacknowledged packet.
+ * keeps what follows and the sender repeats only what is missing. With a ReorderWindow a gap is no
+ * loss until a packet comes from so far behind it: what comes before is kept and acknowledged. A
+ * silence of Timeout with data outstanding repeats from the first unacknowledged packet.
  */
 class QueuePair : public Object
 {
@@ -66,8 +67,9 @@ class QueuePair : public Object
         uint64_t nacks{0};         //!< NACKs received
         uint64_t reordered{0};     //!< packets received after one that was sent later; repeats not
                                    //!< counted
-        uint64_t cnpsSent{0};      //!< congestion notifications the receiver sent
-        uint64_t cnps{0};          //!< congestion notifications received
+        uint64_t reorderDistance{0}; //!< of these, the largest number of places behind the latest
+        uint64_t cnpsSent{0};        //!< congestion notifications the receiver sent
+        uint64_t cnps{0};            //!< congestion notifications received
     };
 
     /**
@@ -329,17 +331,17 @@ class QueuePair : public Object
         REPEATED,  ///< repeated once since the last time-out
     };
 
-    /// Books of Selective, for both ends; other queue pairs do not have them.
+    /// Books of a Selective sender; other queue pairs do not have them.
     struct Books
     {
         std::deque<PacketState> state; //!< of packets m_first .. m_highest - 1
         std::deque<uint64_t> missing;  //!< packets to repeat
-        std::deque<bool> kept;         //!< packets m_expected .. received out of order
     };
 
     void StartLimiter(const lossless::Frame& frame, int64_t now);
     void FillAnswer(lossless::Frame& frame) const;
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
+    void ReceiveAhead(const lossless::Frame& frame);
     void Advance(uint64_t acknowledged);
     void GoBack(uint64_t psn);
     void MarkMissing(uint64_t from, uint64_t to);
@@ -361,6 +363,7 @@ class QueuePair : public Object
     uint32_t m_telemetryHopSize; //!< B
     bool m_ecnCapable;           //!< data frames may be marked
     Retransmit m_retransmit;     //!< what to do about loss
+    uint32_t m_reorderWindow;    //!< packets; 0: any gap is a loss
     Time m_timeout;              //!< silence that causes repeats
 
     // Both ends
@@ -400,6 +403,8 @@ class QueuePair : public Object
     uint32_t m_unanswered{0};   //!< packets since the last ACK
     uint8_t m_unansweredEcn{0}; //!< Frame::ecn of packets since the last ACK or NACK, together
     bool m_gapKnown{false};     //!< the NACK of this gap is sent
+    std::unique_ptr<std::deque<bool>>
+        m_kept; //!< packets m_expected .. received out of order; null: none is kept
 };
 
 } // namespace rdma

@@ -1,0 +1,72 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "forwarding-flowlet.h"
+
+#include "ns3/lossless-attribute.h"
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-switch.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace forwarding
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Flowlet);
+
+TypeId
+Flowlet::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::forwarding::Flowlet")
+            .SetParent<lossless::ForwardingPolicy>()
+            .SetGroupName("forwarding")
+            .AddConstructor<Flowlet>()
+            .AddAttribute("Gap",
+                          "Silence of a flow after which its next frame may take another way.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&Flowlet::m_gap),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("TableSize",
+                          "Entries of the table of flowlets. Flows whose hashes share an entry "
+                          "share its flowlets, too.",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&Flowlet::m_tableSize),
+                          MakeUintegerChecker<uint32_t>(1, 1U << 24));
+    return tid;
+}
+
+void
+Flowlet::Start()
+{
+    m_table.resize(m_tableSize);
+}
+
+std::size_t
+Flowlet::Choose(const lossless::Frame& frame, lossless::NextHops hops)
+{
+    const int64_t now = lossless::NowPs();
+    Entry& entry = m_table[m_switch->GetRoutes().HashTo(m_switch->GetId(), frame, m_table.size())];
+    auto place = std::find(hops.begin(), hops.end(), entry.port);
+    // A next hop that is none any more, or none of this flow's, ends the flowlet, too.
+    if (place == hops.end() || now - entry.last >= m_gap.GetTimeStep())
+    {
+        place = hops.begin() + static_cast<std::ptrdiff_t>(Draw(hops.size()));
+        entry.port = *place;
+        ++m_flowlets;
+    }
+    entry.last = now;
+    return static_cast<std::size_t>(place - hops.begin());
+}
+
+void
+Flowlet::Report(lossless::Summary& summary) const
+{
+    summary["flowlets"] += static_cast<double>(m_flowlets);
+}
+
+} // namespace forwarding
+} // namespace ns3

@@ -1,0 +1,61 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FORWARDING_SPRAY_H
+#define FORWARDING_SPRAY_H
+
+#include "ns3/lossless-forwarding-policy.h"
+
+#include <vector>
+
+/**
+ * @defgroup forwarding Forwarding policies
+ *
+ * How a switch chooses among equal next hops, other than by a hash.
+ */
+
+namespace ns3
+{
+namespace forwarding
+{
+
+/**
+ * @ingroup forwarding
+ * @brief Per-packet spraying: each frame takes the next of the equal next hops in turn, or one at
+ * random.
+ */
+class Spray : public lossless::ForwardingPolicy
+{
+  public:
+    /// Which next hop is taken.
+    enum class Order
+    {
+        RANDOM,      ///< each as likely as any other, whatever came before
+        ROUND_ROBIN, ///< the next one of the set
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    std::size_t Choose(const lossless::Frame& frame, lossless::NextHops hops) override;
+
+  private:
+    /// A set of next hops that frames had to choose from.
+    struct Group
+    {
+        std::vector<uint16_t> ports; //!< they
+        std::size_t next;            //!< whose turn it is
+    };
+
+    Order m_order;               //!< attribute
+    std::vector<Group> m_groups; //!< of RoundRobin; a switch knows few different sets
+};
+
+} // namespace forwarding
+} // namespace ns3
+
+#endif /* FORWARDING_SPRAY_H */

@@ -1,0 +1,87 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-forwarding-policy.h"
+
+#include "lossless-switch.h"
+
+#include "ns3/boolean.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(ForwardingPolicy);
+NS_OBJECT_ENSURE_REGISTERED(Ecmp);
+
+TypeId
+ForwardingPolicy::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::ForwardingPolicy")
+            .SetParent<Object>()
+            .SetGroupName("lossless")
+            .AddAttribute("Answers",
+                          "Choose for ACK, NACK, CNP and the routed messages of schemes, too; else "
+                          "they go by the hash of ECMP.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&ForwardingPolicy::m_answers),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+ForwardingPolicy::ForwardingPolicy()
+    : m_random(CreateObject<UniformRandomVariable>())
+{
+}
+
+ForwardingPolicy::~ForwardingPolicy() = default;
+
+void
+ForwardingPolicy::SetSwitch(Switch* node)
+{
+    m_switch = node;
+}
+
+void
+ForwardingPolicy::Start()
+{
+}
+
+int64_t
+ForwardingPolicy::AssignStreams(int64_t stream)
+{
+    m_random->SetStream(stream);
+    return 1;
+}
+
+std::string
+ForwardingPolicy::Check() const
+{
+    return {};
+}
+
+void
+ForwardingPolicy::Report(Summary& /* summary */) const
+{
+}
+
+TypeId
+Ecmp::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::lossless::Ecmp")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("lossless")
+                            .AddConstructor<Ecmp>();
+    return tid;
+}
+
+std::size_t
+Ecmp::Choose(const Frame& frame, NextHops hops)
+{
+    return m_switch->GetRoutes().HashTo(m_switch->GetId(), frame, hops.size());
+}
+
+} // namespace lossless
+} // namespace ns3
