@@ -110,6 +110,19 @@ def invoke(environment: dict[str, str], *words: str) -> subprocess.CompletedProc
     )
 
 
+def own_queues(module: Path) -> None:
+    """Give a new flow control the 64 own queues and deficit round robin of the tutorial."""
+    (code,) = re.findall(r"```cpp\n.*?\.\.\.\n(    .*?)```", TUTORIAL, re.DOTALL)
+    header = module / "model" / f"{module.name}-flow-control.h"
+    text = header.read_text()
+    role = "public lossless::DeadlockModel"
+    assert text.count(role) == 1
+    text = text.replace(role, f"{role}, public lossless::QueueSelector")
+    place = "    static TypeId GetTypeId();\n"
+    assert text.count(place) == 1
+    header.write_text(text.replace(place, f"{place}\n{code}"))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A module of each kind, and that of the tutorial, by its own commands and changes."""
@@ -125,6 +138,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         done = invoke(environment, *words)
         assert done.returncode == 0, done.stderr
         assert f"export {MODULE_PATH_VARIABLE}={home}" in done.stdout
+    own_queues(home / "early-pause")
     (change,) = re.findall(r"```diff\n(.*?)```", TUTORIAL, re.DOTALL)
     subprocess.run(["git", "apply"], cwd=home / "link-pause", input=change, text=True, check=True)
     environment |= {MODULE_PATH_VARIABLE: str(home)}
@@ -281,6 +295,74 @@ kind = "goodput"
 [run]
 duration = "20ms"
 """
+
+
+SHARES = """
+title = "Flows take turns"
+flow_control = ["early-pause"]
+
+[run]
+duration = "20ms"
+
+[topology]
+kind = "star"
+hosts = 3
+rate = "10Gbps"
+delay = "1us"
+
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h2"
+class = 3
+
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h2"
+class = 3
+
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h2"
+class = 3
+
+[[traffic]]
+kind = "greedy"
+src = "h1"
+dst = "h2"
+class = 3
+
+[[metric]]
+name = "least"
+kind = "goodput"
+of = "min"
+
+[[metric]]
+name = "most"
+kind = "goodput"
+of = "max"
+"""
+
+
+@pytest.mark.cpp
+def test_own_queues_take_turns(made: Made, tmp_path: Path) -> None:
+    """Three flows of one host and one of another get a quarter each; first come, a half for one."""
+    file = tmp_path / "shares.toml"
+    file.write_text(SHARES, encoding="utf-8")
+    least, most = {}, {}
+    for scheme in ("early-pause", "pfc"):
+        done = made.invoke("experiment", str(file), "--set", f'flow_control=["{scheme}"]')
+        assert done.returncode == 0, done.stdout + done.stderr
+        report = re.search(r"^report: (.*)/index.html$", done.stdout, re.MULTILINE)
+        assert report, done.stdout
+        runs = pd.read_parquet(Path(report[1]).parent / "runs.parquet")
+        least[scheme], most[scheme] = runs["least"].item(), runs["most"].item()
+        assert "deadlocked" in runs, "it answers for what it holds back"
+    assert most["pfc"] > 2.5 * least["pfc"], "the port's queue is shared by hosts"
+    assert least["early-pause"] > 2.2e9
+    assert most["early-pause"] < 1.02 * least["early-pause"]
 
 
 def results_of(folder: Path) -> dict[str, bytes]:

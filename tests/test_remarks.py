@@ -73,12 +73,15 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
         spec("PFC", 2): DEAD | {"flows_unfinished": 1, "events": 2},
         spec("GFC", 1): {"deadlocked": 1, "events": 3},
         spec("GFC", 2): {"dropped_lossless_frames": 7, "events": 4},
+        spec("Mine", 1): {"deadlock_not_judged_ports": 8, "events": 5},
     }
     assert said(runs) == [
-        "deadlock:   in 2 of 4 runs (PFC)",
-        "deadlock:   that dissolved, in 1 of 4 runs (GFC (1 of 2))",
-        "loss:       7 frames of lossless classes, in 1 of 4 runs (GFC (1 of 2))",
-        "unfinished: 4 of 16 flows did not finish, in 2 of 4 runs (PFC)",
+        "deadlock:   in 2 of 5 runs (PFC)",
+        "deadlock:   that dissolved, in 1 of 5 runs (GFC (1 of 2))",
+        "deadlock:   not judged: a flow control that may hold queues back does not answer for it "
+        "(DeadlockModel), in 1 of 5 runs (Mine)",
+        "loss:       7 frames of lossless classes, in 1 of 5 runs (GFC (1 of 2))",
+        "unfinished: 4 of 20 flows did not finish, in 2 of 5 runs (PFC)",
     ]
 
 

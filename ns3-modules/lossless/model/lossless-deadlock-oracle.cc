@@ -55,15 +55,7 @@ DeadlockOracle::StateOf(uint32_t node, uint16_t port, uint8_t cls)
 bool
 DeadlockOracle::HasFrames(const DeadlockTest::Side& side) const
 {
-    const auto& queues = PortOf(side).GetQueues();
-    for (std::size_t queue = side.cls; queue < queues.size(); queue += N_CLASSES)
-    {
-        if (queues[queue].GetFrames() > 0)
-        {
-            return true;
-        }
-    }
-    return false;
+    return PortOf(side).GetEgressBytes(side.cls) > 0;
 }
 
 // ---- Who waits for whom

@@ -46,6 +46,12 @@ Gate::NotifySent(uint16_t /* queue */, const Frame& /* frame */, int64_t /* now 
 {
 }
 
+std::unique_ptr<QueueScheduler>
+QueueSelector::MakeScheduler() const
+{
+    return std::make_unique<StrictScheduler>();
+}
+
 void
 QueueSelector::NotifyJoined(uint16_t /* queue */, const Frame& /* frame */)
 {

@@ -5,10 +5,12 @@
 #define LOSSLESS_FLOW_CONTROL_H
 
 #include "lossless-frame.h"
+#include "lossless-queue-scheduler.h"
 
 #include "ns3/object.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -169,18 +171,25 @@ class Gate
  * @ingroup lossless
  * @brief Role of a flow control that has egress queues of its own.
  *
- * Queue c (0..7) is that of class c; queues of its own have the numbers c + 8, c + 16, ...
+ * Queue c (0..7) is that of class c; queues of its own have the numbers c + 8, c + 16, ..., which a
+ * QueueScheduler knows as the places 0, 1, ...
  */
 class QueueSelector
 {
   public:
     virtual ~QueueSelector() = default;
     /**
-     * @brief How many egress queues beyond one a class it needs.
+     * @brief How many egress queues beyond one a class it needs; one member of a chain may.
      *
-     * @return count.
+     * @return count, at most MAX_OWN_QUEUES.
      */
     virtual uint16_t GetOwnQueues() const = 0;
+    /**
+     * @brief Who serves the own queues of a class, once its class queue has nothing to send.
+     *
+     * @return a new one, called once a class; by default a StrictScheduler.
+     */
+    virtual std::unique_ptr<QueueScheduler> MakeScheduler() const;
     /**
      * @brief Choose the egress queue a frame joins. A host also asks before it makes the frame, so
      * that the answer must have no effect; use NotifyJoined for that.

@@ -3,6 +3,7 @@
  */
 #include "lossless-frame.h"
 
+#include "ns3/abort.h"
 #include "ns3/packet.h"
 
 #include <algorithm>
@@ -115,7 +116,16 @@ Telemetries()
     return pool;
 }
 
-uint32_t g_users = 0; //!< simulations that have frames
+/// A scheme's share of Frame::scheme.
+struct Share
+{
+    std::string scheme; //!< whose
+    uint32_t first;     //!< index
+    uint32_t bytes;     //!< how many
+};
+
+std::vector<Share> g_shares; //!< one behind the other
+uint32_t g_users = 0;        //!< simulations that have frames
 
 } // namespace
 
@@ -217,6 +227,26 @@ FramePool::GetLiveTelemetry()
     return Telemetries().GetLive();
 }
 
+uint32_t
+FramePool::ReserveSchemeBytes(const std::string& scheme, uint32_t bytes)
+{
+    uint32_t first = 0;
+    for (const Share& share : g_shares)
+    {
+        if (share.scheme == scheme && share.bytes == bytes)
+        {
+            return share.first;
+        }
+        first = share.first + share.bytes;
+    }
+    NS_ABORT_MSG_IF(first + bytes > SCHEME_BYTES,
+                    scheme << " asks for " << bytes << " bytes of every frame, and "
+                           << SCHEME_BYTES - first << " of " << SCHEME_BYTES
+                           << " are left: run fewer schemes together, or raise SCHEME_BYTES");
+    g_shares.push_back(Share{scheme, first, bytes});
+    return first;
+}
+
 void
 FramePool::Open()
 {
@@ -243,6 +273,7 @@ FramePool::Clear()
     });
     Frames().Clear();
     ControlFrames().Clear();
+    g_shares.clear();
     Telemetries().Clear();
 }
 

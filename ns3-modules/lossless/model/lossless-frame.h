@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace ns3
 {
@@ -98,6 +99,11 @@ struct Telemetry
     void Assign(const Telemetry& other);
 };
 
+/// Bytes of a frame that belong to the schemes on its way; see FramePool::ReserveSchemeBytes.
+inline constexpr uint32_t SCHEME_BYTES = 8;
+/// Those bytes.
+using SchemeBytes = std::array<uint8_t, SCHEME_BYTES>;
+
 /**
  * @ingroup lossless
  * @brief A frame: a small pooled record. Bytes are made only where somebody looks at them.
@@ -140,6 +146,7 @@ struct alignas(64) Frame
     Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
                                     //!< the Ethernet header on, an 802.1Q tag included, without
                                     //!< padding and FCS
+    SchemeBytes scheme{};           //!< 0 when the frame is made; each scheme has its share
 };
 
 /**
@@ -153,6 +160,7 @@ struct Departure
     uint16_t egress{NO_PORT};  //!< port it left by
     uint16_t bytes{0};         //!< size
     uint8_t cls{0};            //!< class
+    SchemeBytes scheme{};      //!< Frame::scheme
 
     /**
      * @brief The departure of a frame that is still there.
@@ -162,7 +170,7 @@ struct Departure
      */
     static Departure Of(const Frame& frame)
     {
-        return {frame.flow, frame.ingress, frame.egress, frame.bytes, frame.cls};
+        return {frame.flow, frame.ingress, frame.egress, frame.bytes, frame.cls, frame.scheme};
     }
 };
 
@@ -227,12 +235,22 @@ class FramePool
      * @return count.
      */
     static uint64_t GetLiveTelemetry();
+    /**
+     * @brief Set bytes of every frame (Frame::scheme) aside for a scheme, at set-up: in
+     * SwitchAgent::SetUp or FlowControl::Start. They are 0 when a frame is made, stay with it on
+     * its way, and are on no wire.
+     *
+     * @param scheme its name: all instances get the same bytes.
+     * @param bytes how many.
+     * @return index of the first in Frame::scheme and Departure::scheme.
+     */
+    static uint32_t ReserveSchemeBytes(const std::string& scheme, uint32_t bytes);
     /// A simulation begins to use the pool.
     static void Open();
     /// A simulation has ended; Clear with the last.
     static void Close();
-    /// Forget every frame: pointers into the pool become invalid and the packets of frames in use
-    /// are let go.
+    /// Forget every frame, and who reserved bytes of frames: pointers into the pool become invalid
+    /// and the packets of frames in use are let go.
     static void Clear();
 };
 

@@ -217,11 +217,7 @@ Pfc::SetPaused(uint8_t cls, bool paused)
     }
     m_paused = paused ? m_paused | bit : m_paused & ~bit;
     m_port->NotePaused(cls, paused);
-    for (std::size_t queue = cls; queue < m_port->GetQueues().size(); queue += N_CLASSES)
-    {
-        paused ? m_port->Block(static_cast<uint16_t>(queue))
-               : m_port->Unblock(static_cast<uint16_t>(queue));
-    }
+    m_port->BlockClass(cls, paused);
 }
 
 void

@@ -107,6 +107,85 @@ class Port::SourceRing : public FrameSource
     std::array<std::size_t, N_CLASSES> m_turn{}; //!< by class: whose turn it is
 };
 
+/// The queues that a flow control added to a class, and who serves them.
+class Port::OwnQueues : public QueueScheduler::Heads
+{
+  public:
+    /**
+     * @brief Make them.
+     *
+     * @param port the port
+     * @param cls class
+     * @param n how many
+     * @param own who serves them
+     */
+    OwnQueues(Port& port, uint8_t cls, uint32_t n, std::unique_ptr<QueueScheduler> own)
+        : scheduler(std::move(own)),
+          ignored(n, false),
+          m_port(port),
+          m_cls(cls),
+          m_active(n, false)
+    {
+        scheduler->Configure(n);
+    }
+
+    bool MayGo(uint32_t place) override
+    {
+        return m_port.MayGo(QueueAt(place), now);
+    }
+
+    uint32_t GetBytes(uint32_t place) const override
+    {
+        return m_port.m_queues[QueueAt(place)].Head()->bytes;
+    }
+
+    uint16_t QueueAt(uint32_t place) const
+    {
+        return static_cast<uint16_t>(m_cls + N_CLASSES * (place + 1));
+    }
+
+    static uint32_t PlaceOf(uint16_t queue)
+    {
+        return queue / N_CLASSES - 1U;
+    }
+
+    /// A queue may have become active, or ceased to be.
+    void Update(uint16_t queue)
+    {
+        const uint32_t place = PlaceOf(queue);
+        const bool active = m_port.m_queues[queue].GetFrames() > 0 &&
+                            (m_port.m_blockCount[queue] == 0 || ignored[place]);
+        if (active == m_active[place])
+        {
+            return;
+        }
+        m_active[place] = active;
+        const uint32_t bit = 1U << (N_CLASSES + m_cls);
+        if (active)
+        {
+            scheduler->Activate(place);
+            m_port.m_nonempty |= m_nActive++ == 0 ? bit : 0;
+        }
+        else
+        {
+            scheduler->Deactivate(place);
+            m_port.m_nonempty &= --m_nActive == 0 ? ~bit : UINT32_MAX;
+        }
+    }
+
+    std::unique_ptr<QueueScheduler> scheduler; //!< who serves them
+    std::vector<bool> ignored;                 //!< by place: goes whatever holds it back
+    int64_t bytes{0};                          //!< in all of them
+    uint32_t blocked{0};                       //!< queues that are held back
+    int64_t now{0};                            //!< time of the present selection (ps)
+
+  private:
+    Port& m_port;               //!< the port
+    uint8_t m_cls;              //!< class
+    std::vector<bool> m_active; //!< by place: the scheduler may choose it
+    uint32_t m_nActive{0};      //!< how many
+};
+
 TypeId
 Port::GetTypeId()
 {
@@ -145,15 +224,16 @@ Port::GetTypeId()
                                 "Dwrr",
                                 ClassService::FIFO,
                                 "Fifo"))
-            .AddAttribute("QueueService",
-                          "Which frame of a class goes next: Fifo, or RoundRobin over the ports "
-                          "they came in by. Queues that flow controls add are Fifo.",
-                          EnumValue(QueueService::FIFO),
-                          MakeEnumAccessor<QueueService>(&Port::m_queueService),
-                          MakeEnumChecker(QueueService::FIFO,
-                                          "Fifo",
-                                          QueueService::ROUND_ROBIN,
-                                          "RoundRobin"))
+            .AddAttribute(
+                "QueueService",
+                "Which frame of a class goes next: Fifo, or RoundRobin over the ports "
+                "they came in by. Queues that flow controls add have schedulers of theirs.",
+                EnumValue(QueueService::FIFO),
+                MakeEnumAccessor<QueueService>(&Port::m_queueService),
+                MakeEnumChecker(QueueService::FIFO,
+                                "Fifo",
+                                QueueService::ROUND_ROBIN,
+                                "RoundRobin"))
             .AddAttribute("Quantum",
                           "Bytes a class may send a turn under Dwrr. [B]",
                           UintegerValue(1600),
@@ -293,24 +373,40 @@ Port::Start()
     m_controlDelayPs = m_controlDelay.GetTimeStep();
     const uint16_t lanes =
         m_queueService == QueueService::FIFO ? 1 : static_cast<uint16_t>(m_node->GetNPorts() + 1);
-    uint32_t perClass = 1;
+    const QueueSelector* owner = nullptr;
     for (const QueueSelector* selector : m_selectors)
     {
-        perClass += selector->GetOwnQueues();
+        if (selector->GetOwnQueues() > 0)
+        {
+            if (owner)
+            {
+                Refuse("two flow controls of ",
+                       m_node->GetName(),
+                       " ask for egress queues of their own; one of a chain may");
+            }
+            owner = selector;
+        }
     }
-    if (perClass * N_CLASSES > 64)
+    const uint32_t own = owner ? owner->GetOwnQueues() : 0;
+    if (own > MAX_OWN_QUEUES)
     {
-        Refuse("the flow controls of ",
+        Refuse("a flow control of ",
                m_node->GetName(),
-               " ask for ",
-               perClass,
-               " egress queues a class; at most 8 are possible");
+               " asks for ",
+               own,
+               " egress queues of its own a class; at most ",
+               MAX_OWN_QUEUES,
+               " are possible");
     }
-    m_queues.reserve(perClass * N_CLASSES);
-    for (uint32_t queue = 0; queue < perClass * N_CLASSES; ++queue)
+    m_queues.reserve((own + 1) * N_CLASSES);
+    for (uint32_t queue = 0; queue < (own + 1) * N_CLASSES; ++queue)
     {
         m_queues.emplace_back(static_cast<uint8_t>(queue % N_CLASSES),
                               queue < N_CLASSES ? lanes : static_cast<uint16_t>(1));
+    }
+    for (uint8_t cls = 0; owner && cls < N_CLASSES; ++cls)
+    {
+        m_own.push_back(std::make_unique<OwnQueues>(*this, cls, own, owner->MakeScheduler()));
     }
     m_blockCount.assign(m_queues.size(), 0);
     for (const auto& flowControl : m_flowControls)
@@ -332,7 +428,14 @@ Port::Enqueue(Frame* frame)
         frame->queued = NowPs();
         frame->order = m_joined++;
         m_queues[queue].Push(frame);
-        m_nonempty |= 1ULL << queue;
+        if (queue < N_CLASSES)
+        {
+            m_nonempty |= 1U << queue;
+        }
+        else
+        {
+            NoteFrames(queue, frame->bytes);
+        }
         RecordEgress(frame->cls);
         for (QueueSelector* selector : m_selectors)
         {
@@ -470,25 +573,97 @@ Port::Kick()
     }
 }
 
+Port::OwnQueues&
+Port::OwnOf(uint16_t queue) const
+{
+    return *m_own[queue % N_CLASSES];
+}
+
+bool
+Port::IsIgnored(uint16_t queue) const
+{
+    return queue < N_CLASSES ? (m_ignore >> queue) & 1U
+                             : OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)];
+}
+
+void
+Port::NoteFrames(uint16_t queue, int64_t bytes)
+{
+    if (queue < N_CLASSES)
+    {
+        const uint32_t bit = 1U << queue;
+        m_nonempty = m_queues[queue].GetFrames() > 0 ? m_nonempty | bit : m_nonempty & ~bit;
+        return;
+    }
+    OwnOf(queue).bytes += bytes;
+    OwnOf(queue).Update(queue);
+}
+
+void
+Port::AddBlock(uint16_t queue)
+{
+    if (m_blockCount[queue]++ > 0)
+    {
+        return;
+    }
+    if (queue < N_CLASSES)
+    {
+        m_blocked |= 1U << queue;
+        return;
+    }
+    ++OwnOf(queue).blocked;
+    OwnOf(queue).Update(queue);
+}
+
+void
+Port::TakeBlock(uint16_t queue)
+{
+    NS_ABORT_MSG_IF(m_blockCount[queue] == 0,
+                    "a flow control unblocked a queue that it had not blocked");
+    if (--m_blockCount[queue] > 0)
+    {
+        return;
+    }
+    NoteHeldUntil(queue % N_CLASSES, NowPs());
+    if (queue < N_CLASSES)
+    {
+        m_blocked &= ~(1U << queue);
+        return;
+    }
+    --OwnOf(queue).blocked;
+    OwnOf(queue).Update(queue);
+}
+
 void
 Port::Block(uint16_t queue)
 {
-    ++m_blockCount[queue];
-    m_blocked |= 1ULL << queue;
     m_unjudged = m_unjudged || m_deadlockModels.empty();
+    AddBlock(queue);
     UpdateHeld(queue % N_CLASSES);
 }
 
 void
 Port::Unblock(uint16_t queue)
 {
-    NS_ABORT_MSG_IF(m_blockCount[queue] == 0,
-                    "a flow control unblocked a queue that it had not blocked");
-    if (--m_blockCount[queue] == 0)
+    TakeBlock(queue);
+    if (m_blockCount[queue] == 0)
     {
-        m_blocked &= ~(1ULL << queue);
-        NoteHeldUntil(queue % N_CLASSES, NowPs());
         UpdateHeld(queue % N_CLASSES);
+        Kick();
+    }
+}
+
+void
+Port::BlockClass(uint8_t cls, bool block)
+{
+    m_unjudged = m_unjudged || m_deadlockModels.empty();
+    for (std::size_t queue = cls; queue < m_queues.size(); queue += N_CLASSES)
+    {
+        block ? AddBlock(static_cast<uint16_t>(queue)) : TakeBlock(static_cast<uint16_t>(queue));
+    }
+    UpdateHeld(cls);
+    if (!block)
+    {
         Kick();
     }
 }
@@ -502,9 +677,9 @@ Port::UpdateHeld(uint8_t cls)
         return;
     }
     // A scheme that gates frame by frame says with NotePaused that it may have to.
-    constexpr uint64_t EVERY_EIGHTH = 0x0101010101010101ULL;
     const uint32_t bit = 1U << cls;
-    if (m_blocked & (EVERY_EIGHTH << cls) || (!m_gates.empty() && m_pausedSince[cls] >= 0))
+    if (m_blocked & bit || (!m_own.empty() && m_own[cls]->blocked > 0) ||
+        (!m_gates.empty() && m_pausedSince[cls] >= 0))
     {
         m_held |= bit;
         oracle->NoteHeld(*this, cls);
@@ -519,8 +694,16 @@ Port::UpdateHeld(uint8_t cls)
 void
 Port::SetIgnorePause(uint16_t queue, bool ignore)
 {
-    const uint64_t bit = 1ULL << queue;
-    m_ignore = ignore ? m_ignore | bit : m_ignore & ~bit;
+    if (queue < N_CLASSES)
+    {
+        const uint32_t bit = 1U << queue;
+        m_ignore = ignore ? m_ignore | bit : m_ignore & ~bit;
+    }
+    else
+    {
+        OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)] = ignore;
+        OwnOf(queue).Update(queue);
+    }
     if (m_node->GetOracle())
     {
         m_node->GetOracle()->NoteChange();
@@ -532,11 +715,11 @@ bool
 Port::IsHeld(uint16_t queue) const
 {
     const Frame* head = m_queues[queue].Head();
-    if (!head || (m_ignore >> queue) & 1U)
+    if (!head || IsIgnored(queue))
     {
         return false;
     }
-    if ((m_blocked >> queue) & 1U)
+    if (m_blockCount[queue] > 0)
     {
         return true;
     }
@@ -567,7 +750,7 @@ Port::IsHeldForGood(uint16_t queue) const
     }
     const Frame& head = *m_queues[queue].Head();
     const int64_t now = NowPs();
-    if (!((m_blocked >> queue) & 1U) &&
+    if (m_blockCount[queue] == 0 &&
         std::none_of(m_firmGates.begin(), m_firmGates.end(), [&](const Gate* gate) {
             return gate->GetEarliest(queue, head, now) == NEVER;
         }))
@@ -598,15 +781,17 @@ uint32_t
 Port::DropQueue(uint16_t queue, DropCause cause)
 {
     uint32_t dropped = 0;
+    int64_t bytes = 0;
     EgressQueue& frames = m_queues[queue];
     while (frames.Head())
     {
         Frame* frame = frames.Pop();
         frame->egress = m_index; // a host's frames do not know it
+        bytes -= frame->bytes;
         m_node->Discard(frame, cause);
         ++dropped;
     }
-    m_nonempty &= ~(1ULL << queue);
+    NoteFrames(queue, bytes);
     RecordEgress(frames.GetClass());
     ReopenSource(queue);
     return dropped;
@@ -618,6 +803,7 @@ Port::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choose
     std::vector<Frame*> taken;
     std::vector<Frame*> kept;
     EgressQueue& frames = m_queues[queue];
+    const int64_t before = frames.GetBytes();
     while (frames.Head())
     {
         Frame* frame = frames.Pop();
@@ -627,9 +813,9 @@ Port::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choose
     {
         frames.Push(frame);
     }
+    NoteFrames(queue, frames.GetBytes() - before);
     if (kept.empty())
     {
-        m_nonempty &= ~(1ULL << queue);
         ReopenSource(queue);
     }
     RecordEgress(frames.GetClass());
@@ -759,7 +945,7 @@ Port::Earliest(uint16_t queue, int64_t now) const
 bool
 Port::MayGo(uint16_t queue, int64_t now)
 {
-    if (m_gates.empty() || (m_ignore >> queue) & 1U)
+    if (m_gates.empty() || IsIgnored(queue))
     {
         return true;
     }
@@ -773,41 +959,46 @@ Port::MayGo(uint16_t queue, int64_t now)
 }
 
 int
-Port::SelectStrict(uint64_t mask, int64_t now)
+Port::SelectOf(uint8_t cls, uint32_t mask, int64_t now)
 {
-    // Queue q belongs to class q mod 8: look at the classes from the highest down, at each class's
-    // queues in order.
-    constexpr uint64_t EVERY_EIGHTH = 0x0101010101010101ULL;
-    while (mask)
+    if ((mask >> cls) & 1U && MayGo(cls, now))
     {
-        uint64_t folded = mask | mask >> 32;
-        folded |= folded >> 16;
-        folded = (folded | folded >> 8) & 0xff;
-        const int cls = std::bit_width(folded) - 1;
-        uint64_t queues = mask & (EVERY_EIGHTH << cls);
-        mask &= ~queues;
-        while (queues)
+        return cls;
+    }
+    if (!((mask >> (N_CLASSES + cls)) & 1U))
+    {
+        return -1;
+    }
+    OwnQueues& own = *m_own[cls];
+    own.now = now;
+    const uint32_t place = own.scheduler->Select(own);
+    return place == QueueScheduler::NONE ? -1 : own.QueueAt(place);
+}
+
+int
+Port::SelectStrict(uint32_t mask, int64_t now)
+{
+    for (uint32_t classes = (mask | mask >> N_CLASSES) & 0xff; classes;)
+    {
+        const auto cls = static_cast<uint8_t>(std::bit_width(classes) - 1);
+        classes &= ~(1U << cls);
+        const int queue = SelectOf(cls, mask, now);
+        if (queue >= 0)
         {
-            const int queue = std::countr_zero(queues);
-            queues &= queues - 1;
-            if (MayGo(static_cast<uint16_t>(queue), now))
-            {
-                return queue;
-            }
+            return queue;
         }
     }
     return -1;
 }
 
 int
-Port::SelectFifo(uint64_t mask, int64_t now)
+Port::SelectFifo(uint32_t mask, int64_t now)
 {
     int best = -1;
-    while (mask)
+    for (uint32_t classes = (mask | mask >> N_CLASSES) & 0xff; classes; classes &= classes - 1)
     {
-        const int queue = std::countr_zero(mask);
-        mask &= mask - 1;
-        if (MayGo(static_cast<uint16_t>(queue), now) &&
+        const int queue = SelectOf(static_cast<uint8_t>(std::countr_zero(classes)), mask, now);
+        if (queue >= 0 &&
             (best < 0 || m_queues[queue].Head()->queued < m_queues[best].Head()->queued))
         {
             best = queue;
@@ -817,22 +1008,17 @@ Port::SelectFifo(uint64_t mask, int64_t now)
 }
 
 int
-Port::SelectDwrr(uint64_t mask, int64_t now)
+Port::SelectDwrr(uint32_t mask, int64_t now)
 {
     // The first queue of each class that may go stands for the class in this turn.
     std::array<int, N_CLASSES> candidate;
     candidate.fill(-1);
     bool any = false;
-    while (mask)
+    for (uint32_t classes = (mask | mask >> N_CLASSES) & 0xff; classes; classes &= classes - 1)
     {
-        const int queue = std::countr_zero(mask);
-        mask &= mask - 1;
-        const int cls = queue % N_CLASSES;
-        if (candidate[cls] < 0 && MayGo(static_cast<uint16_t>(queue), now))
-        {
-            candidate[cls] = queue;
-            any = true;
-        }
+        const auto cls = static_cast<uint8_t>(std::countr_zero(classes));
+        candidate[cls] = SelectOf(cls, mask, now);
+        any = any || candidate[cls] >= 0;
     }
     while (any)
     {
@@ -864,7 +1050,7 @@ Port::SelectDwrr(uint64_t mask, int64_t now)
 Frame*
 Port::SelectData()
 {
-    const uint64_t mask = Eligible();
+    const uint32_t mask = Eligible();
     if (!mask)
     {
         return nullptr;
@@ -905,10 +1091,15 @@ Port::PopQueue(uint16_t queue, int64_t now)
     {
         WriteTelemetry(*frame, frames.GetBytes(), now);
     }
+    if (queue >= N_CLASSES)
+    {
+        OwnOf(queue).scheduler->NotifySent(OwnQueues::PlaceOf(queue), frame->bytes);
+        NoteFrames(queue, -int64_t{frame->bytes});
+    }
     RecordEgress(frame->cls);
     if (frames.GetFrames() == 0)
     {
-        m_nonempty &= ~(1ULL << queue);
+        m_nonempty &= queue < N_CLASSES ? ~(1U << queue) : UINT32_MAX;
         ReopenSource(queue);
     }
     for (Gate* gate : m_gates)
@@ -960,7 +1151,8 @@ Port::Transmit(Frame* frame)
     const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
     const int64_t time = m_psPerByte ? wire * m_psPerByte : TransmissionTime(wire, m_rate);
     m_wireOut[frame->cls] += wire;
-    m_departure = Departure{frame->flow, frame->ingress, m_index, frame->bytes, frame->cls};
+    m_departure = Departure::Of(*frame);
+    m_departure.egress = m_index;
     m_releaseDue = frame->charged;
     frame->charged = false;
     if (frame->paced)
@@ -1266,12 +1458,7 @@ Port::GetIngressBytes(uint8_t cls) const
 int64_t
 Port::GetEgressBytes(uint8_t cls) const
 {
-    int64_t bytes = 0;
-    for (std::size_t queue = cls; queue < m_queues.size(); queue += N_CLASSES)
-    {
-        bytes += m_queues[queue].GetBytes();
-    }
-    return bytes;
+    return m_queues[cls].GetBytes() + (m_own.empty() ? 0 : m_own[cls]->bytes);
 }
 
 int64_t

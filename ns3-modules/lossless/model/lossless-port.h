@@ -56,10 +56,11 @@ class FrameSource
  * @brief One end of a full-duplex link: egress queues, transmitter, receiver, and a chain of flow
  * controls.
  *
- * Egress queue c (0..7) belongs to class c; flow controls may add more. MAC control frames go
- * first, then the control queue, which is never paused, then the class queues as ClassService and
- * QueueService say. A frame in transmission completes. A frame's last bit leaves at the end of its
- * wire time, which includes Overhead; it arrives a link delay later.
+ * Egress queue c (0..7) belongs to class c; a QueueSelector may add any number, c + 8, c + 16, ...
+ * MAC control frames go first, then the control queue, which is never paused, then the classes as
+ * ClassService and QueueService say: of a class its own queue, then the added ones as their
+ * QueueScheduler says. A frame in transmission completes. A frame's last bit leaves at the end of
+ * its wire time, which includes Overhead; it arrives a link delay later.
  *
  * Not modelled: bit errors, auto-negotiation, cut-through.
  */
@@ -204,6 +205,13 @@ class Port : public Object
      * @param queue egress queue.
      */
     void Unblock(uint16_t queue);
+    /**
+     * @brief Block all queues of a class, or undo that.
+     *
+     * @param cls class.
+     * @param block true to.
+     */
+    void BlockClass(uint8_t cls, bool block);
     /**
      * @brief Transmit a queue whatever the flow controls say.
      *
@@ -610,6 +618,7 @@ class Port : public Object
 
   private:
     class SourceRing;
+    class OwnQueues;
 
     /// How a control frame goes.
     enum class Way : uint8_t
@@ -661,44 +670,52 @@ class Port : public Object
      */
     bool MayGo(uint16_t queue, int64_t now);
     Frame* PopQueue(uint16_t queue, int64_t now);
-    int SelectStrict(uint64_t mask, int64_t now);
-    int SelectFifo(uint64_t mask, int64_t now);
-    int SelectDwrr(uint64_t mask, int64_t now);
+    int SelectStrict(uint32_t mask, int64_t now);
+    int SelectFifo(uint32_t mask, int64_t now);
+    int SelectDwrr(uint32_t mask, int64_t now);
+    int SelectOf(uint8_t cls, uint32_t mask, int64_t now);
+    OwnQueues& OwnOf(uint16_t queue) const;
+    bool IsIgnored(uint16_t queue) const;
+    void AddBlock(uint16_t queue);
+    void TakeBlock(uint16_t queue);
+    void NoteFrames(uint16_t queue, int64_t bytes);
 
-    uint64_t Eligible() const
+    uint32_t Eligible() const
     {
         return m_nonempty & ~(m_blocked & ~m_ignore);
     }
 
     // What a frame that goes touches, together in few cache lines
-    FabricNode* m_node{nullptr};                //!< owner
-    Port* m_peer{nullptr};                      //!< other end
-    FrameSource* m_source{nullptr};             //!< of a host; m_ring where it has several
-    uint16_t m_index{0};                        //!< in the node
-    bool m_up{true};                            //!< link state
-    bool m_busy{false};                         //!< transmitting
-    uint32_t m_ready{0};                        //!< bit c: the source has frames of class c
-    uint32_t m_overhead;                        //!< wire bytes beside a frame (attribute)
-    uint64_t m_nonempty{0};                     //!< bit q: queue q holds frames
-    uint64_t m_blocked{0};                      //!< bit q: queue q is held back
-    uint32_t m_held{0};                         //!< bit c: the oracle watches the held class c
-    uint64_t m_ignore{0};                       //!< bit q: queue q goes whatever holds it back
-    uint64_t m_joined{0};                       //!< frames that have joined egress queues
-    FrameFifo m_macQueue;                       //!< MAC control frames
-    FrameFifo m_controlQueue;                   //!< frames of CONTROL_CLASS
-    std::vector<EgressQueue> m_queues;          //!< class queues, then those of flow controls
-    int64_t m_psPerByte{0};                     //!< exact time of a byte; 0: not a whole number
-    int64_t m_delay{0};                         //!< ps
-    ClassService m_classService;                //!< between classes (attribute)
-    ReleaseAt m_releaseAt;                      //!< when bytes leave the buffer (attribute)
-    States m_states;                            //!< that wait for the wire (attribute)
-    uint32_t m_egressClasses{0};                //!< mask of those traced
-    bool m_releaseDue{false};                   //!< m_departure is to be released
-    Departure m_departure;                      //!< the frame in transmission
-    std::vector<Gate*> m_gates;                 //!< of the chain
-    std::vector<QueueSelector*> m_selectors;    //!< of the chain
-    std::vector<ByteObserver*> m_byteObservers; //!< of the chain
-    ReusableEvent<Port> m_transmitEnd;          //!< transmission ends
+    FabricNode* m_node{nullptr};    //!< owner
+    Port* m_peer{nullptr};          //!< other end
+    FrameSource* m_source{nullptr}; //!< of a host; m_ring where it has several
+    uint16_t m_index{0};            //!< in the node
+    bool m_up{true};                //!< link state
+    bool m_busy{false};             //!< transmitting
+    uint32_t m_ready{0};            //!< bit c: the source has frames of class c
+    uint32_t m_overhead;            //!< wire bytes beside a frame (attribute)
+    uint32_t m_nonempty{0};   //!< bit c: the queue of class c holds frames; bit 8 + c: one of its
+                              //!< own queues does and is not blocked
+    uint32_t m_blocked{0};    //!< bit c: the queue of class c is held back
+    uint32_t m_held{0};       //!< bit c: the oracle watches the held class c
+    uint32_t m_ignore{0};     //!< bit c: the queue of class c goes whatever holds it back
+    uint64_t m_joined{0};     //!< frames that have joined egress queues
+    FrameFifo m_macQueue;     //!< MAC control frames
+    FrameFifo m_controlQueue; //!< frames of CONTROL_CLASS
+    std::vector<EgressQueue> m_queues;             //!< class queues, then those of a flow control
+    std::vector<std::unique_ptr<OwnQueues>> m_own; //!< by class; empty if there are none
+    int64_t m_psPerByte{0};                        //!< exact time of a byte; 0: not a whole number
+    int64_t m_delay{0};                            //!< ps
+    ClassService m_classService;                   //!< between classes (attribute)
+    ReleaseAt m_releaseAt;                         //!< when bytes leave the buffer (attribute)
+    States m_states;                               //!< that wait for the wire (attribute)
+    uint32_t m_egressClasses{0};                   //!< mask of those traced
+    bool m_releaseDue{false};                      //!< m_departure is to be released
+    Departure m_departure;                         //!< the frame in transmission
+    std::vector<Gate*> m_gates;                    //!< of the chain
+    std::vector<QueueSelector*> m_selectors;       //!< of the chain
+    std::vector<ByteObserver*> m_byteObservers;    //!< of the chain
+    ReusableEvent<Port> m_transmitEnd;             //!< transmission ends
     TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit
     std::array<int64_t, N_CLASSES + 1> m_wireOut{};            //!< wire bytes
 

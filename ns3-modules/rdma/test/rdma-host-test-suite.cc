@@ -712,6 +712,14 @@ class SecondQueueTest : public TestCase
         }
         NS_TEST_ASSERT_MSG_GT(all, 4e6 / 8 * 10 * 0.99 * 1000 / 1048, "the line is never idle");
         NS_TEST_ASSERT_MSG_EQ(net.Number("reordered_frames"), 0, "nothing was overtaken");
+        NS_TEST_ASSERT_MSG_EQ(net.Number("deadlock_not_judged_ports"), 2, "both hosts block");
+        NS_TEST_ASSERT_MSG_NE(net.sim.Notes().find("deadlock: not judged"),
+                              std::string::npos,
+                              "and nobody answers for it");
+        for (const auto& [name, value] : net.sim.GetSummary())
+        {
+            NS_TEST_ASSERT_MSG_EQ((name == "deadlocked"), false, "so nobody knows");
+        }
 
         // Packets that a switch lets be overtaken are counted, each once.
         SecondQueue::g_shuffle = true;

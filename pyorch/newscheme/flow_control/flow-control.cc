@@ -125,11 +125,7 @@ void
     }
     m_stopped ^= bit;
     m_port->NotePaused(cls, stop);
-    for (std::size_t queue = cls; queue < m_port->GetQueues().size(); queue += N_CLASSES)
-    {
-        stop ? m_port->Block(static_cast<uint16_t>(queue))
-             : m_port->Unblock(static_cast<uint16_t>(queue));
-    }
+    m_port->BlockClass(cls, stop);
 }
 
 void
