@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyorch.config.experiment import Experiment, Point
 from pyorch.config.topology import draw_failed_links
@@ -27,15 +27,24 @@ _SEEDS = 'a whole number from 1 (20: the seeds 1 to 20), or the first and the la
 _LISTED = f"whole numbers from 1 to {MAX_SEED}"
 
 
+class Around(NamedTuple):
+    """What a run's hash is made of: the JSON before and behind its seed, and the types it names."""
+
+    before: str
+    behind: str
+    types: frozenset[str]
+
+
 @dataclass(frozen=True, eq=False)
 class RunSpec:
     """One run: JSON-able data in integer units. Equal data is an equal run.
 
-    around: what `_around_seed` returns for `data`, where somebody knows it already.
+    around: what `_around_seed` returns for `data`, where somebody knows it already: the runs of a
+    setting share it.
     """
 
     data: Mapping[str, Any]
-    around: tuple[str, str] | None = field(default=None, repr=False)
+    around: Around | None = field(default=None, repr=False)
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -48,11 +57,8 @@ class RunSpec:
         return _canonical(self.data)
 
     @cached_property
-    def _hashed(self) -> str:
-        if "seed" not in self.data:
-            return _canonical({k: v for k, v in self.data.items() if k not in NOT_HASHED})
-        before, behind = self.around or _around_seed(self.data)
-        return f"{before}{json.dumps(self.data['seed'])}{behind}"
+    def _own_around(self) -> Around:
+        return _around_seed(self.data)
 
     def to_json(self) -> str:
         """Return canonical JSON: sorted keys, no spaces, ASCII."""
@@ -64,12 +70,10 @@ class RunSpec:
         fingerprint: of the built modules; what of it concerns this run counts, so that a result is
         never taken from older code, and stays when other code changes.
         """
-        used = of_types(fingerprint, self._types)
-        return hashlib.sha256(f"{self._hashed}\n{used}".encode()).hexdigest()[:HASH_DIGITS]
-
-    @cached_property
-    def _types(self) -> frozenset[str]:
-        return frozenset(types_in({k: v for k, v in self.data.items() if k not in TYPELESS}))
+        before, behind, types = self.around or self._own_around
+        used = of_types(fingerprint, types)
+        text = f"{before}{json.dumps(self.data.get('seed'))}{behind}\n{used}"
+        return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
@@ -93,16 +97,17 @@ def _canonical(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _around_seed(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what stands before and behind the seed in the canonical JSON that is hashed.
+def _around_seed(data: Mapping[str, Any]) -> Around:
+    """Return what a run's hash is made of beside its seed.
 
     It is the same for all seeds of a setting, and most of the time that a hash takes.
     """
+    types = frozenset(types_in({k: v for k, v in data.items() if k not in TYPELESS}))
     kept = {key: value for key, value in data.items() if key not in NOT_HASHED}
     before = _canonical({key: value for key, value in kept.items() if key < "seed"})[:-1]
     behind = _canonical({key: value for key, value in kept.items() if key > "seed"})[1:]
     comma = "," if len(before) > 1 else ""
-    return f'{before}{comma}"seed":', behind if behind == "}" else f",{behind}"
+    return Around(f'{before}{comma}"seed":', behind if behind == "}" else f",{behind}", types)
 
 
 def read_seeds(text: str) -> range | None:

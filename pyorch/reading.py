@@ -46,6 +46,15 @@ def is_file(path: str | os.PathLike[str]) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises on names that are too long)
 
 
+def is_text(text: str) -> bool:
+    """Whether what came from a command line is UTF-8: Python keeps other bytes as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Whether there is a folder of that name; a name that no folder can have is that of none."""
     return os.path.isdir(path)  # noqa: PTH112 (Path.is_dir raises on names that are too long)
@@ -167,23 +176,22 @@ def _refuse_excess(document: Any, label: str) -> None:
         raise UserError([Problem(f"{label}: {place}" if place else label, what)])
 
 
-def excesses(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield (place, what is wrong) of what is nested too deeply, and of numbers too large."""
-    waiting: list[tuple[str, int, Any]] = [("", 0, document)]
-    while waiting:
-        place, depth, value = waiting.pop()
-        if isinstance(value, dict | list):
-            if depth >= MAX_DEPTH:
-                yield place.partition(".")[0], _TOO_DEEP
-                return
-            inside = value.items() if isinstance(value, dict) else enumerate(value)
-            waiting += [
-                (f"{place}.{key}" if place else str(key), depth + 1, part)
-                for key, part in inside
-                if isinstance(part, dict | list | int)
-            ]
-        elif isinstance(value, int) and abs(value) > MAX_INTEGER:
-            yield place, "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield (place, what is wrong) of what is nested too deeply, and of numbers too large.
+
+    place: of the document in a larger one.
+    """
+    if isinstance(document, int) and abs(document) > MAX_INTEGER:
+        where = ".".join(map(str, place))
+        yield where, "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+    if not isinstance(document, dict | list):
+        return
+    if len(place) >= MAX_DEPTH:
+        yield str(place[0]), _TOO_DEEP
+        return
+    for key, part in document.items() if isinstance(document, dict) else enumerate(document):
+        if isinstance(part, dict | list) or (isinstance(part, int) and abs(part) > MAX_INTEGER):
+            yield from excesses(part, (*place, key))
 
 
 def csv_rows(file: Path, label: str) -> list[tuple[int, list[str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pyorch.config.traffic import MAX_FLOWS
 from pyorch.errors import UserError
 from pyorch.metrics import parse_quantity
 from pyorch.plan import MAX_RUNS, RunSpec, expand, read_seeds
+from pyorch.reading import excesses
 from tests.strategies import MINIMAL, complaints, load, write
 
 POISSON = MINIMAL + '[[traffic]]\nkind = "poisson"\nworkload = "sizes.csv"\nload = 0.5\n'
@@ -209,6 +211,28 @@ def test_names_that_cannot_be(tmp_path: Path) -> None:
     for overrides in ("a=1", [1], 5):
         with pytest.raises(UserError, match="list of texts"):
             load_experiment("x", overrides, paths=paths)  # type: ignore[arg-type]
+
+
+def test_an_override_that_is_not_text(tmp_path: Path) -> None:
+    """Bytes of a command line that are not UTF-8 reach nothing that could stumble over them."""
+    assert complaints(tmp_path, MINIMAL, "metric.0.table=\udcff") == [
+        "--set metric.0.table=\\udcff: is not UTF-8"
+    ]
+
+
+def test_what_lies_deep_below_a_long_name_costs_little_memory(tmp_path: Path) -> None:
+    """The place of a value is spelled only when something is wrong with it."""
+    name = "n" * 100_000
+    whole = {name: [[number] for number in range(20_000)]}
+    tracemalloc.start()
+    assert list(excesses(whole)) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+    whole[name][7] = [2**64]
+    assert list(excesses(whole)) == [
+        (f"{name}.7.0", "the number is out of range, -(2^64 - 1) to 2^64 - 1")
+    ]
 
 
 def test_names_beyond_what_the_file_system_takes(

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import tempfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,17 @@ THREE = """
 [variants."C, wide"]
 "buffer.alpha" = 0.125
 """
+
+
+def test_the_runs_of_a_setting_share_what_is_hashed(tmp_path: Path) -> None:
+    """100,000 seeds of a large network fit into memory: hashing keeps nothing in each run."""
+    found = specs(tmp_path, MINIMAL, seeds="1000")
+    found[0].hash("f")
+    tracemalloc.start()
+    assert len({run.hash("f") for run in found}) == 1000
+    left = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert left < 100_000
 
 
 def test_only_some_variants(tmp_path: Path) -> None:

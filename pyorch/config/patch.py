@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from pyorch.config.findings import Path
 from pyorch.errors import Problem
-from pyorch.reading import MAX_DEPTH, parse_toml_value
+from pyorch.reading import MAX_DEPTH, is_text, parse_toml_value
 from pyorch.units import whole
 
 #: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
@@ -171,6 +171,8 @@ class _OverrideError(ValueError):
 
 def _parse_override(text: str) -> Override:
     """Read one option. Raises ValueError for people."""
+    if not is_text(text):
+        raise ValueError("is not UTF-8")
     key, equals, value = text.partition("=")
     if not equals or not value.strip():
         raise _OverrideError("not of the form key=value", "buffer.alpha=0.125")
