@@ -26,7 +26,12 @@ from pyorch.paths import Paths, default_paths
 #: Kinds of schemes, as the option spells them, and the folders with their files.
 KINDS = {
     kind: kind.replace("-", "_")
-    for kind in ("flow-control", "congestion-control", "int-congestion-control")
+    for kind in (
+        "flow-control",
+        "congestion-control",
+        "int-congestion-control",
+        "buffer-policy",
+    )
 }
 #: Template -> where it goes in the module.
 FILES = {
@@ -40,6 +45,8 @@ FILES = {
 }
 TEMPLATES = Path(__file__).parent / "newscheme"
 LONGEST_NAME = 32
+#: A study that every new scheme of a kind joins.
+COMPARING = {"flow-control": "gfc/two-to-one", "buffer-policy": "dsh/burst"}
 #: First MAC control opcode that new schemes have, and how many there are.
 FIRST_OPCODE, OPCODES = 0x0E00, 0x100
 
@@ -121,8 +128,8 @@ def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
     print("    invoke build")
     print(f"    invoke schemes {name}")
     print(f"    invoke experiment {name}/two-to-one")
-    if kind == "flow-control":
-        print("    invoke experiment gfc/two-to-one    # and every study that compares, has it too")
+    if kind in COMPARING:
+        print(f"    invoke experiment {COMPARING[kind]}    # every study that compares, has it too")
     print(f"    invoke test --quick -k {name}")
     return OK
 

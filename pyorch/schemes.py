@@ -114,6 +114,7 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
             "agents": 'agents = ["{}"] on switches, host_agents = ["{}"] on hosts',
             "forwarding": 'forwarding = "{}"',
             "congestion_control": 'congestion_control = "{}"',
+            "buffer_policy": 'buffer_policy = "{}"',
         }[key]
         found = types.schemes(interface)
         entries += [
@@ -323,6 +324,7 @@ _HEADINGS = {
     "agents": "agents: of a whole switch or host",
     "forwarding": "forwarding policies: of a switch, among equally short ways",
     "congestion_control": "congestion controls: end to end, of every queue pair",
+    "buffer_policy": "buffer policies: of every node, who gets its packet buffer",
     "sections": "sections that every experiment has",
     "topology": "topologies",
     "traffic": "kinds of traffic",

@@ -43,6 +43,7 @@ _TINY: dict[str, Any] = {
     "agents": [],
     "host_agents": [],
     "forwarding": "ns3::lossless::Ecmp",
+    "buffer_policy": "ns3::lossless::SharedBuffer",
     "nodes": [],
     "routes": [],
     "congestion_control": "",

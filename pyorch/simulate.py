@@ -161,6 +161,7 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
     for type_id in data["host_agents"]:
         simulation.AddHostAgent(type_id)
     simulation.SetForwarding(data["forwarding"])
+    simulation.SetBufferPolicy(data["buffer_policy"])
     simulation.SetCongestionControl(data["congestion_control"])
     simulation.SetAllowLoss(data["run"]["allow_loss"])
     done = data["run"]["stop_when_done"]

@@ -38,18 +38,21 @@ def kind(name: str, parent: str, *attributes: AttributeInfo, abstract: bool = Fa
     )
 
 
-BUFFER = (
+BUFFER_POLICY = (
     size("Size", 16_000_000, 1),
     size("LossyPool", 1_000_000),
     attribute("LosslessClasses", "Uinteger", "8", "uint32_t 0:255"),
+    attribute("LossyAlpha", "Double", "1", "double 0.000976562:1024"),
+)
+BUFFER = (
     size("Private", 0),
     size("Headroom", 0),
+    attribute("HeadroomRatio", "Double", "1", "double 1:1024"),
     attribute("Threshold", "Enum", "Dynamic", "Dynamic|Static"),
     attribute("Alpha", "Double", "0.125", "double 0.000976562:1024"),
     size("XonOffset", 3000),
     size("Xoff", 80_000, 1),
     size("Xon", 77_000),
-    attribute("LossyAlpha", "Double", "1", "double 0.000976562:1024"),
 )
 PORT = (
     size("Overhead", 20),
@@ -69,7 +72,9 @@ SCHEMA = (
         attribute("DecrementTtl", "Boolean", "true", "bool"),
         attribute("Latency", "Time", "+0ps", "Time +0ps:+9.22337e+18ps"),
     ),
-    kind("lossless::SharedBuffer", "ns3::Object", *BUFFER),
+    kind("lossless::BufferPolicy", "ns3::Object", *BUFFER_POLICY, abstract=True),
+    kind("lossless::SharedBuffer", "ns3::lossless::BufferPolicy", *BUFFER),
+    kind("later::NeverSeenPolicy", "ns3::lossless::BufferPolicy", size("Quota", 1)),
     kind("rdma::QueuePair", "ns3::Object", size("PayloadSize", 1000, 1), size("HeaderSize", 48)),
     kind("lossless::Pfc", FLOW_CONTROL, attribute("Mode", "Enum", "Timer", "OnOff|Timer")),
     kind("gfc::ConceptualGfc", FLOW_CONTROL, size("Bm", 100_000, 1), size("B0", 50_000)),

@@ -150,22 +150,22 @@ dst = "h2"
         (
             "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, "
             "question, source, compare, run, "
-            "topology, flow_control, agents, host_agents, forwarding, congestion_control, node, "
-            "route, "
-            "traffic, fault, "
+            "topology, flow_control, agents, host_agents, forwarding, congestion_control, "
+            "buffer_policy, node, route, traffic, fault, "
             "scenarios, variants, sweep, trace, "
-            "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
-            "never-seen-before, dcqcn\n    hint: did you mean 'title'?"
+            "metric, figure, expect, port, switch, buffer, never-seen-policy, "
+            "queue_pair, pfc, conceptual-gfc, never-seen-before, dcqcn\n"
+            "    hint: did you mean 'title'?"
         ),
         (
             "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, "
             "question, source, compare, run, "
-            "topology, flow_control, agents, host_agents, forwarding, congestion_control, node, "
-            "route, "
-            "traffic, fault, "
+            "topology, flow_control, agents, host_agents, forwarding, congestion_control, "
+            "buffer_policy, node, route, traffic, fault, "
             "scenarios, variants, sweep, trace, "
-            "metric, figure, expect, port, switch, buffer, queue_pair, pfc, conceptual-gfc, "
-            "never-seen-before, dcqcn\n    hint: did you mean 'buffer'?"
+            "metric, figure, expect, port, switch, buffer, never-seen-policy, "
+            "queue_pair, pfc, conceptual-gfc, never-seen-before, dcqcn\n"
+            "    hint: did you mean 'buffer'?"
         ),
         "experiments/x.toml: run.duration: '1' lacks its unit: a time is written like \"25us\"",
         (
@@ -301,6 +301,61 @@ def test_a_buffer_at_its_bounds_is_accepted(tmp_path: Path, lines: str) -> None:
     assert load(tmp_path, MINIMAL + lines).points
 
 
+def test_a_buffer_policy_is_chosen_by_name(tmp_path: Path) -> None:
+    """It has a section of its own, and takes from [buffer] what every policy has."""
+    sections = '[buffer]\nsize = "2MB"\nlossy_pool = "1MB"\nalpha = 1\n'
+    sections += '[never-seen-policy]\nlossy_pool = "3MB"\nquota = "5KB"\n'
+    for name in ("never-seen-policy", "ns3::later::NeverSeenPolicy"):
+        (point,) = load(tmp_path, f'buffer_policy = "{name}"\n{MINIMAL}{sections}').points
+        assert point.data["buffer_policy"] == "ns3::later::NeverSeenPolicy"
+        assert point.data["attributes"] == {
+            "ns3::later::NeverSeenPolicy": {
+                "LossyPool": "3000000",
+                "Quota": "5000",
+                "Size": "2000000",
+            }
+        }
+    entry = '[[node]]\nnames = "s0"\nbuffer = { size = "9MB", alpha = 2 }\n'
+    (point,) = load(tmp_path, f'buffer_policy = "never-seen-policy"\n{MINIMAL}{entry}').points
+    (node,) = point.data["nodes"]
+    assert node["attributes"] == {"ns3::later::NeverSeenPolicy": {"Size": "9000000"}}
+
+
+def test_the_default_buffer_policy_need_not_be_named(tmp_path: Path) -> None:
+    """A run is the same whether the file says it or not; another's section changes nothing."""
+    plain = load(tmp_path, f'{MINIMAL}[buffer]\nsize = "2MB"').points[0].data
+    for name in ("buffer", "shared-buffer", "ns3::lossless::SharedBuffer"):
+        text = f'buffer_policy = "{name}"\n{MINIMAL}[buffer]\nsize = "2MB"\n'
+        text += '[never-seen-policy]\nquota = "5KB"'
+        assert load(tmp_path, text).points[0].data == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('buffer_policy = "never-seen-polisy"', "did you mean 'never-seen-policy'"),
+        ('buffer_policy = "pfc"', "allowed: buffer, never-seen-policy"),
+        ("buffer_policy = 3", "one name, or none"),
+        ('buffer_policy = ["buffer"]', "one name, or none"),
+    ],
+)
+def test_a_buffer_policy_must_be_one(tmp_path: Path, line: str, told: str) -> None:
+    """A misspelt one, and what is none."""
+    (problem,) = complaints(tmp_path, f"{line}\n{MINIMAL}")
+    assert told in problem
+
+
+def test_over_subscribed_headroom_needs_allow_loss(tmp_path: Path) -> None:
+    """A pool keeps no bound; with loss allowed less of the buffer is committed."""
+    tight = '[buffer]\nsize = "1030KB"\nheadroom_ratio = 2\n'  # four headrooms of 9608 B
+    (problem,) = complaints(tmp_path, MINIMAL + tight)
+    assert "2 times over-subscribed can lose frames" in problem
+    lossy = MINIMAL.replace("[run]", "[run]\nallow_loss = true")
+    assert load(tmp_path, lossy + tight).points
+    (problem,) = complaints(tmp_path, lossy + tight.replace("= 2", "= 1"))
+    assert "over-committed" in problem
+
+
 def test_loss_can_be_allowed(tmp_path: Path) -> None:
     """allow_loss accepts headroom below eta'."""
     text = MINIMAL.replace("[run]", "[run]\nallow_loss = true") + '[buffer]\nheadroom = "1KB"'
@@ -431,9 +486,9 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[sweep]\n"buffer.alhpa" = [1, 2]',
             (
                 "experiments/x.toml: sweep.buffer.alhpa: unknown key 'alhpa'\n    allowed: size, "
-                "lossy_pool, lossless_classes, private, headroom, threshold, alpha, "
-                "xon_offset, xoff, "
-                "xon, lossy_alpha\n    hint: did you mean 'alpha'?"
+                "lossy_pool, lossless_classes, lossy_alpha, private, headroom, headroom_ratio, "
+                "threshold, alpha, xon_offset, xoff, "
+                "xon\n    hint: did you mean 'alpha'?"
             ),
         ),
         (

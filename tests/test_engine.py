@@ -90,6 +90,7 @@ def make_spec(seed: int, do: str) -> RunSpec:
         "nodes": [],
         "routes": [],
         "forwarding": "ns3::lossless::Ecmp",
+        "buffer_policy": "ns3::lossless::SharedBuffer",
         "congestion_control": "",
         "traffic": [],
         "faults": [],

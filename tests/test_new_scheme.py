@@ -134,6 +134,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ["new-scheme", "early-pause", "--folder", str(home)],
         ["new-scheme", "round-trip", "--folder", str(home), "--kind", "congestion-control"],
         ["new-scheme", "busy-hop", "--folder", str(home), "--kind", "int-congestion-control"],
+        ["new-scheme", "fair-share", "--folder", str(home), "--kind", "buffer-policy"],
     ):
         done = invoke(environment, *words)
         assert done.returncode == 0, done.stderr
@@ -152,8 +153,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     """Only the new modules are compiled, and their suites pass."""
     folder = made.build.folder.parent
-    assert folder.name.startswith("release-with-busy-hop-early-pause-link-pause-round-trip-")
-    assert made.build.modules[-4:] == ["busy-hop", "early-pause", "link-pause", "round-trip"]
+    names = ["busy-hop", "early-pause", "fair-share", "link-pause", "round-trip"]
+    assert folder.name.startswith(f"release-with-{'-'.join(names)}-")
+    assert made.build.modules[-5:] == names
     log = (folder / "build.log").read_text()
     assert "warning:" not in log
     assert "lossless-pfc" not in log, "the project's own modules are there already"
@@ -161,6 +163,7 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     assert suites == [
         "busy-hop-int-congestion-control",
         "early-pause-flow-control",
+        "fair-share-buffer-policy",
         "link-pause-flow-control",
         "round-trip-congestion-control",
     ]
@@ -213,6 +216,8 @@ def test_they_join_comparisons(made: Made, monkeypatch: pytest.MonkeyPatch) -> N
     assert end_to_end.variants[-1] == "RoundTrip"
     assert "BusyHop" in end_to_end.variants
     assert "EarlyPause" not in end_to_end.variants
+    buffers = load_experiment("dsh/burst", paths=PATHS)
+    assert buffers.variants[-1] == "FairShare"
     assert load_experiment("gfc/theorem", paths=PATHS).variants[-1] == "tau = 50 us"
 
 
@@ -250,6 +255,24 @@ def test_they_run_in_two_to_one(made: Made) -> None:
     own = made.invoke("experiment", "early-pause/two-to-one", "--jobs", "1")
     assert own.returncode == 0, own.stdout + own.stderr
     assert "round-trip/two-to-one" in made.invoke("list").stdout
+
+
+@pytest.mark.cpp
+def test_a_buffer_policy_runs(made: Made) -> None:
+    """With no other file touched its study agrees, and it stands beside others in a comparison."""
+    own = made.invoke("experiment", "fair-share/two-to-one", "--jobs", "1")
+    assert own.returncode == 0, own.stdout + own.stderr
+    assert "differs" not in own.stdout
+    words = ("dsh/collateral", "--jobs", "1", "--set", "fair-share.share=0.01")
+    beside = made.invoke("experiment", *words)
+    assert beside.returncode == 0, beside.stdout + beside.stderr
+    report = re.search(r"^report: (.*)/index.html$", beside.stdout, re.MULTILINE)
+    assert report
+    runs = pd.read_parquet(Path(report[1]).parent / "runs.parquet").set_index("variant")
+    # 1 % of the shared buffer is less than what T leaves under static headroom
+    assert runs.loc["FairShare", "victim"] < runs.loc["DSH", "victim"] / 1.2
+    misspelt = made.invoke("experiment", "dsh/burst", "--set", "buffer_policy=fair-shar")
+    assert "did you mean 'fair-share'" in misspelt.stdout + misspelt.stderr
 
 
 @pytest.mark.cpp

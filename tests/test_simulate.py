@@ -169,6 +169,7 @@ def make_spec(**changes: Any) -> RunSpec:
         ],
         "routes": [{"switch": "s0", "dst": "h1", "next": "h0", "at_ps": 7, "until_ps": -1}],
         "forwarding": "ns3::f::Policy",
+        "buffer_policy": "ns3::b::Policy",
         "congestion_control": "ns3::c::Control",
         "traffic": [],
         "faults": [
@@ -213,6 +214,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("AddAgent", "ns3::a::Agent"),
         ("AddHostAgent", "ns3::a::NicAgent"),
         ("SetForwarding", "ns3::f::Policy"),
+        ("SetBufferPolicy", "ns3::b::Policy"),
         ("SetCongestionControl", "ns3::c::Control"),
         ("SetAllowLoss", True),
         ("SetStopWhenDone", False, False),

@@ -49,6 +49,7 @@ def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
         "nodes": [],
         "routes": [],
         "forwarding": "ns3::lossless::Ecmp",
+        "buffer_policy": "ns3::lossless::SharedBuffer",
         "congestion_control": "",
         "traffic": [],
         "faults": [],

@@ -94,6 +94,7 @@ INTERFACES = {
     "host_agents": "ns3::lossless::SwitchAgent",
     "forwarding": "ns3::lossless::ForwardingPolicy",
     "congestion_control": "ns3::rdma::CongestionControl",
+    "buffer_policy": "ns3::lossless::BufferPolicy",
 }
 
 #: Sets of parameters by section and name, each {key: value as an experiment file writes it}.
@@ -103,7 +104,11 @@ PRESET = "parameters"
 
 
 #: What a run has where a file chooses none.
-DEFAULTS = {"forwarding": "ns3::lossless::Ecmp", "congestion_control": ""}
+DEFAULTS = {
+    "forwarding": "ns3::lossless::Ecmp",
+    "congestion_control": "",
+    "buffer_policy": "ns3::lossless::SharedBuffer",
+}
 
 
 def kebab_case(name: str) -> str:
@@ -185,6 +190,12 @@ class Catalogue:
     def is_scheme(self, info: TypeInfo) -> bool:
         """Whether a type is a scheme that a run may or may not use."""
         return any(self.derives(info, interface) for interface in INTERFACES.values())
+
+    def policy_attributes(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return those values of [buffer] that belong to every buffer policy."""
+        interface = self.by_name.get(INTERFACES["buffer_policy"])
+        of_all = [one.name for one in interface.attributes] if interface else []
+        return {name: value for name, value in values.items() if name in of_all}
 
     def attributes(self, info: TypeInfo) -> dict[str, AttributeInfo]:
         """Attributes of a type, inherited ones too, by key."""

@@ -106,9 +106,14 @@ def check_buffer(
     if not lossless:
         return
     run = frames(types, attributes)
+    ratio = number(buffer.get("HeadroomRatio", "1"))
+    if ratio > 1 and not allow_loss:
+        what = f"headroom {ratio:g} times over-subscribed can lose frames when many queues pause"
+        hint = "leave it out, or set run.allow_loss = true"
+        findings.add(("buffer", "headroom_ratio"), what, "1", hint)
     if sizes["Headroom"] and not allow_loss:
         _check_headroom(run, sizes["Headroom"], network, findings)
-    _check_commitment(run, sizes, lossless, network, findings)
+    _check_commitment(run, sizes, lossless, ratio, network, findings)
 
 
 def _check_headroom(run: Frames, headroom: int, network: Topology, findings: Findings) -> None:
@@ -139,12 +144,17 @@ def _formula(run: Frames) -> str:
 
 
 def _check_commitment(
-    run: Frames, sizes: Mapping[str, int], lossless: int, network: Topology, findings: Findings
+    run: Frames,
+    sizes: Mapping[str, int],
+    lossless: int,
+    ratio: float,
+    network: Topology,
+    findings: Findings,
 ) -> None:
     """Private parts, headroom and the lossy pool must fit into the buffer of every switch."""
     links = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
     # Python's integers: a fast link of days needs more than 2^63 B
-    headroom = [sizes["Headroom"] or run.eta_prime(*link) for link in links]
+    headroom = [int((sizes["Headroom"] or run.eta_prime(*link)) // ratio) for link in links]
     per_switch = [0] * len(network.names)
     for ends in (network.a.tolist(), network.b.tolist()):
         for end, size in zip(ends, headroom, strict=True):

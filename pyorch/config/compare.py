@@ -1,8 +1,8 @@
 """Comparisons that grow: a module may add its schemes as variants to studies that compare.
 
-A study says `compare = "flow_control"`, `"forwarding"`, `"congestion_control"`, or a list of them;
-a module's comparison.toml has [variants.NAME], patches as in a study. Those that choose a scheme
-under such a key join the study.
+A study says `compare = "flow_control"`, another of COMPARED, or a list of them; a module's
+comparison.toml has [variants.NAME], patches as in a study. Those that choose a scheme under such a
+key join the study.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 #: The key of a study that says what it compares.
 COMPARE = "compare"
 #: What a study may compare.
-COMPARED = ("flow_control", "forwarding", "congestion_control")
+COMPARED = ("buffer_policy", "flow_control", "forwarding", "congestion_control")
 _SHAPE = (
-    '[variants.NAME] with flow_control = ["..."], forwarding = "..." or congestion_control = "..."'
+    "[variants.NAME] that chooses a flow_control, forwarding, congestion_control or buffer_policy"
 )
 
 

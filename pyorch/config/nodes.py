@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyorch.config.attributes import INTERFACES, Catalogue, TypeInfo, resolve_section
+from pyorch.config.attributes import DEFAULTS, INTERFACES, Catalogue, TypeInfo, resolve_section
 from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology
 from pyorch.errors import suggest
@@ -29,7 +29,8 @@ def resolve_nodes(
 
     A form is {"nodes": names in the network's order, "attributes": {TypeId: {attribute: value in
     ns-3's spelling}}}, without the sections of schemes that the run does not use. schemes: the
-    TypeIds of the run's flow controls and agents. Without types only the names are checked.
+    TypeIds of the run's flow controls, agents and buffer policy. Without types only the names are
+    checked.
     """
     forms = []
     for number, entry in enumerate(entries):
@@ -48,7 +49,10 @@ def resolve_nodes(
                 continue
             values = resolve_section(types, info, data, findings, (*path, key))
             if _fits(info, names, network, types, schemes, findings, (*path, key)) and values:
-                attributes[info.name] = values
+                attributes[info.name] = attributes.get(info.name, {}) | values
+            elif info.name == DEFAULTS["buffer_policy"] and types.policy_attributes(values):
+                own = attributes.setdefault(schemes["buffer_policy"], {})
+                own |= types.policy_attributes(values) | own
         if attributes:
             forms.append({"nodes": names, "attributes": dict(sorted(attributes.items()))})
     return forms
@@ -85,6 +89,8 @@ def _fits(
         what = "belongs to flows, not to a node"
         findings.add(path, what, "switch, host, buffer, port and the schemes of a node")
         return False
+    if types.derives(info, INTERFACES["buffer_policy"]):
+        return bool(info.name == schemes["buffer_policy"])  # of every node
     if types.derives(info, INTERFACES["forwarding"]):
         if info.name != schemes["forwarding"]:
             return False  # checked, but this run does not use it

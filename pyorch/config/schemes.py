@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from pyorch.config.attributes import DEFAULTS
 from pyorch.config.checks import (
     DEFAULT_HEADER,
     DEFAULT_OVERHEAD,
@@ -89,6 +90,7 @@ class SchemeFile(Table):
     host_agents: list[str] = Field(default=[])
     forwarding: str | None = None
     congestion_control: str | None = None
+    buffer_policy: str | None = None
     values: dict[str, Value] = Field(default={})
 
 
@@ -160,9 +162,7 @@ def load_scheme(file: Path, findings: Findings, above: tuple[Path, ...] = ()) ->
         _join(chosen, scheme.chosen)
         values |= scheme.values
     own: dict[str, Any] = {key: getattr(table, key) for key in CHAINS}
-    for key in ("forwarding", "congestion_control"):
-        if getattr(table, key) is not None:
-            own[key] = getattr(table, key)
+    own |= {key: getattr(table, key) for key in DEFAULTS if getattr(table, key) is not None}
     _join(chosen, own)
     return Scheme(table.name, table.about, file.name, chosen, values | table.values)
 

@@ -10,7 +10,14 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from pyorch.config import topology, traffic
-from pyorch.config.attributes import DEFAULTS, INTERFACES, Catalogue, resolve_section, spell
+from pyorch.config.attributes import (
+    DEFAULTS,
+    INTERFACES,
+    Catalogue,
+    kebab_case,
+    resolve_section,
+    spell,
+)
 from pyorch.config.checks import check_buffer, frames, telemetry_bytes
 from pyorch.config.experiment import (
     FAULTS,
@@ -81,7 +88,10 @@ class Resolver:
         entries = self._entries(document, run, attributes, schemes, network, findings)
         if run is None:
             return None
-        if self.types and len(findings.problems) == before:
+        is_default = (
+            schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
+        )  # others check themselves
+        if self.types and is_default and len(findings.problems) == before:
             check_buffer(self.types, attributes, network.network, run.allow_loss, findings)
         data = {
             "schema": SCHEMA,
@@ -135,7 +145,9 @@ class Resolver:
         if self.types is None:
             return name
         known = self.types.schemes(INTERFACES[key])
-        info = known.get(name) or next((t for t in known.values() if t.name == name), None)
+        spellings = {kebab_case(t.name.split("::")[-1]): t for t in known.values()}
+        spellings |= {t.name: t for t in known.values()} | known
+        info = spellings.get(name)
         if info is None:
             hint = suggest(name, known) or "a scheme is a class of a module in ns3-modules/"
             allowed = ", ".join(known) or f"no built module has a class for {key}"
@@ -152,15 +164,18 @@ class Resolver:
         of_ports_and_nodes = ("flow_control", "agents", "host_agents")
         used = {name for key in of_ports_and_nodes for name in schemes[key]}
         used.update(schemes[key] for key in DEFAULTS)
-        attributes = {}
+        attributes: dict[str, dict[str, str]] = {}
         for key, data in document.items():
             info = None if key in KEYS else self.types.find(key)
             if info is None:
                 continue
             values = resolve_section(self.types, info, data, findings, (key,))
             if values and (info.name in used or not self.types.is_scheme(info)):
-                attributes[info.name] = values
-        return dict(sorted(attributes.items()))
+                attributes[info.name] = attributes.get(info.name, {}) | values
+            elif info.name == DEFAULTS["buffer_policy"] and self.types.policy_attributes(values):
+                own = attributes.setdefault(schemes["buffer_policy"], {})
+                own |= self.types.policy_attributes(values) | own
+        return {name: dict(sorted(attributes[name].items())) for name in sorted(attributes)}
 
     def network(self, data: object, findings: Findings) -> topology.ResolvedTopology | None:
         """Resolve [topology]; most settings of a sweep share one."""

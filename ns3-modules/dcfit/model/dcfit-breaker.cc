@@ -107,23 +107,24 @@ Breaker::GetLossyClass() const
 bool
 Breaker::IsOff(uint16_t ingress, uint8_t cls, int64_t leaving) const
 {
-    const lossless::SharedBuffer& buffer = m_node->GetBuffer();
+    const lossless::BufferPolicy& buffer = m_node->GetBuffer();
     const auto& usage = buffer.GetUsage(ingress, cls);
     if (!usage.off || leaving == 0)
     {
         return usage.off;
     }
     // As if what was sent another way had gone.
-    const auto rest = buffer.Shrink(usage, std::max<int64_t>(0, usage.Total() - leaving));
-    int64_t pool = rest.shared - usage.shared;
+    std::vector<lossless::BufferPolicy::Rest> rests;
     for (uint8_t other = 0; other < N_CLASSES; ++other)
     {
         for (uint16_t port = 0; buffer.IsLossless(other) && port < m_node->GetNPorts(); ++port)
         {
-            pool += buffer.GetUsage(port, other).shared;
+            const bool own = port == ingress && other == cls;
+            const int64_t held = buffer.GetUsage(port, other).Total();
+            rests.push_back({port, other, own ? std::max<int64_t>(0, held - leaving) : held});
         }
     }
-    return buffer.StaysOff(rest, pool);
+    return buffer.StaysOff(ingress, cls, rests);
 }
 
 bool

@@ -294,9 +294,8 @@ Dcfit::StaysOff(uint16_t ingress, uint8_t cls, const Message& message)
         return true;
     }
     const lossless::FeedMap& feeds = *m_node->GetFeeds();
-    const lossless::SharedBuffer& buffer = m_node->GetBuffer();
-    int64_t pool = 0;
-    lossless::SharedBuffer::Usage left;
+    const lossless::BufferPolicy& buffer = m_node->GetBuffer();
+    std::vector<lossless::BufferPolicy::Rest> rests;
     for (uint8_t other = 0; other < N_CLASSES; ++other)
     {
         for (uint16_t port = 0; buffer.IsLossless(other) && port < m_node->GetNPorts(); ++port)
@@ -308,15 +307,10 @@ Dcfit::StaysOff(uint16_t ingress, uint8_t cls, const Message& message)
                 const bool waits = state.known && state.info.HasEpisodeOf(message);
                 rest += waits ? feeds.GetBytes(egress, port, other) : 0;
             }
-            const auto usage = buffer.Shrink(buffer.GetUsage(port, other), rest);
-            pool += usage.shared;
-            if (port == ingress && other == cls)
-            {
-                left = usage;
-            }
+            rests.push_back({port, other, rest});
         }
     }
-    return buffer.StaysOff(left, pool);
+    return buffer.StaysOff(ingress, cls, rests);
 }
 
 uint16_t

@@ -198,6 +198,18 @@ Fabric::IsHashed() const
 }
 
 void
+Fabric::SetBufferPolicy(const std::string& type)
+{
+    RequireOpen("SetBufferPolicy");
+    RequireType<BufferPolicy>(type, "a buffer policy");
+    if (!m_nodes.empty())
+    {
+        RefuseNow("SetBufferPolicy came after a node: choose the policy before the nodes");
+    }
+    m_bufferPolicy = type;
+}
+
+void
 Fabric::SetDeadlockTest(Time period, bool stop)
 {
     RequireOpen("SetDeadlockTest");
@@ -222,7 +234,7 @@ Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
 {
     RequireOpen("a node");
     node->SetIdentity(static_cast<uint32_t>(m_nodes.size()), name);
-    node->SetBuffer(Make<SharedBuffer>("ns3::lossless::SharedBuffer"));
+    node->SetBuffer(Make<BufferPolicy>(m_bufferPolicy));
     node->SetFabric(&m_recorder, &m_routes);
     m_nodes.push_back(node);
     m_routes.AddNode(isSwitch);
@@ -1042,9 +1054,6 @@ void
 Fabric::Report(Summary& summary) const
 {
     RequireBuilt("Report");
-    double& peak = summary["peak_buffer_bytes"];
-    double& headroom = summary["peak_headroom_bytes"];
-    double& queue = summary["peak_queue_bytes"];
     double& sufficient = summary["sufficient_headroom_bytes"];
     double& published = summary["published_headroom_bytes"];
     ReportDeadlock(summary);
@@ -1059,9 +1068,7 @@ Fabric::Report(Summary& summary) const
             summary[std::string("dropped_") + CAUSE_KEYS[cause] + "_frames"] +=
                 static_cast<double>(counters.byCause[cause]);
         }
-        peak = std::max(peak, static_cast<double>(node->GetBuffer().GetPeak()));
-        queue = std::max(queue, static_cast<double>(node->GetBuffer().GetPeakQueue()));
-        headroom = std::max(headroom, static_cast<double>(node->GetBuffer().GetPeakHeadroom()));
+        node->GetBuffer().Report(summary);
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             const Port& port = node->GetPort(index);

@@ -30,7 +30,8 @@ namespace lossless
  * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before
  * and after a run.
  *
- * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent, SetForwarding; AddSwitch, AddHost,
+ * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent, SetForwarding,
+ * SetBufferPolicy; AddSwitch, AddHost,
  * AddLink, FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
  *
  * What is called with something that does not exist throws std::invalid_argument, what comes too
@@ -92,6 +93,12 @@ class Fabric : public Object
      * @return true with ECMP.
      */
     bool IsHashed() const;
+    /**
+     * @brief Say who shares out the buffer of every node; SharedBuffer unless called.
+     *
+     * @param type TypeId name of a BufferPolicy.
+     */
+    void SetBufferPolicy(const std::string& type);
     /**
      * @brief Let frames of lossless classes be lost, and headroom be less than eta'.
      *
@@ -302,23 +309,24 @@ class Fabric : public Object
     void FillDeadlockTables();
     void ReportDeadlock(Summary& summary) const;
 
-    std::map<std::string, ObjectFactory> m_factories; //!< by TypeId name
-    std::vector<std::string> m_flowControls;          //!< chain of every port
-    std::vector<std::string> m_agents;                //!< of every switch
-    std::vector<std::string> m_hostAgents;            //!< of every host
-    std::string m_forwarding{"ns3::lossless::Ecmp"};  //!< policy of every switch
-    std::vector<Ptr<FabricNode>> m_nodes;             //!< all
-    std::vector<Switch*> m_switches;                  //!< those of them that forward
-    std::vector<Link> m_links;                        //!< all
-    std::vector<uint32_t> m_downAtStart;              //!< links
-    Routes m_routes;                                  //!< the ways
-    Recorder m_recorder;                              //!< traces
-    bool m_allowLoss{false};                          //!< lossless frames may be lost
-    std::unique_ptr<DeadlockOracle> m_oracle;         //!< made by Build
-    ReusableEvent<Fabric> m_testDeadlock;             //!< TestDeadlock
-    int64_t m_deadlockPeriod{0};                      //!< between two looks (ps); 0: none
-    bool m_stopOnDeadlock{false};                     //!< stop when one is seen
-    bool m_traceDeadlocks{false};                     //!< make their tables
+    std::map<std::string, ObjectFactory> m_factories;          //!< by TypeId name
+    std::vector<std::string> m_flowControls;                   //!< chain of every port
+    std::vector<std::string> m_agents;                         //!< of every switch
+    std::vector<std::string> m_hostAgents;                     //!< of every host
+    std::string m_forwarding{"ns3::lossless::Ecmp"};           //!< policy of every switch
+    std::string m_bufferPolicy{"ns3::lossless::SharedBuffer"}; //!< of every node
+    std::vector<Ptr<FabricNode>> m_nodes;                      //!< all
+    std::vector<Switch*> m_switches;                           //!< those of them that forward
+    std::vector<Link> m_links;                                 //!< all
+    std::vector<uint32_t> m_downAtStart;                       //!< links
+    Routes m_routes;                                           //!< the ways
+    Recorder m_recorder;                                       //!< traces
+    bool m_allowLoss{false};                                   //!< lossless frames may be lost
+    std::unique_ptr<DeadlockOracle> m_oracle;                  //!< made by Build
+    ReusableEvent<Fabric> m_testDeadlock;                      //!< TestDeadlock
+    int64_t m_deadlockPeriod{0};                               //!< between two looks (ps); 0: none
+    bool m_stopOnDeadlock{false};                              //!< stop when one is seen
+    bool m_traceDeadlocks{false};                              //!< make their tables
 };
 
 } // namespace lossless

@@ -215,19 +215,24 @@ DeadlockTest::CollectFeeds()
     }
 }
 
-int64_t
-DeadlockTest::PoolOf(uint32_t node) const
+bool
+DeadlockTest::IsOff(const Slot& slot) const
 {
-    const SharedBuffer& buffer = m_nodes[node]->GetBuffer();
-    int64_t pool = 0;
-    for (const std::size_t number : m_by[node])
+    const BufferPolicy& buffer = m_nodes[slot.node]->GetBuffer();
+    if (!buffer.GetUsage(slot.port, slot.cls).off)
     {
-        const Slot& slot = m_slots[number];
-        pool += slot.bytes == 0
-                    ? 0
-                    : buffer.Shrink(buffer.GetUsage(slot.port, slot.cls), slot.bytes).shared;
+        return false;
     }
-    return pool;
+    m_rests.clear();
+    for (const std::size_t number : m_by[slot.node])
+    {
+        const Slot& other = m_slots[number];
+        if (other.bytes > 0)
+        {
+            m_rests.push_back({other.port, other.cls, other.bytes});
+        }
+    }
+    return buffer.StaysOff(slot.port, slot.cls, m_rests);
 }
 
 bool
@@ -280,11 +285,7 @@ DeadlockTest::IsHeldByPeer(const Candidate& candidate, bool roots) const
     }
     const Slot& slot = m_slots[candidate.waits];
     const FabricNode& node = *m_nodes[slot.node];
-    const SharedBuffer& buffer = node.GetBuffer();
-    const SharedBuffer::Usage& usage = buffer.GetUsage(slot.port, slot.cls);
-    const bool off =
-        (roots && node.IsSilencingForGood(slot.cls)) ||
-        (usage.off && buffer.StaysOff(buffer.Shrink(usage, slot.bytes), PoolOf(slot.node)));
+    const bool off = (roots && node.IsSilencingForGood(slot.cls)) || IsOff(slot);
     return HoldsWith(candidate, off, slot.bytes, slot.frames);
 }
 

@@ -4,6 +4,8 @@
 #ifndef LOSSLESS_DEADLOCK_H
 #define LOSSLESS_DEADLOCK_H
 
+#include "lossless-buffer-policy.h"
+
 #include "ns3/ptr.h"
 
 #include <cstddef>
@@ -180,19 +182,20 @@ class DeadlockTest
                 std::vector<std::vector<std::size_t>>& cores);
     std::vector<Queue> QueuesOf(const std::vector<std::size_t>& members) const;
     std::size_t NextOf(std::size_t number) const;
-    int64_t PoolOf(uint32_t node) const;
+    bool IsOff(const Slot& slot) const;
     void Reduce(bool roots);
     void Forget();
 
-    std::vector<Ptr<FabricNode>> m_nodes;       //!< the network
-    std::vector<std::size_t> m_firstPort;       //!< by node: ports the nodes before it have
-    std::size_t m_places{0};                    //!< CountPlaces
-    std::vector<Candidate> m_candidates;        //!< of the last Find
-    std::vector<Slot> m_slots;                  //!< of the last Find
-    std::vector<std::size_t> m_slotAt;          //!< by place: slot + 1, or 0
-    std::vector<Queue> m_stuck;                 //!< what was found
-    std::size_t m_cyclic{0};                    //!< CountCyclic
-    std::vector<std::vector<std::size_t>> m_by; //!< by node: slots of it
+    std::vector<Ptr<FabricNode>> m_nodes;            //!< the network
+    std::vector<std::size_t> m_firstPort;            //!< by node: ports the nodes before it have
+    std::size_t m_places{0};                         //!< CountPlaces
+    std::vector<Candidate> m_candidates;             //!< of the last Find
+    std::vector<Slot> m_slots;                       //!< of the last Find
+    std::vector<std::size_t> m_slotAt;               //!< by place: slot + 1, or 0
+    std::vector<Queue> m_stuck;                      //!< what was found
+    std::size_t m_cyclic{0};                         //!< CountCyclic
+    std::vector<std::vector<std::size_t>> m_by;      //!< by node: slots of it
+    mutable std::vector<BufferPolicy::Rest> m_rests; //!< for IsOff alone
 };
 
 } // namespace lossless

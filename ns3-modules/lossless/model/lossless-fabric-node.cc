@@ -88,12 +88,12 @@ FabricNode::GetNPorts() const
 }
 
 void
-FabricNode::SetBuffer(Ptr<SharedBuffer> buffer)
+FabricNode::SetBuffer(Ptr<BufferPolicy> buffer)
 {
     m_buffer = buffer;
 }
 
-SharedBuffer&
+BufferPolicy&
 FabricNode::GetBuffer() const
 {
     return *m_buffer;
@@ -228,24 +228,35 @@ FabricNode::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) cons
     }
 }
 
+void
+FabricNode::TellTurnedOff(uint16_t egress)
+{
+    uint16_t port = 0;
+    uint8_t cls = 0;
+    while (m_buffer->TakeTurnedOff(port, cls))
+    {
+        if (m_feeds)
+        {
+            m_feeds->NoteCause(port, cls, egress);
+        }
+        NotePressure(*m_ports[port], egress, cls);
+        m_ports[port]->NotifyXoff(cls, true);
+    }
+}
+
 bool
 FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
 {
     const uint8_t cls = frame->cls;
-    using enum SharedBuffer::Verdict;
-    SharedBuffer& buffer = *PeekPointer(m_buffer);
+    using enum BufferPolicy::Verdict;
+    BufferPolicy& buffer = *PeekPointer(m_buffer);
     const auto verdict = buffer.Admit(ingress.GetIndex(), egress, cls, frame->bytes);
     if (verdict == REFUSED || verdict == REFUSED_OFF)
     {
         Drop(frame, buffer.IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
         if (verdict == REFUSED_OFF)
         {
-            if (m_feeds)
-            {
-                m_feeds->NoteCause(ingress.GetIndex(), cls, egress);
-            }
-            NotePressure(ingress, egress, cls);
-            ingress.NotifyXoff(cls, true);
+            TellTurnedOff(egress);
         }
         return false;
     }
@@ -255,16 +266,11 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         if (m_feeds)
         {
             m_feeds->Add(ingress.GetIndex(), egress, cls, frame->bytes);
-            if (verdict == TURNED_OFF)
-            {
-                m_feeds->NoteCause(ingress.GetIndex(), cls, egress);
-            }
         }
         ingress.NotifyReceived(*frame, buffer.GetUsage(ingress.GetIndex(), cls).Total());
         if (verdict == TURNED_OFF)
         {
-            NotePressure(ingress, egress, cls);
-            ingress.NotifyXoff(cls, true);
+            TellTurnedOff(egress);
         }
     }
     return true;
@@ -273,7 +279,7 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
 void
 FabricNode::Release(const Departure& departure)
 {
-    SharedBuffer& buffer = *PeekPointer(m_buffer);
+    BufferPolicy& buffer = *PeekPointer(m_buffer);
     const uint16_t ingress = departure.ingress;
     uint8_t cls = departure.cls;
     buffer.Release(ingress, departure.egress, cls, departure.bytes);
@@ -338,7 +344,7 @@ FabricNode::Reclass(Frame* frame, uint8_t cls)
     {
         frame->charged = false;
         Release(Departure::Of(*frame));
-        using enum SharedBuffer::Verdict;
+        using enum BufferPolicy::Verdict;
         const auto verdict = m_buffer->Admit(frame->ingress, frame->egress, cls, frame->bytes);
         if (verdict == REFUSED || verdict == REFUSED_OFF)
         {

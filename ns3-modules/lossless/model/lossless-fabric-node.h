@@ -4,11 +4,11 @@
 #ifndef LOSSLESS_FABRIC_NODE_H
 #define LOSSLESS_FABRIC_NODE_H
 
+#include "lossless-buffer-policy.h"
 #include "lossless-feed-map.h"
 #include "lossless-packet-receiver.h"
 #include "lossless-port.h"
 #include "lossless-recorder.h"
-#include "lossless-shared-buffer.h"
 #include "lossless-switch-agent.h"
 
 #include "ns3/object.h"
@@ -31,7 +31,7 @@ class Routes;
 
 /**
  * @ingroup lossless
- * @brief A node of the fabric, switch or host: ports, a shared buffer, agents, and the accounting
+ * @brief A node of the fabric, switch or host: ports, a buffer, agents, and the accounting
  * of what it takes and drops.
  */
 class FabricNode : public Object
@@ -103,13 +103,13 @@ class FabricNode : public Object
      *
      * @param buffer the buffer.
      */
-    void SetBuffer(Ptr<SharedBuffer> buffer);
+    void SetBuffer(Ptr<BufferPolicy> buffer);
     /**
      * @brief Its buffer.
      *
      * @return the buffer.
      */
-    SharedBuffer& GetBuffer() const;
+    BufferPolicy& GetBuffer() const;
     /**
      * @brief Give it an agent, before it has started.
      *
@@ -245,7 +245,7 @@ class FabricNode : public Object
     }
 
     /**
-     * @brief Charge a frame to the shared buffer, tell the flow controls, and drop it if it is
+     * @brief Charge a frame to the buffer, tell the flow controls, and drop it if it is
      * refused.
      * @param frame it.
      * @param ingress port it came in by.
@@ -442,7 +442,7 @@ class FabricNode : public Object
     uint32_t m_id{0};                                          //!< number
     std::string m_name;                                        //!< name
     std::vector<Ptr<Port>> m_ports;                            //!< ports
-    Ptr<SharedBuffer> m_buffer;                                //!< buffer
+    Ptr<BufferPolicy> m_buffer;                                //!< buffer
     std::vector<Ptr<SwitchAgent>> m_agents;                    //!< all agents
     std::vector<QueueAgent*> m_queueAgents;                    //!< of them
     std::vector<PauseAgent*> m_pauseAgents;                    //!< of them
@@ -460,6 +460,14 @@ class FabricNode : public Object
     PacketReceiver* m_packetReceiver{nullptr};                 //!< or null
     Counters m_counters;                                       //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
+
+  private:
+    /**
+     * @brief Tell the flow controls which queues the buffer has turned OFF.
+     *
+     * @param egress where the frame that did it goes.
+     */
+    void TellTurnedOff(uint16_t egress);
 };
 
 } // namespace lossless

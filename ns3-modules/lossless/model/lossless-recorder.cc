@@ -52,7 +52,7 @@ struct Recorder::BufferColumns
     {
     }
 
-    void Append(const Port& port, uint8_t number, const SharedBuffer::Usage& usage)
+    void Append(const Port& port, uint8_t number, const BufferPolicy::Usage& usage)
     {
         time->push_back(NowPs());
         node->push_back(port.GetNodeId());

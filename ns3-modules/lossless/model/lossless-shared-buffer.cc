@@ -3,13 +3,11 @@
  */
 #include "lossless-shared-buffer.h"
 
-#include "ns3/assert.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 namespace ns3
@@ -19,66 +17,34 @@ namespace lossless
 
 NS_OBJECT_ENSURE_REGISTERED(SharedBuffer);
 
-namespace
-{
-
-/// Largest buffer that the fixed-point threshold arithmetic holds exactly: 2^42 bytes.
-constexpr uint64_t MAX_BYTES = 1ULL << 42;
-
-/**
- * @brief floor(alpha * free), with a pool that is over its size counted as full.
- *
- * @param alpha fixed point.
- * @param free bytes.
- */
-int64_t
-Scaled(uint64_t alpha, int64_t free, uint32_t shift)
-{
-    if (free <= 0)
-    {
-        return 0;
-    }
-    return static_cast<int64_t>((static_cast<Uint128>(alpha) * static_cast<uint64_t>(free)) >>
-                                shift);
-}
-
-} // namespace
-
 TypeId
 SharedBuffer::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::lossless::SharedBuffer")
-            .SetParent<Object>()
+            .SetParent<BufferPolicy>()
             .SetGroupName("lossless")
             .AddConstructor<SharedBuffer>()
-            .AddAttribute("Size",
-                          "Whole packet buffer; a Tomahawk has 16 MB. [B]",
-                          UintegerValue(16'000'000),
-                          MakeUintegerAccessor(&SharedBuffer::m_size),
-                          MakeUintegerChecker<int64_t>(1, MAX_BYTES))
-            .AddAttribute("LossyPool",
-                          "Part of the buffer set aside for lossy classes. [B]",
-                          UintegerValue(1'000'000),
-                          MakeUintegerAccessor(&SharedBuffer::m_lossyPool),
-                          MakeUintegerChecker<int64_t>(0, MAX_BYTES))
-            .AddAttribute("LosslessClasses",
-                          "Bit mask: bit c set makes class c lossless; by default class 3, as RoCE "
-                          "deployments do.",
-                          UintegerValue(0x08),
-                          MakeUintegerAccessor(&SharedBuffer::m_losslessClasses),
-                          MakeUintegerChecker<uint32_t>(0, 0xff))
             .AddAttribute("Private",
                           "Private part phi of each lossless (port, class). [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_private),
-                          MakeUintegerChecker<int64_t>(0, MAX_BYTES))
+                          MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("Headroom",
                           "Headroom eta of each lossless (port, class); 0 sets eta' from the link, "
                           "which is lossless. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_headroomAttr),
-                          MakeUintegerChecker<int64_t>(0, MAX_BYTES))
+                          MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
+            .AddAttribute(
+                "HeadroomRatio",
+                "Over-subscription of headroom, as over_subscribe_ratio of SONiC's shared "
+                "headroom pool (recalled): all queues together hold at most the sum of "
+                "their headrooms by this, each at most its own. Above 1 frames can be "
+                "lost, which the run must allow.",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&SharedBuffer::m_headroomRatio),
+                MakeDoubleChecker<double>(1.0, 1024))
             .AddAttribute(
                 "Threshold",
                 "How Xoff is set: Dynamic is T = Alpha (Bs - sum w), Static is Xoff.",
@@ -96,32 +62,26 @@ SharedBuffer::GetTypeId()
                           "T - XonOffset. [B]",
                           UintegerValue(3000),
                           MakeUintegerAccessor(&SharedBuffer::m_xonOffset),
-                          MakeUintegerChecker<int64_t>(0, MAX_BYTES))
+                          MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("Xoff",
                           "Static threshold: a frame that would take the shared bytes of its queue "
                           "above it pauses. [B]",
                           UintegerValue(80'000),
                           MakeUintegerAccessor(&SharedBuffer::m_xoff),
-                          MakeUintegerChecker<int64_t>(1, MAX_BYTES))
+                          MakeUintegerChecker<int64_t>(1, MAX_BUFFER))
             .AddAttribute(
                 "Xon",
                 "Static threshold: a queue resumes when its shared bytes are under it. [B]",
                 UintegerValue(77'000),
                 MakeUintegerAccessor(&SharedBuffer::m_xon),
-                MakeUintegerChecker<int64_t>(0, MAX_BYTES))
-            .AddAttribute(
-                "LossyAlpha",
-                "Share of the free lossy pool that one lossy (egress port, class) may hold.",
-                DoubleValue(1.0),
-                MakeDoubleAccessor(&SharedBuffer::m_lossyAlpha),
-                MakeDoubleChecker<double>(1.0 / 1024, 1024));
+                MakeUintegerChecker<int64_t>(0, MAX_BUFFER));
     return tid;
 }
 
 SharedBuffer::SharedBuffer() = default;
 
 void
-SharedBuffer::Configure(const std::vector<int64_t>& headroom)
+SharedBuffer::DoConfigure(const std::vector<int64_t>& headroom)
 {
     const std::size_t nPorts = headroom.size();
     m_headroom = headroom;
@@ -129,26 +89,24 @@ SharedBuffer::Configure(const std::vector<int64_t>& headroom)
     {
         std::fill(m_headroom.begin(), m_headroom.end(), m_headroomAttr);
     }
-    m_usage.assign(nPorts * N_CLASSES, Usage{});
-    m_lossy.assign(nPorts * N_CLASSES, 0);
-    m_level.assign(nPorts * N_CLASSES, NOT_NOW);
-    m_heapAt.assign(nPorts * N_CLASSES, 0);
-    m_heap.clear();
-    m_heap.reserve(nPorts * N_CLASSES);
-    m_alphaFixed = static_cast<uint64_t>(std::llround(m_alpha * (1U << ALPHA_SHIFT)));
-    m_lossyAlphaFixed = static_cast<uint64_t>(std::llround(m_lossyAlpha * (1U << ALPHA_SHIFT)));
-    Int128 shared = m_size - m_lossyPool; // headrooms of long links may add up to more than 2^63
-    for (std::size_t port = 0; port < nPorts; ++port)
+    m_off.Reset(nPorts * N_CLASSES);
+    m_alphaFixed = Fixed(m_alpha);
+    Int128 pool = 0; // headrooms of long links may add up to more than 2^63
+    Int128 shared = m_size - m_lossyPool;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        for (std::size_t port = 0; IsLossless(cls) && port < nPorts; ++port)
         {
-            if (IsLossless(cls))
-            {
-                shared -= m_private + m_headroom[port];
-            }
+            pool += m_headroom[port];
+            shared -= m_private;
         }
     }
-    m_sharedSize = static_cast<int64_t>(std::max<Int128>(shared, -NEVER));
+    if (m_headroomRatio > 1)
+    {
+        pool = static_cast<Int128>(static_cast<long double>(pool) / m_headroomRatio);
+    }
+    m_headroomPool = static_cast<int64_t>(std::min<Int128>(pool, NEVER));
+    m_sharedSize = static_cast<int64_t>(std::max<Int128>(shared - pool, -NEVER));
 }
 
 std::string
@@ -159,7 +117,8 @@ SharedBuffer::Check() const
     {
         problems << "buffer over-committed: Size " << m_size << " B is " << -m_sharedSize
                  << " B less than LossyPool + sum over ports and lossless classes of (Private + "
-                    "Headroom); Headroom 0 is eta', which grows with a link's rate and delay, "
+                    "Headroom / HeadroomRatio); Headroom 0 is eta', which grows with a link's rate "
+                    "and delay, "
                     "ControlDelay and the largest frame; "
                     "raise Size, or make fewer classes lossless (LosslessClasses)\n";
     }
@@ -179,7 +138,7 @@ SharedBuffer::XoffOf(const Usage& usage) const
     {
         return std::min(m_xoff, usage.shared + std::max<int64_t>(free, 0));
     }
-    return Scaled(m_alphaFixed, free, ALPHA_SHIFT);
+    return BufferPolicy::Threshold(m_alphaFixed, free);
 }
 
 int64_t
@@ -187,156 +146,88 @@ SharedBuffer::ResumeLevel(const Usage& usage) const
 {
     if (usage.headroom > 0)
     {
-        return NOT_NOW;
+        return ResumeHeap::NOT_NOW;
     }
     if (usage.shared == 0)
     {
-        return ALWAYS;
+        return ResumeHeap::ALWAYS;
     }
     if (m_threshold == Threshold::STATIC)
     {
         // w < Xon, and the pool has room for at least a byte
-        return usage.shared < m_xon ? m_sharedSize - 1 : NOT_NOW;
+        return usage.shared < m_xon ? m_sharedSize - 1 : ResumeHeap::NOT_NOW;
     }
-    // floor(alpha free) > w + offset  <=>  alpha free >= w + offset + 1, solved for the pool's use
-    const auto need = static_cast<Uint128>(usage.shared + m_xonOffset + 1) << ALPHA_SHIFT;
-    const auto free = static_cast<int64_t>((need + m_alphaFixed - 1) / m_alphaFixed);
-    return std::max(m_sharedSize - free, NOT_NOW);
+    // T > w + offset, solved for the pool's use
+    return std::max(m_sharedSize - FreeFor(m_alphaFixed, usage.shared + m_xonOffset + 1),
+                    ResumeHeap::NOT_NOW);
 }
 
-SharedBuffer::Verdict
-SharedBuffer::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
+bool
+SharedBuffer::DoAdmit(uint32_t queue, int64_t bytes)
 {
-    if (!IsLossless(cls))
-    {
-        int64_t& held = m_lossy[Index(egress, cls)];
-        const int64_t free = m_lossyPool - m_lossyUsed;
-        if (bytes > free || held + bytes > Scaled(m_lossyAlphaFixed, free, ALPHA_SHIFT))
-        {
-            return Verdict::REFUSED;
-        }
-        held += bytes;
-        m_lossyUsed += bytes;
-        m_used += bytes;
-        m_peak = std::max(m_peak, m_used);
-        return Verdict::ADMITTED;
-    }
-    const std::size_t index = Index(ingress, cls);
-    Usage& usage = m_usage[index];
-    Verdict verdict = Verdict::ADMITTED;
+    const Usage& usage = m_usage[queue];
     if (usage.priv + bytes <= m_private)
     {
-        usage.priv += bytes;
+        ToPrivate(queue, bytes);
+        return true;
     }
-    else if (usage.shared + bytes <= XoffOf(usage))
+    const bool wasOff = usage.off;
+    const bool shared = usage.shared + bytes <= XoffOf(usage);
+    const bool fits = shared || (usage.headroom + bytes <= m_headroom[queue / N_CLASSES] &&
+                                 m_headroomUsed + bytes <= m_headroomPool);
+    if (shared)
     {
-        usage.shared += bytes;
-        m_sharedUsed += bytes;
-        if (usage.off)
-        {
-            HeapUpdate(static_cast<uint32_t>(index), ResumeLevel(usage));
-        }
+        ToShared(queue, bytes);
     }
-    else
+    else if (fits)
     {
-        if (usage.headroom + bytes > m_headroom[ingress])
-        {
-            if (usage.off)
-            {
-                return Verdict::REFUSED;
-            }
-            usage.off = true;
-            HeapPush(static_cast<uint32_t>(index), ResumeLevel(usage));
-            return Verdict::REFUSED_OFF;
-        }
-        usage.headroom += bytes;
+        ToHeadroom(queue, bytes);
         m_peakHeadroom = std::max(m_peakHeadroom, usage.headroom);
-        if (!usage.off)
-        {
-            usage.off = true;
-            HeapPush(static_cast<uint32_t>(index), NOT_NOW);
-            verdict = Verdict::TURNED_OFF;
-        }
-        else
-        {
-            HeapUpdate(static_cast<uint32_t>(index), NOT_NOW);
-        }
     }
-    m_used += bytes;
-    m_peak = std::max(m_peak, m_used);
-    m_peakQueue = std::max(m_peakQueue, usage.Total());
-    return verdict;
+    if (wasOff)
+    {
+        m_off.Update(queue, ResumeLevel(usage));
+    }
+    else if (!shared)
+    {
+        TurnOff(queue);
+        m_off.Push(queue, ResumeLevel(usage));
+    }
+    return fits;
 }
 
 void
-SharedBuffer::Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
+SharedBuffer::DoRelease(uint32_t queue, int64_t /* shared */, int64_t /* headroom */)
 {
-    m_used -= bytes;
-    if (!IsLossless(cls))
+    if (m_usage[queue].off)
     {
-        m_lossy[Index(egress, cls)] -= bytes;
-        m_lossyUsed -= bytes;
-        NS_ASSERT_MSG(m_lossyUsed >= 0, "more lossy bytes released than admitted");
-        return;
+        m_off.Update(queue, ResumeLevel(m_usage[queue]));
     }
-    const std::size_t index = Index(ingress, cls);
-    Usage& usage = m_usage[index];
-    int64_t rest = bytes;
-    const int64_t fromHeadroom = std::min(rest, usage.headroom);
-    usage.headroom -= fromHeadroom;
-    rest -= fromHeadroom;
-    const int64_t fromShared = std::min(rest, usage.shared);
-    usage.shared -= fromShared;
-    m_sharedUsed -= fromShared;
-    rest -= fromShared;
-    usage.priv -= rest;
-    NS_ASSERT_MSG(usage.priv >= 0, "more bytes released than admitted on port " << ingress);
-    if (usage.off)
+    for (uint32_t next = 0; m_off.Pop(m_sharedUsed, next);)
     {
-        HeapUpdate(static_cast<uint32_t>(index), ResumeLevel(usage));
-    }
-    ResumeAllBelow();
-}
-
-SharedBuffer::Usage
-SharedBuffer::Shrink(const Usage& usage, int64_t rest) const
-{
-    Usage left = usage;
-    left.priv = std::min(usage.priv, rest);
-    left.shared = std::min(usage.shared, rest - left.priv);
-    left.headroom = rest - left.priv - left.shared;
-    return left;
-}
-
-bool
-SharedBuffer::StaysOff(const Usage& usage, int64_t pool) const
-{
-    return usage.off && ResumeLevel(usage) < pool;
-}
-
-void
-SharedBuffer::ResumeAllBelow()
-{
-    while (!m_heap.empty() && m_level[m_heap.front()] >= m_sharedUsed)
-    {
-        const uint32_t queue = HeapPop();
-        m_usage[queue].off = false;
-        m_resumed.push_back(queue);
+        TurnOn(next);
     }
 }
 
 bool
-SharedBuffer::TakeResumed(uint16_t& port, uint8_t& cls)
+SharedBuffer::StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const
 {
-    if (m_resumed.empty())
+    if (!GetUsage(port, cls).off)
     {
         return false;
     }
-    const uint32_t queue = m_resumed.back();
-    m_resumed.pop_back();
-    port = static_cast<uint16_t>(queue / N_CLASSES);
-    cls = static_cast<uint8_t>(queue % N_CLASSES);
-    return true;
+    Usage own;
+    int64_t pool = 0;
+    for (const Rest& rest : rests)
+    {
+        const Usage left = Shrink(rest);
+        pool += left.shared;
+        if (rest.port == port && rest.cls == cls)
+        {
+            own = left;
+        }
+    }
+    return ResumeLevel(own) < pool;
 }
 
 int64_t
@@ -346,135 +237,12 @@ SharedBuffer::GetXoff(uint16_t port, uint8_t cls) const
 }
 
 int64_t
-SharedBuffer::GetSharedSize() const
-{
-    return m_sharedSize;
-}
-
-int64_t
-SharedBuffer::GetSharedUsed() const
-{
-    return m_sharedUsed;
-}
-
-int64_t
 SharedBuffer::GetHeadroom(uint16_t port) const
 {
-    return m_headroom[port];
-}
-
-int64_t
-SharedBuffer::GetUsed() const
-{
-    return m_used;
-}
-
-int64_t
-SharedBuffer::GetPeak() const
-{
-    return m_peak;
-}
-
-int64_t
-SharedBuffer::GetPeakQueue() const
-{
-    return m_peakQueue;
-}
-
-int64_t
-SharedBuffer::GetPeakHeadroom() const
-{
-    return m_peakHeadroom;
-}
-
-void
-SharedBuffer::HeapPlace(std::size_t at, uint32_t queue)
-{
-    m_heap[at] = queue;
-    m_heapAt[queue] = static_cast<uint32_t>(at);
-}
-
-void
-SharedBuffer::HeapUp(std::size_t at)
-{
-    const uint32_t queue = m_heap[at];
-    while (at > 0)
-    {
-        const std::size_t parent = (at - 1) / 2;
-        if (m_level[m_heap[parent]] >= m_level[queue])
-        {
-            break;
-        }
-        HeapPlace(at, m_heap[parent]);
-        at = parent;
-    }
-    HeapPlace(at, queue);
-}
-
-void
-SharedBuffer::HeapDown(std::size_t at)
-{
-    const uint32_t queue = m_heap[at];
-    for (;;)
-    {
-        std::size_t child = 2 * at + 1;
-        if (child >= m_heap.size())
-        {
-            break;
-        }
-        if (child + 1 < m_heap.size() && m_level[m_heap[child + 1]] > m_level[m_heap[child]])
-        {
-            ++child;
-        }
-        if (m_level[m_heap[child]] <= m_level[queue])
-        {
-            break;
-        }
-        HeapPlace(at, m_heap[child]);
-        at = child;
-    }
-    HeapPlace(at, queue);
-}
-
-void
-SharedBuffer::HeapPush(uint32_t queue, int64_t level)
-{
-    m_level[queue] = level;
-    m_heap.push_back(queue);
-    HeapUp(m_heap.size() - 1);
-}
-
-void
-SharedBuffer::HeapUpdate(uint32_t queue, int64_t level)
-{
-    const int64_t before = m_level[queue];
-    if (level == before)
-    {
-        return;
-    }
-    m_level[queue] = level;
-    if (level > before)
-    {
-        HeapUp(m_heapAt[queue]);
-    }
-    else
-    {
-        HeapDown(m_heapAt[queue]);
-    }
-}
-
-uint32_t
-SharedBuffer::HeapPop()
-{
-    const uint32_t top = m_heap.front();
-    const uint32_t last = m_heap.back();
-    m_heap.pop_back();
-    if (!m_heap.empty())
-    {
-        HeapPlace(0, last);
-        HeapDown(0);
-    }
-    return top;
+    // With a pool: when all of it is in use.
+    return m_headroomRatio > 1
+               ? static_cast<int64_t>(static_cast<double>(m_headroom[port]) / m_headroomRatio)
+               : m_headroom[port];
 }
 
 } // namespace lossless

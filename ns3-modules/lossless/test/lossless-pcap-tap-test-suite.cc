@@ -11,6 +11,7 @@
 #include "ns3/lossless-frame-speller.h"
 #include "ns3/lossless-pcap-tap.h"
 #include "ns3/lossless-recorder.h"
+#include "ns3/lossless-shared-buffer.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"

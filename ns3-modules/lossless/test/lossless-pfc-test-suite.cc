@@ -6,6 +6,7 @@
 #include "ns3/double.h"
 #include "ns3/lossless-pfc.h"
 #include "ns3/lossless-rate.h"
+#include "ns3/lossless-shared-buffer.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"

@@ -7,6 +7,7 @@
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-recorder.h"
+#include "ns3/lossless-shared-buffer.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
@@ -584,7 +585,7 @@ class ReleaseAtTest : public TestCase
             {
                 held += when <= moment ? by : 0;
             }
-            const SharedBuffer& buffer = fabric->GetNode(s).GetBuffer();
+            const BufferPolicy& buffer = fabric->GetNode(s).GetBuffer();
             NS_TEST_ASSERT_MSG_EQ(buffer.GetUsed(), held, "bytes held at " << moment << " ps");
             NS_TEST_ASSERT_MSG_EQ(buffer.GetUsage(0, 3).Total(),
                                   held,

@@ -5,6 +5,7 @@
 
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-queue-scheduler.h"
+#include "ns3/lossless-shared-buffer.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"

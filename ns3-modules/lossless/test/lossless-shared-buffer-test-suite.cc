@@ -48,6 +48,7 @@ class BruteBuffer
     int64_t shared;            //!< Bs
     int64_t phi;               //!< private bytes a queue
     int64_t eta;               //!< headroom a queue
+    int64_t headroomPool;      //!< headroom of all queues together
     bool isStatic;             //!< static thresholds
     double alpha;              //!< dynamic
     int64_t offset;            //!< Xon = T - offset
@@ -105,7 +106,12 @@ class BruteBuffer
         }
         const bool turned = !queue.off;
         queue.off = true;
-        if (queue.headroom + bytes > eta)
+        int64_t headrooms = bytes;
+        for (const auto& one : queues)
+        {
+            headrooms += one.headroom;
+        }
+        if (queue.headroom + bytes > eta || headrooms > headroomPool)
         {
             return turned ? SharedBuffer::Verdict::REFUSED_OFF : SharedBuffer::Verdict::REFUSED;
         }
@@ -185,9 +191,14 @@ class SharedBufferBruteForceTest : public TestCase
             brute.eta = eta;
             brute.shared = pool;
             brute.queues.resize(ports * N_CLASSES);
+            const double ratios[] = {1, 1.5, 2, 16};
+            const double ratio = ratios[round % 4];
+            brute.headroomPool = static_cast<int64_t>(ports * N_CLASSES * eta / ratio);
             auto buffer = CreateObjectWithAttributes<SharedBuffer>(
                 "Size",
-                UintegerValue(pool + ports * N_CLASSES * (phi + eta)),
+                UintegerValue(pool + ports * N_CLASSES * phi + brute.headroomPool),
+                "HeadroomRatio",
+                DoubleValue(ratio),
                 "LossyPool",
                 UintegerValue(0),
                 "LosslessClasses",

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "ns3/lossless-fabric.h"
+#include "ns3/lossless-shared-buffer.h"
 #include "ns3/object-factory.h"
 #include "ns3/pffc-flow-control.h"
 #include "ns3/rdma-simulation.h"

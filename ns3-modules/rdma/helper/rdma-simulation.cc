@@ -740,6 +740,12 @@ Simulation::AddHostAgent(const std::string& typeId)
 }
 
 void
+Simulation::SetBufferPolicy(const std::string& typeId)
+{
+    m_impl->fabric->SetBufferPolicy(typeId);
+}
+
+void
 Simulation::SetCongestionControl(const std::string& typeId)
 {
     m_impl->RequireOpen("SetCongestionControl");

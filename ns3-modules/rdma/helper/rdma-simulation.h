@@ -91,6 +91,12 @@ class Simulation
      */
     void AddHostAgent(const std::string& typeId);
     /**
+     * @brief Say who shares out the buffer of every node; SharedBuffer unless called.
+     *
+     * @param typeId full TypeId name of a BufferPolicy.
+     */
+    void SetBufferPolicy(const std::string& typeId);
+    /**
      * @brief Congestion control of every queue pair.
      *
      * @param typeId full TypeId name; empty: none.

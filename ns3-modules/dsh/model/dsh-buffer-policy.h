@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef DSH_BUFFER_POLICY_H
+#define DSH_BUFFER_POLICY_H
+
+#include "ns3/lossless-buffer-policy.h"
+#include "ns3/lossless-resume-heap.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace dsh
+{
+
+/**
+ * @ingroup dsh
+ * @brief DSH, dynamic and shared headroom (ICDCS 2023): one headroom a port instead of one a queue.
+ *
+ * Each port has an insurance of one headroom eta, for all its classes together; all else is shared
+ * under a dynamic threshold T = alpha (Bs - sum w). A queue turns OFF at T - eta, so that what is
+ * under way finds room below T. T shrinks meanwhile, and so the last word has the port: when its
+ * queues hold more than Nq T together, or the pool has no room for a frame, all its Nq lossless
+ * classes turn OFF, and what still comes goes to the insurance. That is enough, since a link
+ * carries no more than one eta after a pause, whatever its classes.
+ *
+ * The thresholds and the insurance are as recalled from notes on the paper, not from the paper. The
+ * following is ours, where they are silent:
+ *
+ * - A frame is charged as a whole when it arrives: to private if it fits there; else, while its
+ * port is ON, to shared as long as the pool has room, below T or not; else to the insurance.
+ * - A queue turns OFF with the shared frame that takes w above T - eta. It turns ON when w < T -
+ * eta
+ * - XonOffset, or w = 0.
+ * - A port turns OFF with the frame that would take the shared bytes of its queues above Nq T, or
+ * that the pool has no room for; this frame goes to the insurance. It turns ON when the insurance
+ * is empty and they are below Nq T - PortXonOffset, or 0.
+ * - A class is silenced while its queue or its port is OFF.
+ */
+class Dsh : public lossless::BufferPolicy
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    Dsh();
+
+    std::string Check() const override;
+    int64_t GetHeadroom(uint16_t port) const override;
+    bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
+    void Report(lossless::Summary& summary) const override;
+
+    /**
+     * @brief Is a port OFF as a whole?
+     *
+     * @param port ingress port.
+     * @return true if so.
+     */
+    bool IsPortOff(uint16_t port) const;
+
+  private:
+    /// A port.
+    struct PortState
+    {
+        int64_t eta{0};       //!< threshold of its queues below T, and its insurance but for pauses
+        int64_t insurance{0}; //!< size of the insurance (B)
+        int64_t shared{0};    //!< shared bytes of its queues
+        int64_t insured{0};   //!< bytes in the insurance
+        bool off{false};      //!< OFF as a whole
+    };
+
+    void DoConfigure(const std::vector<int64_t>& headroom) override;
+    bool DoAdmit(uint32_t queue, int64_t bytes) override;
+    void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) override;
+
+    bool Insure(uint32_t queue, int64_t bytes);
+    void Resume(uint32_t member);
+    int64_t QueueLevel(int64_t shared, int64_t eta) const;
+    int64_t PortLevel(int64_t shared, int64_t insured) const;
+    int64_t LevelAbove(int64_t threshold) const;
+
+    uint32_t PortMember(uint16_t port) const
+    {
+        return static_cast<uint32_t>(m_usage.size()) + port;
+    }
+
+    // Attributes
+    int64_t m_private{0};       //!< phi (B)
+    int64_t m_headroom{0};      //!< eta (B); 0: as Configure says
+    double m_alpha{0};          //!< of T
+    int64_t m_xonOffset{0};     //!< of a queue (B)
+    int64_t m_portXonOffset{0}; //!< of a port (B)
+
+    // State
+    int64_t m_classes{0};          //!< Nq: lossless classes
+    uint64_t m_alphaFixed{0};      //!< Fixed
+    std::vector<PortState> m_port; //!< ports
+    std::vector<bool> m_queueOff;  //!< by Index: OFF by itself
+    lossless::ResumeHeap m_off;    //!< queues OFF by themselves, and then ports
+    uint64_t m_queueOffs{0};       //!< times a queue turned OFF by itself
+    uint64_t m_portOffs{0};        //!< times a port turned OFF
+};
+
+} // namespace dsh
+} // namespace ns3
+
+#endif /* DSH_BUFFER_POLICY_H */

@@ -1,0 +1,61 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "../../lossless/test/lossless-deadlock-test.h"
+
+/**
+ * @file
+ * @ingroup dsh-tests
+ * Deadlocks of PFC over buffers with DSH: when the oracle says that they formed, and what is left
+ * when all else has gone.
+ */
+
+namespace ns3
+{
+namespace dsh
+{
+namespace tests
+{
+
+/**
+ * @brief PFC over a small buffer with DSH.
+ *
+ * @param fabric the network
+ * @param upTo draws a number
+ */
+static void
+SetUpDsh(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
+{
+    const std::string dsh = "ns3::dsh::Dsh";
+    lossless::tests::SetUpPfc(fabric, upTo);
+    fabric.SetBufferPolicy(dsh);
+    fabric.SetAttribute(dsh, "LossyPool", "0");
+    fabric.SetAttribute(dsh, "Size", std::to_string(150'000 + 50'000 * upTo(4)));
+    fabric.SetAttribute(dsh, "Alpha", upTo(1) ? "0.25" : "1");
+}
+
+/**
+ * @ingroup dsh-tests
+ * @brief Tests of the oracle with PFC over DSH.
+ */
+class DeadlockTestSuite : public TestSuite
+{
+  public:
+    DeadlockTestSuite()
+        : TestSuite("dsh-deadlock", Type::UNIT)
+    {
+        using lossless::tests::FormationTest;
+        using lossless::tests::ProofTest;
+        AddTestCase(new FormationTest("DSH", SetUpDsh, 60), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("DSH, many", SetUpDsh, 1000),
+                    TestCase::Duration::TAKES_FOREVER);
+        AddTestCase(new ProofTest("DSH", SetUpDsh, 40), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("DSH, many", SetUpDsh, 500), TestCase::Duration::TAKES_FOREVER);
+    }
+};
+
+static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
+
+} // namespace tests
+} // namespace dsh
+} // namespace ns3

@@ -1,0 +1,185 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-buffer-policy.h"
+
+#include "ns3/assert.h"
+#include "ns3/double.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(BufferPolicy);
+
+namespace
+{
+
+/// Binary digits of alpha after the point.
+constexpr uint32_t ALPHA_SHIFT = 20;
+
+} // namespace
+
+TypeId
+BufferPolicy::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::BufferPolicy")
+            .SetParent<Object>()
+            .SetGroupName("lossless")
+            .AddAttribute("Size",
+                          "Whole packet buffer; a Tomahawk has 16 MB. [B]",
+                          UintegerValue(16'000'000),
+                          MakeUintegerAccessor(&BufferPolicy::m_size),
+                          MakeUintegerChecker<int64_t>(1, MAX_BUFFER))
+            .AddAttribute("LossyPool",
+                          "Part of the buffer set aside for lossy classes. [B]",
+                          UintegerValue(1'000'000),
+                          MakeUintegerAccessor(&BufferPolicy::m_lossyPool),
+                          MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
+            .AddAttribute("LosslessClasses",
+                          "Bit mask: bit c set makes class c lossless; by default class 3, as RoCE "
+                          "deployments do.",
+                          UintegerValue(0x08),
+                          MakeUintegerAccessor(&BufferPolicy::m_losslessClasses),
+                          MakeUintegerChecker<uint32_t>(0, 0xff))
+            .AddAttribute(
+                "LossyAlpha",
+                "Share of the free lossy pool that one lossy (egress port, class) may hold.",
+                DoubleValue(1.0),
+                MakeDoubleAccessor(&BufferPolicy::m_lossyAlpha),
+                MakeDoubleChecker<double>(1.0 / 1024, 1024));
+    return tid;
+}
+
+uint64_t
+BufferPolicy::Fixed(double alpha)
+{
+    return static_cast<uint64_t>(std::llround(alpha * (1U << ALPHA_SHIFT)));
+}
+
+int64_t
+BufferPolicy::Threshold(uint64_t alpha, int64_t free)
+{
+    if (free <= 0)
+    {
+        return 0;
+    }
+    return static_cast<int64_t>((static_cast<Uint128>(alpha) * static_cast<uint64_t>(free)) >>
+                                ALPHA_SHIFT);
+}
+
+int64_t
+BufferPolicy::FreeFor(uint64_t alpha, int64_t threshold)
+{
+    const auto need = static_cast<Uint128>(threshold) << ALPHA_SHIFT;
+    return static_cast<int64_t>((need + alpha - 1) / alpha);
+}
+
+void
+BufferPolicy::Configure(const std::vector<int64_t>& headroom)
+{
+    m_usage.assign(headroom.size() * N_CLASSES, Usage{});
+    m_lossy.assign(headroom.size() * N_CLASSES, 0);
+    m_lossyAlphaFixed = Fixed(m_lossyAlpha);
+    DoConfigure(headroom);
+}
+
+std::string
+BufferPolicy::Check() const
+{
+    return "";
+}
+
+bool
+BufferPolicy::AdmitLossy(uint32_t queue, int64_t bytes)
+{
+    int64_t& held = m_lossy[queue];
+    const int64_t free = m_lossyPool - m_lossyUsed;
+    if (bytes > free || held + bytes > Threshold(m_lossyAlphaFixed, free))
+    {
+        return false;
+    }
+    held += bytes;
+    m_lossyUsed += bytes;
+    return true;
+}
+
+BufferPolicy::Verdict
+BufferPolicy::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
+{
+    if (!IsLossless(cls))
+    {
+        if (!AdmitLossy(Index(egress, cls), bytes))
+        {
+            return Verdict::REFUSED;
+        }
+        m_used += bytes;
+        m_peak = std::max(m_peak, m_used);
+        return Verdict::ADMITTED;
+    }
+    m_turnedOff.clear();
+    const uint32_t queue = Index(ingress, cls);
+    if (!DoAdmit(queue, bytes))
+    {
+        return m_turnedOff.empty() ? Verdict::REFUSED : Verdict::REFUSED_OFF;
+    }
+    m_used += bytes;
+    m_peak = std::max(m_peak, m_used);
+    m_peakQueue = std::max(m_peakQueue, m_usage[queue].Total());
+    return m_turnedOff.empty() ? Verdict::ADMITTED : Verdict::TURNED_OFF;
+}
+
+void
+BufferPolicy::Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
+{
+    m_used -= bytes;
+    if (!IsLossless(cls))
+    {
+        m_lossy[Index(egress, cls)] -= bytes;
+        m_lossyUsed -= bytes;
+        NS_ASSERT_MSG(m_lossyUsed >= 0, "more lossy bytes released than admitted");
+        return;
+    }
+    const uint32_t queue = Index(ingress, cls);
+    Usage& usage = m_usage[queue];
+    const int64_t fromHeadroom = std::min(bytes, usage.headroom);
+    usage.headroom -= fromHeadroom;
+    m_headroomUsed -= fromHeadroom;
+    const int64_t fromShared = std::min(bytes - fromHeadroom, usage.shared);
+    usage.shared -= fromShared;
+    m_sharedUsed -= fromShared;
+    usage.priv -= bytes - fromHeadroom - fromShared;
+    NS_ASSERT_MSG(usage.priv >= 0, "more bytes released than admitted on port " << ingress);
+    DoRelease(queue, fromShared, fromHeadroom);
+}
+
+BufferPolicy::Usage
+BufferPolicy::Shrink(const Rest& rest) const
+{
+    Usage left = GetUsage(rest.port, rest.cls);
+    left.priv = std::min(left.priv, rest.bytes);
+    left.shared = std::min(left.shared, rest.bytes - left.priv);
+    left.headroom = rest.bytes - left.priv - left.shared;
+    return left;
+}
+
+void
+BufferPolicy::Report(Summary& summary) const
+{
+    const auto most = [&summary](const char* name, int64_t bytes) {
+        double& sofar = summary[name];
+        sofar = std::max(sofar, static_cast<double>(bytes));
+    };
+    most("peak_buffer_bytes", m_peak);
+    most("peak_headroom_bytes", m_peakHeadroom);
+    most("peak_queue_bytes", m_peakQueue);
+}
+
+} // namespace lossless
+} // namespace ns3

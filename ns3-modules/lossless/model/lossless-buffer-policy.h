@@ -1,0 +1,426 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_BUFFER_POLICY_H
+#define LOSSLESS_BUFFER_POLICY_H
+
+#include "lossless-constants.h"
+#include "lossless-flow-control.h"
+
+#include "ns3/object.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief Who gets a node's packet buffer: which frames it takes, and whose upstream is to be
+ * silent.
+ *
+ * Arithmetic only: no events, no devices. What all policies share is here. A lossless queue is an
+ * (ingress port, class); its bytes lie in three segments, private, shared and headroom, of which a
+ * policy decides the sizes (DoConfigure), which takes a frame as it arrives (DoAdmit), and which
+ * queues turn ON when bytes have gone (DoRelease). Bytes are released from headroom first, then
+ * shared, then private. A lossy queue is an (egress port, class) with a dynamic threshold on the
+ * lossy pool.
+ */
+class BufferPolicy : public Object
+{
+  public:
+    /// What became of a frame.
+    enum class Verdict : uint8_t
+    {
+        ADMITTED,    ///< charged
+        TURNED_OFF,  ///< charged, and queues turned OFF: TakeTurnedOff
+        REFUSED,     ///< not charged: drop it
+        REFUSED_OFF, ///< not charged, and queues turned OFF: where a headroom holds not one frame,
+                     ///< the pause must still come
+    };
+
+    /// Bytes of one lossless queue.
+    struct Usage
+    {
+        int64_t priv{0};     //!< in its private part
+        int64_t shared{0};   //!< in the shared part (w)
+        int64_t headroom{0}; //!< in its headroom
+        bool off{false};     //!< OFF: its upstream is to be paused
+
+        /**
+         * @brief All.
+         *
+         * @return bytes.
+         */
+        int64_t Total() const
+        {
+            return priv + shared + headroom;
+        }
+    };
+
+    /// What would be left of a lossless queue.
+    struct Rest
+    {
+        uint16_t port; //!< ingress port
+        uint8_t cls;   //!< class
+        int64_t bytes; //!< at most what it holds
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /**
+     * @brief Fix the geometry. Attributes are not read afterwards.
+     * @param headroom what the flow controls of each port need for the frames of a class that
+     * arrive after it has turned OFF (B), one entry a port.
+     */
+    void Configure(const std::vector<int64_t>& headroom);
+
+    /**
+     * @brief What makes the configuration impossible. Precondition: configured.
+     *
+     * @return one problem a line; empty if none.
+     */
+    virtual std::string Check() const;
+    /**
+     * @brief What is kept for the frames that arrive after a queue of a port has turned OFF.
+     *
+     * @param port ingress port.
+     * @return bytes it can count on.
+     */
+    virtual int64_t GetHeadroom(uint16_t port) const = 0;
+
+    /**
+     * @brief A frame has arrived.
+     * @param ingress port it came in by.
+     * @param egress port it will leave by.
+     * @param cls its class, 0..7.
+     * @param bytes its size.
+     * @return what became of it.
+     */
+    Verdict Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
+    /**
+     * @brief An admitted frame has left. Afterwards take the queues that turned ON with
+     * TakeResumed().
+     * @param ingress port it came in by.
+     * @param egress port it left by.
+     * @param cls its class, 0..7.
+     * @param bytes its size.
+     */
+    void Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
+
+    /**
+     * @brief Take one queue that the last Admit turned OFF and that was not taken yet.
+     * @param port its port.
+     * @param cls its class.
+     * @return false when there is none.
+     */
+    bool TakeTurnedOff(uint16_t& port, uint8_t& cls)
+    {
+        return Take(m_turnedOff, port, cls);
+    }
+
+    /**
+     * @brief Take one queue that has turned ON and was not taken yet.
+     * @param port its port.
+     * @param cls its class.
+     * @return false when there is none.
+     */
+    bool TakeResumed(uint16_t& port, uint8_t& cls)
+    {
+        return Take(m_resumed, port, cls);
+    }
+
+    /**
+     * @brief Would a queue that is OFF stay OFF if most bytes went?
+     *
+     * Asked when deadlocks are judged. Precondition: taking bytes away never makes the answer true.
+     *
+     * @param port its port.
+     * @param cls its class.
+     * @param rests all lossless bytes that stay, each queue once; what is not named goes.
+     * @return true if so; false for a queue that is ON.
+     */
+    virtual bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const = 0;
+
+    /**
+     * @brief Is a class lossless?
+     *
+     * @param cls class.
+     * @return true if so.
+     */
+    bool IsLossless(uint8_t cls) const
+    {
+        return (m_losslessClasses >> cls) & 1U;
+    }
+
+    /**
+     * @brief Bytes of a lossless queue.
+     *
+     * @param port ingress port.
+     * @param cls class.
+     * @return usage.
+     */
+    const Usage& GetUsage(uint16_t port, uint8_t cls) const
+    {
+        return m_usage[Index(port, cls)];
+    }
+
+    /**
+     * @brief Bytes of a lossy queue.
+     *
+     * @param egress egress port.
+     * @param cls class.
+     * @return bytes.
+     */
+    int64_t GetLossyBytes(uint16_t egress, uint8_t cls) const
+    {
+        return m_lossy[Index(egress, cls)];
+    }
+
+    /**
+     * @brief Size of the shared segment Bs.
+     *
+     * @return bytes; negative if the buffer is over-committed by so much.
+     */
+    int64_t GetSharedSize() const
+    {
+        return m_sharedSize;
+    }
+
+    /**
+     * @brief Sum of w.
+     *
+     * @return bytes.
+     */
+    int64_t GetSharedUsed() const
+    {
+        return m_sharedUsed;
+    }
+
+    /**
+     * @brief All bytes held now.
+     *
+     * @return bytes.
+     */
+    int64_t GetUsed() const
+    {
+        return m_used;
+    }
+
+    /**
+     * @brief Most bytes ever held.
+     *
+     * @return bytes.
+     */
+    int64_t GetPeak() const
+    {
+        return m_peak;
+    }
+
+    /**
+     * @brief Most bytes that any lossless queue ever held.
+     *
+     * @return bytes.
+     */
+    int64_t GetPeakQueue() const
+    {
+        return m_peakQueue;
+    }
+
+    /**
+     * @brief Most bytes that any headroom ever held.
+     *
+     * @return bytes.
+     */
+    int64_t GetPeakHeadroom() const
+    {
+        return m_peakHeadroom;
+    }
+
+    /**
+     * @brief Add to the summary of the run; by default the peaks, over all nodes.
+     *
+     * @param summary numbers by name.
+     */
+    virtual void Report(Summary& summary) const;
+
+  protected:
+    /// Largest buffer that the fixed-point thresholds hold exactly.
+    static constexpr uint64_t MAX_BUFFER = 1ULL << 42;
+
+    /**
+     * @brief Size what is the policy's own, and Bs.
+     *
+     * @param headroom as for Configure.
+     */
+    virtual void DoConfigure(const std::vector<int64_t>& headroom) = 0;
+    /**
+     * @brief A frame of a lossless class has arrived: add its bytes to a segment of its queue
+     * (ToPrivate, ToShared, ToHeadroom), or to none to refuse it; turn queues OFF (TurnOff).
+     *
+     * @param queue Index of its queue.
+     * @param bytes its size.
+     * @return false: refused.
+     */
+    virtual bool DoAdmit(uint32_t queue, int64_t bytes) = 0;
+    /**
+     * @brief Bytes of a lossless queue have gone, and are in no segment any more: turn queues ON
+     * (TurnOn), not this one only.
+     *
+     * @param queue its Index.
+     * @param shared how many of them were shared.
+     * @param headroom how many were in its headroom.
+     */
+    virtual void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) = 0;
+
+    /**
+     * @brief Number of a queue; its port is that by 8, its class the rest.
+     *
+     * @param port port.
+     * @param cls class.
+     * @return number.
+     */
+    static uint32_t Index(uint16_t port, uint8_t cls)
+    {
+        return static_cast<uint32_t>(port) * N_CLASSES + cls;
+    }
+
+    /**
+     * @brief Charge bytes to the private part.
+     *
+     * @param queue Index.
+     * @param bytes bytes.
+     */
+    void ToPrivate(uint32_t queue, int64_t bytes)
+    {
+        m_usage[queue].priv += bytes;
+    }
+
+    /**
+     * @brief Charge bytes to the shared part.
+     *
+     * @param queue Index.
+     * @param bytes bytes.
+     */
+    void ToShared(uint32_t queue, int64_t bytes)
+    {
+        m_usage[queue].shared += bytes;
+        m_sharedUsed += bytes;
+    }
+
+    /**
+     * @brief Charge bytes to the headroom.
+     *
+     * @param queue Index.
+     * @param bytes bytes.
+     */
+    void ToHeadroom(uint32_t queue, int64_t bytes)
+    {
+        m_usage[queue].headroom += bytes;
+        m_headroomUsed += bytes;
+    }
+
+    /**
+     * @brief Turn a queue OFF.
+     *
+     * @param queue Index of a queue that is ON.
+     */
+    void TurnOff(uint32_t queue)
+    {
+        m_usage[queue].off = true;
+        m_turnedOff.push_back(queue);
+    }
+
+    /**
+     * @brief Turn a queue ON.
+     *
+     * @param queue Index of a queue that is OFF.
+     */
+    void TurnOn(uint32_t queue)
+    {
+        m_usage[queue].off = false;
+        m_resumed.push_back(queue);
+    }
+
+    /**
+     * @brief What would be left of a queue, as bytes are released.
+     *
+     * @param rest bytes that stay.
+     * @return its usage then, OFF if it is OFF now.
+     */
+    Usage Shrink(const Rest& rest) const;
+
+    /**
+     * @brief Alpha as thresholds use it: a fixed-point number of 20 binary digits.
+     *
+     * @param alpha alpha.
+     * @return it.
+     */
+    static uint64_t Fixed(double alpha);
+    /**
+     * @brief The dynamic threshold T = floor(alpha free); 0 for a pool that is over its size.
+     *
+     * @param alpha fixed-point.
+     * @param free bytes.
+     * @return bytes.
+     */
+    static int64_t Threshold(uint64_t alpha, int64_t free);
+    /**
+     * @brief The inverse: how much must be free for a threshold.
+     *
+     * @param alpha fixed-point.
+     * @param threshold bytes.
+     * @return bytes, the least with Threshold(alpha, free) >= threshold.
+     */
+    static int64_t FreeFor(uint64_t alpha, int64_t threshold);
+
+    // Attributes
+    int64_t m_size{0};      //!< whole buffer (B)
+    int64_t m_lossyPool{0}; //!< lossy pool (B)
+
+    // State
+    std::vector<Usage> m_usage; //!< by Index
+    int64_t m_sharedSize{0};    //!< Bs; DoConfigure sets it
+    int64_t m_sharedUsed{0};    //!< sum w
+    int64_t m_headroomUsed{0};  //!< bytes in all headrooms
+    int64_t m_peakHeadroom{0};  //!< most bytes in one headroom, as the policy means it
+
+  private:
+    static bool Take(std::vector<uint32_t>& queues, uint16_t& port, uint8_t& cls)
+    {
+        if (queues.empty())
+        {
+            return false;
+        }
+        port = static_cast<uint16_t>(queues.back() / N_CLASSES);
+        cls = static_cast<uint8_t>(queues.back() % N_CLASSES);
+        queues.pop_back();
+        return true;
+    }
+
+    bool AdmitLossy(uint32_t queue, int64_t bytes);
+
+    uint32_t m_losslessClasses{0};     //!< bit c: class c is lossless
+    double m_lossyAlpha{0};            //!< of the lossy pool
+    uint64_t m_lossyAlphaFixed{0};     //!< Fixed
+    std::vector<int64_t> m_lossy;      //!< per (egress port, class)
+    int64_t m_lossyUsed{0};            //!< bytes in the lossy pool
+    int64_t m_used{0};                 //!< all bytes
+    int64_t m_peak{0};                 //!< most bytes
+    int64_t m_peakQueue{0};            //!< most bytes in one lossless queue
+    std::vector<uint32_t> m_turnedOff; //!< by the last Admit, and not taken
+    std::vector<uint32_t> m_resumed;   //!< queues that turned ON and were not taken
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_BUFFER_POLICY_H */
