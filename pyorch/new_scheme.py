@@ -31,6 +31,7 @@ KINDS = {
         "congestion-control",
         "int-congestion-control",
         "buffer-policy",
+        "forwarding-policy",
     )
 }
 #: Template -> where it goes in the module.

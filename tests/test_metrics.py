@@ -189,6 +189,20 @@ def arrivals(*times: int) -> dict[str, np.ndarray]:
     return columns("time_ps node peer class rx_bytes tx_bytes", rows)
 
 
+def test_spread_of_rates_is_the_highest_over_the_mean() -> None:
+    """2,500 B by one port and 500 B by the other: 2,500 over 1,500, or 3 over 1 if one is idle."""
+    rows = [(US, 0, 1, 3, 0, 2500), (US, 1, 0, 3, 700, 500)]
+    run = make_run(US, rate=columns("time_ps node peer class rx_bytes tx_bytes", rows))
+    ports = ["s0:h0", "h0:s0"]
+    assert one(run, "rate_spread", ports=ports) == pytest.approx(2500 / 1500)
+    assert one(run, "rate_spread", ports=ports, direction="rx") == pytest.approx(2)
+    assert one(run, "rate_spread", ports=[*ports, "s0:h1"]) is None
+    idle = make_run(
+        US, rate=columns("time_ps node peer class rx_bytes tx_bytes", [(US, 0, 1, 3, 0, 0)])
+    )
+    assert one(idle, "rate_spread", ports=["s0:h0", "s0:h0"]) is None
+
+
 def test_rate_of_single_frames() -> None:
     """10 Gb/s for 3 frames, 5 Gb/s for 2, then silence and one frame at line rate."""
     table = arrivals(1200, 2400, 3600, 6000, 8400, 60_000)
@@ -544,6 +558,7 @@ def example(kind: str) -> dict[str, Any]:
         "from": "5us",
     }
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
+    keys |= {"ports": ["s0:h0", "s0:h1"]} if kind == "rate_spread" else {}
     keys |= {"traffic": "job"} if kind == "collective_time" else {}
     crossing = {"port": "s0:h0", "class": 3, "level": "1KB", "from": "5us"}
     keys |= {"after": "5us", "first": crossing, "then": crossing | {"direction": "down"}}

@@ -133,6 +133,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         command.replace("~/schemes", str(home)).split(),
         ["new-scheme", "early-pause", "--folder", str(home)],
         ["new-scheme", "round-trip", "--folder", str(home), "--kind", "congestion-control"],
+        ["new-scheme", "side-step", "--folder", str(home), "--kind", "forwarding-policy"],
         ["new-scheme", "busy-hop", "--folder", str(home), "--kind", "int-congestion-control"],
         ["new-scheme", "fair-share", "--folder", str(home), "--kind", "buffer-policy"],
     ):
@@ -153,9 +154,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     """Only the new modules are compiled, and their suites pass."""
     folder = made.build.folder.parent
-    names = ["busy-hop", "early-pause", "fair-share", "link-pause", "round-trip"]
+    names = ["busy-hop", "early-pause", "fair-share", "link-pause", "round-trip", "side-step"]
     assert folder.name.startswith(f"release-with-{'-'.join(names)}-")
-    assert made.build.modules[-5:] == names
+    assert made.build.modules[-6:] == names
     log = (folder / "build.log").read_text()
     assert "warning:" not in log
     assert "lossless-pfc" not in log, "the project's own modules are there already"
@@ -166,6 +167,7 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
         "fair-share-buffer-policy",
         "link-pause-flow-control",
         "round-trip-congestion-control",
+        "side-step-forwarding-policy",
     ]
     for suite in suites:
         result = run_suite(made.build, suite)
@@ -447,3 +449,16 @@ def test_the_tutorial_is_short_and_its_studies_exist() -> None:
     assert len(TUTORIAL.splitlines()) <= 100
     named = re.findall(r"^invoke (?:experiment|schemes) (\S+)", TUTORIAL, re.MULTILINE)
     assert named == ["link-pause", "link-pause/two-to-one", "gfc/two-to-one"]
+
+
+@pytest.mark.cpp
+def test_a_forwarding_policy_joins_and_runs(made: Made) -> None:
+    """It is chosen, checked and listed like any other, and its study agrees."""
+    listed = made.invoke("schemes", "side-step")
+    assert 'used by: forwarding = "side-step"' in listed.stdout
+    assert 'limit = "10KB"' in listed.stdout
+    wrong = made.invoke("experiment", "side-step/two-to-one", "--set", "forwarding=side-stepp")
+    assert "did you mean 'side-step'" in wrong.stderr
+    own = made.invoke("experiment", "side-step/two-to-one", "--jobs", "1")
+    assert own.returncode == 0, own.stdout + own.stderr
+    assert "differs" not in own.stdout

@@ -333,6 +333,50 @@ class Utilisation(PortRate):
         return None if mean is None or not line else mean / line
 
 
+@metric
+class RateSpread(Metric):
+    """How unevenly ports are loaded: the highest of their mean rates over the mean of all.
+
+    1 when all carry the same, n when one of n carries everything; None when they carry nothing.
+    """
+
+    kind: Literal["rate_spread"] = "rate_spread"
+    ports: list[Port] = Field(min_length=2)
+    direction: Direction = "tx"
+    class_number: TrafficClass | None = Field(default=None, alias="class")
+    start: Time | None = Field(default=None, alias="from")
+    stop: Time | None = Field(default=None, alias="to")
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    def _rates(self) -> list[PortRate]:
+        return [
+            RateMean.model_construct(
+                name=self.name,
+                port=port,
+                direction=self.direction,
+                class_number=self.class_number,
+                start=self.start,
+                stop=self.stop,
+            )
+            for port in self.ports
+        ]
+
+    @override
+    def needs(self) -> list[Need]:
+        return [need for rate in self._rates() for need in rate.needs()]
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        means = [rate.mean(run) for rate in self._rates()]
+        known = [mean for mean in means if mean is not None]
+        if len(known) < len(means) or not sum(known):
+            return None
+        return max(known) * len(known) / sum(known)
+
+
 def only_rate(run: RunTables) -> int | None:
     """The rate of the topology's links [bit/s]; None when they have several."""
     rates: set[int] = set()
