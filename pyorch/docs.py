@@ -73,7 +73,9 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     for name, file in pages.items():
         write_atomically(source / f"{name}.md", _inward(file, paths.root))
     for name, file in modules.items():
-        text = file.read_text(encoding="utf-8").replace("../../../docs/images/", "../images/")
+        if (figures := file.parent / "figures").is_dir():
+            shutil.copytree(figures, source / "modules" / "figures", dirs_exist_ok=True)
+        text = file.read_text(encoding="utf-8")
         text += onward(file.parents[1].name, pages, types)
         write_atomically(source / f"{name}.rst", text)
     readme = (paths.root / "README.md").read_text(encoding="utf-8")

@@ -1,4 +1,6 @@
-"""Pictures of docs/: figures of studies, in files that are called GROUP.STUDY.FIGURE.png.
+"""Pictures of pages: figures of studies, in files that are called GROUP.STUDY.FIGURE.png.
+
+Those of the guide lie in docs/images, those of a module in its doc/figures, to be copied with it.
 
 A page shows one by its name, and `invoke report all` copies it anew from the study's report, if
 that is of the runs which the study now means: not of others (--set, --scale), nor of another build.
@@ -24,9 +26,10 @@ class Picture:
     figure: str
 
 
-def pictures(folder: Path) -> list[Picture]:
-    """Return the pictures of a folder that are figures of studies, by name."""
-    parts = [(file, file.stem.split(".")) for file in sorted(folder.glob("*.png"))]
+def pictures(paths: Paths) -> list[Picture]:
+    """Return the pictures of all pages that are figures of studies, by name."""
+    files = [*paths.images.glob("*.png"), *paths.modules.glob("*/doc/figures/*.png")]
+    parts = [(file, file.stem.split(".")) for file in sorted(files, key=lambda file: file.name)]
     return [Picture(file, f"{p[0]}/{p[1]}", p[2]) for file, p in parts if len(p) == 3]
 
 
@@ -39,7 +42,7 @@ def refresh(
     that changed, and the pictures that stay because there is no report of these runs.
     """
     changed, left = [], []
-    for picture in pictures(paths.images):
+    for picture in pictures(paths):
         if picture.study not in names:
             continue
         report = paths.report(picture.study)

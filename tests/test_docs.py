@@ -59,14 +59,15 @@ def test_a_link_to_a_file_of_the_repository_becomes_text(tmp_path: Path) -> None
 def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
     """GROUP.STUDY.FIGURE.png names a figure of a study, and some page shows it."""
     paths = Paths(ROOT)
-    found = pictures(paths.images)
+    found = pictures(paths)
     assert len(found) > 5
     pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("ns3-modules/*/doc/*.rst"), ROOT / "README.md"]
     texts = [page.read_text(encoding="utf-8") for page in pages]
     for picture in found:
         document = tomllib.loads((paths.experiments / f"{picture.study}.toml").read_text())
         assert picture.figure in {entry["name"] for entry in document["figure"]}, picture.file
-        assert any(f"images/{picture.file.name}" in text for text in texts), picture.file
+        shown = f"{picture.file.parent.name}/{picture.file.name}"
+        assert any(shown in text for text in texts), picture.file
 
 
 def test_pictures_follow_the_reports(tmp_path: Path) -> None:

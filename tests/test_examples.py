@@ -17,15 +17,15 @@ from tests.wireshark import tshark
 ROOT = project_root()
 #: Example program -> options that make it short, and what it has to print.
 SHORT = {
-    "cbfc-long-link": (["--duration=200000000"], r"\d"),
-    "dcfit-ring": (["--duration=500000000"], r"\d"),
+    "cbfc-long-link": (["--duration=200us"], r"\d"),
+    "dcfit-ring": (["--duration=500us"], r"\d"),
     "eventloop-rate": ([], r"events_per_cpu_s"),
-    "fabricdevice-incast": (["--duration=500000000"], r"10\.0\.0\.1 tcp_gbps 2\.\d"),
+    "fabricdevice-incast": (["--duration=500us"], r"10\.0\.0\.1 tcp_gbps 2\.\d"),
     "lossless-threshold": ([], r"closed_form_bytes"),
-    "gfc-two-to-one": (["--duration=1000000000"], r"\d"),
-    "pffc-victim": (["--duration=300000000"], r"\d"),
+    "gfc-two-to-one": (["--duration=1ms"], r"\d"),
+    "pffc-victim": (["--duration=300us"], r"\d"),
     "rdma-permutation": (["--size=10000"], r"unfinished 0"),
-    "sfc-incast": (["--duration=300000000"], r"\d"),
+    "sfc-incast": (["--duration=300us"], r"\d"),
 }
 
 
@@ -123,10 +123,10 @@ def decode(file: Path, fields: list[str], frames: str = "") -> list[list[str]]:
 def test_tcp_on_a_capture(build: BuildInfo, tmp_path: Path, tagged: bool) -> None:
     """Tshark reads ARP, TCP and PFC; checksums hold, lengths are the wire's, classes the DSCP's."""
     tags = f"--tagged={int(tagged)}"
-    incast = ["--duration=500000000", "--xoff=20000", tags]
+    incast = ["--duration=500us", "--xoff=20000", tags]
     run(build, "fabricdevice-incast", *incast, f"--pcap={tmp_path}/")
     # ns-3's ARP waits up to 10 ms before it asks
-    asking = ["--duration=12000000000", "--rate=1000000000", "--senders=1", "--caches=0", tags]
+    asking = ["--duration=12ms", "--rate=1Gbps", "--senders=1", "--caches=0", tags]
     run(build, "fabricdevice-incast", *asking, f"--pcap={tmp_path}/ask-")
     files = sorted(tmp_path.glob("*.pcap"))
     assert {file.stem for file in files} >= {"h0-s", "s-h4"}
@@ -153,7 +153,7 @@ def test_tcp_on_a_capture(build: BuildInfo, tmp_path: Path, tagged: bool) -> Non
 
 def test_marks_are_on_the_wire(build: BuildInfo, tmp_path: Path) -> None:
     """A mark of the switch is on the link behind it, and not on those before it."""
-    options = ["--duration=1000000000", "--dscp=0", "--lossyPool=2000000", "--dctcp=1"]
+    options = ["--duration=1ms", "--dscp=0", "--lossyPool=2000000", "--dctcp=1"]
     run(build, "fabricdevice-incast", *options, f"--pcap={tmp_path}/")
     marked = "ip.dsfield.ecn == 3 && ip.dst == 10.0.0.5"
     assert decode(tmp_path / "s-h4.pcap", ["frame.number"], marked)

@@ -11,10 +11,13 @@
  * as its peer promised, so that with too small a buffer it waits for credits. The buffer over the
  * round trip, and over the period of the credits, bound its rate:
  *
- *     for b in 10000 20000 40000 80000; do cbfc-long-link --buffer=$b --delay=5000000; done
+ *     for b in 10000 20000 40000 80000; do cbfc-long-link --buffer=$b --delay=5us; done
  */
 
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -28,29 +31,30 @@ using ns3::rdma::Simulation;
 int
 main(int argc, char* argv[])
 {
-    uint64_t rate = 40'000'000'000;
-    int64_t delay = 5'000'000;
+    ns3::lossless::UsePicoseconds(); // before times are read
+    ns3::DataRate rate("40Gbps");
+    ns3::Time delay("5us");
     uint64_t buffer = 40'000;
-    int64_t period = 2'000'000;
-    int64_t duration = 2'000'000'000;
+    ns3::Time period("2us");
+    ns3::Time duration("2ms");
     ns3::CommandLine command(__FILE__);
-    command.AddValue("rate", "of every link [bit/s]", rate);
-    command.AddValue("delay", "of the long link, one way [ps]", delay);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of the long link, one way", delay);
     command.AddValue("buffer", "promised to each class of a peer [B]", buffer);
-    command.AddValue("period", "between two credit messages [ps]", period);
-    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("period", "between two credit messages", period);
+    command.AddValue("duration", "of the run", duration);
     command.Parse(argc, argv);
 
     Simulation sim(ns3::RngSeedManager::GetRun());
     sim.AddFlowControl("ns3::cbfc::Credit");
     sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(buffer));
-    sim.SetAttribute("ns3::cbfc::Credit", "Period", std::to_string(period) + "ps");
+    sim.SetAttribute("ns3::cbfc::Credit", "Period", std::to_string(period.GetTimeStep()) + "ps");
     const std::vector<uint8_t> kinds{0, 1, 1, 0};
     sim.AddNodes(kinds.data(), "h0\ns0\ns1\nh1", 4);
     const std::vector<uint32_t> a{0, 1, 2};
     const std::vector<uint32_t> b{1, 2, 3};
-    const std::vector<uint64_t> rates(3, rate);
-    const std::vector<int64_t> delays{100'000, delay, 100'000};
+    const std::vector<uint64_t> rates(3, rate.GetBitRate());
+    const std::vector<int64_t> delays{100'000, delay.GetTimeStep(), 100'000};
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
     sim.AddFlow(0, 3, 3);
     sim.SetAllowLoss(true); // headroom is a matter of PFC
@@ -61,14 +65,15 @@ main(int argc, char* argv[])
         std::cerr << impossible;
         return 2;
     }
-    sim.Run(duration);
+    sim.Run(duration.GetTimeStep());
     const std::string wrong = sim.Finish();
 
-    const double seconds = static_cast<double>(duration) / 1e12;
-    const double trip = 2 * static_cast<double>(delay) / 1e12;
+    const double seconds = duration.GetSeconds();
+    const double trip = 2 * delay.GetSeconds();
     std::cout << "goodput_gbps " << sim.GetNumber("delivered_bytes") * 8e-9 / seconds
-              << "\nline_gbps " << static_cast<double>(rate) / 1e9 << "\nbuffer_over_period_gbps "
-              << static_cast<double>(buffer) * 8e3 / static_cast<double>(period)
+              << "\nline_gbps " << static_cast<double>(rate.GetBitRate()) / 1e9
+              << "\nbuffer_over_period_gbps "
+              << static_cast<double>(buffer) * 8e-9 / period.GetSeconds()
               << "\nbuffer_over_round_trip_gbps " << static_cast<double>(buffer) * 8e-9 / trip
               << "\ncredit_messages " << sim.GetNumber("cbfc_messages_sent")
               << "\npeak_queue_bytes " << sim.GetNumber("peak_queue_bytes") << "\ndropped_frames "

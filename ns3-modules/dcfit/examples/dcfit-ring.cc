@@ -14,6 +14,9 @@
  */
 
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -27,16 +30,17 @@ using ns3::rdma::Simulation;
 int
 main(int argc, char* argv[])
 {
+    ns3::lossless::UsePicoseconds(); // before times are read
     uint32_t switches = 4;
-    uint64_t rate = 40'000'000'000;
-    int64_t delay = 1'000'000;
-    int64_t duration = 5'000'000'000;
+    ns3::DataRate rate("40Gbps");
+    ns3::Time delay("1us");
+    ns3::Time duration("5ms");
     std::string cure = "Drop";
     ns3::CommandLine command(__FILE__);
     command.AddValue("switches", "on the ring, from 3", switches);
-    command.AddValue("rate", "of every link [bit/s]", rate);
-    command.AddValue("delay", "of every link, one way [ps]", delay);
-    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of every link, one way", delay);
+    command.AddValue("duration", "of the run", duration);
     command.AddValue("cure",
                      "attribute Cure of ns3::dcfit::Dcfit: None, Drop, Reroute, Lossy",
                      cure);
@@ -69,8 +73,8 @@ main(int argc, char* argv[])
         b.push_back(i < n ? n + i : n + (i + 1) % n); // to its switch; to the next switch
     }
     sim.AddNodes(kinds.data(), names, 2 * n);
-    const std::vector<uint64_t> rates(2 * n, rate);
-    const std::vector<int64_t> delays(2 * n, delay);
+    const std::vector<uint64_t> rates(2 * n, rate.GetBitRate());
+    const std::vector<int64_t> delays(2 * n, delay.GetTimeStep());
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 2 * n);
     for (uint32_t i = 0; i < n; ++i)
     {
@@ -85,10 +89,10 @@ main(int argc, char* argv[])
         std::cerr << impossible;
         return 2;
     }
-    sim.Run(duration);
+    sim.Run(duration.GetTimeStep());
     const std::string wrong = sim.Finish();
 
-    const double seconds = static_cast<double>(duration) / 1e12;
+    const double seconds = duration.GetSeconds();
     const std::string notes = sim.Notes();
     const std::size_t first = notes.find("deadlock, formed");
     std::cout << notes.substr(0, notes.find('\n', first == std::string::npos ? 0 : first))

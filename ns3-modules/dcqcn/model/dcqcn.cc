@@ -7,6 +7,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-ecn-marking.h"
 #include "ns3/rdma-queue-pair.h"
@@ -22,6 +23,8 @@ namespace dcqcn
 using lossless::Frame;
 using lossless::NEVER;
 using lossless::NowPs;
+
+NS_LOG_COMPONENT_DEFINE("Dcqcn");
 
 NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
 
@@ -330,6 +333,7 @@ Dcqcn::Cut(int64_t now)
     m_byteStage = 0;
     m_bytes = 0;
     ++m_cuts;
+    NS_LOG_INFO("flow " << m_queuePair->GetFlow() << " cut to " << m_current << " bit/s");
     ArmIncrease(now);
     Apply();
 }

@@ -394,9 +394,9 @@ EventLoop::Execute(const Entry& entry)
     }
     else
     {
-        auto event = reinterpret_cast<EventImpl*>(entry.what);
+        const Ptr<EventImpl> event(reinterpret_cast<EventImpl*>(entry.what), false);
+        PreEventHook(EventId(event, static_cast<uint64_t>(m_now), m_context, m_uid));
         event->Invoke();
-        event->Unref();
     }
 }
 

@@ -441,6 +441,48 @@ class EndOfTimeTest : public TestCase
     }
 };
 
+/// An event loop that counts what it is told of.
+class CountingLoop : public EventLoop
+{
+  public:
+    std::vector<int64_t> m_hooked; //!< times of events before they happen
+
+  private:
+    void PreEventHook(const EventId& id) override
+    {
+        m_hooked.push_back(static_cast<int64_t>(id.GetTs()));
+    }
+};
+
+/// A class derived from the loop sees every event of ns-3 before it happens.
+class HookTest : public TestCase
+{
+  public:
+    HookTest()
+        : TestCase("PreEventHook is called before every event of Simulator")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        auto loop = CreateObject<CountingLoop>();
+        Simulator::SetImplementation(loop);
+        std::size_t before = 0;
+        Simulator::Schedule(TimeStep(7), [&] {
+            before = loop->m_hooked.size();
+            Simulator::ScheduleNow([] {});
+        });
+        Simulator::Schedule(TimeStep(9), [] {}).Cancel();
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(before, 1, "told before it happens");
+        const std::vector<int64_t> times{7, 7, 9}; // a cancelled event comes, and does nothing
+        NS_TEST_EXPECT_MSG_EQ((loop->m_hooked == times), true, "each, in order");
+        Simulator::Destroy();
+    }
+};
+
 /// @brief The suite.
 class EventLoopTestSuite : public TestSuite
 {
@@ -453,6 +495,7 @@ class EventLoopTestSuite : public TestSuite
         AddTestCase(new WidthTest, Duration::QUICK);
         AddTestCase(new PastTest, Duration::QUICK);
         AddTestCase(new EndOfTimeTest, Duration::QUICK);
+        AddTestCase(new HookTest, Duration::QUICK);
     }
 };
 

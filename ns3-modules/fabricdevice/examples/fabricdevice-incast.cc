@@ -12,19 +12,22 @@
  *
  *     fabricdevice-incast --dscp=26
  *     fabricdevice-incast --dscp=0 --lossyPool=100000
- *     fabricdevice-incast --dscp=0 --lossyPool=100000 --dctcp=1
+ *     fabricdevice-incast --dscp=0 --lossyPool=2000000 --dctcp=1
  *     fabricdevice-incast --dscp=26 --rdma=1
- *     fabricdevice-incast --duration=1000000000 --pcap=incast-
+ *     fabricdevice-incast --duration=1ms --pcap=incast-
  */
 
 #include "ns3/applications-module.h"
 #include "ns3/command-line.h"
 #include "ns3/config.h"
+#include "ns3/data-rate.h"
 #include "ns3/fabricdevice-module.h"
 #include "ns3/flow-monitor-module.h"
 #include "ns3/global-value.h"
 #include "ns3/internet-module.h"
+#include "ns3/lossless-event.h"
 #include "ns3/lossless-pcap-helper.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -39,10 +42,11 @@ using namespace ns3;
 int
 main(int argc, char* argv[])
 {
+    lossless::UsePicoseconds(); // before times are read
     uint32_t senders = 4;
-    uint64_t rate = 10'000'000'000;
-    int64_t delay = 1'000'000;
-    int64_t duration = 20'000'000'000;
+    DataRate rate("10Gbps");
+    Time delay("1us");
+    Time duration("20ms");
     uint32_t dscp = 26;
     uint64_t xoff = 100'000;
     uint64_t lossyPool = 1'000'000;
@@ -54,9 +58,9 @@ main(int argc, char* argv[])
     std::string pcap;
     CommandLine command(__FILE__);
     command.AddValue("senders", "of the incast", senders);
-    command.AddValue("rate", "of every link [bit/s]", rate);
-    command.AddValue("delay", "of every link, one way [ps]", delay);
-    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of every link, one way", delay);
+    command.AddValue("duration", "of the run", duration);
     command.AddValue("dscp", "code point of TCP; its class is dscp / 8, and 3 is lossless", dscp);
     command.AddValue("xoff", "queue above which PFC pauses a sender [B]", xoff);
     command.AddValue("lossyPool", "buffer of the lossy classes [B]", lossyPool);
@@ -99,8 +103,8 @@ main(int argc, char* argv[])
     }
     sim.AddNodes(kinds.data(), names + "s", hosts + 1);
     const std::vector<uint32_t> b(hosts, hosts);
-    const std::vector<uint64_t> rates(hosts, rate);
-    const std::vector<int64_t> delays(hosts, delay);
+    const std::vector<uint64_t> rates(hosts, rate.GetBitRate());
+    const std::vector<int64_t> delays(hosts, delay.GetTimeStep());
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts);
     for (uint32_t src = 0; rdmaToo && src < senders; ++src)
     {
@@ -164,9 +168,9 @@ main(int argc, char* argv[])
     FlowMonitorHelper monitors;
     const Ptr<FlowMonitor> monitor = monitors.Install(nodes);
 
-    sim.Run(duration);
+    sim.Run(duration.GetTimeStep());
     const std::string wrong = sim.Finish() + captures.Close();
-    const double seconds = static_cast<double>(duration) / 1e12;
+    const double seconds = duration.GetSeconds();
     monitor->CheckForLostPackets(MilliSeconds(5)); // younger ones may be on their way
     const auto classifier = DynamicCast<Ipv4FlowClassifier>(monitors.GetClassifier());
     for (const auto& [flow, stats] : monitor->GetFlowStats())

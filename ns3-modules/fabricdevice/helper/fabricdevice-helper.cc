@@ -8,6 +8,7 @@
 #include "ns3/fabricdevice-host.h"
 #include "ns3/names.h"
 #include "ns3/net-device-queue-interface.h"
+#include "ns3/node.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -15,6 +16,13 @@ namespace ns3
 {
 namespace fabricdevice
 {
+
+namespace
+{
+
+constexpr uint32_t LINKTYPE_ETHERNET = 1; //!< of pcap files
+
+} // namespace
 
 FabricNetDeviceHelper::FabricNetDeviceHelper()
 {
@@ -69,6 +77,64 @@ FabricNetDeviceHelper::Install(Ptr<lossless::Fabric> fabric, uint32_t host, Ptr<
                    FabricChannel::Of(PeekPointer(fabric)));
     node->AddDevice(device);
     return device;
+}
+
+void
+FabricNetDeviceHelper::EnablePcapInternal(std::string prefix,
+                                          Ptr<NetDevice> netDevice,
+                                          bool promiscuous,
+                                          bool explicitFilename)
+{
+    const auto device = DynamicCast<FabricNetDevice>(netDevice);
+    if (!device)
+    {
+        return; // containers may hold devices of all kinds
+    }
+    PcapHelper helper;
+    const std::string name =
+        explicitFilename ? prefix : helper.GetFilenameFromDevice(prefix, netDevice);
+    const auto file = CreateObject<PcapFileWrapper>();
+    file->Open(name, std::ios::out);
+    NS_ABORT_MSG_IF(file->Fail(), "EnablePcap: " << name << " cannot be written");
+    file->Init(LINKTYPE_ETHERNET);
+    helper.HookDefaultSink<FabricNetDevice>(device, "PhyTxBegin", file);
+    helper.HookDefaultSink<FabricNetDevice>(device, promiscuous ? "MacPromiscRx" : "MacRx", file);
+}
+
+void
+FabricNetDeviceHelper::EnableAsciiInternal(Ptr<OutputStreamWrapper> stream,
+                                           std::string prefix,
+                                           Ptr<NetDevice> netDevice,
+                                           bool explicitFilename)
+{
+    const auto device = DynamicCast<FabricNetDevice>(netDevice);
+    if (!device)
+    {
+        return;
+    }
+    Packet::EnablePrinting();
+    AsciiTraceHelper helper;
+    if (!stream)
+    {
+        stream = helper.CreateFileStream(
+            explicitFilename ? prefix : helper.GetFilenameFromDevice(prefix, netDevice));
+    }
+    const std::string path = "/NodeList/" + std::to_string(device->GetNode()->GetId()) +
+                             "/DeviceList/" + std::to_string(device->GetIfIndex()) +
+                             "/$ns3::fabricdevice::FabricNetDevice/";
+    helper.HookDefaultReceiveSinkWithContext<FabricNetDevice>(device,
+                                                              path + "MacRx",
+                                                              "MacRx",
+                                                              stream);
+    for (uint8_t cls = 0; cls < device->GetNQueues(); ++cls)
+    {
+        using TxQueue = FabricNetDevice::TxQueue;
+        const auto queue = device->GetQueue(cls);
+        const std::string here = path + "TxQueueList/" + std::to_string(cls) + "/";
+        helper.HookDefaultEnqueueSinkWithContext<TxQueue>(queue, here, "Enqueue", stream);
+        helper.HookDefaultDequeueSinkWithContext<TxQueue>(queue, here, "Dequeue", stream);
+        helper.HookDefaultDropSinkWithContext<TxQueue>(queue, here, "Drop", stream);
+    }
 }
 
 } // namespace fabricdevice

@@ -9,6 +9,7 @@
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
+#include "ns3/trace-helper.h"
 
 #include <string>
 #include <utility>
@@ -25,8 +26,11 @@ namespace fabricdevice
  * A device gets a transmit queue a class and a NetDeviceQueueInterface that tells the queue disc
  * above it when one of them is full. After the addresses are assigned, ns-3's
  * NeighborCacheHelper can fill the neighbour caches, so that nobody asks by broadcast.
+ *
+ * EnablePcap and EnableAscii write what devices send and receive, as with other devices of ns-3;
+ * lossless::FabricPcapHelper captures ports, with pauses and the frames of queue pairs.
  */
-class FabricNetDeviceHelper
+class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
 {
   public:
     FabricNetDeviceHelper();
@@ -78,6 +82,15 @@ class FabricNetDeviceHelper
     Ptr<FabricNetDevice> Install(Ptr<lossless::Fabric> fabric, uint32_t host, Ptr<Node> node) const;
 
   private:
+    void EnablePcapInternal(std::string prefix,
+                            Ptr<NetDevice> netDevice,
+                            bool promiscuous,
+                            bool explicitFilename) override;
+    void EnableAsciiInternal(Ptr<OutputStreamWrapper> stream,
+                             std::string prefix,
+                             Ptr<NetDevice> netDevice,
+                             bool explicitFilename) override;
+
     ObjectFactory m_queues;  //!< of devices
     ObjectFactory m_devices; //!< devices
 };

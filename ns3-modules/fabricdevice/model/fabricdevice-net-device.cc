@@ -10,11 +10,10 @@
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/ethernet-header.h"
-#include "ns3/ipv4-l3-protocol.h"
-#include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ipv6-queue-disc-item.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/object-vector.h"
 #include "ns3/queue-item.h"
 #include "ns3/simulator.h"
 #include "ns3/socket.h"
@@ -106,6 +105,13 @@ FabricNetDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricNetDevice::m_routedHops),
                           MakeBooleanChecker())
+            .AddAttribute(
+                "TxQueueList",
+                "The transmit queues, by class.",
+                TypeId::ATTR_GET,
+                ObjectVectorValue(),
+                MakeObjectVectorAccessor(&FabricNetDevice::GetQueue, &FabricNetDevice::GetNQueues),
+                MakeObjectVectorChecker<TxQueue>())
             .AddTraceSource("MacTx",
                             "A packet was accepted for transmission; with its Ethernet header.",
                             MakeTraceSourceAccessor(&FabricNetDevice::m_macTxTrace),
@@ -210,6 +216,12 @@ Ptr<FabricNetDevice::TxQueue>
 FabricNetDevice::GetQueue(uint8_t cls) const
 {
     return m_queues.at(cls);
+}
+
+uint8_t
+FabricNetDevice::GetNQueues() const
+{
+    return N_CLASSES;
 }
 
 Ptr<lossless::FabricNode>
@@ -677,7 +689,7 @@ FabricNetDevice::SetPromiscReceiveCallback(PromiscReceiveCallback cb)
 bool
 FabricNetDevice::SupportsSendFrom() const
 {
-    return true;
+    return false; // an address says which host it is of: replies to another's would not arrive
 }
 
 } // namespace fabricdevice

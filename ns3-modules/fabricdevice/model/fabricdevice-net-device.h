@@ -107,6 +107,12 @@ class FabricNetDevice : public NetDevice,
      */
     Ptr<TxQueue> GetQueue(uint8_t cls) const;
     /**
+     * @brief How many transmit queues.
+     *
+     * @return one a class.
+     */
+    uint8_t GetNQueues() const;
+    /**
      * @brief The host it is attached to.
      *
      * @return host.

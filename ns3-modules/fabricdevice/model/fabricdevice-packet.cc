@@ -8,9 +8,7 @@
 #include "ns3/ethernet-header.h"
 #include "ns3/hash.h"
 #include "ns3/ipv4-header.h"
-#include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-header.h"
-#include "ns3/ipv6-l3-protocol.h"
 #include "ns3/node.h"
 
 #include <algorithm>
@@ -27,6 +25,8 @@ namespace
 
 constexpr uint32_t ETHERNET_BYTES = 14;        //!< addresses and EtherType
 constexpr uint32_t TAG_BYTES = 4;              //!< of IEEE 802.1Q
+constexpr uint16_t IPV4 = 0x0800;              //!< EtherType
+constexpr uint16_t IPV6 = 0x86dd;              //!< EtherType
 constexpr uint8_t CONGESTED = 3;               //!< Frame::ecn, and the ECN field of IP
 constexpr std::size_t IPV4_BYTES = 20;         //!< IPv4 header without options
 constexpr std::size_t IPV6_BYTES = 40;         //!< fixed IPv6 header
@@ -94,7 +94,7 @@ Inspect(const Packet& packet, uint16_t etherType)
     FlowKey key;
     std::size_t payload = 0; // where it begins
     bool whole = true;
-    if (etherType == Ipv4L3Protocol::PROT_NUMBER && there >= IPV4_BYTES)
+    if (etherType == IPV4 && there >= IPV4_BYTES)
     {
         fields.ip = true;
         fields.dscp = bytes[1] >> 2;
@@ -105,7 +105,7 @@ Inspect(const Packet& packet, uint16_t etherType)
         whole = ((bytes[6] << 8 | bytes[7]) & FRAGMENT_MASK) == 0;
         payload = 4U * (bytes[0] & 0xf);
     }
-    else if (etherType == Ipv6L3Protocol::PROT_NUMBER && there >= IPV6_BYTES)
+    else if (etherType == IPV6 && there >= IPV6_BYTES)
     {
         fields.ip = true;
         const auto traffic = static_cast<uint8_t>(bytes[0] << 4 | bytes[1] >> 4);
@@ -129,7 +129,7 @@ Inspect(const Packet& packet, uint16_t etherType)
 void
 Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl)
 {
-    if (etherType == Ipv4L3Protocol::PROT_NUMBER)
+    if (etherType == IPV4)
     {
         Ipv4Header header;
         packet->RemoveHeader(header);
@@ -144,7 +144,7 @@ Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl)
         header.SetTtl(ttl);
         packet->AddHeader(header);
     }
-    else if (etherType == Ipv6L3Protocol::PROT_NUMBER)
+    else if (etherType == IPV6)
     {
         Ipv6Header header;
         packet->RemoveHeader(header);

@@ -34,8 +34,12 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -979,6 +983,104 @@ class DropTest : public TestCase
 
 /**
  * @ingroup fabricdevice-tests
+ * @brief EnablePcap, EnableAscii, and paths of ns3::Config.
+ */
+class TraceTest : public TestCase
+{
+  public:
+    TraceTest()
+        : TestCase("files of the helper have every packet once; queues, nodes and ports have paths "
+                   "and names")
+    {
+    }
+
+  private:
+    /**
+     * @brief Three packets from one device to another.
+     *
+     * @param prefix of the files
+     * @return names of the files of both, without suffix
+     */
+    std::array<std::string, 2> Run(const std::string& prefix)
+    {
+        Lan lan;
+        lan.Hosts(2);
+        const uint32_t center = lan.fabric->AddSwitch("s");
+        lan.Link(0, center);
+        lan.Link(1, center);
+        lan.fabric->Build();
+        lan.fabric->AddNames();
+        lan.helper.EnablePcap(prefix, lan.devices);
+        lan.helper.EnableAscii(prefix, lan.devices);
+        std::map<std::string, uint32_t> seen;
+        const auto count = [&seen](const std::string& what) {
+            return Callback<void, Ptr<const Packet>>(
+                [&seen, what](Ptr<const Packet> /* packet */) { ++seen[what]; });
+        };
+        Config::ConnectWithoutContext(
+            "/NodeList/0/DeviceList/0/$ns3::fabricdevice::FabricNetDevice/TxQueueList/0/Enqueue",
+            count("queued"));
+        const auto frames = [&seen](const std::string& what) {
+            return Callback<void, const lossless::Port&, const lossless::Frame&>(
+                [&seen, what](const lossless::Port& /* port */,
+                              const lossless::Frame& /* frame */) { ++seen[what]; });
+        };
+        Config::ConnectWithoutContext("/FabricList/0/NodeList/2/PortList/1/Transmit",
+                                      frames("by number"));
+        Config::ConnectWithoutContext("/Names/s/PortList/1/Transmit", frames("by name"));
+        Simulator::Schedule(Seconds(1), [&lan] {
+            for (int i = 0; i < 3; ++i)
+            {
+                lan.Device(0).Send(Create<Packet>(100), lan.Device(1).GetAddress(), 0x1234);
+            }
+        });
+        lan.Run(Seconds(2));
+        for (const std::string what : {"queued", "by number", "by name"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(seen[what], 3, what);
+        }
+        std::string refused;
+        try
+        {
+            lan.fabric->AddNames();
+        }
+        catch (const std::invalid_argument& error)
+        {
+            refused = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(refused.find("rename one of the two"), std::string::npos, refused);
+        NS_TEST_EXPECT_MSG_EQ(lan.Device(0).SupportsSendFrom(), false, "a bridge may not have it");
+        std::array<std::string, 2> names;
+        for (uint32_t host = 0; host < 2; ++host)
+        {
+            names[host] = prefix + "-" + std::to_string(lan.nodes.Get(host)->GetId()) + "-0";
+        }
+        return names;
+    }
+
+    void DoRun() override
+    {
+        const auto names = Run(CreateTempDirFilename("device")); // closes the files
+        for (uint32_t host = 0; host < 2; ++host)
+        {
+            const std::string& name = names[host];
+            std::ifstream ascii(name + ".tr");
+            const std::string text{std::istreambuf_iterator<char>(ascii), {}};
+            const char first = host == 0 ? '+' : 'r'; // queued and gone, or received
+            NS_TEST_EXPECT_MSG_EQ(std::count(text.begin(), text.end(), '\n'),
+                                  (host == 0 ? 6 : 3),
+                                  text);
+            // 24 B of the file, and for each packet 16 B, 14 B of Ethernet and 100 B
+            NS_TEST_EXPECT_MSG_EQ(std::filesystem::file_size(name + ".pcap"),
+                                  24 + 3 * (16 + 114),
+                                  "three packets");
+            NS_TEST_EXPECT_MSG_EQ(text.substr(0, 1), std::string(1, first), text);
+        }
+    }
+};
+
+/**
+ * @ingroup fabricdevice-tests
  * @brief A link that fails holds packets back; a device says so.
  */
 class LinkTest : public TestCase
@@ -1030,6 +1132,8 @@ class FabricNetDeviceTestSuite : public TestSuite
     FabricNetDeviceTestSuite()
         : TestSuite("fabricdevice-net-device", Type::UNIT)
     {
+        // first, because it has packets printed, which must be asked for before any is sent
+        AddTestCase(new TraceTest, TestCase::Duration::QUICK);
         // payload + UDP 8 + IPv4 20 or IPv6 40 + Ethernet 14 + FCS 4, 64 at least; a tag adds 4
         for (const EchoTest::Case& what :
              {EchoTest::Case{"IPv4", 1000, 1046, false, false, true},

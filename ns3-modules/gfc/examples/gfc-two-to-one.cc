@@ -14,6 +14,9 @@
  */
 
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -27,17 +30,18 @@ using ns3::rdma::Simulation;
 int
 main(int argc, char* argv[])
 {
-    uint64_t rate = 10'000'000'000;
-    int64_t delay = 1'000'000;
-    int64_t duration = 20'000'000'000;
+    ns3::lossless::UsePicoseconds(); // before times are read
+    ns3::DataRate rate("10Gbps");
+    ns3::Time delay("1us");
+    ns3::Time duration("20ms");
     uint64_t bm = 100'000;
     std::string scheme = "multi-stage";
     ns3::CommandLine command(__FILE__);
     command.AddValue("scheme", "pfc, multi-stage or time-based", scheme);
-    command.AddValue("rate", "of every link [bit/s]", rate);
-    command.AddValue("delay", "of every link, one way [ps]", delay);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of every link, one way", delay);
     command.AddValue("bm", "Bm of multi-stage GFC, Buffer of time-based GFC, Xoff of PFC [B]", bm);
-    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("duration", "of the run", duration);
     command.Parse(argc, argv);
 
     Simulation sim(ns3::RngSeedManager::GetRun());
@@ -77,8 +81,8 @@ main(int argc, char* argv[])
     sim.AddNodes(kinds.data(), "h0\nh1\nh2\ns0", 4);
     const std::vector<uint32_t> a{0, 1, 2};
     const std::vector<uint32_t> b{3, 3, 3};
-    const std::vector<uint64_t> rates(3, rate);
-    const std::vector<int64_t> delays(3, delay);
+    const std::vector<uint64_t> rates(3, rate.GetBitRate());
+    const std::vector<int64_t> delays(3, delay.GetTimeStep());
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
     sim.AddFlow(0, 2, 3);
     sim.AddFlow(1, 2, 3);
@@ -89,10 +93,10 @@ main(int argc, char* argv[])
         std::cerr << impossible;
         return 2;
     }
-    sim.Run(duration);
+    sim.Run(duration.GetTimeStep());
     const std::string wrong = sim.Finish();
 
-    const double seconds = static_cast<double>(duration) / 1e12;
+    const double seconds = duration.GetSeconds();
     std::cout << "goodput_h0_gbps "
               << static_cast<double>(sim.GetDeliveredBytes(0)) * 8e-9 / seconds
               << "\ngoodput_h1_gbps "

@@ -3,10 +3,14 @@
  */
 #include "lossless-fabric.h"
 
+#include "ns3/config.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-headroom.h"
 #include "ns3/lossless-refusal.h"
+#include "ns3/names.h"
+#include "ns3/object-vector.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -19,10 +23,63 @@ namespace ns3
 namespace lossless
 {
 
+NS_LOG_COMPONENT_DEFINE("LosslessFabric");
+
 NS_OBJECT_ENSURE_REGISTERED(Fabric);
 
 namespace
 {
+
+/**
+ * @brief The fabrics there are, as the root of paths of ns3::Config. It owns none of them.
+ */
+class FabricList : public Object
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid =
+            TypeId("ns3::lossless::FabricList")
+                .SetParent<Object>()
+                .AddAttribute("FabricList",
+                              "All fabrics.",
+                              TypeId::ATTR_GET,
+                              ObjectVectorValue(),
+                              MakeObjectVectorAccessor(&FabricList::Get, &FabricList::GetN),
+                              MakeObjectVectorChecker<Fabric>());
+        return tid;
+    }
+
+    /**
+     * @brief The one list.
+     *
+     * @return fabrics, oldest first.
+     */
+    static std::vector<Fabric*>& All()
+    {
+        static auto* all = [] {
+            Config::RegisterRootNamespaceObject(CreateObject<FabricList>());
+            return new std::vector<Fabric*>; // outlives what the end of the process destroys
+        }();
+        return *all;
+    }
+
+  private:
+    Ptr<Fabric> Get(std::size_t index) const
+    {
+        return Ptr<Fabric>(All()[index]);
+    }
+
+    std::size_t GetN() const
+    {
+        return All().size();
+    }
+};
 
 const char* const CAUSE_NAMES[N_DROP_CAUSES] = {"headroom full",
                                                 "lossy class over its threshold",
@@ -45,7 +102,13 @@ Fabric::GetTypeId()
     static TypeId tid = TypeId("ns3::lossless::Fabric")
                             .SetParent<Object>()
                             .SetGroupName("lossless")
-                            .AddConstructor<Fabric>();
+                            .AddConstructor<Fabric>()
+                            .AddAttribute("NodeList",
+                                          "All nodes, for paths of ns3::Config.",
+                                          TypeId::ATTR_GET,
+                                          ObjectVectorValue(),
+                                          MakeObjectVectorAccessor(&Fabric::m_nodes),
+                                          MakeObjectVectorChecker<FabricNode>());
     return tid;
 }
 
@@ -54,9 +117,13 @@ Fabric::Fabric()
 {
     UsePicoseconds();
     FramePool::Open();
+    FabricList::All().push_back(this);
 }
 
-Fabric::~Fabric() = default;
+Fabric::~Fabric()
+{
+    std::erase(FabricList::All(), this);
+}
 
 void
 Fabric::DoDispose()
@@ -380,6 +447,8 @@ void
 Fabric::SetLink(uint32_t link, bool up)
 {
     const Link& ends = m_links[link];
+    NS_LOG_INFO("link " << m_nodes[ends.a]->GetName() << " - " << m_nodes[ends.b]->GetName()
+                        << (up ? " comes up" : " fails"));
     m_routes.SetLink(ends.a, ends.portA, up);
     UpdateRoutes();
     Port& a = m_nodes[ends.a]->GetPort(ends.portA);
@@ -562,6 +631,21 @@ Fabric::Build()
     {
         m_testDeadlock.Schedule(m_deadlockPeriod);
     }
+    NS_LOG_INFO("built: " << m_nodes.size() << " nodes, " << m_links.size()
+                          << " links, frames of up to " << largest << " B");
+}
+
+void
+Fabric::AddNames() const
+{
+    for (const auto& node : m_nodes)
+    {
+        if (Names::Find<Object>("/Names", node->GetName()))
+        {
+            Refuse("ns3::Names has a ", node->GetName(), " already; rename one of the two");
+        }
+        Names::Add("/Names", node->GetName(), node);
+    }
 }
 
 void
@@ -570,6 +654,7 @@ Fabric::TestDeadlock()
     m_oracle->Look();
     if (IsStoppedByDeadlock())
     {
+        NS_LOG_INFO("stops: " << DescribeDeadlock());
         Simulator::Stop();
         return;
     }

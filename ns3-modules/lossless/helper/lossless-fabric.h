@@ -34,6 +34,9 @@ namespace lossless
  * SetBufferPolicy; AddSwitch, AddHost,
  * AddLink, FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
  *
+ * Objects are found by paths of ns3::Config, such as
+ * "/FabricList/0/NodeList/3/PortList/0/PauseSent", and by "/Names/s0/PortList/0" after AddNames.
+ *
  * What is called with something that does not exist throws std::invalid_argument, what comes too
  * early or too late std::logic_error, both with a sentence.
  */
@@ -197,6 +200,8 @@ class Fabric : public Object
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until);
     /// All is added: find the routes, configure buffers, start flow controls.
     void Build();
+    /// Give all nodes their names in ns3::Names, where none of them may be taken.
+    void AddNames() const;
 
     /**
      * @brief A node.

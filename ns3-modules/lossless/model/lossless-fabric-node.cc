@@ -7,6 +7,8 @@
 #include "lossless-headroom.h"
 #include "lossless-routes.h"
 
+#include "ns3/object-vector.h"
+
 #include <type_traits>
 
 namespace ns3
@@ -22,6 +24,18 @@ FabricNode::GetTypeId()
     static TypeId tid = TypeId("ns3::lossless::FabricNode")
                             .SetParent<Object>()
                             .SetGroupName("lossless")
+                            .AddAttribute("PortList",
+                                          "All ports, for paths of ns3::Config.",
+                                          TypeId::ATTR_GET,
+                                          ObjectVectorValue(),
+                                          MakeObjectVectorAccessor(&FabricNode::m_ports),
+                                          MakeObjectVectorChecker<Port>())
+                            .AddAttribute("AgentList",
+                                          "All agents, for paths of ns3::Config.",
+                                          TypeId::ATTR_GET,
+                                          ObjectVectorValue(),
+                                          MakeObjectVectorAccessor(&FabricNode::m_agents),
+                                          MakeObjectVectorChecker<SwitchAgent>())
                             .AddTraceSource("Drop",
                                             "A frame was dropped: node name, frame, cause.",
                                             MakeTraceSourceAccessor(&FabricNode::m_dropTrace),

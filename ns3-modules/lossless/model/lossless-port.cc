@@ -12,6 +12,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/enum.h"
+#include "ns3/object-vector.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -194,6 +195,12 @@ Port::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("lossless")
             .AddConstructor<Port>()
+            .AddAttribute("FlowControlList",
+                          "Its chain, for paths of ns3::Config.",
+                          TypeId::ATTR_GET,
+                          ObjectVectorValue(),
+                          MakeObjectVectorAccessor(&Port::m_flowControls),
+                          MakeObjectVectorChecker<FlowControl>())
             .AddAttribute("Overhead",
                           "Wire bytes of a frame beside its own: preamble 8 and inter-packet gap "
                           "12 (IEEE 802.3). [B]",

@@ -15,6 +15,9 @@
  */
 
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -28,18 +31,17 @@ using ns3::rdma::Simulation;
 int
 main(int argc, char* argv[])
 {
+    ns3::lossless::UsePicoseconds(); // before times are read
     uint32_t senders = 4;
-    uint64_t rate = 25'000'000'000;
-    int64_t delay = 1'000'000;
-    int64_t duration = 4'000'000'000;
+    ns3::DataRate rate("25Gbps");
+    ns3::Time delay("1us");
+    ns3::Time duration("4ms");
     std::string flowControl = "ns3::pffc::Pffc";
     ns3::CommandLine command(__FILE__);
     command.AddValue("senders", "of the incast", senders);
-    command.AddValue("rate",
-                     "of a host's link; the trunk has (senders + 1) times that [bit/s]",
-                     rate);
-    command.AddValue("delay", "of every link, one way [ps]", delay);
-    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("rate", "of a host's link; the trunk has (senders + 1) times that", rate);
+    command.AddValue("delay", "of every link, one way", delay);
+    command.AddValue("duration", "of the run", duration);
     command.AddValue("flowControl", "TypeId on every port", flowControl);
     command.Parse(argc, argv);
 
@@ -70,9 +72,9 @@ main(int argc, char* argv[])
     sim.AddNodes(kinds.data(), names + "left\nright", hosts + 2);
     a.push_back(left);
     b.push_back(right);
-    std::vector<uint64_t> rates(hosts, rate);
-    rates.push_back((senders + 1) * rate);
-    const std::vector<int64_t> delays(hosts + 1, delay);
+    std::vector<uint64_t> rates(hosts, rate.GetBitRate());
+    rates.push_back((senders + 1) * rate.GetBitRate());
+    const std::vector<int64_t> delays(hosts + 1, delay.GetTimeStep());
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts + 1);
     for (uint32_t host = 0; host < senders; ++host)
     {
@@ -86,10 +88,10 @@ main(int argc, char* argv[])
         std::cerr << impossible;
         return 2;
     }
-    sim.Run(duration);
+    sim.Run(duration.GetTimeStep());
     const std::string wrong = sim.Finish();
 
-    const double seconds = static_cast<double>(duration) / 1e12;
+    const double seconds = duration.GetSeconds();
     const double all = sim.GetNumber("delivered_bytes");
     std::cout << "victim_gbps " << static_cast<double>(sim.GetDeliveredBytes(flow)) * 8e-9 / seconds
               << "\nincast_gbps "

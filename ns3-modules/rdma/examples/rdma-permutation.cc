@@ -17,6 +17,9 @@
  */
 
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -119,10 +122,11 @@ PeakMib()
 int
 main(int argc, char* argv[])
 {
+    ns3::lossless::UsePicoseconds(); // before times are read
     uint32_t k = 4;
     uint64_t size = 10'000'000;
-    uint64_t rate = 100'000'000'000;
-    int64_t delay = 1'000'000;
+    ns3::DataRate rate("100Gbps");
+    ns3::Time delay("1us");
     std::string flowControl = "ns3::lossless::Pfc";
     uint32_t messages = 1;
     uint64_t buffer = 16'777'216;
@@ -132,8 +136,8 @@ main(int argc, char* argv[])
     command.AddValue("size", "payload of each message [B]", size);
     command.AddValue("messages", "of each host, all at once, each on a queue pair", messages);
     command.AddValue("buffer", "of each switch [B]", buffer);
-    command.AddValue("rate", "of every link [bit/s]", rate);
-    command.AddValue("delay", "of every link, one way [ps]", delay);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of every link, one way", delay);
     command.AddValue("flowControl", "TypeId on every port; empty: none", flowControl);
     command.AddValue("trace", "tables to record on change, as queue,pause", trace);
     command.Parse(argc, argv);
@@ -166,8 +170,8 @@ main(int argc, char* argv[])
     const auto nodes = static_cast<uint32_t>(tree.kinds.size());
     const auto links = static_cast<uint32_t>(tree.a.size());
     simulation.AddNodes(tree.kinds.data(), tree.names, nodes);
-    const std::vector<uint64_t> rates(links, rate);
-    const std::vector<int64_t> delays(links, delay);
+    const std::vector<uint64_t> rates(links, rate.GetBitRate());
+    const std::vector<int64_t> delays(links, delay.GetTimeStep());
     simulation.AddLinks(tree.a.data(), tree.b.data(), rates.data(), delays.data(), links);
 
     const uint32_t flows = tree.hosts * messages;

@@ -15,6 +15,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/rdma-host.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
@@ -47,9 +48,8 @@ constexpr uint64_t MOST_PACKETS = 0xffff'ffff;
 /// What this class has chosen in this process; all else was chosen by somebody else.
 struct Chosen
 {
-    uint64_t run{1};                                    //!< RngRun; 1 is ns-3's default
-    std::string simulator{"ns3::DefaultSimulatorImpl"}; //!< SimulatorImplementationType
-    uint32_t running{0};                                //!< objects built and not finished
+    uint64_t run{1};     //!< RngRun; 1 is ns-3's default
+    uint32_t running{0}; //!< objects built and not finished
 };
 
 Chosen g_chosen; //!< of this process
@@ -148,13 +148,19 @@ DescribeType(TypeId tid)
         << ",\"group\":" << Json(tid.GetGroupName()) << ",\"help\":\"\""
         << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ","
         << DescribeNeeds(tid) << ",\"attributes\":[";
+    bool first = true;
     for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
     {
         const auto info = tid.GetAttribute(i);
+        if (!(info.flags & TypeId::ATTR_SET))
+        {
+            continue; // a way to other objects, for paths of ns3::Config
+        }
         // ns-3 spells an enumeration's type as a template; what it is an enumeration of is in
         // `allowed`.
         const std::string type = info.checker->GetValueTypeName();
-        out << (i ? "," : "") << "{\"name\":" << Json(info.name) << ",\"help\":" << Json(info.help)
+        out << (std::exchange(first, false) ? "" : ",") << "{\"name\":" << Json(info.name)
+            << ",\"help\":" << Json(info.help)
             << ",\"type\":" << Json(type.substr(0, type.find('<')))
             << ",\"default\":" << Json(info.initialValue->SerializeToString(info.checker))
             << ",\"allowed\":"
@@ -200,6 +206,7 @@ class Simulation::Impl
     void RequireOpen(const char* what) const;
     void RequireBuilt(const char* what) const;
     void RequireClass(uint8_t cls) const;
+    void ChooseSimulator() const;
     void CheckSimulator() const;
     QueuePair& GetFlow(uint32_t flow) const;
     Host& GetHost(uint32_t node, const char* what) const;
@@ -245,6 +252,7 @@ class Simulation::Impl
     };
 
     Ptr<Fabric> fabric;                              //!< the network
+    std::string simulator;                           //!< TypeId name of the event loop
     std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
     std::vector<QueuePair::Demand> demands;          //!< by flow
     std::vector<std::pair<uint32_t, uint32_t>> ends; //!< source and destination by flow
@@ -312,6 +320,20 @@ Simulation::Impl::RequireClass(uint8_t cls) const
 }
 
 void
+Simulation::Impl::ChooseSimulator() const
+{
+    const bool idle = Simulator::IsFinished() && Simulator::GetEventCount() == 0;
+    if (idle && Simulator::GetImplementation()->GetInstanceTypeId().GetName() != simulator)
+    {
+        ObjectFactory factory(simulator);
+        Simulator::Destroy(); // an idle one, which the question made
+        Simulator::SetImplementation(factory.Create<SimulatorImpl>());
+        // Of ns-3's schedulers the fastest; eventloop::EventLoop has its own.
+        Simulator::SetScheduler(ObjectFactory("ns3::PriorityQueueScheduler"));
+    }
+}
+
+void
 Simulation::Impl::CheckSimulator() const
 {
     if (g_chosen.running > 0)
@@ -320,16 +342,15 @@ Simulation::Impl::CheckSimulator() const
             "another rdma::Simulation is running, and ns-3 has one clock: call its Finish, or "
             "delete it, before Build");
     }
-    StringValue wanted;
-    GlobalValue::GetValueByName("SimulatorImplementationType", wanted);
+    ChooseSimulator();
     const std::string used = Simulator::GetImplementation()->GetInstanceTypeId().GetName();
-    if (used != wanted.Get())
+    if (used != simulator)
     {
         RefuseNow(
             "ns-3 runs ",
             used,
             " already, not ",
-            wanted.Get(),
+            simulator,
             ": something was scheduled, or a node was made, before; make the rdma::Simulation "
             "first, or choose that event loop by SetSimulator");
     }
@@ -640,18 +661,20 @@ Simulation::Simulation(uint64_t seed)
                   seed,
                   "); leave RngSeed 1 and pass RngSeedManager::GetRun() as the seed");
     }
-    StringValue simulator;
-    GlobalValue::GetValueByName("SimulatorImplementationType", simulator);
-    if (simulator.Get() == g_chosen.simulator)
-    {
-        SetSimulator("ns3::eventloop::EventLoop");
-    }
     lossless::UsePicoseconds();
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(seed);
     g_chosen.run = seed;
     m_impl = std::make_unique<Impl>();
     m_impl->fabric = CreateObject<Fabric>();
+    StringValue chosen;
+    GlobalValue::GetValueByName("SimulatorImplementationType", chosen);
+    const bool byDefault = chosen.Get() == "ns3::DefaultSimulatorImpl";
+    m_impl->simulator = byDefault ? "ns3::eventloop::EventLoop" : chosen.Get();
+    if (byDefault)
+    {
+        m_impl->ChooseSimulator();
+    }
 }
 
 Simulation::~Simulation()
@@ -662,20 +685,15 @@ Simulation::~Simulation()
 void
 Simulation::SetSimulator(const std::string& typeId)
 {
-    if (m_impl)
-    {
-        m_impl->RequireOpen("SetSimulator");
-    }
+    m_impl->RequireOpen("SetSimulator");
     TypeId tid;
     if (!TypeId::LookupByNameFailSafe(typeId, &tid) ||
         !tid.IsChildOf(TypeId::LookupByName("ns3::SimulatorImpl")))
     {
         Refuse("there is no event loop '", typeId, "'");
     }
-    // Of ns-3's schedulers the fastest; eventloop::EventLoop has its own.
-    GlobalValue::Bind("SchedulerType", StringValue("ns3::PriorityQueueScheduler"));
-    GlobalValue::Bind("SimulatorImplementationType", StringValue(typeId));
-    g_chosen.simulator = typeId;
+    m_impl->simulator = typeId;
+    m_impl->ChooseSimulator();
 }
 
 std::string

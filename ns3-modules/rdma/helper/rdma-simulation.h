@@ -39,7 +39,8 @@ class Simulation
      *
      * A seed or an event loop that somebody chose before, by the command line, is not overridden
      * in silence: another RngRun than the seed, or an RngSeed, throws std::logic_error, and
-     * SimulatorImplementationType stays as chosen. Programs pass RngSeedManager::GetRun().
+     * SimulatorImplementationType stays as chosen (but ns-3's default, which looks like no choice:
+     * ask for that by SetSimulator). Programs pass RngSeedManager::GetRun().
      * @param seed the run's seed, from 1; ns-3's RngRun.
      */
     explicit Simulation(uint64_t seed);

@@ -7,6 +7,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/uinteger.h"
@@ -23,6 +24,8 @@ using lossless::FrameKind;
 using lossless::FramePool;
 using lossless::NEVER;
 using lossless::NowPs;
+
+NS_LOG_COMPONENT_DEFINE("RdmaQueuePair");
 
 NS_OBJECT_ENSURE_REGISTERED(QueuePair);
 
@@ -197,6 +200,7 @@ QueuePair::SetAnswersPinned(bool pinned)
 void
 QueuePair::Start()
 {
+    NS_LOG_INFO("flow " << m_flow << " starts, " << m_demand.bytes << " B");
     m_started = true;
     m_demand.start = NowPs(); // a flow that waits for others learns it only now
     if (m_control)
@@ -473,6 +477,8 @@ QueuePair::Timeout()
         m_timer.Schedule(limit - silence);
         return;
     }
+    NS_LOG_INFO("flow " << m_flow << " repeats from packet " << m_first << " after " << silence
+                        << " ps of silence");
     ++m_outcome.timeouts;
     m_progress = now;
     m_timer.Schedule(limit);
@@ -559,6 +565,7 @@ QueuePair::ReceiveAnswer(const Frame& frame)
     }
     if (frame.kind == FrameKind::NACK)
     {
+        NS_LOG_INFO("flow " << m_flow << " has a NACK");
         ++m_outcome.nacks;
         if (m_retransmit == Retransmit::GO_BACK_N)
         {

@@ -14,6 +14,9 @@
  */
 
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
 #include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -27,17 +30,18 @@ using ns3::rdma::Simulation;
 int
 main(int argc, char* argv[])
 {
+    ns3::lossless::UsePicoseconds(); // before times are read
     uint32_t senders = 8;
-    uint64_t rate = 25'000'000'000;
-    int64_t delay = 500'000;
-    int64_t duration = 2'000'000'000;
+    ns3::DataRate rate("25Gbps");
+    ns3::Time delay("500ns");
+    ns3::Time duration("2ms");
     uint64_t threshold = 125'000;
     bool sfc = true;
     ns3::CommandLine command(__FILE__);
     command.AddValue("senders", "of the incast", senders);
-    command.AddValue("rate", "of every link [bit/s]", rate);
-    command.AddValue("delay", "of every link, one way [ps]", delay);
-    command.AddValue("duration", "of the run [ps]", duration);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of every link, one way", delay);
+    command.AddValue("duration", "of the run", duration);
     command.AddValue("threshold", "above which a frame causes a message [B]", threshold);
     command.AddValue("sfc", "source flow control beside PFC", sfc);
     command.Parse(argc, argv);
@@ -62,8 +66,8 @@ main(int argc, char* argv[])
     }
     sim.AddNodes(kinds.data(), names + "s", senders + 2);
     const std::vector<uint32_t> b(senders + 1, senders + 1);
-    const std::vector<uint64_t> rates(senders + 1, rate);
-    const std::vector<int64_t> delays(senders + 1, delay);
+    const std::vector<uint64_t> rates(senders + 1, rate.GetBitRate());
+    const std::vector<int64_t> delays(senders + 1, delay.GetTimeStep());
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), senders + 1);
     for (uint32_t host = 0; host < senders; ++host)
     {
@@ -76,10 +80,10 @@ main(int argc, char* argv[])
         std::cerr << impossible;
         return 2;
     }
-    sim.Run(duration);
+    sim.Run(duration.GetTimeStep());
     const std::string wrong = sim.Finish();
 
-    const double seconds = static_cast<double>(duration) / 1e12;
+    const double seconds = duration.GetSeconds();
     std::cout << "goodput_gbps " << sim.GetNumber("delivered_bytes") * 8e-9 / seconds
               << "\npeak_buffer_bytes " << sim.GetNumber("peak_buffer_bytes") << "\npauses_sent "
               << sim.GetNumber("pauses_sent") << "\npause_time_us "
