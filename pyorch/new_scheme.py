@@ -32,6 +32,7 @@ KINDS = {
         "int-congestion-control",
         "buffer-policy",
         "forwarding-policy",
+        "table",
     )
 }
 #: Template -> where it goes in the module.
@@ -158,6 +159,8 @@ def make_module(name: str, kind: str, home: Path, paths: Paths) -> Path:
     try:
         for template, target in FILES.items():
             source = TEMPLATES / KINDS[kind] / template.replace("KIND", kind)
+            if not source.exists():
+                continue  # a table has no variants to compare
             file = place / target.replace("MODULE", name).replace("KIND", kind)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(fill(source.read_text(encoding="utf-8"), words), encoding="utf-8")

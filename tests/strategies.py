@@ -84,6 +84,18 @@ SCHEMA = (
         "ns3::rdma::CongestionControl",
         attribute("G", "Double", "0.004", "double 0:1"),
     ),
+    kind("lossless::Probe", "ns3::Object", abstract=True),
+    kind("lossless::SampledProbe", "ns3::lossless::Probe", abstract=True),
+    *(
+        kind(f"lossless::{name}Probe", f"ns3::lossless::{parent}")
+        for parent, names in (
+            ("SampledProbe", "Queue Buffer Egress Rate"),
+            ("Probe", "Pause Drop Control ControlValue Frame Deadlock PauseTree"),
+        )
+        for name in names.split()
+    ),
+    kind("dcfit::DetectionProbe", "ns3::lossless::Probe"),
+    kind("rdma::FlowRateProbe", "ns3::lossless::Probe"),
 )
 
 MINIMAL = """

@@ -426,7 +426,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             (
                 "experiments/x.toml: trace[0].table: unknown table 'qeue'\n"
                 "    allowed: queue, buffer, egress, rate, pause, drop, control, control_value, "
-                "detection, flow_rate, frame, deadlock, pause_tree\n"
+                "frame, deadlock, pause_tree, detection, flow_rate\n"
                 "    hint: did you mean 'queue'?"
             ),
         ),

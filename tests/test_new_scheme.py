@@ -80,7 +80,7 @@ def test_files_are_in_order(tmp_path: Path, kind: str, name: str) -> None:
     """Nothing is left to fill in, lists are complete, and lines break where ns-3 breaks them."""
     place = new_scheme.make_module(name, kind, tmp_path, PATHS)
     texts = {file: file.read_text() for file in place.rglob("*") if file.is_file()}
-    assert len(texts) == 7
+    assert len(texts) == (6 if kind == "table" else 7), "a table has no variants"
     assert [file for file, text in texts.items() if re.search(r"@\w+@", text)] == []
     assert updated(Module(name, place)) == texts[place / "CMakeLists.txt"]
     sources = [str(file) for file in texts if file.suffix in (".cc", ".h")]
@@ -136,6 +136,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ["new-scheme", "side-step", "--folder", str(home), "--kind", "forwarding-policy"],
         ["new-scheme", "busy-hop", "--folder", str(home), "--kind", "int-congestion-control"],
         ["new-scheme", "fair-share", "--folder", str(home), "--kind", "buffer-policy"],
+        ["new-scheme", "long-wait", "--folder", str(home), "--kind", "table"],
     ):
         done = invoke(environment, *words)
         assert done.returncode == 0, done.stderr
@@ -154,9 +155,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     """Only the new modules are compiled, and their suites pass."""
     folder = made.build.folder.parent
-    names = ["busy-hop", "early-pause", "fair-share", "link-pause", "round-trip", "side-step"]
+    names = [
+        "busy-hop",
+        "early-pause",
+        "fair-share",
+        "link-pause",
+        "long-wait",
+        "round-trip",
+        "side-step",
+    ]
     assert folder.name.startswith(f"release-with-{'-'.join(names)}-")
-    assert made.build.modules[-6:] == names
+    assert made.build.modules[-7:] == names
     log = (folder / "build.log").read_text()
     assert "warning:" not in log
     assert "lossless-pfc" not in log, "the project's own modules are there already"
@@ -166,6 +175,7 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
         "early-pause-flow-control",
         "fair-share-buffer-policy",
         "link-pause-flow-control",
+        "long-wait-table",
         "round-trip-congestion-control",
         "side-step-forwarding-policy",
     ]
@@ -295,6 +305,29 @@ def test_telemetry_counts_and_can_be_captured(made: Made) -> None:
     assert {row[0] for row in rows if row[2] == "7"} == {"1086"}
     assert {row[0] for row in rows if row[2] == "17"} == {"102"}
     assert {row[1] for row in rows} == {""}
+
+
+@pytest.mark.cpp
+def test_a_table_of_ones_own_is_one_of_the_projects(made: Made, tmp_path: Path) -> None:
+    """Its name, attribute and period are checked, its rows are results, and metrics read them."""
+    study = made.home / "long-wait" / "experiments" / "two-to-one.toml"
+    for old, new, told in (
+        ('"long_wait"', '"long_wat"', "did you mean 'long_wait'?"),
+        ('table = "long_wait"', 'table = "long_wait"\nperiod = "1us"', "event by event"),
+        ("least =", "leas =", "did you mean 'least'?"),
+    ):
+        wrong = tmp_path / "wrong.toml"
+        wrong.write_text(study.read_text().replace(old, new), encoding="utf-8")
+        assert told in made.invoke("show", str(wrong)).stderr
+    done = made.invoke("experiment", "long-wait/two-to-one", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = Path(made.environment["PYORCH_RESULTS"]) / "long-wait" / "two-to-one"
+    (file,) = results.rglob("long_wait.parquet")
+    rows = pd.read_parquet(file)
+    assert list(rows) == ["time_ps", "node", "peer", "class", "flow", "waited_ps"]
+    assert len(rows) > 100
+    assert rows["waited_ps"].min() >= 20_000_000
+    assert set(rows["flow"]) == {0, 1}
 
 
 STUDY = """

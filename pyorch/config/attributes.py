@@ -109,6 +109,13 @@ DEFAULTS = {
     "congestion_control": "",
     "buffer_policy": "ns3::lossless::SharedBuffer",
 }
+#: The abstract types of what fills tables, and of what can do so periodically.
+PROBE, SAMPLED_PROBE = "ns3::lossless::Probe", "ns3::lossless::SampledProbe"
+
+
+def _table_of(type_name: str) -> str:
+    name = type_name.rsplit("::", 1)[-1]
+    return re.sub("(?<!^)(?=[A-Z])", "_", name.removesuffix("Probe") or name).lower()
 
 
 def kebab_case(name: str) -> str:
@@ -151,7 +158,8 @@ class Catalogue:
         """Types by section name; a short name that two types share stands for neither."""
         named: dict[str, list[TypeInfo]] = {}
         for info in self.types:
-            if not info.abstract:
+            plain = self.derives(info, PROBE) and not info.attributes
+            if not info.abstract and not plain:
                 named.setdefault(self.short_name(info.name), []).append(info)
         return {name: found[0] for name, found in named.items() if len(found) == 1}
 
@@ -186,6 +194,15 @@ class Catalogue:
             known = {name: t for name, t in self.sections.items() if self.derives(t, interface)}
             self._schemes[interface] = known
         return known
+
+    @cached_property
+    def tables(self) -> dict[str, TypeInfo]:
+        """The types of probes that fill the tables of [[trace]], by the tables' names.
+
+        A table is named after the type (Probe::TableOf).
+        """
+        probes = [one for one in self.types if not one.abstract and self.derives(one, PROBE)]
+        return {_table_of(one.name): one for one in probes}
 
     def is_scheme(self, info: TypeInfo) -> bool:
         """Whether a type is a scheme that a run may or may not use."""

@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pyorch.config.experiment import TRACES, Point, TraceTable, check_port
+from pyorch.config.attributes import Catalogue
+from pyorch.config.experiment import Point, TraceTable, check_port
 from pyorch.config.findings import Findings, Path
 from pyorch.config.setting import canonical_quantity
 from pyorch.config.traffic import label_of
@@ -54,6 +55,7 @@ def resolve_entries(
     varied: Mapping[str, Sequence[Any]],
     findings: Findings,
     file: FilePath,
+    types: Catalogue | None,
 ) -> Entries:
     """Validate the entries of a file against each other and against the networks it draws.
 
@@ -76,7 +78,7 @@ def resolve_entries(
             _check_names(entry, (key, str(number)), points, varied, findings, checked)
     good = [[model for model in found if model] for found in (metrics, figures, expects)]
     if known:
-        for traces in _traces(document, points):
+        for traces in _traces(document, points, types):
             findings.merge(models.check(findings.file, *good, traces, tuple(varied)))
     return Entries(
         tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in good[0]),
@@ -235,11 +237,13 @@ def _spelling(value: object) -> str:
     return canonical_quantity(value) if isinstance(value, str) else str(value)
 
 
-def _traces(document: Mapping[str, Any], points: Sequence[Point]) -> list[list[Any]]:
+def _traces(
+    document: Mapping[str, Any], points: Sequence[Point], types: Catalogue | None
+) -> list[list[Any]]:
     """Return the different lists of traces that the settings have.
 
     When no setting is valid, as far as the file tells: then the traces that stand in it, or one
-    of everything when a variant may bring others.
+    of everything when a variant may bring others; nobody knows what that is without the types.
     """
     if points:
         lists = [list(point.data["traces"]) for point in points]
@@ -249,4 +253,6 @@ def _traces(document: Mapping[str, Any], points: Sequence[Point]) -> list[list[A
     unread = Findings("")
     plain = all(unread.validate(TraceTable, entry, ()) for entry in entries)
     varies = any("trace" in str(document.get(key)) for key in ("variants", "sweep"))
-    return [entries] if plain and not varies else [[{"table": table} for table in TRACES]]
+    if plain and not varies:
+        return [entries]
+    return [[{"table": table} for table in types.tables]] if types else []

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pyorch.config.attributes import Catalogue
+from pyorch.config.attributes import SAMPLED_PROBE, Catalogue
 from pyorch.config.fields import Duration, Rate, Table, Time, TrafficClass, encode
 from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology, check_link
@@ -59,13 +59,6 @@ FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
     "pause_storm": PauseStorm,
 }
 """Every kind of fault."""
-
-#: Tables that can be traced, and whether they are sampled: "maybe" or "never".
-TRACES = {
-    **dict.fromkeys(("queue", "buffer", "egress", "rate"), "maybe"),
-    **dict.fromkeys(("pause", "drop", "control", "control_value", "detection"), "never"),
-    **dict.fromkeys(("flow_rate", "frame", "deadlock", "pause_tree"), "never"),
-}
 
 
 class TraceTable(Table):
@@ -188,43 +181,51 @@ def _canonical_fault(
     return {"stop_ps": -1, **encode(fault)}
 
 
+#: What types begin with whose modules are part of every run.
+_EVERY_RUN = ("ns3::lossless::", "ns3::rdma::")
+
+
 def resolve_traces(
-    entries: Sequence[Any], network: Topology, findings: Findings
+    entries: Sequence[Any], network: Topology, findings: Findings, types: Catalogue | None
 ) -> list[dict[str, Any]]:
     """Validate [[trace]] entries; return their canonical forms, ports and classes sorted."""
     forms = []
     for number, entry in enumerate(entries):
         path: Path = ("trace", str(number))
-        trace = check_trace(entry, findings, path)
+        trace = check_trace(entry, findings, path, types)
         if trace is None:
             continue
         for at, port in enumerate(trace.ports):
             check_port(port, network, findings, (*path, "ports", str(at)))
         ports = {tuple(port.split(":")) for port in trace.ports}
-        forms.append(
-            {
-                "table": trace.table,
-                "ports": [list(port) for port in sorted(ports)],
-                "classes": sorted(set(trace.classes)) or list(range(8)),
-                "period_ps": trace.period,
-            }
-        )
+        form = {
+            "table": trace.table,
+            "ports": [list(port) for port in sorted(ports)],
+            "classes": sorted(set(trace.classes)) or list(range(8)),
+            "period_ps": trace.period,
+        }
+        probe = types.tables[trace.table].name if types and trace.table in types.tables else ""
+        if probe and not probe.startswith(_EVERY_RUN):
+            form["probe"] = probe  # so that the run's name covers the code of its module
+        forms.append(form)
     return forms
 
 
-def check_trace(entry: object, findings: Findings, path: Path) -> TraceTable | None:
+def check_trace(
+    entry: object, findings: Findings, path: Path, types: Catalogue | None
+) -> TraceTable | None:
     """Validate a [[trace]] entry but for its ports, which are those of a network."""
     trace = findings.validate(TraceTable, entry, path)
-    if trace is not None:
-        _check_table(trace, findings, path)
+    if trace is not None and types is not None:
+        _check_table(trace, findings, path, types)
     return trace
 
 
-def _check_table(trace: TraceTable, findings: Findings, path: Path) -> None:
-    sampled = TRACES.get(trace.table)
-    if sampled is None:
-        findings.unknown((*path, "table"), "table", trace.table, TRACES)
-    elif sampled == "never" and trace.period:
+def _check_table(trace: TraceTable, findings: Findings, path: Path, types: Catalogue) -> None:
+    probe = types.tables.get(trace.table)
+    if probe is None:
+        findings.unknown((*path, "table"), "table", trace.table, types.tables)
+    elif trace.period and not types.derives(probe, SAMPLED_PROBE):
         what = f"the table {trace.table!r} is recorded event by event"
         findings.add((*path, "period"), what, "no period")
 

@@ -227,7 +227,9 @@ class _Loader:
         points = self._points(scenarios, chosen, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
-        entries = resolve_entries(self.document, points, varied, self.findings, file)
+        entries = resolve_entries(
+            self.document, points, varied, self.findings, file, self.resolver.types
+        )
         if self.findings.problems or run is None:
             raise UserError(self.findings.problems)
         return _experiment(

@@ -221,7 +221,7 @@ class Resolver:
             "routes": resolve_routes(entries["route"], network.network, findings),
             "traffic": flows,
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
-            "traces": resolve_traces(entries["trace"], network.network, findings),
+            "traces": resolve_traces(entries["trace"], network.network, findings, self.types),
         }
 
     def _traffic(
@@ -248,7 +248,7 @@ class Resolver:
                 elif key == "fault":
                     findings.validate_kind("fault", FAULTS, entry, path)
                 elif key == "trace":
-                    check_trace(entry, findings, path)
+                    check_trace(entry, findings, path, self.types)
                 elif key == "route":
                     findings.validate(RouteTable, entry, path)
 

@@ -66,7 +66,12 @@ Breaker::GetTypeId()
                           "Class that frames are moved to; it must not be lossless.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Breaker::m_lossy),
-                          MakeUintegerChecker<uint8_t>(0, N_CLASSES - 1));
+                          MakeUintegerChecker<uint8_t>(0, N_CLASSES - 1))
+            .AddTraceSource(
+                "Detection",
+                "An egress queue is taken for deadlocked; nothing is done about it yet.",
+                MakeTraceSourceAccessor(&Breaker::m_detectionTrace),
+                "ns3::dcfit::DetectionCallback");
     return tid;
 }
 

@@ -4,7 +4,10 @@
 #ifndef DCFIT_BREAKER_H
 #define DCFIT_BREAKER_H
 
+#include "dcfit-detection.h"
+
 #include "ns3/lossless-switch-agent.h"
+#include "ns3/traced-callback.h"
 
 namespace ns3
 {
@@ -68,6 +71,9 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
      * @return class.
      */
     uint8_t GetLossyClass() const;
+
+    /// Detection, where an agent derived from this one detects
+    TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
 
   private:
     bool Treat(lossless::Frame* frame);

@@ -264,8 +264,8 @@ DeadlockController::Decide()
         const View& view = m_views[m_cycle.front()];
         ++m_found;
         m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
-        m_node->GetRecorder()->RecordDetection(view.agent->m_node->GetPort(view.port),
-                                               {view.cls, WAY, m_began, NowPs()});
+        m_detectionTrace(view.agent->m_node->GetPort(view.port),
+                         {view.cls, Detection::CONTROLLER, m_began, NowPs()});
         m_bytes += Cures() ? 64 : 0;
         m_actEvent.Schedule(m_delay.GetTimeStep());
         return;

@@ -31,8 +31,6 @@ namespace dcfit
 class DeadlockController : public Breaker
 {
   public:
-    static constexpr uint8_t WAY = 4; //!< in the table "detection"
-
     /**
      * @brief Get the type ID.
      *

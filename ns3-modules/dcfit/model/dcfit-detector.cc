@@ -763,8 +763,7 @@ Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
         m_firstBegun = own.begun;
         m_firstLooped = own.looped;
     }
-    m_node->GetRecorder()->RecordDetection(m_node->GetPort(port),
-                                           {cls, own.way, own.begun, own.looped});
+    m_detectionTrace(m_node->GetPort(port), {cls, own.way, own.begun, own.looped});
     if (!m_handle)
     {
         Break(m_node->GetPort(port), m_node->GetPort(ingress), cls);

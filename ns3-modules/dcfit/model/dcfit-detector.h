@@ -70,13 +70,8 @@ class Dcfit : public Breaker,
         LOSSY,  ///< frames for it go in the lossy class
     };
 
-    /// How a detection came about; column "way" of the table "detection".
-    enum Way : uint8_t
-    {
-        ON_LOOP = 0,  ///< by the initial trigger itself
-        OFF_LOOP = 1, ///< by the process of a middle switch
-        AGAIN = 2,    ///< by a process begun anew, or for want of a message
-    };
+    using enum Detection::Way;
+    using Way = Detection::Way; //!< how a detection came about
 
     /**
      * @brief Get the type ID.

@@ -65,7 +65,12 @@ PfcWatchdog::GetTypeId()
                           "than.",
                           DoubleValue(0.99),
                           MakeDoubleAccessor(&PfcWatchdog::m_pausedShare),
-                          MakeDoubleChecker<double>(0, 1));
+                          MakeDoubleChecker<double>(0, 1))
+            .AddTraceSource(
+                "Detection",
+                "An egress queue is taken for deadlocked; nothing is done about it yet.",
+                MakeTraceSourceAccessor(&PfcWatchdog::m_detectionTrace),
+                "ns3::dcfit::DetectionCallback");
     return tid;
 }
 
@@ -177,7 +182,7 @@ PfcWatchdog::Act(Port& port, uint8_t cls)
     Watch& watch = At(port.GetIndex(), cls);
     ++m_storms;
     m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
-    m_node->GetRecorder()->RecordDetection(port, {cls, WAY, NowPs() - watch.storm, NowPs()});
+    m_detectionTrace(port, {cls, Detection::WATCHDOG, NowPs() - watch.storm, NowPs()});
     watch.storm = 0;
     watch.calm = 0;
     watch.acting = true;

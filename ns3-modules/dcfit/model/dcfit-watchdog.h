@@ -4,9 +4,12 @@
 #ifndef DCFIT_WATCHDOG_H
 #define DCFIT_WATCHDOG_H
 
+#include "dcfit-detection.h"
+
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/nstime.h"
+#include "ns3/traced-callback.h"
 
 #include <vector>
 
@@ -36,8 +39,6 @@ class PfcWatchdog : public lossless::SwitchAgent,
         FORWARD, ///< they are sent, whatever the peer says
         ALERT,   ///< nothing
     };
-
-    static constexpr uint8_t WAY = 3; //!< in the table "detection"
 
     /**
      * @brief Get the type ID.
@@ -81,7 +82,9 @@ class PfcWatchdog : public lossless::SwitchAgent,
     Action m_action;      //!< attribute
     double m_pausedShare; //!< attribute
 
-    std::vector<Watch> m_watches;                //!< by port, class
+    std::vector<Watch> m_watches; //!< by port, class
+    /// Detection
+    TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
     uint64_t m_storms{0};                        //!< detected
     uint64_t m_restored{0};                      //!< ended
     uint64_t m_dropped{0};                       //!< frames

@@ -113,7 +113,8 @@ Fabric::GetTypeId()
 }
 
 Fabric::Fabric()
-    : m_testDeadlock(this, &Fabric::TestDeadlock)
+    : m_recorder(*this),
+      m_testDeadlock(this, &Fabric::TestDeadlock)
 {
     UsePicoseconds();
     FramePool::Open();
@@ -132,6 +133,7 @@ Fabric::DoDispose()
     {
         node->Dispose();
     }
+    m_recorder.Close();
     m_oracle.reset();
     m_switches.clear();
     m_nodes.clear();
@@ -302,7 +304,7 @@ Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
     RequireOpen("a node");
     node->SetIdentity(static_cast<uint32_t>(m_nodes.size()), name);
     node->SetBuffer(Make<BufferPolicy>(m_bufferPolicy));
-    node->SetFabric(&m_recorder, &m_routes);
+    node->SetRoutes(&m_routes);
     m_nodes.push_back(node);
     m_routes.AddNode(isSwitch);
 }
@@ -661,46 +663,7 @@ Fabric::TestDeadlock()
     m_testDeadlock.Schedule(m_deadlockPeriod);
 }
 
-void
-Fabric::TraceDeadlocks()
-{
-    m_traceDeadlocks = true;
-}
-
-void
-Fabric::TracePauseTree()
-{
-    RequireBuilt("TracePauseTree");
-    Table& table = *m_recorder.AddTable("pause_tree");
-    auto* start = table.Add<int64_t>("start_ps");
-    auto* end = table.Add<int64_t>("end_ps");
-    auto* node = table.Add<uint32_t>("node");
-    auto* peer = table.Add<uint32_t>("peer");
-    auto* cls = table.Add<uint8_t>("class");
-    auto* cause = table.Add<int64_t>("cause_peer");
-    auto* depth = table.Add<uint32_t>("depth");
-    auto* rootNode = table.Add<uint32_t>("root_node");
-    auto* rootPeer = table.Add<int64_t>("root_peer");
-    const auto peerOf = [this](const DeadlockOracle::Pause& pause) {
-        const bool toAPort = pause.egress < m_nodes[pause.node]->GetNPorts() &&
-                             pause.reason != DeadlockOracle::Reason::HOST;
-        return toAPort ? int64_t{m_nodes[pause.node]->GetPort(pause.egress).GetPeerId()}
-                       : int64_t{-1};
-    };
-    m_oracle->TraceHolds([=](const DeadlockOracle::Hold& hold) {
-        start->push_back(hold.start);
-        end->push_back(NowPs());
-        node->push_back(hold.side.node);
-        peer->push_back(hold.pause.node);
-        cls->push_back(hold.side.cls);
-        cause->push_back(peerOf(hold.pause));
-        depth->push_back(hold.depth);
-        rootNode->push_back(hold.root.node);
-        rootPeer->push_back(peerOf(hold.root));
-    });
-}
-
-const DeadlockOracle&
+DeadlockOracle&
 Fabric::GetOracle() const
 {
     RequireBuilt("GetOracle");
@@ -958,10 +921,7 @@ Fabric::Finish()
     RequireBuilt("Finish");
     m_oracle->Look();
     m_oracle->Finish();
-    if (m_traceDeadlocks)
-    {
-        FillDeadlockTables();
-    }
+    m_recorder.Finish();
     std::ostringstream problems;
     uint64_t made = 0;
     uint64_t ended = 0;
@@ -974,9 +934,7 @@ Fabric::Finish()
         held += node->CountHeld();
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
-            Port& port = node->GetPort(index);
-            port.Finish();
-            held += port.CountHeld();
+            held += node->GetPort(index).CountHeld();
         }
         if (!m_allowLoss && counters.droppedLossless > 0)
         {
@@ -1063,76 +1021,6 @@ Fabric::ReportDeadlock(Summary& summary) const
     });
     summary["deadlock_last_formed_ps"] = time(last == episodes.rend() ? -1 : last->formed);
     summary["deadlock_evaluations"] = count(m_oracle->CountEvaluations());
-}
-
-void
-Fabric::FillDeadlockTables()
-{
-    Table& table = *m_recorder.AddTable("deadlock");
-    auto* number = table.Add<uint32_t>("episode");
-    auto* kind = table.Add<uint8_t>("kind");
-    auto* formed = table.Add<int64_t>("formed_ps");
-    auto* seen = table.Add<int64_t>("seen_ps");
-    auto* dissolved = table.Add<int64_t>("dissolved_ps");
-    auto* cycle = table.Add<uint32_t>("cycle_queues");
-    auto* stuck = table.Add<uint32_t>("stuck_queues");
-    auto* pauses = table.Add<uint32_t>("chain_pauses");
-    Table& parts = *m_recorder.AddTable("deadlock_part");
-    auto* ofEpisode = parts.Add<uint32_t>("episode");
-    auto* part = parts.Add<uint8_t>("part");
-    auto* order = parts.Add<uint32_t>("order");
-    auto* node = parts.Add<uint32_t>("node");
-    auto* peer = parts.Add<uint32_t>("peer");
-    auto* cls = parts.Add<uint8_t>("class");
-    auto* time = parts.Add<int64_t>("time_ps");
-    auto* reason = parts.Add<uint8_t>("reason");
-    auto* egress = parts.Add<int64_t>("egress_peer");
-    const auto addPart = [&](uint8_t what,
-                             std::size_t at,
-                             uint32_t ofNode,
-                             uint16_t port,
-                             uint8_t ofClass,
-                             int64_t when) {
-        ofEpisode->push_back(static_cast<uint32_t>(number->size() - 1));
-        part->push_back(what);
-        order->push_back(static_cast<uint32_t>(at));
-        node->push_back(ofNode);
-        peer->push_back(m_nodes[ofNode]->GetPort(port).GetPeerId());
-        cls->push_back(ofClass);
-        time->push_back(when);
-        reason->push_back(0);
-        egress->push_back(-1);
-    };
-    for (const DeadlockOracle::Episode& episode : m_oracle->GetEpisodes())
-    {
-        number->push_back(static_cast<uint32_t>(number->size()));
-        kind->push_back(static_cast<uint8_t>(episode.kind));
-        formed->push_back(episode.formed);
-        seen->push_back(episode.seen);
-        dissolved->push_back(episode.dissolved);
-        cycle->push_back(static_cast<uint32_t>(episode.cycle.size()));
-        stuck->push_back(static_cast<uint32_t>(episode.stuck.size()));
-        pauses->push_back(static_cast<uint32_t>(episode.chain.size()));
-        for (std::size_t at = 0; at < episode.cycle.size(); ++at)
-        {
-            const DeadlockTest::Queue& queue = episode.cycle[at];
-            addPart(0, at, queue.node, queue.port, queue.queue % N_CLASSES, episode.since[at]);
-        }
-        for (std::size_t at = 0; at < episode.stuck.size(); ++at)
-        {
-            const DeadlockTest::Queue& queue = episode.stuck[at];
-            addPart(1, at, queue.node, queue.port, queue.queue % N_CLASSES, -1);
-        }
-        for (std::size_t at = 0; at < episode.chain.size(); ++at)
-        {
-            const DeadlockOracle::Pause& pause = episode.chain[at];
-            addPart(2, at, pause.node, pause.port, pause.cls, pause.time);
-            reason->back() = static_cast<uint8_t>(pause.reason);
-            egress->back() = pause.egress == NO_PORT
-                                 ? -1
-                                 : int64_t{m_nodes[pause.node]->GetPort(pause.egress).GetPeerId()};
-        }
-    }
 }
 
 void

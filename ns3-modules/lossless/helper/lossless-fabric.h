@@ -4,11 +4,12 @@
 #ifndef LOSSLESS_FABRIC_H
 #define LOSSLESS_FABRIC_H
 
+#include "lossless-probe.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/lossless-deadlock-oracle.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric-node.h"
-#include "ns3/lossless-recorder.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/nstime.h"
@@ -117,16 +118,12 @@ class Fabric : public Object
      * @param stop true: stop the simulator when one is seen.
      */
     void SetDeadlockTest(Time period, bool stop);
-    /// Make the tables "deadlock" and "deadlock_part" when the run ends.
-    void TraceDeadlocks();
-    /// Make the table "pause_tree" from now on. Precondition: built.
-    void TracePauseTree();
     /**
      * @brief Who knows of deadlocks. Precondition: built.
      *
      * @return the oracle.
      */
-    const DeadlockOracle& GetOracle() const;
+    DeadlockOracle& GetOracle() const;
 
     /**
      * @brief Make an object with the attributes set for its type.
@@ -238,11 +235,8 @@ class Fabric : public Object
      * @return routes.
      */
     Routes& GetRoutes();
-    /**
-     * @brief The recorder.
-     *
-     * @return recorder.
-     */
+    /// The tables of the run.
+    /// @return recorder.
     Recorder& GetRecorder();
 
     /**
@@ -311,7 +305,6 @@ class Fabric : public Object
     const DeadlockOracle::Episode* FirstEpisode(DeadlockOracle::Kind kind) const;
     std::vector<const Port*> FindUnjudged() const;
     std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
-    void FillDeadlockTables();
     void ReportDeadlock(Summary& summary) const;
 
     std::map<std::string, ObjectFactory> m_factories;          //!< by TypeId name
@@ -331,7 +324,6 @@ class Fabric : public Object
     ReusableEvent<Fabric> m_testDeadlock;                      //!< TestDeadlock
     int64_t m_deadlockPeriod{0};                               //!< between two looks (ps); 0: none
     bool m_stopOnDeadlock{false};                              //!< stop when one is seen
-    bool m_traceDeadlocks{false};                              //!< make their tables
 };
 
 } // namespace lossless

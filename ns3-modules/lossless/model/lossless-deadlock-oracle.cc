@@ -24,7 +24,7 @@ DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
 {
     for (const auto& node : m_nodes)
     {
-        node->SetOracle(this);
+        node->SetObserver(this);
         for (uint16_t port = 0; port < node->GetNPorts(); ++port)
         {
             m_pools = m_pools || node->GetPort(port).HasXoffListeners();
@@ -36,7 +36,7 @@ DeadlockOracle::~DeadlockOracle()
 {
     for (const auto& node : m_nodes)
     {
-        node->SetOracle(nullptr);
+        node->SetObserver(nullptr);
     }
 }
 
@@ -133,7 +133,7 @@ DeadlockOracle::HasCircle()
 // ---- What happens
 
 void
-DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
+DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
 {
     const DeadlockTest::Side side{port.GetNodeId(), port.GetIndex(), cls};
     SideState& state = StateOf(side.node, side.port, cls);
@@ -169,7 +169,7 @@ DeadlockOracle::NoteHeld(const Port& port, uint8_t cls)
 }
 
 void
-DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
+DeadlockOracle::NotifyFree(const Port& port, uint8_t cls)
 {
     SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
     if (!state.held)
@@ -197,7 +197,7 @@ DeadlockOracle::NoteFree(const Port& port, uint8_t cls)
 }
 
 void
-DeadlockOracle::NoteJoined(const Port& port, uint16_t queue, const Frame& frame)
+DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const Frame& frame)
 {
     const uint8_t cls = frame.cls;
     SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
@@ -222,7 +222,7 @@ DeadlockOracle::NoteJoined(const Port& port, uint16_t queue, const Frame& frame)
 }
 
 void
-DeadlockOracle::NoteLeft(const Port& port, uint16_t queue)
+DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
 {
     const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
     const DeadlockTest::Side side{port.GetNodeId(), port.GetIndex(), cls};
@@ -237,7 +237,7 @@ DeadlockOracle::NoteLeft(const Port& port, uint16_t queue)
 }
 
 void
-DeadlockOracle::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls)
+DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls)
 {
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
     const uint32_t pause = MakePause(ingress.GetNodeId(), ingress.GetIndex(), egress, cls);
@@ -251,7 +251,7 @@ DeadlockOracle::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls)
 }
 
 void
-DeadlockOracle::NoteChange()
+DeadlockOracle::NotifyChange()
 {
     if (m_circle || IsAnyOpen())
     {
@@ -536,13 +536,6 @@ bool
 DeadlockOracle::IsActive(Kind kind) const
 {
     return kind == Kind::HOST ? m_host > 0 : !m_open.empty();
-}
-
-bool
-DeadlockOracle::IsStuck(uint32_t node, uint16_t port, uint8_t cls) const
-{
-    const SideState& state = m_states[m_test.PlaceOf(node, port, cls)];
-    return state.held && state.stuck;
 }
 
 int64_t

@@ -6,6 +6,7 @@
 
 #include "lossless-deadlock.h"
 #include "lossless-event.h"
+#include "lossless-port-observer.h"
 
 #include <cstdint>
 #include <functional>
@@ -15,8 +16,6 @@ namespace ns3
 {
 namespace lossless
 {
-
-class Port;
 
 /**
  * @ingroup lossless
@@ -44,7 +43,7 @@ class Port;
  * the initial trigger. Schemes without pauses (credits) are held to pause when the peer runs out,
  * because of the egress that holds most of what came from it, before all one that is held back.
  */
-class DeadlockOracle
+class DeadlockOracle : public PortObserver
 {
   public:
     /// What is stuck.
@@ -102,49 +101,16 @@ class DeadlockOracle
      * @param nodes all of its nodes, by number; they are told of this oracle.
      */
     explicit DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes);
-    ~DeadlockOracle();
+    ~DeadlockOracle() override;
     DeadlockOracle(const DeadlockOracle&) = delete;
     DeadlockOracle& operator=(const DeadlockOracle&) = delete;
 
-    /**
-     * @brief A class of an egress port is held back, or another queue of it is.
-     *
-     * @param port the port.
-     * @param cls class.
-     */
-    void NoteHeld(const Port& port, uint8_t cls);
-    /**
-     * @brief No queue of a class of an egress port is held back any more.
-     *
-     * @param port the port.
-     * @param cls class.
-     */
-    void NoteFree(const Port& port, uint8_t cls);
-    /**
-     * @brief A frame has joined a queue of a held class.
-     *
-     * @param port egress port.
-     * @param queue its queue.
-     * @param frame it.
-     */
-    void NoteJoined(const Port& port, uint16_t queue, const Frame& frame);
-    /**
-     * @brief A frame has left a queue of a held class.
-     *
-     * @param port egress port.
-     * @param queue its queue.
-     */
-    void NoteLeft(const Port& port, uint16_t queue);
-    /**
-     * @brief A port is about to pause its peer.
-     *
-     * @param ingress the port.
-     * @param egress where the frame that did it goes; NO_PORT: it is the fault of its node.
-     * @param cls class.
-     */
-    void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls);
-    /// Something else happened that may free or hold queues: a drop, a link, a revoked release.
-    void NoteChange();
+    void NotifyHeld(const Port& port, uint8_t cls) override;
+    void NotifyFree(const Port& port, uint8_t cls) override;
+    void NotifyJoined(const Port& port, uint16_t queue, const Frame& frame) override;
+    void NotifyLeft(const Port& port, uint16_t queue) override;
+    void NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls) override;
+    void NotifyChange() override;
 
     /**
      * @brief Look now, as somebody does now and then: what is stuck has been seen.
@@ -170,16 +136,6 @@ class DeadlockOracle
      * @return true if so.
      */
     bool IsActive(Kind kind) const;
-    /**
-     * @brief Is a class of an egress port stuck? Those that are stuck behind others are known since
-     * the last look only.
-     *
-     * @param node node.
-     * @param port egress port.
-     * @param cls class.
-     * @return true if so.
-     */
-    bool IsStuck(uint32_t node, uint16_t port, uint8_t cls) const;
     /**
      * @brief The cyclic deadlock that a class of an egress port is stuck in or behind at this
      * moment; it is looked at.

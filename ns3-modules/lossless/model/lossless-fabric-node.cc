@@ -3,8 +3,8 @@
  */
 #include "lossless-fabric-node.h"
 
-#include "lossless-deadlock-oracle.h"
 #include "lossless-headroom.h"
+#include "lossless-port-observer.h"
 #include "lossless-routes.h"
 
 #include "ns3/object-vector.h"
@@ -145,9 +145,8 @@ FabricNode::GetAgents() const
 }
 
 void
-FabricNode::SetFabric(Recorder* recorder, const Routes* routes)
+FabricNode::SetRoutes(const Routes* routes)
 {
-    m_recorder = recorder;
     m_routes = routes;
 }
 
@@ -236,9 +235,9 @@ FabricNode::NotifyLeft(const Frame& /* frame */)
 void
 FabricNode::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const
 {
-    if (m_oracle)
+    if (m_observer)
     {
-        m_oracle->NotePressure(ingress, egress, cls);
+        m_observer->NotifyPressure(ingress, egress, cls);
     }
 }
 
@@ -400,9 +399,9 @@ FabricNode::GetRoutes() const
 void
 FabricNode::Drop(Frame* frame, DropCause cause)
 {
-    if (m_oracle && (cause == DropCause::SCHEME || cause == DropCause::LINK_DOWN))
+    if (m_observer && (cause == DropCause::SCHEME || cause == DropCause::LINK_DOWN))
     {
-        m_oracle->NoteChange(); // nothing else takes a frame out of a queue that stands still
+        m_observer->NotifyChange(); // nothing else takes a frame out of a queue that stands still
     }
     if (frame->paced)
     {
@@ -417,12 +416,6 @@ FabricNode::Drop(Frame* frame, DropCause cause)
                                       m_buffer->IsLossless(frame->cls);
         m_counters.onPurposeBytes += cause == DropCause::SCHEME ? frame->bytes : 0;
         m_dropTrace(m_name, *frame, cause);
-        if (m_recorder && m_recorder->TracesDrops())
-        {
-            const uint32_t peer =
-                frame->ingress < m_ports.size() ? m_ports[frame->ingress]->GetPeerId() : m_id;
-            m_recorder->RecordDrop(m_id, peer, *frame, cause);
-        }
     }
     FramePool::Give(frame);
 }
@@ -497,12 +490,6 @@ const FabricNode::Counters&
 FabricNode::GetCounters() const
 {
     return m_counters;
-}
-
-Recorder*
-FabricNode::GetRecorder() const
-{
-    return m_recorder;
 }
 
 } // namespace lossless

@@ -8,7 +8,6 @@
 #include "lossless-feed-map.h"
 #include "lossless-packet-receiver.h"
 #include "lossless-port.h"
-#include "lossless-recorder.h"
 #include "lossless-switch-agent.h"
 
 #include "ns3/object.h"
@@ -26,7 +25,7 @@ namespace ns3
 namespace lossless
 {
 
-class DeadlockOracle;
+class PortObserver;
 class Routes;
 
 /**
@@ -123,12 +122,11 @@ class FabricNode : public Object
      */
     const std::vector<Ptr<SwitchAgent>>& GetAgents() const;
     /**
-     * @brief Where traces go and who knows the ways.
+     * @brief Who knows the ways.
      *
-     * @param recorder the recorder.
      * @param routes the routes.
      */
-    void SetFabric(Recorder* recorder, const Routes* routes);
+    void SetRoutes(const Routes* routes);
 
     /**
      * @brief Who takes the packets that arrive here.
@@ -151,23 +149,23 @@ class FabricNode : public Object
     }
 
     /**
-     * @brief Who watches for deadlocks.
+     * @brief Who watches the ports.
      *
-     * @param oracle it, or nullptr.
+     * @param observer it, or nullptr.
      */
-    void SetOracle(DeadlockOracle* oracle)
+    void SetObserver(PortObserver* observer)
     {
-        m_oracle = oracle;
+        m_observer = observer;
     }
 
     /**
-     * @brief Who watches for deadlocks.
+     * @brief Who watches the ports.
      *
      * @return it, or nullptr.
      */
-    DeadlockOracle* GetOracle() const
+    PortObserver* GetObserver() const
     {
-        return m_oracle;
+        return m_observer;
     }
 
     /**
@@ -255,7 +253,7 @@ class FabricNode : public Object
     bool Charge(Frame* frame, Port& ingress, uint16_t egress);
 
     /**
-     * @brief Tell the oracle why a class of the peer is about to be paused.
+     * @brief Tell the observer why a class of the peer is about to be paused.
      *
      * @param ingress the port that pauses its peer.
      * @param egress where the frame that did it goes; NO_PORT: it is the fault of this node.
@@ -421,13 +419,6 @@ class FabricNode : public Object
      */
     const Counters& GetCounters() const;
     /**
-     * @brief Trace sink of the fabric.
-     *
-     * @return recorder.
-     */
-    Recorder* GetRecorder() const;
-
-    /**
      * @brief TracedCallback signature of drops.
      *
      * @param node name.
@@ -454,9 +445,8 @@ class FabricNode : public Object
     bool m_started{false};                                     //!< all agents are there
     std::map<std::type_index, std::shared_ptr<void>> m_shared; //!< GetShared
     std::unique_ptr<FeedMap> m_feeds;                          //!< or null
-    Recorder* m_recorder{nullptr};                             //!< where traces go
     const Routes* m_routes{nullptr};                           //!< the ways
-    DeadlockOracle* m_oracle{nullptr};                         //!< or null
+    PortObserver* m_observer{nullptr};                         //!< or null
     PacketReceiver* m_packetReceiver{nullptr};                 //!< or null
     Counters m_counters;                                       //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops

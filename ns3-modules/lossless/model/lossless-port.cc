@@ -4,10 +4,9 @@
 #include "lossless-port.h"
 
 #include "lossless-attribute.h"
-#include "lossless-deadlock-oracle.h"
 #include "lossless-fabric-node.h"
+#include "lossless-port-observer.h"
 #include "lossless-rate.h"
-#include "lossless-recorder.h"
 #include "lossless-refusal.h"
 
 #include "ns3/abort.h"
@@ -274,7 +273,15 @@ Port::GetTypeId()
             .AddTraceSource("Receive",
                             "A frame has arrived whole.",
                             MakeTraceSourceAccessor(&Port::m_receiveTrace),
-                            "ns3::lossless::Port::FrameCallback");
+                            "ns3::lossless::Port::FrameCallback")
+            .AddTraceSource("IngressBytes",
+                            "The bytes in the ingress accounting of a class have changed.",
+                            MakeTraceSourceAccessor(&Port::m_ingressTrace),
+                            "ns3::lossless::Port::BytesCallback")
+            .AddTraceSource("Egress",
+                            "The bytes that wait in the egress queues of a class have changed.",
+                            MakeTraceSourceAccessor(&Port::m_egressTrace),
+                            "ns3::lossless::Port::EgressCallback");
     return tid;
 }
 
@@ -285,7 +292,6 @@ Port::Port()
       m_ideal(this),
       m_wake(this, &Port::Wake)
 {
-    m_sentSince.fill(-1);
     m_pausedSince.fill(-1);
 }
 
@@ -443,7 +449,7 @@ Port::Enqueue(Frame* frame)
         {
             NoteFrames(queue, frame->bytes);
         }
-        RecordEgress(frame->cls);
+        TellEgress(frame->cls);
         for (QueueSelector* selector : m_selectors)
         {
             selector->NotifyJoined(queue, *frame);
@@ -454,7 +460,7 @@ Port::Enqueue(Frame* frame)
         }
         if ((m_held >> frame->cls) & 1U)
         {
-            m_node->GetOracle()->NoteJoined(*this, queue, *frame);
+            m_node->GetObserver()->NotifyJoined(*this, queue, *frame);
         }
     }
     if (!m_busy)
@@ -678,8 +684,8 @@ Port::BlockClass(uint8_t cls, bool block)
 void
 Port::UpdateHeld(uint8_t cls)
 {
-    DeadlockOracle* oracle = m_node->GetOracle();
-    if (!oracle)
+    PortObserver* observer = m_node->GetObserver();
+    if (!observer)
     {
         return;
     }
@@ -689,12 +695,12 @@ Port::UpdateHeld(uint8_t cls)
         (!m_gates.empty() && m_pausedSince[cls] >= 0))
     {
         m_held |= bit;
-        oracle->NoteHeld(*this, cls);
+        observer->NotifyHeld(*this, cls);
     }
     else if (m_held & bit)
     {
         m_held &= ~bit;
-        oracle->NoteFree(*this, cls);
+        observer->NotifyFree(*this, cls);
     }
 }
 
@@ -711,9 +717,9 @@ Port::SetIgnorePause(uint16_t queue, bool ignore)
         OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)] = ignore;
         OwnOf(queue).Update(queue);
     }
-    if (m_node->GetOracle())
+    if (m_node->GetObserver())
     {
-        m_node->GetOracle()->NoteChange();
+        m_node->GetObserver()->NotifyChange();
     }
     Kick();
 }
@@ -799,7 +805,7 @@ Port::DropQueue(uint16_t queue, DropCause cause)
         ++dropped;
     }
     NoteFrames(queue, bytes);
-    RecordEgress(frames.GetClass());
+    TellEgress(frames.GetClass());
     ReopenSource(queue);
     return dropped;
 }
@@ -825,10 +831,10 @@ Port::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choose
     {
         ReopenSource(queue);
     }
-    RecordEgress(frames.GetClass());
-    if (m_node->GetOracle())
+    TellEgress(frames.GetClass());
+    if (m_node->GetObserver())
     {
-        m_node->GetOracle()->NoteChange();
+        m_node->GetObserver()->NotifyChange();
     }
     return taken;
 }
@@ -866,9 +872,9 @@ Port::SetUp(bool up)
     {
         flowControl->NotifyLink(up);
     }
-    if (m_node->GetOracle())
+    if (m_node->GetObserver())
     {
-        m_node->GetOracle()->NoteChange();
+        m_node->GetObserver()->NotifyChange();
     }
     Kick();
 }
@@ -882,16 +888,7 @@ Port::TransmitNext()
     }
     if (!m_macQueue.IsEmpty())
     {
-        Frame* frame = m_macQueue.Pop();
-        if (m_controlClasses & frame->control->classes)
-        {
-            m_controlRecorder->RecordControl(*this, *frame);
-        }
-        if (frame->control->isState && (m_valueClasses & frame->control->classes))
-        {
-            m_controlRecorder->RecordControlValues(*this, *frame, m_valueClasses);
-        }
-        Transmit(frame);
+        Transmit(m_macQueue.Pop());
         return;
     }
     if (!m_controlQueue.IsEmpty())
@@ -1103,7 +1100,7 @@ Port::PopQueue(uint16_t queue, int64_t now)
         OwnOf(queue).scheduler->NotifySent(OwnQueues::PlaceOf(queue), frame->bytes);
         NoteFrames(queue, -int64_t{frame->bytes});
     }
-    RecordEgress(frame->cls);
+    TellEgress(frame->cls);
     if (frames.GetFrames() == 0)
     {
         m_nonempty &= queue < N_CLASSES ? ~(1U << queue) : UINT32_MAX;
@@ -1119,7 +1116,7 @@ Port::PopQueue(uint16_t queue, int64_t now)
     }
     if ((m_held >> frame->cls) & 1U)
     {
-        m_node->GetOracle()->NoteLeft(*this, queue);
+        m_node->GetObserver()->NotifyLeft(*this, queue);
     }
     return frame;
 }
@@ -1219,10 +1216,6 @@ Port::Arrive(Frame* frame)
     const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
     m_wireIn[cls] += wire;
     m_dataIn += frame->kind == FrameKind::DATA;
-    if ((m_rateClasses >> cls) & 1U)
-    {
-        m_rateRecorder->RecordRate(*this, cls, wire, 0);
-    }
     frame->ingress = m_index;
     m_node->Receive(frame, *this);
 }
@@ -1253,15 +1246,6 @@ Port::NotePauseSent(uint8_t cls, bool on)
     if (on)
     {
         ++m_pausesSent;
-        m_sentSince[cls] = NowPs();
-    }
-    else
-    {
-        if ((m_pauseClasses >> cls) & 1U)
-        {
-            m_pauseRecorder->RecordPause(*this, cls, 0, m_sentSince[cls]);
-        }
-        m_sentSince[cls] = -1;
     }
     m_pauseSentTrace(*this, cls, on);
     m_node->TellPause(*this, cls, on, true);
@@ -1277,10 +1261,6 @@ Port::NotePaused(uint8_t cls, bool on)
     else
     {
         m_pausedTime += NowPs() - m_pausedSince[cls];
-        if ((m_pauseClasses >> cls) & 1U)
-        {
-            m_pauseRecorder->RecordPause(*this, cls, 1, m_pausedSince[cls]);
-        }
         m_pausedSince[cls] = -1;
         NoteHeldUntil(cls, NowPs());
     }
@@ -1298,38 +1278,18 @@ Port::NoteHeldUntil(uint8_t cls, int64_t until)
 void
 Port::NoteFirmer()
 {
-    if (m_node->GetOracle())
+    if (m_node->GetObserver())
     {
-        m_node->GetOracle()->NoteChange();
-    }
-}
-
-void
-Port::Finish()
-{
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-    {
-        if (!((m_pauseClasses >> cls) & 1U))
-        {
-            continue;
-        }
-        if (m_sentSince[cls] >= 0)
-        {
-            m_pauseRecorder->RecordPause(*this, cls, 0, m_sentSince[cls]);
-        }
-        if (m_pausedSince[cls] >= 0)
-        {
-            m_pauseRecorder->RecordPause(*this, cls, 1, m_pausedSince[cls]);
-        }
+        m_node->GetObserver()->NotifyChange();
     }
 }
 
 void
 Port::NotifyReceived(const Frame& frame, int64_t queueBytes)
 {
-    if ((m_queueClasses >> frame.cls) & 1U)
+    if (!m_ingressTrace.IsEmpty())
     {
-        WriteQueue(frame.cls, queueBytes);
+        m_ingressTrace(*this, frame.cls, queueBytes);
     }
     for (ByteObserver* observer : m_byteObservers)
     {
@@ -1340,9 +1300,9 @@ Port::NotifyReceived(const Frame& frame, int64_t queueBytes)
 void
 Port::NotifyReleased(const Departure& departure, int64_t queueBytes)
 {
-    if ((m_queueClasses >> departure.cls) & 1U)
+    if (!m_ingressTrace.IsEmpty())
     {
-        WriteQueue(departure.cls, queueBytes);
+        m_ingressTrace(*this, departure.cls, queueBytes);
     }
     for (ByteObserver* observer : m_byteObservers)
     {
@@ -1525,76 +1485,6 @@ Port::CountHeld() const
     }
     m_inbound.ForEach([&held](const Frame& frame) { held += frame.kind != FrameKind::MAC; });
     return held;
-}
-
-void
-Port::TraceQueues(Recorder* recorder, uint32_t classes)
-{
-    m_queueRecorder = recorder;
-    m_queueClasses |= classes;
-    m_plainQueueClasses |= classes;
-}
-
-void
-Port::TraceBuffer(Recorder* recorder, uint32_t classes)
-{
-    m_queueRecorder = recorder;
-    m_queueClasses |= classes;
-    m_bufferClasses |= classes;
-}
-
-void
-Port::WriteQueue(uint8_t cls, int64_t bytes) const
-{
-    if ((m_plainQueueClasses >> cls) & 1U)
-    {
-        m_queueRecorder->RecordQueue(*this, cls, bytes);
-    }
-    if ((m_bufferClasses >> cls) & 1U)
-    {
-        m_queueRecorder->RecordBuffer(*this, cls);
-    }
-}
-
-void
-Port::TraceEgress(Recorder* recorder, uint32_t classes)
-{
-    m_egressRecorder = recorder;
-    m_egressClasses |= classes;
-}
-
-void
-Port::WriteEgress(uint8_t cls) const
-{
-    m_egressRecorder->RecordEgress(*this, cls, GetEgressBytes(cls));
-}
-
-void
-Port::TraceArrivals(Recorder* recorder, uint32_t classes)
-{
-    m_rateRecorder = recorder;
-    m_rateClasses |= classes;
-}
-
-void
-Port::TracePauses(Recorder* recorder, uint32_t classes)
-{
-    m_pauseRecorder = recorder;
-    m_pauseClasses |= classes;
-}
-
-void
-Port::TraceControl(Recorder* recorder, uint32_t classes)
-{
-    m_controlRecorder = recorder;
-    m_controlClasses |= classes;
-}
-
-void
-Port::TraceControlValues(Recorder* recorder, uint32_t classes)
-{
-    m_controlRecorder = recorder;
-    m_valueClasses |= classes;
 }
 
 } // namespace lossless

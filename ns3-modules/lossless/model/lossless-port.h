@@ -23,7 +23,6 @@ namespace lossless
 {
 
 class FabricNode;
-class Recorder;
 
 /**
  * @ingroup lossless
@@ -542,61 +541,6 @@ class Port : public Object
      * @return count.
      */
     uint64_t CountHeld() const;
-    /// Close open pause intervals, at the end of the run.
-    void Finish();
-
-    /**
-     * @brief Trace ingress bytes on change.
-     *
-     * @param recorder where to.
-     * @param classes mask.
-     */
-    void TraceQueues(Recorder* recorder, uint32_t classes);
-    /**
-     * @brief Trace on change where the buffer holds the ingress bytes.
-     *
-     * @param recorder where to.
-     * @param classes mask.
-     */
-    void TraceBuffer(Recorder* recorder, uint32_t classes);
-    /**
-     * @brief Trace egress bytes on change.
-     *
-     * @param recorder where to.
-     * @param classes mask.
-     */
-    void TraceEgress(Recorder* recorder, uint32_t classes);
-    /**
-     * @brief Trace every arrival as a row of "rate".
-     *
-     * @param recorder where to.
-     * @param classes mask.
-     */
-    void TraceArrivals(Recorder* recorder, uint32_t classes);
-    /**
-     * @brief Trace pause intervals.
-     *
-     * @param recorder where to.
-     * @param classes mask.
-     */
-    void TracePauses(Recorder* recorder, uint32_t classes);
-    /**
-     * @brief Trace MAC control frames as their transmission begins.
-     *
-     * Ideal ones are not on the wire and are not traced.
-     *
-     * @param recorder where to.
-     * @param classes mask: a frame is traced that addresses one of them.
-     */
-    void TraceControl(Recorder* recorder, uint32_t classes);
-    /**
-     * @brief Trace what MAC control frames say of each class as their transmission begins.
-     *
-     * @param recorder where to.
-     * @param classes mask.
-     */
-    void TraceControlValues(Recorder* recorder, uint32_t classes);
-
     /**
      * @brief TracedCallback signature of pauses.
      *
@@ -612,6 +556,21 @@ class Port : public Object
      * @param frame the frame.
      */
     typedef void (*FrameCallback)(const Port& port, const Frame& frame);
+    /**
+     * @brief TracedCallback signature of ingress bytes.
+     *
+     * @param port the port.
+     * @param cls class.
+     * @param bytes of it in the ingress accounting of the port.
+     */
+    typedef void (*BytesCallback)(const Port& port, uint8_t cls, int64_t bytes);
+    /**
+     * @brief TracedCallback signature of egress queues.
+     *
+     * @param port the port.
+     * @param cls class; GetEgressBytes says what waits.
+     */
+    typedef void (*EgressCallback)(const Port& port, uint8_t cls);
 
   protected:
     void DoDispose() override;
@@ -640,15 +599,13 @@ class Port : public Object
     void UpdateHeld(uint8_t cls);
     void Refill();
     void ReopenSource(uint16_t queue);
-    void WriteQueue(uint8_t cls, int64_t bytes) const;
-    void WriteEgress(uint8_t cls) const;
     void WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const;
 
-    void RecordEgress(uint8_t cls) const
+    void TellEgress(uint8_t cls) const
     {
-        if ((m_egressClasses >> cls) & 1U)
+        if (!m_egressTrace.IsEmpty())
         {
-            WriteEgress(cls);
+            m_egressTrace(*this, cls);
         }
     }
 
@@ -697,7 +654,7 @@ class Port : public Object
     uint32_t m_nonempty{0};   //!< bit c: the queue of class c holds frames; bit 8 + c: one of its
                               //!< own queues does and is not blocked
     uint32_t m_blocked{0};    //!< bit c: the queue of class c is held back
-    uint32_t m_held{0};       //!< bit c: the oracle watches the held class c
+    uint32_t m_held{0};       //!< bit c: the observer watches the held class c
     uint32_t m_ignore{0};     //!< bit c: the queue of class c goes whatever holds it back
     uint64_t m_joined{0};     //!< frames that have joined egress queues
     FrameFifo m_macQueue;     //!< MAC control frames
@@ -709,7 +666,6 @@ class Port : public Object
     ClassService m_classService;                   //!< between classes (attribute)
     ReleaseAt m_releaseAt;                         //!< when bytes leave the buffer (attribute)
     States m_states;                               //!< that wait for the wire (attribute)
-    uint32_t m_egressClasses{0};                   //!< mask of those traced
     bool m_releaseDue{false};                      //!< m_departure is to be released
     Departure m_departure;                         //!< the frame in transmission
     std::vector<Gate*> m_gates;                    //!< of the chain
@@ -717,15 +673,15 @@ class Port : public Object
     std::vector<ByteObserver*> m_byteObservers;    //!< of the chain
     ReusableEvent<Port> m_transmitEnd;             //!< transmission ends
     TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit
+    TracedCallback<const Port&, uint8_t> m_egressTrace;        //!< Egress
     std::array<int64_t, N_CLASSES + 1> m_wireOut{};            //!< wire bytes
 
     // What a frame that comes touches
-    EventStream<Port, Frame, &Port::Arrive> m_inbound;        //!< on the wire towards this port
-    TracedCallback<const Port&, const Frame&> m_receiveTrace; //!< Receive
-    uint32_t m_rateClasses{0};                                //!< mask
-    uint32_t m_queueClasses{0};                               //!< mask of "queue" and "buffer"
-    uint64_t m_dataIn{0};                                     //!< DATA frames
-    std::array<int64_t, N_CLASSES + 1> m_wireIn{};            //!< wire bytes
+    EventStream<Port, Frame, &Port::Arrive> m_inbound;            //!< on the wire towards this port
+    TracedCallback<const Port&, const Frame&> m_receiveTrace;     //!< Receive
+    TracedCallback<const Port&, uint8_t, int64_t> m_ingressTrace; //!< IngressBytes
+    uint64_t m_dataIn{0};                                         //!< DATA frames
+    std::array<int64_t, N_CLASSES + 1> m_wireIn{};                //!< wire bytes
 
     // Control frames and pauses
     EventStream<Port, Frame, &Port::Obey> m_pending; //!< received, without effect yet
@@ -762,19 +718,8 @@ class Port : public Object
     uint64_t m_controlOut{0};                     //!< MAC frames
     uint64_t m_pausesSent{0};                     //!< count
     int64_t m_pausedTime{0};                      //!< closed intervals (ps)
-    std::array<int64_t, N_CLASSES> m_sentSince;   //!< start of the open interval, or -1
     std::array<int64_t, N_CLASSES> m_pausedSince; //!< start of the open interval, or -1
     std::array<int64_t, N_CLASSES> m_heldUntil{}; //!< see GetHeldUntil
-    Recorder* m_queueRecorder{nullptr};           //!< of "queue" and "buffer", or null
-    Recorder* m_egressRecorder{nullptr};          //!< or null
-    Recorder* m_rateRecorder{nullptr};            //!< or null
-    Recorder* m_pauseRecorder{nullptr};           //!< or null
-    Recorder* m_controlRecorder{nullptr};         //!< or null
-    uint32_t m_pauseClasses{0};                   //!< mask
-    uint32_t m_controlClasses{0};                 //!< mask
-    uint32_t m_valueClasses{0};                   //!< mask of "control_value"
-    uint32_t m_plainQueueClasses{0};              //!< mask of "queue"
-    uint32_t m_bufferClasses{0};                  //!< mask of "buffer"
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
 };

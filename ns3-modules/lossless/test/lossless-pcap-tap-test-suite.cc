@@ -7,10 +7,9 @@
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/lossless-event.h"
-#include "ns3/lossless-frame-log.h"
+#include "ns3/lossless-fabric.h"
 #include "ns3/lossless-frame-speller.h"
 #include "ns3/lossless-pcap-tap.h"
-#include "ns3/lossless-recorder.h"
 #include "ns3/lossless-shared-buffer.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
@@ -291,10 +290,10 @@ class PcapTapTest : public TestCase
                                                          TimeValue(Seconds(2)));
         NS_TEST_ASSERT_MSG_EQ(tap->Open(whole, m_a->GetPort(0)), true, "can be written");
         NS_TEST_ASSERT_MSG_EQ(other->Open(part, m_b->GetPort(0)), true, "can be written");
-        Recorder recorder;
-        FrameLog log(recorder);
-        log.Add(m_a->GetPort(0));
-        log.Add(m_a->GetPort(0)); // changes nothing
+        auto fabric = CreateObject<Fabric>();
+        Recorder& recorder = fabric->GetRecorder();
+        recorder.Trace("frame", m_a->GetPort(0), 0xff, Time{0});
+        recorder.Trace("frame", m_a->GetPort(0), 0xff, Time{0}); // changes nothing
         // At 1500 ps the first bit goes. 1000 + 20 bytes take 816 ns.
         Simulator::Schedule(PicoSeconds(1'500), &PcapTapTest::Send, this, uint16_t{1000});
         Simulator::Schedule(MicroSeconds(20), &PcapTapTest::Send, this, uint16_t{100});
@@ -349,7 +348,7 @@ class PcapTapTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief Tests of FrameSpellers, PcapTap and FrameLog.
+ * @brief Tests of FrameSpellers, PcapTap and the table "frame".
  */
 class PcapTapTestSuite : public TestSuite
 {

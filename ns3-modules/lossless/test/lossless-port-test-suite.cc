@@ -6,7 +6,6 @@
 #include "ns3/enum.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-rate.h"
-#include "ns3/lossless-recorder.h"
 #include "ns3/lossless-shared-buffer.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
@@ -459,10 +458,10 @@ class ControlTraceTest : public TestCase
         other.Attach(PeekPointer(nodes[1]), 0, &port, 10'000'000'000, 1'000'000);
         nodes[0]->Start();
         nodes[1]->Start();
-        Recorder recorder;
-        NS_TEST_ASSERT_MSG_EQ(recorder.Trace("control", &port, 0x18, 0),
-                              true,
-                              "there is such a table");
+        auto fabric = CreateObject<Fabric>();
+        Recorder& recorder = fabric->GetRecorder();
+        recorder.Trace("control", port, 0x08, Time{0});
+        recorder.Trace("control", port, 0x10, Time{0}); // adds a class, not a row
         Frame* data = FramePool::Take();
         data->cls = 3;
         data->bytes = 1000;

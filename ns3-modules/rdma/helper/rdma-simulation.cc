@@ -6,7 +6,6 @@
 #include "ns3/global-value.h"
 #include "ns3/lossless-dependency.h"
 #include "ns3/lossless-fabric.h"
-#include "ns3/lossless-frame-log.h"
 #include "ns3/lossless-memory.h"
 #include "ns3/lossless-pcap-helper.h"
 #include "ns3/lossless-rate.h"
@@ -196,9 +195,6 @@ class Simulation::Impl
     void NotifyFinished(uint32_t flow);
     std::string CheckDependencies() const;
     void FillFlowTable();
-    void TraceFlowRates(const lossless::Port& port, uint32_t classMask);
-    void RecordFlowRate(uint32_t flow, uint64_t rate);
-    void TraceFrames(lossless::Port& port);
     void ForEachPort(const uint32_t* nodes,
                      const int64_t* peers,
                      uint32_t n,
@@ -240,17 +236,6 @@ class Simulation::Impl
         REVERSE, ///< as the data frames, backwards
     };
 
-    /// Columns of "flow_rate".
-    struct FlowRateColumns
-    {
-        std::vector<int64_t>* time;  //!< ps
-        std::vector<uint32_t>* node; //!< source
-        std::vector<uint32_t>* peer; //!< its neighbour
-        std::vector<uint8_t>* cls;   //!< class
-        std::vector<uint32_t>* flow; //!< number
-        std::vector<int64_t>* rate;  //!< bit/s on the wire
-    };
-
     Ptr<Fabric> fabric;                              //!< the network
     std::string simulator;                           //!< TypeId name of the event loop
     std::vector<Ptr<QueuePair>> queuePairs;          //!< by flow
@@ -268,12 +253,9 @@ class Simulation::Impl
     lossless::ReusableEvent<Impl> start; //!< starts it
     std::vector<Waiting> waiting;        //!< by flow; empty: no flow waits for another
     std::vector<std::vector<Follower>> followers; //!< by flow; empty: none
-    Hops cycle;                                 //!< of the flows' buffer dependencies; empty: none
-    std::ostringstream pathProblems;            //!< of SetPath
-    lossless::Table flows{"flow"};              //!< result of every flow
-    FlowRateColumns flowRates{};                //!< of "flow_rate", if it is traced
-    std::vector<bool> tracesRate;               //!< by flow
-    std::unique_ptr<lossless::FrameLog> frames; //!< makes "frame", if it is traced
+    Hops cycle;                      //!< of the flows' buffer dependencies; empty: none
+    std::ostringstream pathProblems; //!< of SetPath
+    lossless::Table flows{"flow"};   //!< result of every flow
     std::unique_ptr<lossless::FabricPcapHelper> pcaps; //!< captures, or null
     bool finished{false};                              //!< Finish was called
     std::string problems;                              //!< what it found
@@ -388,54 +370,6 @@ Simulation::Impl::GetHost(uint32_t node, const char* what) const
                ") is a switch");
     }
     return dynamic_cast<Host&>(fabric->GetNode(node));
-}
-
-void
-Simulation::Impl::TraceFlowRates(const lossless::Port& port, uint32_t classMask)
-{
-    if (!flowRates.time)
-    {
-        lossless::Table& table = *fabric->GetRecorder().AddTable("flow_rate");
-        flowRates = {.time = table.Add<int64_t>("time_ps"),
-                     .node = table.Add<uint32_t>("node"),
-                     .peer = table.Add<uint32_t>("peer"),
-                     .cls = table.Add<uint8_t>("class"),
-                     .flow = table.Add<uint32_t>("flow"),
-                     .rate = table.Add<int64_t>("rate_bps")};
-        tracesRate.assign(queuePairs.size(), false);
-    }
-    for (uint32_t flow = 0; flow < queuePairs.size(); ++flow)
-    {
-        if (ends[flow].first == port.GetNodeId() && (classMask >> demands[flow].cls) & 1U &&
-            !tracesRate[flow])
-        {
-            tracesRate[flow] = true;
-            queuePairs[flow]->TraceConnectWithoutContext("Rate",
-                                                         MakeCallback(&Impl::RecordFlowRate, this));
-        }
-    }
-}
-
-void
-Simulation::Impl::RecordFlowRate(uint32_t flow, uint64_t rate)
-{
-    const lossless::Port& port = queuePairs[flow]->GetSource()->GetPort(0);
-    flowRates.time->push_back(NowPs());
-    flowRates.node->push_back(port.GetNodeId());
-    flowRates.peer->push_back(port.GetPeerId());
-    flowRates.cls->push_back(demands[flow].cls);
-    flowRates.flow->push_back(flow);
-    flowRates.rate->push_back(static_cast<int64_t>(rate));
-}
-
-void
-Simulation::Impl::TraceFrames(lossless::Port& port)
-{
-    if (!frames)
-    {
-        frames = std::make_unique<lossless::FrameLog>(fabric->GetRecorder());
-    }
-    frames->Add(port);
 }
 
 bool
@@ -1267,7 +1201,6 @@ Simulation::Trace(const std::string& table,
                   uint32_t classMask,
                   int64_t period)
 {
-    auto& fabric = *m_impl->fabric;
     if (period < 0)
     {
         Refuse("table '", table, "' cannot have a period of ", period, " ps; 0: on every change");
@@ -1276,37 +1209,9 @@ Simulation::Trace(const std::string& table,
     {
         RefuseNow("Trace came after Finish: the results are complete");
     }
-    if (table == "pause_tree")
-    {
-        fabric.TracePauseTree();
-        return;
-    }
-    if (table == "deadlock")
-    {
-        fabric.TraceDeadlocks();
-        return;
-    }
-    const auto trace = [&](lossless::Port& port) {
-        if (table == "flow_rate")
-        {
-            m_impl->TraceFlowRates(port, classMask);
-            return;
-        }
-        if (table == "frame")
-        {
-            m_impl->TraceFrames(port);
-            return;
-        }
-        if (!fabric.GetRecorder().Trace(table, &port, classMask, period))
-        {
-            Refuse("there is no trace table '",
-                   table,
-                   "'; there are ",
-                   lossless::Recorder::TABLES,
-                   ", flow_rate, frame, deadlock and pause_tree");
-        }
-    };
-    m_impl->ForEachPort(nodes, peers, n, trace);
+    m_impl->ForEachPort(nodes, peers, n, [&](lossless::Port& port) {
+        m_impl->fabric->GetRecorder().Trace(table, port, classMask, PicoSeconds(period));
+    });
 }
 
 void

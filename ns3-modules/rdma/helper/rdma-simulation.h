@@ -301,11 +301,7 @@ class Simulation
 
     /**
      * @brief Trace something.
-     * @param table "queue" (ingress bytes), "egress" (bytes that wait to go), "rate" (bytes in and
-     * out an interval), "pause", "drop", "control" (MAC control frames on the wire), "flow_rate"
-     * (the rate that a flow whose source the node is may use, at each change), or
-     * "deadlock" (of the whole network, with "deadlock_part"), "frame" (every frame of any class as
-     * its first bit goes).
+     * @param table one that a type of lossless::Probe fills; docs/running.md lists them.
      * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
      * leads to; -1: all.
      * @param classMask bit c set: class c.

@@ -409,6 +409,12 @@ Host::FindSender(uint32_t flow) const
     return queuePair->GetSource() == this ? queuePair : nullptr;
 }
 
+uint32_t
+Host::GetNFlows() const
+{
+    return static_cast<uint32_t>(m_queuePairs->size());
+}
+
 int64_t
 Host::GetLatency() const
 {

@@ -132,6 +132,12 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
      */
     QueuePair* FindSender(uint32_t flow) const;
     /**
+     * @brief Flows of the network.
+     *
+     * @return count.
+     */
+    uint32_t GetNFlows() const;
+    /**
      * @brief NIC latency.
      *
      * @return ps.
