@@ -79,8 +79,8 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
         "deadlock:   in 2 of 5 runs (PFC)",
         "deadlock:   that dissolved, in 1 of 5 runs (GFC (1 of 2))",
         (
-            "deadlock:   not judged: a flow control that may hold queues back does not answer for it "
-            "(DeadlockModel), in 1 of 5 runs (Mine)"
+            "deadlock:   not judged: a flow control that may hold queues back does not answer "
+            "for it (DeadlockModel), in 1 of 5 runs (Mine)"
         ),
         "loss:       7 frames of lossless classes, in 1 of 5 runs (GFC (1 of 2))",
         "unfinished: 4 of 20 flows did not finish, in 2 of 5 runs (PFC)",
