@@ -21,7 +21,7 @@ from pyorch.config.attributes import SECTIONS, kebab_case
 from pyorch.config.setting import KEYS
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.files import storage_error
-from pyorch.paths import Paths, default_paths
+from pyorch.paths import Paths, default_paths, expanded
 
 #: Kinds of schemes, as the option spells them, and the folders with their files.
 KINDS = {
@@ -117,7 +117,7 @@ class Names:
 def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
     """Make a module for a new scheme and say what to do with it."""
     paths = default_paths()
-    home = Path(folder).expanduser().absolute() if folder else paths.modules
+    home = expanded(folder).absolute() if folder else paths.modules
     place = make_module(name, kind, home, paths)
     names = Names(name)
     print(f"{names.type_id} in {place}:")

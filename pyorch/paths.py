@@ -128,6 +128,11 @@ class RunPaths:
         return sorted(self.folder.glob("*.parquet"))
 
 
+def expanded(path: str) -> Path:
+    """Return a path with ~ and ~user in full; what names no user stays as it is."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises then)
+
+
 def project_root() -> Path:
     """The project: $PYORCH_ROOT, else the folder with pyproject.toml above the package.
 
@@ -135,7 +140,7 @@ def project_root() -> Path:
     """
     given = os.environ.get(ROOT_VARIABLE)
     if given:
-        root = Path(given).expanduser().resolve()
+        root = expanded(given).resolve()
         if root.is_dir():
             return root
         raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
@@ -150,4 +155,4 @@ def project_root() -> Path:
 def default_paths() -> Paths:
     """The folders of this project, with results in $PYORCH_RESULTS when that is set."""
     results = os.environ.get(RESULTS_VARIABLE)
-    return Paths(project_root(), Path(results).expanduser().resolve() if results else None)
+    return Paths(project_root(), expanded(results).resolve() if results else None)

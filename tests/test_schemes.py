@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,15 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
     for point in found.points:
         assert point.data["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] == "0.25"
     assert [name for name, _ in list_experiments(paths)] == ["duel/scene"]
+
+
+@pytest.mark.parametrize("pattern", ["n" * 300, f"{'n' * 300}/*.toml", "/etc/*", ""])
+def test_patterns_that_name_no_files(tmp_path: Path, pattern: str) -> None:
+    """Also those longer than a name can be."""
+    paths = project(tmp_path)
+    file = paths.experiments / "duel" / "parts" / "common.toml"
+    file.write_text(re.sub(r"schemes = .*", f"schemes = {pattern!r}", file.read_text()))
+    assert any("beside the experiment file" in text for text in complaints(paths))
 
 
 def test_a_new_file_is_a_new_variant_and_a_scale_changes_the_scene(tmp_path: Path) -> None:

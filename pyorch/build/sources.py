@@ -13,6 +13,7 @@ from pyorch.build.code import tokens
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.fingerprint import ModulePrint, compose
+from pyorch.paths import expanded
 
 #: Further folders with modules: of one module each, or of several; separated like PATH.
 MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
@@ -105,7 +106,7 @@ def present_modules(home: Path) -> list[Module]:
 def _modules_outside() -> list[tuple[str, list[Module]]]:
     """Return the entries of $PYORCH_MODULE_PATH and the modules in each."""
     entries = filter(None, os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep))
-    return [(entry, _modules_in(Path(entry).expanduser().absolute(), True)) for entry in entries]
+    return [(entry, _modules_in(expanded(entry).absolute(), True)) for entry in entries]
 
 
 def _modules_in(folder: Path, outside: bool = False) -> list[Module]:

@@ -126,7 +126,8 @@ def load_schemes(pattern: object, folder: Path, findings: Findings) -> dict[str,
     for entry in patterns:
         try:
             files = sorted(folder.glob(entry))
-        except (NotImplementedError, ValueError, IndexError):  # absolute, empty, or "."
+        except (NotImplementedError, ValueError, IndexError, OSError):
+            # absolute, empty, ".", or longer than a name can be
             what = f"{entry!r} names no files beside the experiment file"
             findings.add(("schemes",), what, '"schemes/*.toml"')
             continue

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.paths import Paths
-from pyorch.reading import read_toml
+from pyorch.paths import Paths, expanded
+from pyorch.reading import is_file, read_toml
 
 FILE_VARIABLE = "PYORCH_SLURM"
 FILE_NAME = "slurm.toml"
@@ -210,11 +210,11 @@ def settings_file(paths: Paths) -> Path | None:
     """
     given = os.environ.get(FILE_VARIABLE)
     if given:
-        file = Path(given).expanduser()
-        if file.is_file():
+        file = expanded(given)
+        if is_file(file):
             return file
         raise UserError([Problem(FILE_VARIABLE, f"there is no file {given}", None, None)])
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
+    home = expanded(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
     places = (paths.root / FILE_NAME, home / "pyorch" / FILE_NAME)
     return next((file for file in places if file.is_file()), None)
 
