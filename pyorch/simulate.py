@@ -160,8 +160,10 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
         simulation.AddAgent(type_id)
     for type_id in data["host_agents"]:
         simulation.AddHostAgent(type_id)
-    simulation.SetForwarding(data["forwarding"])
-    simulation.SetBufferPolicy(data["buffer_policy"])
+    if "forwarding" in data:
+        simulation.SetForwarding(data["forwarding"])
+    if "buffer_policy" in data:
+        simulation.SetBufferPolicy(data["buffer_policy"])
     simulation.SetCongestionControl(data["congestion_control"])
     simulation.SetAllowLoss(data["run"]["allow_loss"])
     done = data["run"]["stop_when_done"]

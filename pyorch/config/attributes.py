@@ -109,6 +109,8 @@ DEFAULTS = {
     "congestion_control": "",
     "buffer_policy": "ns3::lossless::SharedBuffer",
 }
+#: Those of them that a RunSpec has only where they are others.
+OPTIONAL = {key: DEFAULTS[key] for key in ("forwarding", "buffer_policy")}
 #: The abstract types of what fills tables, and of what can do so periodically.
 PROBE, SAMPLED_PROBE = "ns3::lossless::Probe", "ns3::lossless::SampledProbe"
 

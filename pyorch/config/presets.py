@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.build.sources import present_modules
 from pyorch.config.attributes import Presets
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.reading import read_toml
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def _read(file: FilePath) -> dict[str, dict[str, dict[str, Any]]]:
         if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
             raise UserError([Problem(where, "does not say where it is from", _SHAPE)])
         base = table.get("extends")
-        if base is not None and base not in presets:
+        if base is not None and (not isinstance(base, str) or base not in presets):
             hint = suggest(str(base), presets)
-            what = f"extends {base!r}, which does not stand above it"
+            what = f"extends {quoted(base)}, which does not stand above it"
             raise UserError([Problem(where, what, one_of(presets) or None, hint)])
         sections = {key: one for key, one in table.items() if key not in ("source", "extends")}
         if not all(isinstance(values, Mapping) for values in sections.values()):

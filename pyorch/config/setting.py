@@ -13,6 +13,7 @@ from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
     DEFAULTS,
     INTERFACES,
+    OPTIONAL,
     Catalogue,
     kebab_case,
     resolve_section,
@@ -88,9 +89,8 @@ class Resolver:
         entries = self._entries(document, run, attributes, schemes, network, findings)
         if run is None:
             return None
-        is_default = (
-            schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
-        )  # others check themselves
+        # others check themselves
+        is_default = schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
         if self.types and is_default and len(findings.problems) == before:
             check_buffer(self.types, attributes, network.network, run.allow_loss, findings)
         data = {
@@ -99,7 +99,8 @@ class Resolver:
             "run": canonical_run(run),
             "topology": network.form,
             "attributes": attributes,
-            **schemes,
+            # a default is left out: keys that come later leave the runs of today as they are
+            **{key: value for key, value in schemes.items() if value != OPTIONAL.get(key)},
             **entries,
             "params": dict(params),
         }
