@@ -179,7 +179,16 @@ def test_a_bad_rule_is_told_with_its_file_and_key(tmp_path: Path, rule: str, mes
         ('["pfc.toml"]', '["gfc.toml"]', "gfc.toml: extends: extends itself"),
         ('name = "GFC"', 'name = "PFC"', "pfc.toml: name: 'PFC' is the name of gfc.toml too"),
         ("slows", 'slows"\nextend = "x', "gfc.toml: extend: unknown key 'extend'"),
-        ("gfc.bm", "gfc.bmm", "gfc.toml: conceptual-gfc.bmm: unknown key 'bmm'"),
+        (
+            "gfc.bm",
+            "gfc.bmm",
+            "gfc.toml: conceptual-gfc.bmm, by its rule for experiments/duel/scene.toml: unknown",
+        ),
+        (
+            "min(share, 3 * rate * delay) - 2 * frame",
+            "1e9 * share",
+            "gfc.toml: conceptual-gfc.bm, by its rule for experiments/duel/scene.toml: '",
+        ),
         ('source = "a paper"', 'source = "a"\nvalue = 3', "give one of 'value', 'size', 'time'"),
     ],
 )

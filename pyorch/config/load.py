@@ -543,7 +543,14 @@ class _Loader:
             hint = f"it is worked out for the settings of {self.findings.file}"
             self.findings.merge(replace(problem, hint=hint) for problem in error.problems)
             return []
-        return [(path, value, f"{scheme.file}: {dotted(path)}") for path, value in patch]
+        ruled = {key for key, value in scheme.values.items() if value.value is None}
+        changes = []
+        for path, value in patch:
+            where = f"{scheme.file}: {dotted(path)}"
+            if dotted(path) in ruled:
+                where += f", by its rule for {self.findings.file}"
+            changes.append((path, value, where))
+        return changes
 
     def _varied(
         self, variants: Mapping[str, Any], sweep: Mapping[str, list[Any]]

@@ -157,9 +157,10 @@ def change_document(rng: random.Random, document: dict[str, Any]) -> tuple[dict[
 def _swap(document: dict[str, Any], place: Place, other: Place) -> str:
     """Let two places change their values; the first gets a copy when one is inside the other."""
     mine, theirs = copy.deepcopy(at(document, place)), copy.deepcopy(at(document, other))
-    at(document, place[:-1])[place[-1]] = theirs
+    here, there = at(document, place[:-1]), at(document, other[:-1])
+    here[place[-1]] = theirs
     if other[: len(place)] != place and place[: len(other)] != other:
-        at(document, other[:-1])[other[-1]] = mine
+        there[other[-1]] = mine
     return ".".join(map(str, other))
 
 
