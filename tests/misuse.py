@@ -121,7 +121,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
     ),
     "pause tree before Build": (
         WHEN,
-        "TracePauseTree came before Build",
+        "GetOracle came before Build",
         lambda s: trace(network(s), "pause_tree"),
     ),
     "Build twice": (WHEN, "Build came after Build", lambda s: built(s).Build()),
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
         "AddDependencies came after Build",
         lambda s: wait(built(s), 0, 0, 0),
     ),
-    "path after Build": (WHEN, "SetPath came after Build", lambda s: path(built(s), 0, 2, 1)),
+    "path after Build": (WHEN, "SetPaths came after Build", lambda s: path(built(s), 0, 2, 1)),
     "bursts after Build": (WHEN, "SetOnOff came after Build", lambda s: built(s).SetOnOff(0, 1, 1)),
     "attribute after Build": (
         WHEN,

@@ -22,11 +22,13 @@ import pandas as pd
 import pytest
 
 from pyorch import run
+from pyorch.build import ensure_built
 from pyorch.engine.base import RUN_DONE
 from pyorch.engine.manifest import Manifest, read_runs
 from pyorch.engine.slurm.state import holders, run_states
 from pyorch.engine.slurm.submission import read_note, submissions
 from pyorch.errors import UserError
+from pyorch.fingerprint import short
 from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths, project_root
 from pyorch.plan import RunSpec
 from pyorch.store import Store
@@ -147,7 +149,8 @@ def _runs_of(study: Path) -> tuple[str, dict[str, RunSpec]]:
     """The fingerprint of the build, and the settings of each run in the order of the plan."""
     folders = [study / "runs" / name for name in pd.read_parquet(study / "runs.parquet")["hash"]]
     head = RunPaths(folders[0]).sums.read_text().splitlines()[0]
-    (fingerprint,) = re.findall(r'"fingerprint": "([^"]+)"', head)
+    fingerprint = ensure_built(quiet=True).fingerprint
+    assert re.findall(r'"fingerprint": "([^"]+)"', head) == [short(fingerprint)]
     return fingerprint, {
         path.name: RunSpec.from_json(RunPaths(path).spec.read_text()) for path in folders
     }

@@ -861,7 +861,8 @@ Fabric::Check() const
                          << " B is less than eta' = 2 (C D + L_wire) + max(3840 B, C x control "
                             "delay) + control frame + L = "
                          << need
-                         << " B, so frames could be lost; raise it, leave it 0, or allow loss\n";
+                         << " B, so frames could be lost; raise it, leave it 0 (with a "
+                            "HeadroomRatio of 1), or allow loss\n";
             }
             for (const auto& flowControl : port.GetFlowControls())
             {

@@ -131,7 +131,7 @@ class Port::OwnQueues : public QueueScheduler::Heads
 
     bool MayGo(uint32_t place) override
     {
-        return m_port.MayGo(QueueAt(place), now);
+        return (paused == 0 || ignored[place]) && m_port.MayGo(QueueAt(place), now);
     }
 
     uint32_t GetBytes(uint32_t place) const override
@@ -176,7 +176,8 @@ class Port::OwnQueues : public QueueScheduler::Heads
     std::unique_ptr<QueueScheduler> scheduler; //!< who serves them
     std::vector<bool> ignored;                 //!< by place: goes whatever holds it back
     int64_t bytes{0};                          //!< in all of them
-    uint32_t blocked{0};                       //!< queues that are held back
+    uint32_t blocked{0};                       //!< queues that are held back one by one
+    uint32_t paused{0};                        //!< flow controls that hold the class back
     int64_t now{0};                            //!< time of the present selection (ps)
 
   private:
@@ -599,6 +600,12 @@ Port::IsIgnored(uint16_t queue) const
                              : OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)];
 }
 
+bool
+Port::IsBlocked(uint16_t queue) const
+{
+    return m_blockCount[queue] > 0 || (queue >= N_CLASSES && OwnOf(queue).paused > 0);
+}
+
 void
 Port::NoteFrames(uint16_t queue, int64_t bytes)
 {
@@ -670,9 +677,14 @@ void
 Port::BlockClass(uint8_t cls, bool block)
 {
     m_unjudged = m_unjudged || m_deadlockModels.empty();
-    for (std::size_t queue = cls; queue < m_queues.size(); queue += N_CLASSES)
+    block ? AddBlock(cls) : TakeBlock(cls);
+    if (!m_own.empty())
     {
-        block ? AddBlock(static_cast<uint16_t>(queue)) : TakeBlock(static_cast<uint16_t>(queue));
+        // The scheduler is not told: turns and deficits outlast the pause.
+        uint32_t& paused = m_own[cls]->paused;
+        paused += block ? 1 : -1;
+        const uint32_t bit = 1U << (N_CLASSES + cls);
+        m_blocked = paused > 0 ? m_blocked | bit : m_blocked & ~bit;
     }
     UpdateHeld(cls);
     if (!block)
@@ -714,8 +726,12 @@ Port::SetIgnorePause(uint16_t queue, bool ignore)
     }
     else
     {
-        OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)] = ignore;
+        std::vector<bool>& ignored = OwnOf(queue).ignored;
+        ignored[OwnQueues::PlaceOf(queue)] = ignore;
         OwnOf(queue).Update(queue);
+        const uint32_t bit = 1U << (N_CLASSES + queue % N_CLASSES);
+        const bool any = std::find(ignored.begin(), ignored.end(), true) != ignored.end();
+        m_ignore = any ? m_ignore | bit : m_ignore & ~bit;
     }
     if (m_node->GetObserver())
     {
@@ -732,7 +748,7 @@ Port::IsHeld(uint16_t queue) const
     {
         return false;
     }
-    if (m_blockCount[queue] > 0)
+    if (IsBlocked(queue))
     {
         return true;
     }
@@ -763,7 +779,7 @@ Port::IsHeldForGood(uint16_t queue) const
     }
     const Frame& head = *m_queues[queue].Head();
     const int64_t now = NowPs();
-    if (m_blockCount[queue] == 0 &&
+    if (!IsBlocked(queue) &&
         std::none_of(m_firmGates.begin(), m_firmGates.end(), [&](const Gate* gate) {
             return gate->GetEarliest(queue, head, now) == NEVER;
         }))

@@ -633,6 +633,7 @@ class Port : public Object
     int SelectOf(uint8_t cls, uint32_t mask, int64_t now);
     OwnQueues& OwnOf(uint16_t queue) const;
     bool IsIgnored(uint16_t queue) const;
+    bool IsBlocked(uint16_t queue) const;
     void AddBlock(uint16_t queue);
     void TakeBlock(uint16_t queue);
     void NoteFrames(uint16_t queue, int64_t bytes);
@@ -653,9 +654,10 @@ class Port : public Object
     uint32_t m_overhead;            //!< wire bytes beside a frame (attribute)
     uint32_t m_nonempty{0};   //!< bit c: the queue of class c holds frames; bit 8 + c: one of its
                               //!< own queues does and is not blocked
-    uint32_t m_blocked{0};    //!< bit c: the queue of class c is held back
+    uint32_t m_blocked{0};    //!< bit c: the queue of class c is held back; bit 8 + c: its own
+                              //!< queues are, all at once
     uint32_t m_held{0};       //!< bit c: the observer watches the held class c
-    uint32_t m_ignore{0};     //!< bit c: the queue of class c goes whatever holds it back
+    uint32_t m_ignore{0};     //!< bits as in m_blocked: goes whatever holds it back
     uint64_t m_joined{0};     //!< frames that have joined egress queues
     FrameFifo m_macQueue;     //!< MAC control frames
     FrameFifo m_controlQueue; //!< frames of CONTROL_CLASS
