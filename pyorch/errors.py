@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SHOWN_PROBLEMS = 50
 """Problems that are shown of one input."""
@@ -52,6 +52,10 @@ class Problem:
     what: str
     allowed: str | None = None
     hint: str | None = None
+
+    def inside(self, file: str) -> Problem:
+        """Return the same problem at its place inside a file."""
+        return replace(self, where=f"{file}: {self.where}")
 
     def render(self) -> str:
         """Return the problem as indented lines of text without a final newline."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, present_modules
+from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, present_modules, registered_types
 from pyorch.build.toolchain import Ns3, find_ns3
 from pyorch.cli import OK, command
 from pyorch.config.attributes import SECTIONS, kebab_case
@@ -53,7 +53,6 @@ COMPARING = {"flow-control": "gfc/two-to-one", "buffer-policy": "dsh/burst"}
 FIRST_OPCODE, OPCODES = 0x0E00, 0x100
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*")
-_TYPE = re.compile(r'TypeId\(\s*"(?P<name>ns3::[\w:]+)"\s*\)')
 _OPCODE = re.compile(r"OPCODE\s*=\s*(?P<value>0x[0-9a-fA-F]+)")
 #: C++20, and names that ns-3 and this project have for other things.
 _RESERVED_WORDS = """
@@ -224,7 +223,7 @@ def _section(type_name: str) -> str:
 
 def _types(modules: Iterable[Module]) -> list[str]:
     """TypeIds that the sources of modules register."""
-    return [match["name"] for text in _model_sources(modules) for match in _TYPE.finditer(text)]
+    return [name for text in _model_sources(modules) for name in registered_types(text)]
 
 
 def taken_opcodes(modules: Iterable[Module]) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -178,10 +178,6 @@ def _run_data(experiment: Experiment, data: Mapping[str, Any], seed: int) -> dic
     try:
         topology = draw_failed_links(data["topology"], seed)
     except UserError as error:
-        problems = [
-            replace(problem, where=f"{experiment.label}: {problem.where}")
-            for problem in error.problems
-        ]
-        raise UserError(problems) from error
+        raise UserError([one.inside(experiment.label) for one in error.problems]) from error
     metrics = [dict(metric) for metric in experiment.metrics]
     return {**data, "seed": seed, "topology": topology, "metrics": metrics}

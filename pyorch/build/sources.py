@@ -28,12 +28,12 @@ TEST_FOLDERS = ("test", "examples")
 
 SOURCE_SUFFIXES = (".cc", ".h", ".cmake", ".txt")
 _CODE = (".cc", ".h")
-#: The types that a module registers, and the modules that it links.
-_TYPE = re.compile(r'\bTypeId\s*\(\s*"([^"\\,:]*(?:::[^"\\,:]+)*)"')
+#: Where a source registers a type, and the modules that a CMakeLists.txt links.
+_TYPE = re.compile(r'\bTypeId\(\s*"(ns3::[\w:]+)"\s*\)')
 _NEEDED = re.compile(r"\$\{lib([\w-]+)\}")
 _DIGITS = 32  # of a module's digest, in hex
-#: In a cache of prints: the first changes with how code is split, the second is how many are kept.
-_PRINTS_FORMAT, _KEPT_PRINTS = b"1", 200
+#: In a cache of prints: the first changes with how code is read, the second is how many are kept.
+_PRINTS_FORMAT, _KEPT_PRINTS = b"2", 200
 
 
 @dataclass(frozen=True)
@@ -233,11 +233,16 @@ def _print_of(name: str, contents: Mapping[str, bytes]) -> ModulePrint:
         if file.endswith(_CODE):
             text = data.decode(errors="surrogateescape")
             code = "\0".join(tokens(text)).encode(errors="surrogateescape")
-            types.update(_TYPE.findall(text))
+            types.update(registered_types(text))
         else:
             needs.update(_NEEDED.findall(data.decode(errors="replace")))
         _feed(digest, file.encode(), code)
     return ModulePrint(digest.hexdigest()[:_DIGITS], sorted(needs - {name}), sorted(types))
+
+
+def registered_types(text: str) -> list[str]:
+    """Return the full names of the ns-3 types that a C++ source registers."""
+    return _TYPE.findall(text)
 
 
 def digest_of_tests(modules: Iterable[Module], flags: str) -> str:

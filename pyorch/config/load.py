@@ -532,8 +532,7 @@ class _Loader:
         try:
             names = environment(document, network.network)
         except UserError as error:
-            label = self.findings.file
-            self.findings.merge(replace(p, where=f"{label}: {p.where}") for p in error.problems)
+            self.findings.merge(one.inside(self.findings.file) for one in error.problems)
             return []
         except ValueError:  # of a unit: the resolver says where
             return []
