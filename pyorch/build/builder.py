@@ -16,10 +16,10 @@ from typing import Any
 from pyorch.build import compile_log, finished, sources
 from pyorch.build.finished import STAMP
 from pyorch.build.info import BuildInfo
-from pyorch.build.schema import FACADE_MODULE
 from pyorch.build.profiles import TEST_FLAGS, flags_of
+from pyorch.build.schema import FACADE_MODULE
 from pyorch.build.sources import CMAKE_FOLDER, Module
-from pyorch.build.toolchain import Compiler, Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
+from pyorch.build.toolchain import Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
 from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
@@ -100,10 +100,10 @@ def ensure_built(
 
     `tests` compiles the test program and the examples too; where there are modules of
     $PYORCH_MODULE_PATH, theirs only. `root` is the project's folder if it is not the one that this
-    package lies in; `folder` takes the place of its build/. When there is nothing to compile, no other
-    program than the compiler (for its version) is started. Several processes may call this at once: one
-    compiles, the others wait for it. `first` is called before anything is compiled, if anything is:
-    what it raises spares the wait.
+    package lies in; `folder` takes the place of its build/. When there is nothing to compile, no
+    other program than the compiler (for its version) is started. Several processes may call this at
+    once: one compiles, the others wait for it. `first` is called before anything is compiled, if
+    anything is: what it raises spares the wait.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
     not compile.
@@ -172,9 +172,7 @@ def _finished(request: _Request, ns3: Ns3) -> BuildInfo | None:
 
 def _fingerprint(request: _Request, ns3: str, compiler: str) -> str:
     cache = request.folder.parent / _PRINTS if request.folder.parent.is_dir() else None
-    return sources.fingerprint(
-        request.modules, ns3, compiler, request.flags, FACADE_MODULE, cache
-    )
+    return sources.fingerprint(request.modules, ns3, compiler, request.flags, FACADE_MODULE, cache)
 
 
 def _with_programs(request: _Request, info: BuildInfo) -> BuildInfo | None:

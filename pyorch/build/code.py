@@ -36,7 +36,7 @@ def tokens(text: str) -> list[str]:
     found: list[str] = []
     begins, directive = True, False  # at the beginning of a line; in a line of the preprocessor
     for match in _TOKEN.finditer(text.replace("\r\n", "\n")):
-        kind, token = match.lastgroup, match.group()
+        kind, part = match.lastgroup, match.group()
         if kind == "line":
             if directive:
                 found.append("\n")
@@ -45,7 +45,7 @@ def tokens(text: str) -> list[str]:
             if directive:
                 found.append(" ")  # `#define F (x)` is not `#define F(x)`
         else:
-            directive = directive or (begins and token == "#")
+            directive = directive or (begins and part == "#")
             begins = False
-            found.append(token)
+            found.append(part)
     return found

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from pyorch.files import sync, sync_all
 
-
 #: The file in a finished build that holds its BuildInfo.
 STAMP = "build.json"
 #: In a profile's folder: whoever compiles there holds it.

@@ -14,9 +14,9 @@ class BuildInfo:
 
     `libraries` are the shared libraries of `modules`, both in load order (a module comes after
     those it links); `include_dirs` are the folders that hold `ns3/*.h`, those of the modules first;
-    `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` tells all that
-    can change a result (pyorch.fingerprint); `programs` is the folder of the test program and the examples
-    when they were asked for.
+    `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` tells all that can
+    change a result (pyorch.fingerprint); `programs` is the folder of the test program and the
+    examples when they were asked for.
     """
 
     folder: Path

@@ -49,8 +49,9 @@ class TraceInfo:
 class TypeInfo:
     """One registered type.
 
-    group: its module. abstract: it has no constructor. signaller: of a congestion control the TypeId
-    name of the switch agent whose signal it obeys. telemetry: a congestion control that wants INT.
+    group: its module. abstract: it has no constructor. signaller: of a congestion control the
+    TypeId name of the switch agent whose signal it obeys. telemetry: a congestion control that
+    wants INT.
     """
 
     name: str
