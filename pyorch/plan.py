@@ -28,10 +28,13 @@ _LISTED = f"whole numbers from 1 to {MAX_SEED}"
 
 
 class Around(NamedTuple):
-    """What a run's hash is made of: the JSON before and behind its seed, and the types it names."""
+    """What a run's hash is made of: the JSON before and behind its seed, and the types it names.
+
+    behind: None where it depends on the seed, because links that fail are drawn from it.
+    """
 
     before: str
-    behind: str
+    behind: str | None
     types: frozenset[str]
 
 
@@ -71,6 +74,7 @@ class RunSpec:
         never taken from older code, and stays when other code changes.
         """
         before, behind, types = self.around or self._own_around
+        behind = _behind_seed(self.data) if behind is None else behind
         used = of_types(fingerprint, types)
         text = f"{before}{json.dumps(self.data.get('seed'))}{behind}\n{used}"
         return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
@@ -103,11 +107,14 @@ def _around_seed(data: Mapping[str, Any]) -> Around:
     It is the same for all seeds of a setting, and most of the time that a hash takes.
     """
     types = frozenset(types_in({k: v for k, v in data.items() if k not in TYPELESS}))
-    kept = {key: value for key, value in data.items() if key not in NOT_HASHED}
-    before = _canonical({key: value for key, value in kept.items() if key < "seed"})[:-1]
-    behind = _canonical({key: value for key, value in kept.items() if key > "seed"})[1:]
+    before = _canonical({k: v for k, v in data.items() if k < "seed" and k not in NOT_HASHED})[:-1]
     comma = "," if len(before) > 1 else ""
-    return Around(f'{before}{comma}"seed":', behind if behind == "}" else f",{behind}", types)
+    return Around(f'{before}{comma}"seed":', _behind_seed(data), types)
+
+
+def _behind_seed(data: Mapping[str, Any]) -> str:
+    behind = _canonical({k: v for k, v in data.items() if k > "seed" and k not in NOT_HASHED})[1:]
+    return behind if behind == "}" else f",{behind}"
 
 
 def read_seeds(text: str) -> range | None:
@@ -157,10 +164,10 @@ def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[R
 def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Iterator[RunSpec]:
     """Yield the runs of one setting."""
     around = _around_seed(point.data)
-    is_drawn = bool(point.data["topology"].get("random_failed_links"))
+    if point.data["topology"].get("random_failed_links"):
+        around = around._replace(behind=None)
     for seed in seeds:
-        data = _run_data(experiment, point.data, seed)
-        yield RunSpec(data, None if is_drawn else around)
+        yield RunSpec(_run_data(experiment, point.data, seed), around)
 
 
 def _checked(seeds: object) -> Sequence[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
@@ -22,6 +23,7 @@ from pyorch.dependency import (
     find_cycle,
     flow_cycle,
     has_cycle,
+    have_cycles,
     route_dependencies,
 )
 from pyorch.errors import UserError
@@ -68,6 +70,18 @@ def test_dependencies_are_those_of_all_shortest_paths(seed: int, count: int) -> 
     cycle = find_cycle(found)
     assert has_cycle(network) == bool(cycle) == (not nx.is_directed_acyclic_graph(found))
     assert all(found.has_edge(*pair) for pair in itertools.pairwise([*cycle, *cycle[:1]]))
+
+
+def test_several_draws_are_judged_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they are too many to be looked at together."""
+    network, random = topology.build(TREE), np.random.default_rng(1)
+    draws = [random.choice(len(network.a), size=4, replace=False).tolist() for _ in range(60)]
+    graphs = [route_dependencies(ShortestPaths.of(network, failed)) for failed in draws]
+    expected = [not nx.is_directed_acyclic_graph(graph) for graph in graphs]
+    assert 0 < sum(expected) < len(draws)
+    assert have_cycles(network, draws) == expected
+    monkeypatch.setattr("pyorch.dependency.MOST_SUMS", 100_000)
+    assert have_cycles(network, draws) == expected
 
 
 def test_a_tree_without_failures_has_no_cycle() -> None:
@@ -135,7 +149,7 @@ def test_flows_around_a_ring(switches: int, hops: int) -> None:
         assert path.tolist() == [host, *around, 2 * ((host // 2 + hops) % switches)]
 
 
-def run_data(form: dict[str, Any], entries: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def run_data(form: Mapping[str, Any], entries: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """What flow_cycle looks at."""
     plain = {"class": 3, "start_ps": 0, "window_bytes": 0}
     return {

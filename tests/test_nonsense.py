@@ -13,7 +13,7 @@ import pytest
 from pyorch import cli, cluster, new_scheme, units
 from pyorch.config import list_experiments, load_experiment
 from pyorch.config.traffic import MAX_FLOWS
-from pyorch.errors import UserError
+from pyorch.errors import SHOWN_PROBLEMS, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.plan import MAX_RUNS, RunSpec, expand, read_seeds
 from pyorch.reading import excesses
@@ -107,6 +107,18 @@ def test_distributions(tmp_path: Path, content: str | bytes, message: str) -> No
     raw = content.encode() if isinstance(content, str) else content
     (paths.experiments / "sizes.csv").write_bytes(raw)
     assert message in complaints(tmp_path, POISSON)[0]
+
+
+def test_thousands_of_unknown_columns_are_told_at_once(tmp_path: Path) -> None:
+    """A line of commas is one unknown name; of many, only those that are shown are compared."""
+    paths = write(tmp_path, POISSON)
+    file = paths.experiments / "sizes.csv"
+    file.write_text(f"size_bytes,cumulative{',' * 100_000}\n0,0\n")
+    assert "unknown column ''" in complaints(tmp_path, POISSON)[0]
+    file.write_text(f"size_bytes,cumulative,{','.join(f'c{n}' for n in range(1000))}\n0,0\n")
+    found = complaints(tmp_path, POISSON)
+    assert len(found) == SHOWN_PROBLEMS + 1
+    assert found[-1].startswith(f"sizes.csv: {1000 - SHOWN_PROBLEMS} more unknown columns")
 
 
 def test_columns_of_messages_are_given_once(tmp_path: Path) -> None:

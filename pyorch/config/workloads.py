@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.errors import Problem, UserError, suggest
+from pyorch.errors import SHOWN_PROBLEMS, Problem, UserError, suggest
 from pyorch.reading import csv_rows, is_file
 from pyorch.units import MAX_BYTES, format_bytes
 
@@ -120,15 +120,18 @@ def rows(
         problems.append(Problem(path.name, "empty", f"a header line {','.join(columns)}"))
         return []
     header = cells[0][1]
-    unknown = [name for name in header if name not in (*columns, *optional)]
+    unknown = [name for name in dict.fromkeys(header) if name not in (*columns, *optional)]
     missing = [name for name in columns if name not in header]
-    for name in unknown:
+    for name in unknown[:SHOWN_PROBLEMS]:  # what they may have meant takes long to find
         hint = suggest(name, (*columns, *optional))
         problems.append(Problem(path.name, f"unknown column {name!r}", ", ".join(columns), hint))
+    if len(unknown) > SHOWN_PROBLEMS:
+        what = f"{len(unknown) - SHOWN_PROBLEMS} more unknown columns"
+        problems.append(Problem(path.name, what, ", ".join(columns)))
     twice = [name for name, count in Counter(header).items() if count > 1]
     if missing:
         problems.append(Problem(path.name, f"column {', '.join(missing)} is missing"))
-    for name in twice:
+    for name in twice[:SHOWN_PROBLEMS]:
         problems.append(Problem(path.name, f"duplicate column {name!r}", "every column once"))
     if unknown or missing or twice:
         return []
