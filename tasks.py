@@ -1,6 +1,6 @@
 """Everything there is to do: `invoke --list` names the tasks, `invoke TASK --help` explains one.
 
-The tasks only read the command line; what they do is in pyorch/cli.py and pyorch/develop.py.
+The tasks only read the command line; what they do is in pyorch/cli and pyorch/develop.py.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def _finish(code: int) -> None:
 @task(name="list")
 def list_(context: Context) -> None:
     """List the experiments."""
-    from pyorch import cli
+    from pyorch.cli.listing import list_all
 
-    _finish(cli.list_all())
+    _finish(list_all())
 
 
 @task(
@@ -118,9 +118,9 @@ def list_(context: Context) -> None:
 )
 def show(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
     """Show what an experiment would run: its runs and their resolved settings."""
-    from pyorch import cli
+    from pyorch.cli import show as module
 
-    _finish(cli.show(name, _with_only(set_, only), seeds))
+    _finish(module.show(name, _with_only(set_, only), seeds))
 
 
 @task(
@@ -149,9 +149,9 @@ def experiment(
     129 interrupted (Ctrl-C, SIGTERM, SIGHUP).
     After an interruption or a failure the same command goes on with what is missing.
     """
-    from pyorch import cli
+    from pyorch.cli import experiment as module
 
-    _finish(cli.experiment(name, _with_only(set_, only), seeds, jobs, dry_run))
+    _finish(module.experiment(name, _with_only(set_, only), seeds, jobs, dry_run))
 
 
 @task(
@@ -167,9 +167,9 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "", only: 
     With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
     page of every published number with ours beside it, and docs/reproduction.md.
     """
-    from pyorch import cli
+    from pyorch.cli import report as module
 
-    _finish(cli.report(name, _with_only(set_, only), seeds))
+    _finish(module.report(name, _with_only(set_, only), seeds))
 
 
 @task(
@@ -211,10 +211,11 @@ def trace(
     Exit codes: 0 all well, 1 the run failed or its results differ from the stored ones, 2 bad
     input; 130, 143, 129 interrupted.
     """
-    from pyorch.trace import command
+    from pyorch.cli import trace as module
+    from pyorch.trace.request import Words
 
-    words = command.Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
-    _finish(command.trace(name, run, words, _with_only(set_, only), seeds))
+    words = Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
+    _finish(module.trace(name, run, words, _with_only(set_, only), seeds))
 
 
 SITE = {
@@ -256,7 +257,7 @@ def submit(
 
     Exit codes: 0 submitted or nothing to do, 2 bad input, refused by Slurm, or no answer of it.
     """
-    from pyorch import cluster
+    from pyorch.cli import submit as module
 
     options: dict[str, str | bool] = {
         "partition": partition,
@@ -266,7 +267,7 @@ def submit(
         "max_running": max_running,
         "build_on_node": build_on_node,
     }
-    _finish(cluster.submit(name, _with_only(set_, only), seeds, options, runs_per_job, dry_run))
+    _finish(module.submit(name, _with_only(set_, only), seeds, options, runs_per_job, dry_run))
 
 
 SUBMITTED = {"name": "experiment that was submitted"}
@@ -283,17 +284,17 @@ def status(context: Context, name: str, watch: bool = False) -> None:
 
     Exit codes: 0 done or on its way, 1 runs failed or were lost, 2 it was never submitted.
     """
-    from pyorch import cluster
+    from pyorch.cli import status as module
 
-    _finish(cluster.status(name, watch))
+    _finish(module.status(name, watch))
 
 
 @task(klass=PositionalTask, positional=["name"], help=SUBMITTED, auto_shortflags=False)
 def cancel(context: Context, name: str) -> None:
     """Cancel the jobs of a submitted experiment; what is done stays."""
-    from pyorch import cluster
+    from pyorch.cli import cancel as module
 
-    _finish(cluster.cancel(name))
+    _finish(module.cancel(name))
 
 
 @task(
@@ -307,9 +308,9 @@ def collect(context: Context, name: str, partial: bool = False) -> None:
 
     Exit codes: 0 all well, 1 runs are missing, or an expectation or a figure failed, 2 bad input.
     """
-    from pyorch import cluster
+    from pyorch.cli import collect as module
 
-    _finish(cluster.collect(name, partial))
+    _finish(module.collect(name, partial))
 
 
 @task(
@@ -321,9 +322,9 @@ def collect(context: Context, name: str, partial: bool = False) -> None:
 )
 def build(context: Context, sanitize: bool = False, debug: bool = False) -> None:
     """Compile the C++ modules (experiments do it by themselves)."""
-    from pyorch import cli
+    from pyorch.cli import build as module
 
-    _finish(cli.build(sanitize, debug))
+    _finish(module.build(sanitize, debug))
 
 
 @task(
@@ -337,7 +338,7 @@ def build(context: Context, sanitize: bool = False, debug: bool = False) -> None
 )
 def schemes(context: Context, name: str, json: bool = False) -> None:
     """Describe the schemes, topologies and kinds of traffic: keys, defaults, bounds, source."""
-    from pyorch import schemes as module
+    from pyorch.cli import schemes as module
 
     _finish(module.schemes(name, json))
 
@@ -355,7 +356,7 @@ def schemes(context: Context, name: str, json: bool = False) -> None:
 )
 def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: str = "") -> None:
     """Make a complete module for a scheme of your own: C++, tests, page, experiment."""
-    from pyorch import new_scheme as module
+    from pyorch.cli import new_scheme as module
 
     _finish(module.new_scheme(name, kind, folder))
 
@@ -397,7 +398,7 @@ def size(
     alpha: str = "",
 ) -> None:
     """Size a switch: headroom, thresholds, GFC's B0 and B1, lossless classes, and their TOML."""
-    from pyorch import size as module
+    from pyorch.cli import size as module
 
     options = {"asic": asic, "ports": ports, "rate": rate, "cable": cable, "delay": delay}
     options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
@@ -435,11 +436,11 @@ def gfc_parameters(
     period: str = "",
 ) -> None:
     """Work out the parameters of GFC for a link: tau, bounds, stages, largest overhead."""
-    from pyorch import cli
+    from pyorch.cli import gfc_parameters as module
 
     link = {"rate": rate, "delay": delay, "mtu": mtu, "overhead": overhead}
     link |= {"processing": processing, "message": message, "min_gap": min_gap}
-    _finish(cli.gfc_parameters(link | {"bm": bm, "b1": b1, "period": period}))
+    _finish(module.gfc_parameters(link | {"bm": bm, "b1": b1, "period": period}))
 
 
 @task(
@@ -509,9 +510,9 @@ def bakeoff(
     context: Context, scale: str = "small", jobs: str = "", report_only: bool = False
 ) -> None:
     """Run every scheme through the same scenes (experiments/bakeoff), and sum up who wins where."""
-    from pyorch import bakeoff
+    from pyorch.cli import bakeoff as module
 
-    _finish(bakeoff.bakeoff(scale, jobs, report_only))
+    _finish(module.bakeoff(scale, jobs, report_only))
 
 
 @task

@@ -1,34 +1,13 @@
-"""Sweeps on a cluster: what `invoke submit | status | cancel | collect` do.
-
-As in cli.py every function prints for people and returns an exit code.
-"""
+"""Sweeps on a cluster: submit, look, cancel, and the plan that collecting reports on."""
 
 from __future__ import annotations
 
 import os
-import shlex
-import sys
-import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.cli import (
-    FAILED,
-    OK,
-    SHOWN_FAILURES,
-    Plan,
-    command,
-    listing,
-    make_plan,
-    set_damaged_aside,
-    whole_number,
-    write_report_of,
-)
-from pyorch.engine.log import log_tail
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm
 from pyorch.engine.slurm.packing import arrays_for, cost, jobs_for, overhead_share, runs_per_job
@@ -45,6 +24,7 @@ from pyorch.engine.slurm.submission import (
 from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import default_paths
+from pyorch.pipeline import Plan, command_line, make_plan
 from pyorch.progress import duration
 from pyorch.reading import is_folder
 from pyorch.remarks import runs_text
@@ -53,7 +33,6 @@ from pyorch.store import Store
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
-WATCH_INTERVAL_S = 5.0
 #: Cores for which a dry run says how long the sweep takes.
 SHOWN_CORES = (1, 100, 10_000)
 
@@ -75,39 +54,111 @@ class Packing:
     reason: str
     run_s: float
 
+    @property
+    def line(self) -> str:
+        """All of it for people."""
+        return f"a job does {runs_text(self.runs)}: {self.reason}"
 
-@command
-def submit(
+
+@dataclass(frozen=True)
+class Asked:
+    """A sweep to submit: what was typed, the plan it makes, and how this site wants it."""
+
+    name: str
+    overrides: Sequence[str]
+    seeds: str
+    plan: Plan
+    settings: Settings
+    runs_per_job: int | None = None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a submission sent to Slurm: how many runs, in which arrays."""
+
+    runs: int
+    arrays: Sequence[SubmittedArray]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a submission would do: how jobs are packed, what that takes, and the calls of sbatch."""
+
+    todo: Todo
+    packing: Packing | None
+    costs: Sequence[str]
+    commands: Sequence[Sequence[str]]
+
+
+def ask(
     name: str,
     overrides: Sequence[str] = (),
     seeds: str = "",
     options: Mapping[str, str | bool] | None = None,
-    runs_each: str = "",
-    dry_run: bool = False,
-) -> int:
-    """Send what is missing of an experiment to Slurm and return.
-
-    options: of `load_settings`; runs_each: the text of --runs-per-job.
-    """
-    given = whole_number("--runs-per-job", runs_each)
+    runs_per_job: int | None = None,
+    claim: bool = True,
+) -> Asked:
+    """Make ready what is to be submitted. options: of `load_settings`. Raises UserError."""
     settings = load_settings(default_paths(), options or {})
-    plan = make_plan(name, overrides, seeds, claim=not dry_run)
+    plan = make_plan(name, overrides, seeds, claim=claim)
     _check_place(plan.store)
-    slurm = Slurm()
+    return Asked(name, overrides, seeds, plan, settings, runs_per_job)
+
+
+def forecast(asked: Asked) -> Forecast:
+    """Say what a submission would do. Raises UserError."""
+    from pyorch.engine.slurm.script import array_options
+
+    plan = asked.plan
     try:
+        slurm = Slurm()
         limit = slurm.max_array_size()
-        if dry_run:
-            return _tell_dry_run(plan, _todo(plan, slurm), settings, given, limit)
-        plan.set_damaged_aside()
+        todo = _todo(plan, slurm)
+    except AwayError as error:
+        raise _away(error) from error
+    missing = todo.missing
+    if not missing:
+        return Forecast(todo, None, (), ())
+    packing = _packing(plan, asked.settings, asked.runs_per_job, len(missing))
+    costs = tuple(_cost_lines(len(missing), packing, asked.settings))
+    folder = plan.store.root / FOLDER / "ID"
+    shown = Submission(
+        folder, plan.store.name, "", (), "", plan.build.fingerprint, 0.0, packing.runs
+    )
+    commands = tuple(
+        (
+            "sbatch",
+            *array_options(shown, array, asked.settings),
+            str(shown.script),
+            str(array.first),
+        )
+        for array in arrays_for(jobs_for(len(missing), packing.runs), limit)
+    )
+    return Forecast(todo, packing, costs, commands)
+
+
+def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent | None:
+    """Send what is missing of an experiment to Slurm; None when nothing is missing.
+
+    told: is given a line as soon as it is known. Raises UserError.
+    """
+    plan, settings = asked.plan, asked.settings
+    try:
+        slurm = Slurm()
+        limit = slurm.max_array_size()
         with locked(plan.store):
             todo = _todo(plan, slurm)
-            print(todo.line(plan.store.name))
+            told(todo.line(plan.store.name))
             missing = todo.missing
             if not missing:
-                return OK
-            packing = _packing(plan, settings, given, len(missing))
-            print(f"a job does {runs_text(packing.runs)}: {packing.reason}")
-            typed = {"name": _lasting(name, plan), "overrides": tuple(overrides), "seeds": seeds}
+                return None
+            packing = _packing(plan, settings, asked.runs_per_job, len(missing))
+            told(packing.line)
+            typed = {
+                "name": _lasting(asked.name, plan),
+                "overrides": tuple(asked.overrides),
+                "seeds": asked.seeds,
+            }
             submission = _prepare(plan, missing, packing, settings, typed)
             submission = _send(submission, settings, slurm, len(missing), limit)
     except AwayError as error:
@@ -116,12 +167,7 @@ def submit(
         if error.errno not in STORAGE_ERRORS:
             raise
         raise storage_error(error, plan.store.root / FOLDER, RESULTS_HINT) from error
-    numbers = ", ".join(str(array.job_id) for array in submission.arrays)
-    jobs = sum(array.jobs for array in submission.arrays)
-    print(f"submitted {runs_text(len(missing))} in {jobs:,} jobs (array {numbers})")
-    print(f"invoke status {name}    shows how far it is")
-    print(f"invoke collect {name}   writes the report when it is done")
-    return OK
+    return Sent(len(missing), submission.arrays)
 
 
 def _check_place(store: Store) -> None:
@@ -253,55 +299,11 @@ def _send(
     return submission.with_arrays(taken)
 
 
-def _tell_dry_run(plan: Plan, todo: Todo, settings: Settings, given: int | None, limit: int) -> int:
-    """Say what would be submitted."""
-    from pyorch.engine.base import title
-    from pyorch.engine.slurm.script import array_options
-
-    print(todo.line(plan.store.name))
-    missing = todo.missing
-    print(f"settings: {settings.file or 'none: there is no slurm.toml'}")
-    for spec in list(missing.values())[:SHOWN_FAILURES]:
-        print(f"  {title(spec)}")
-    if len(missing) > SHOWN_FAILURES:
-        print(f"  ... and {len(missing) - SHOWN_FAILURES} more")
-    if missing:
-        packing = _packing(plan, settings, given, len(missing))
-        print(f"a job does {runs_text(packing.runs)}: {packing.reason}")
-        print("\n".join(_cost_lines(len(missing), packing, settings)))
-        folder = plan.store.root / FOLDER / "ID"
-        shown = Submission(
-            folder, plan.store.name, "", (), "", plan.build.fingerprint, 0.0, packing.runs
-        )
-        for array in arrays_for(jobs_for(len(missing), packing.runs), limit):
-            options = array_options(shown, array, settings)
-            print(shlex.join(["sbatch", *options, str(shown.script), str(array.first)]))
-    print("\nnothing was submitted (--dry-run)")
-    return OK
-
-
 # ---------------------------------------------------------------------------------------------
-# status
+# What became of it
 
 
-@listing
-def status(name: str, watch: bool = False) -> int:
-    """Print what became of the latest sweep of an experiment that was submitted."""
-    store = _store(name)
-    while True:
-        state = look(store, Slurm())
-        if watch and sys.stdout.isatty():
-            print("\x1b[2J\x1b[H", end="")
-        code = _tell_state(state, store, name)
-        if not watch or state.is_over:
-            return code
-        sys.stdout.flush()
-        time.sleep(WATCH_INTERVAL_S)
-        if not sys.stdout.isatty():
-            print()
-
-
-def _store(name: str) -> Store:
+def store_of(name: str) -> Store:
     """The store of an experiment that was submitted. Raises UserError when there is none."""
     from pyorch.config.load import experiment_name
 
@@ -339,114 +341,26 @@ def look(store: Store, slurm: Slurm) -> SweepState:
     return sweep
 
 
-def _tell_state(state: SweepState, store: Store, name: str) -> int:
-    """Print a state; return 1 when runs failed or were lost, else 0."""
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.submission.created))
-    print(f"{store.name}: {runs_text(len(state.runs))}, last submitted {when}")
-    if state.away:
-        print(f"Slurm does not answer ({state.away}): this is what the disk tells")
-    for kind in State:
-        count = state.count(kind)
-        if count or kind in (State.DONE, State.RUNNING, State.WAITING):
-            print(f"  {kind.value:<8}{count:>7}{_remark(kind, state)}")
-    left = _eta(state, store)
-    if left:
-        print(left)
-    if state.others:
-        print(f"{len(state.others)} jobs of other sweeps of it are with Slurm too")
-    _tell_failures(state, store)
-    return _tell_next(state, name)
-
-
-def _remark(kind: State, state: SweepState) -> str:
-    """What stands behind a number: nodes, reasons for waiting, reasons for losing."""
-    if kind is State.RUNNING:
-        names = sorted({job.node for job in state.queued if job.runs and job.node})
-        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        return f"  on {shown}" if names and state.count(kind) else ""
-    if kind is State.WAITING:
-        reasons = Counter(job.reason for job in state.queued if not job.runs and job.reason)
-        held = Counter(job.state for job in state.queued if "HOLD" in job.state)
-        return _counted(reasons + held, "jobs: ")
-    if kind is State.LOST:
-        return _counted(states.lost_reasons(state))
-    if kind is State.UNKNOWN:
-        return "  waiting, running or lost: Slurm alone knows"
-    return ""
-
-
-def _counted(counter: Counter[str], before: str = "") -> str:
-    if not counter:
-        return ""
-    return f"  ({before}{', '.join(f'{text} {n}' for text, n in counter.most_common(5))})"
-
-
-def _eta(state: SweepState, store: Store) -> str:
-    run_s = states.mean_run_s(store, state.hashes(State.DONE))
-    left = states.eta_s(state.count(State.WAITING), state.fractions, run_s)
-    if left is None or run_s is None:
-        return ""
-    return f"ETA {duration(left)} ({len(state.fractions)} at once, {run_s:.3g} s a run)"
-
-
-def _tell_failures(state: SweepState, store: Store) -> None:
-    """Print failed runs with the end of their log, and the end of a job's log that lost runs."""
-    failed = state.hashes(State.FAILED)
-    for run_hash in failed[:SHOWN_FAILURES]:
-        kept = store.failure(run_hash)
-        tail = log_tail(kept.log) or "(its log is empty)"
-        print(f"\nFAILED {_title(kept.spec, run_hash)}")
-        print("\n".join(f"    | {line}" for line in tail.splitlines()))
-        print(f"    log:       {kept.log}")
-        reproduce = [sys.executable, "-m", "pyorch.run", str(kept.manifest), "0"]
-        print(f"    reproduce: {shlex.join(reproduce)}")
-    if len(failed) > SHOWN_FAILURES:
-        print(f"\n... and {len(failed) - SHOWN_FAILURES} more failed, see {store.failed}")
-    tail = states.lost_tail(state)
-    if tail:
-        print("\nthe log of a job that lost runs ends so:")
-        print("\n".join(f"    | {line}" for line in tail.splitlines()))
-
-
-def _title(spec_file: Path, run_hash: str) -> str:
-    from pyorch.engine.base import title
-    from pyorch.plan import RunSpec
-
-    try:
-        return title(RunSpec.from_json(spec_file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError):
-        return run_hash
-
-
-def _tell_next(state: SweepState, name: str) -> int:
-    """Say what to do next; return the exit code."""
-    bad = state.count(State.FAILED) + state.count(State.LOST)
-    if bad:
-        print(
-            f"\n{_command('submit', state.submission, name)}   does what failed or was lost again"
-        )
-        return FAILED
-    if state.count(State.DONE) == len(state.runs):
-        print(f"all done: invoke collect {name}")
-    return OK
-
-
-def _command(task: str, submission: Submission, name: str) -> str:
+def command_of(task: str, submission: Submission, name: str) -> str:
     """The command line of a task with the sweep of a submission."""
-    words = ["invoke", task, name]
-    for override in submission.overrides:
-        words += ["--set", override]
-    return shlex.join([*words, *(["--seeds", submission.seeds] if submission.seeds else [])])
+    return command_line(name, submission.overrides, submission.seeds, task)
 
 
 # ---------------------------------------------------------------------------------------------
-# cancel, collect
+# cancel, and collect
 
 
-@command
-def cancel(name: str) -> int:
-    """Cancel all jobs of an experiment; what is done stays."""
-    store = _store(name)
+@dataclass(frozen=True)
+class Cancelled:
+    """Jobs that were cancelled, and the latest submission they were of; None: there were none."""
+
+    running: int
+    waiting: int
+    latest: Submission | None
+
+
+def cancel(store: Store) -> Cancelled:
+    """Cancel all jobs of an experiment; what is done stays. Raises UserError."""
     slurm = Slurm()
     with locked(store):
         known = [item for item in submissions(store) if not item.is_cancelled]
@@ -456,13 +370,8 @@ def cancel(name: str) -> int:
         except AwayError as error:
             raise _away(error) from error
         ended = _mark_cancelled(known, queued)
-    if not ended:
-        print(f"{store.name}: no job of it is with Slurm")
-        return OK
     running = sum(1 for job in queued if job.runs)
-    print(f"cancelled {running} running and {len(queued) - running} waiting jobs")
-    print(f"what is done stays; {_command('submit', known[-1], name)} goes on")
-    return OK
+    return Cancelled(running, len(queued) - running, known[-1] if ended else None)
 
 
 def _mark_cancelled(known: Sequence[Submission], queued: Sequence[QueuedJob]) -> int:
@@ -474,38 +383,18 @@ def _mark_cancelled(known: Sequence[Submission], queued: Sequence[QueuedJob]) ->
     return len(marked)
 
 
-@command
-def collect(name: str, partial: bool = False) -> int:
-    """Write the tables and the report of the latest sweep, once all its runs are there."""
-    store = _store(name)
-    state = look(store, Slurm())
-    if set_damaged_aside(store, dict.fromkeys(state.runs, "")):
-        state = look(store, Slurm())
-    missing = len(state.runs) - state.count(State.DONE)
-    if missing:
-        parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]
-        print(f"{store.name}: {missing} of {len(state.runs)} runs are missing: {', '.join(parts)}")
-        if not partial or missing == len(state.runs):
-            print("`invoke status` shows why; --partial reports on what is done", file=sys.stderr)
-            return FAILED
-    plan = _plan_of(state.submission)
-    store.sweep()
-    code = write_report_of(plan, _command("experiment", state.submission, state.submission.name))
-    return FAILED if missing else code
-
-
-def _plan_of(submission: Submission) -> Plan:
-    """The plan of a submission, also when the modules changed since.
+def plan_of(submission: Submission) -> tuple[Plan, bool]:
+    """The plan of a submission, and whether the modules changed since.
 
     Raises UserError when the experiment is another one now.
     """
     plan = make_plan(submission.name, submission.overrides, submission.seeds)
-    if plan.build.fingerprint != submission.fingerprint:
-        print("made with an earlier build of the modules, as the sweep was", file=sys.stderr)
+    is_earlier = plan.build.fingerprint != submission.fingerprint
+    if is_earlier:
         plan = replace(plan, build=replace(plan.build, fingerprint=submission.fingerprint))
     hashes = dict.fromkeys(spec.hash(submission.fingerprint) for spec in plan.specs)
     if tuple(hashes) != submission.plan:
         what = "the experiment is another one than when it was submitted"
         hint = "undo the change of its file to report on that sweep, or submit the new one"
         raise UserError([Problem(submission.name, what, None, hint)])
-    return plan
+    return plan, is_earlier

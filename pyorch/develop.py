@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.cli import FAILED, OK, command
+from pyorch.cli.base import FAILED, OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths

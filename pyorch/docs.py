@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch import cli
+from pyorch.cli.base import OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from pyorch.config.attributes import Catalogue
 
 #: Headings of the index and their pages; what is in docs/ and not here goes to the last guide.
-GUIDE = ("experiments", "running", "reports", "cluster", "build", "gfc")
+GUIDE = ("experiments", "running", "python", "reports", "cluster", "build", "gfc")
 RESULTS = ("bakeoff",)
 PROJECT = ("architecture", "performance", "contributing")
 START = "start"
 OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
 
 
-@cli.command
+@command
 def docs() -> int:
     """Build the site and print where it is."""
     from pyorch.build import ensure_built, load_schema
@@ -39,7 +39,7 @@ def docs() -> int:
     paths = default_paths()
     page = build_site(paths, load_schema(ensure_built()), paths.build_root / "docs")
     print(f"site: {page}")
-    return cli.OK
+    return OK
 
 
 def build_site(paths: Paths, types: Sequence[TypeInfo], folder: Path) -> Path:

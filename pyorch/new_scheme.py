@@ -1,4 +1,4 @@
-"""`invoke new-scheme`: a complete module for a new scheme, which builds, runs and has its tests.
+"""A complete module for a new scheme, which builds, runs and has its tests: `invoke new-scheme`.
 
 What a module is made of stands in pyorch/newscheme/: files with @words@ in the place of names.
 """
@@ -14,14 +14,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, present_modules, registered_types
+from pyorch.build.sources import Module, present_modules, registered_types
 from pyorch.build.toolchain import Ns3, find_ns3
-from pyorch.cli import OK, command
 from pyorch.config.attributes import SECTIONS, kebab_case
 from pyorch.config.setting import KEYS
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.files import storage_error
-from pyorch.paths import Paths, default_paths, expanded
+from pyorch.paths import Paths
 
 #: Kinds of schemes, as the option spells them, and the folders with their files.
 KINDS = {
@@ -110,37 +109,6 @@ class Names:
             "kind": kind,
             "opcode": f"0x{opcode:04x}",
         }
-
-
-@command
-def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
-    """Make a module for a new scheme and say what to do with it."""
-    paths = default_paths()
-    home = expanded(folder).absolute() if folder else paths.modules
-    place = make_module(name, kind, home, paths)
-    names = Names(name)
-    print(f"{names.type_id} in {place}:")
-    for file in sorted(file for file in place.rglob("*") if file.is_file()):
-        print(f"    {file.relative_to(place)}")
-    print("next:")
-    known = {module.folder for module in present_modules(paths.modules)}
-    if place not in known:
-        print(f"    export {MODULE_PATH_VARIABLE}={_with(home)}")
-    print("    invoke build")
-    print(f"    invoke schemes {name}")
-    print(f"    invoke experiment {name}/two-to-one")
-    if kind in COMPARING:
-        print(f"    invoke experiment {COMPARING[kind]}    # every study that compares, has it too")
-    print(f"    invoke test --quick -k {name}")
-    return OK
-
-
-def _with(home: Path) -> str:
-    """The module path with one more folder in it."""
-    entries = [
-        entry for entry in os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep) if entry
-    ]
-    return os.pathsep.join([*entries, *([str(home)] if str(home) not in entries else [])])
 
 
 def make_module(name: str, kind: str, home: Path, paths: Paths) -> Path:

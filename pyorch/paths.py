@@ -23,6 +23,10 @@ class Paths:
     root: Path
     results_root: Path | None = None
 
+    def absolute(self) -> Paths:
+        """Return the same folders, whatever the current one will be."""
+        return Paths(self.root.absolute(), self.results_root and self.results_root.absolute())
+
     @property
     def experiments(self) -> Path:
         """Experiment files, one folder a study."""

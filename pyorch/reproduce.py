@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
-from pyorch.pictures import refresh
+from pyorch.pictures import Picture, refresh
+from pyorch.pipeline import Plan, make_plan
 from pyorch.plan import NOT_HASHED
 
 if TYPE_CHECKING:
     from pyorch.config.experiment import Experiment
     from pyorch.report.reproduction import Row, Study
+    from pyorch.store import Damage
 
 ALL = "all"
 FOLDER = "reproduction"
 _VERSION_DIGITS = 12
+Told = Callable[[Plan, "Sequence[Damage]"], object]
 _NO_SETTINGS = ("title", "question", "source", "metric", "figure", "expect")
 
 
@@ -56,12 +59,11 @@ def _means(part: str, name: str) -> bool:
     return part in (ALL, name) or name.startswith(f"{part}/") or fnmatch(name, part)
 
 
-def study_of(name: str, paths: Paths) -> Study:
+def study_of(name: str, paths: Paths, told: Told) -> Study:
     """A study's expectations, and their results from those seeds of which all runs are done.
 
     Raises UserError when it cannot be read.
     """
-    from pyorch.cli import make_plan
     from pyorch.config import load_experiment
     from pyorch.metrics import parse
     from pyorch.report.data import ReportData
@@ -69,7 +71,7 @@ def study_of(name: str, paths: Paths) -> Study:
     from pyorch.report.reproduction import Study
 
     plan = make_plan(name, paths=paths)
-    plan.set_damaged_aside()
+    told(plan, plan.set_damaged_aside())
     expects = list(plan.experiment.expects)
     open_seeds = {spec.data["seed"] for spec in plan.missing}
     specs = [spec for spec in plan.specs if spec.data["seed"] not in open_seeds]
@@ -89,7 +91,6 @@ def study_of(name: str, paths: Paths) -> Study:
 
 def runs_of(name: str, paths: Paths) -> str:
     """The digest of the runs that a study means with this build. Raises UserError."""
-    from pyorch.cli import make_plan
     from pyorch.report.runs import digest_of
 
     plan = make_plan(name, paths=paths)
@@ -120,7 +121,9 @@ def _without(table: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if key not in keys}
 
 
-def rows_of(names: Sequence[str], paths: Paths) -> tuple[list[Row], list[str]]:
+def rows_of(
+    names: Sequence[str], paths: Paths, told: Told = lambda _plan, _found: None
+) -> tuple[list[Row], list[str]]:
     """(rows of the page, studies of these of which no seed is done).
 
     Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
@@ -132,7 +135,9 @@ def rows_of(names: Sequence[str], paths: Paths) -> tuple[list[Row], list[str]]:
 
     published = load_published(paths.published)
     known = [name for name, _ in list_experiments(paths)]
-    studies = [study_of(name, paths) if name in names else unread(name, paths) for name in known]
+    studies = [
+        study_of(name, paths, told) if name in names else unread(name, paths) for name in known
+    ]
     left = [study.name for study in studies if study.name in names and study.results is None]
     kept = paths.reproduction.with_suffix(".csv")
     before = from_csv(kept.read_text(encoding="utf-8")) if kept.is_file() else []
@@ -148,18 +153,35 @@ def unread(name: str, paths: Paths) -> Study:
     return Study(name, list(experiment.expects), None, settings_of(experiment))
 
 
-def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
-    """Write the page, and docs/reproduction.md and .csv; print the verdicts. Returns the exit code.
+@dataclass(frozen=True)
+class Reproduction:
+    """What a report over several studies wrote.
 
-    The pictures of docs/ are brought to what the reports of these studies show.
+    verdicts: how many numbers got each. left: studies of which no seed is done. changed: pictures
+    that are new; kept: pictures that stay, as there is no report of these runs.
+    """
 
-    Raises UserError when a study cannot be read.
+    page: Path
+    table: Path
+    verdicts: Mapping[str, int]
+    left: list[str]
+    changed: list[Path]
+    kept: list[Picture]
+
+
+def report_several(
+    names: Sequence[str], paths: Paths | None = None, told: Told = lambda _plan, _found: None
+) -> Reproduction:
+    """Write the page, and docs/reproduction.md and .csv.
+
+    The pictures of docs/ are brought to what the reports of these studies show. told: is told of
+    damaged runs, with their plan. Raises UserError when a study cannot be read.
     """
     from pyorch.report.published import load_published
     from pyorch.report.reproduction import counts, to_csv, to_markdown, write_page
 
     paths = paths or default_paths()
-    rows, left = rows_of(names, paths)
+    rows, left = rows_of(names, paths, told)
     documents = load_published(paths.published).document
     folder = paths.results / FOLDER
     links = {name: link for name in names if (link := _link(paths, name))}
@@ -167,17 +189,9 @@ def report_several(names: Sequence[str], paths: Paths | None = None) -> int:
     write_atomically(paths.reproduction, to_markdown(rows, documents))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
     changed, kept = refresh(names, paths, lambda name: runs_of(name, paths))
-    for verdict, count in counts(rows):
-        print(f"{count:5}  {verdict}")
-    for name in left:
-        print(f"{name}: no seed is done; its rows are those of before", file=sys.stderr)
-    for picture in changed:
-        print(f"picture: {picture}")
-    for old in kept:
-        what = f"no report of the runs that {old.study} now means; `invoke report {old.study}`"
-        print(f"{old.file.name}: as before: {what}", file=sys.stderr)
-    print(f"page: {files[0]}\ntable: {paths.reproduction}")
-    return 0
+    return Reproduction(
+        files[0], paths.reproduction, dict(counts(rows)), left, list(changed), list(kept)
+    )
 
 
 def _link(paths: Paths, name: str) -> str:

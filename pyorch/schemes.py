@@ -1,4 +1,4 @@
-"""`invoke schemes`: what an experiment file may name, with keys, defaults, bounds and sources.
+"""What an experiment file may name: `invoke schemes`, with keys, defaults, bounds and sources.
 
 Nothing here knows a scheme: attributes come from the TypeIds of the built modules, what a class is
 from the @brief of its header, its source from the References of its module's page; topologies and
@@ -7,20 +7,18 @@ kinds of traffic from their registries.
 
 from __future__ import annotations
 
-import json as json_format
+import json
 import math
 import re
-import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pyorch.build.sources import Module, present_modules
-from pyorch.cli import OK, listing
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
     INTERFACES,
@@ -28,7 +26,6 @@ from pyorch.config.attributes import (
     AttributeInfo,
     Catalogue,
     TypeInfo,
-    catalogue,
     describe,
     number,
     written,
@@ -36,7 +33,7 @@ from pyorch.config.attributes import (
 from pyorch.config.fields import Unit
 from pyorch.config.findings import models_in
 from pyorch.errors import Problem, UserError, fold, one_of, suggest
-from pyorch.paths import Paths, default_paths
+from pyorch.paths import Paths
 from pyorch.units import format_bytes, format_rate, format_time
 
 NARROWEST, WIDEST = 60, 100
@@ -81,25 +78,6 @@ class Entry:
     help: str
     source: str
     keys: tuple[Key, ...]
-
-
-@listing
-def schemes(name: str = "", json: bool = False) -> int:
-    """Print what an experiment file may name, or one of it with all that is known."""
-    from pyorch.build import ensure_built, load_schema
-
-    paths = default_paths()
-    types = catalogue(load_schema(ensure_built()))
-    entries = all_entries(types, paths)
-    chosen = choose(entries, name) if name else entries
-    if json:
-        print(json_format.dumps([asdict(entry) for entry in chosen], indent=2, ensure_ascii=False))
-        return OK
-    width = min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 0)).columns))
-    print("\n".join(render(chosen, width, whole=bool(name))))
-    if not name:
-        print("\n`invoke schemes NAME` says more of one: what each key is, its bounds, the source")
-    return OK
 
 
 def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
@@ -258,7 +236,7 @@ def _default(value: Any, unit: Unit | None) -> str:
         return "none"
     if unit is not None and isinstance(value, int):
         return f'"{_UNITS[unit.suffix][1](value)}"'
-    return json_format.dumps(value)
+    return json.dumps(value)
 
 
 def _allowed(info: FieldInfo, unit: Unit | None) -> str:

@@ -1,4 +1,4 @@
-"""`invoke size`: what a buffer must be, and what its thresholds may be, on given ports and cables.
+"""What a buffer must be, and what its thresholds may be, on given ports and cables: `invoke size`.
 
 All formulas are those of pyorch.theory and pyorch.gfc, which the C++ modules compute, too. Sizes
 are bytes, rates bit/s, times ps.
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch import gfc
 from pyorch.asics import ASICS
-from pyorch.cli import OK, listing
 from pyorch.config.attributes import catalogue, number, section_of
 from pyorch.config.checks import Frames, frames
 from pyorch.config.topology import SWITCH, Topology
@@ -168,15 +167,6 @@ class Switch:
 
 
 SCHEMES = {"pfc": "PFC", "stages": "multi-stage GFC", "conceptual": "conceptual GFC"}
-
-
-@listing
-def size(name: str, options: Mapping[str, str]) -> int:
-    """Print what a switch needs, from an experiment, a chip or options, and the TOML for it."""
-    switch = read_switch(name, options)
-    check(switch)
-    print(render(switch))
-    return OK
 
 
 # ---------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from pyorch.bench.command import WholeRun, summarise, text_of
 from pyorch.bench.programs import Simulated, Workload
 from pyorch.bench.record import Line, Record
 from pyorch.build import ensure_built
-from pyorch.cli import make_plan
 from pyorch.paths import default_paths
+from pyorch.pipeline import make_plan
 
 K4 = Workload("permutation-k4", 4, 10_000_000)
 

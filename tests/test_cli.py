@@ -17,7 +17,9 @@ import pandas as pd
 import pytest
 
 import tasks
-from pyorch import cli, develop
+from pyorch import develop, pipeline
+from pyorch.cli import base as cli
+from pyorch.cli.listing import list_all
 from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
@@ -132,7 +134,7 @@ def test_a_project_without_experiments_says_so(
 ) -> None:
     """An empty answer would leave a person wondering which folder was meant."""
     monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
-    assert cli.list_all() == 0
+    assert list_all() == 0
     text = capsys.readouterr().out
     assert text == f"there is no experiment: no .toml file is in {tmp_path / 'experiments'}\n"
 
@@ -400,7 +402,7 @@ def test_a_drawing_that_fails_hides_no_warning(
 
     monkeypatch.setattr("pyorch.report.write_report", fail)
     build: Any = SimpleNamespace(fingerprint="f")
-    plan = cli.Plan(SimpleNamespace(), [spec], build, store)  # type: ignore[arg-type]
+    plan = pipeline.Plan(SimpleNamespace(), [spec], build, store)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         cli.write_report_of(plan, "")
     assert capsys.readouterr().err == "deadlock:   in the run\nwarning:    in the run: odd\n"

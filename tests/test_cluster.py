@@ -27,11 +27,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyorch import cluster, develop, node
+from pyorch import develop, node
 from pyorch.build import ensure_built
 from pyorch.build.finished import builds_in
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.loadable import LoadError, check_loadable
+from pyorch.cli.cancel import cancel
+from pyorch.cli.collect import collect
+from pyorch.cli.status import status
+from pyorch.cli.submit import submit
 from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.base import BatchResult, Failure, describe_exit
 from pyorch.engine.manifest import Manifest, index_manifest, read_run, read_runs
@@ -1018,7 +1022,7 @@ def test_a_dry_run_writes_and_submits_nothing(
 ) -> None:
     """It shows the runs, how they are packed, and the command."""
     log = fake_slurm("scontrol", "echo 'MaxArraySize = 2'")
-    assert cluster.submit("small.toml", runs_each="2", dry_run=True) == 0
+    assert submit("small.toml", runs_each="2", dry_run=True) == 0
     output = capsys.readouterr().out
     assert "small: 5 runs, 0 done, 5 to submit" in output
     commands = re.findall(r"^sbatch .*$", output, re.MULTILINE)
@@ -1039,7 +1043,7 @@ def test_a_submission_is_all_on_the_disk(
     fake_slurm("scontrol", "echo 'MaxArraySize = 1'")
     log = fake_slurm("sbatch", "echo 47")
     options: dict[str, str | bool] = {"max_running": "1", "time": "2h", "build_on_node": True}
-    assert cluster.submit("small.toml", seeds="4", options=options, runs_each="2") == 0
+    assert submit("small.toml", seeds="4", options=options, runs_each="2") == 0
     assert "submitted 4 runs in 2 jobs (array 47, 47)" in capsys.readouterr().out
     (made,) = submission_module.submissions(small)
     assert made.plan == made.runs
@@ -1057,7 +1061,7 @@ def test_a_submission_is_all_on_the_disk(
     script = made.script.read_text()
     assert "--build-on-node" in script
     assert subprocess.run(["sh", "-n", str(made.script)], check=False).returncode == 0
-    assert cluster.collect("small.toml") == 1  # nothing was really made
+    assert collect("small.toml") == 1  # nothing was really made
     assert "4 of 4 runs are missing: 4 lost" in capsys.readouterr().out
 
 
@@ -1070,13 +1074,13 @@ def test_a_refusal_half_way_keeps_what_was_taken(
     log = fake_slurm("squeue", "true")
     again = f'[ "$(grep -c ^sbatch {log})" -gt 1 ]'
     fake_slurm("sbatch", f"if {again}; then echo no >&2; exit 1; fi; echo 9")
-    assert cluster.submit("small.toml", runs_each="1") == 2
+    assert submit("small.toml", runs_each="1") == 2
     assert "sbatch: no" in capsys.readouterr().err
     (made,) = submission_module.submissions(small)
     assert [array.job_id for array in made.arrays] == [9]
     name = made.job_name(made.arrays[0])
     fake_slurm("squeue", "\n".join(f"echo '{name}|9|{n}|PENDING|Priority|'" for n in range(3)))
-    assert cluster.status("small.toml") == 1
+    assert status("small.toml") == 1
     output = capsys.readouterr().out
     assert re.search(r"^ +waiting +3 +\(jobs: Priority 3\)$", output, re.MULTILINE)
     assert re.search(r"^ +lost +2 ", output, re.MULTILINE)
@@ -1088,10 +1092,10 @@ def test_a_refusal_leaves_nothing(
 ) -> None:
     """Of a submission of which Slurm took nothing, nothing stays."""
     fake_slurm("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
-    assert cluster.submit("small.toml") == 2
+    assert submit("small.toml") == 2
     assert "invalid account" in capsys.readouterr().err
     assert submission_module.submissions(small) == []
-    assert cluster.status("small.toml") == 2
+    assert status("small.toml") == 2
 
 
 @pytest.mark.cpp
@@ -1100,16 +1104,16 @@ def test_a_lost_answer_of_sbatch_loses_no_job(
 ) -> None:
     """Slurm took the array but could not say so: its name finds it, and nothing goes twice."""
     fake_slurm("sbatch", "echo 'error: Socket timed out on send/recv operation' >&2; exit 1")
-    assert cluster.submit("small.toml", runs_each="5") == 2
+    assert submit("small.toml", runs_each="5") == 2
     (made,) = submission_module.submissions(small)
     assert made.arrays[0].job_id is None
     fake_slurm("squeue", f"echo '{made.job_name(made.arrays[0])}|9|0|PENDING|None|'")
     log = fake_slurm("sbatch", "echo 10")
     log.write_text("")
-    assert cluster.submit("small.toml", runs_each="5") == 0
+    assert submit("small.toml", runs_each="5") == 0
     assert "5 already with Slurm, 0 to submit" in capsys.readouterr().out
     assert "sbatch" not in log.read_text()
-    assert cluster.cancel("small.toml") == 0
+    assert cancel("small.toml") == 0
     assert "scancel 9" in log.read_text()
 
 
@@ -1117,9 +1121,9 @@ def test_what_was_never_submitted_has_no_status(
     small: Store, fake_slurm: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is bad input, with the command that helps."""
-    assert cluster.status("small.toml") == 2
+    assert status("small.toml") == 2
     assert "invoke submit small" in capsys.readouterr().err
-    assert cluster.status("gfc/rign") == 2
+    assert status("gfc/rign") == 2
     assert "did you mean" in capsys.readouterr().err
 
 
@@ -1128,7 +1132,7 @@ def test_collect_refuses_another_experiment(
     small: Store, fake_slurm: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A file that changed since is not reported on as if it were the sweep that was made."""
-    assert cluster.submit("small.toml") == 0
+    assert submit("small.toml") == 0
     (made,) = submission_module.submissions(small)
     for number, run_hash in enumerate(made.plan):
         attempt = small.begin(run_hash)
@@ -1136,7 +1140,7 @@ def test_collect_refuses_another_experiment(
         attempt.summary.write_text("{}")
         small.commit(attempt.folder, run_hash, made.fingerprint)
     Path("small.toml").write_text(SMALL.replace("200us", "300us"))
-    assert cluster.collect("small.toml") == 2
+    assert collect("small.toml") == 2
     assert "another one than when it was submitted" in capsys.readouterr().err
 
 

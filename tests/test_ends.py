@@ -136,8 +136,8 @@ def test_what_a_command_says_of_its_end_is_said_once() -> None:
 WORK = """
 import sys
 from pathlib import Path
-from pyorch import cli
-@cli.{kind}
+from pyorch.cli import base
+@base.{kind}
 def work() -> int:
     for number in range(20_000):
         print("line", number)

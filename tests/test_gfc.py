@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch import cli, gfc, theory
+from pyorch import gfc, theory
 from pyorch.build import ensure_built
+from pyorch.cli.gfc_parameters import gfc_parameters
 from pyorch.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,14 +138,14 @@ def test_warning_quotes_both_sides() -> None:
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     """`invoke gfc-parameters` prints the table of the paper's example."""
-    assert cli.gfc_parameters({"bm": "300KB", "b1": "281KB"}) == 0
+    assert gfc_parameters({"bm": "300KB", "b1": "281KB"}) == 0
     text = capsys.readouterr().out
     for words in ("7.4us", "9250B", "263KB", "281500B", "69.19Mbps, 0.69 %", "8.649Mbps, 0.086 %"):
         assert words in text
     assert "N = 16 stages" in text
     assert "unverified" in text
     assert "warning" not in text
-    cli.gfc_parameters({"b1": "290KB"})
+    gfc_parameters({"b1": "290KB"})
     assert "10000 B is less than 2 C tau = 18628 B" in capsys.readouterr().out
 
 
@@ -165,7 +166,7 @@ def test_bad_input(
     texts: dict[str, str], words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every option is named with what is allowed; exit code 2."""
-    assert cli.gfc_parameters(texts) == 2
+    assert gfc_parameters(texts) == 2
     told = capsys.readouterr().err
     assert all(word in told for word in words), told
 

@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from pyorch import cli, cluster, new_scheme, units
+from pyorch import units
+from pyorch.cli import base as cli
+from pyorch.cli.collect import collect
+from pyorch.cli.new_scheme import new_scheme
+from pyorch.cli.status import status
 from pyorch.config import list_experiments, load_experiment
 from pyorch.config.traffic import MAX_FLOWS
 from pyorch.errors import SHOWN_PROBLEMS, UserError
@@ -253,9 +257,9 @@ def test_names_beyond_what_the_file_system_takes(
     """A name that no folder can have is the name of none: bad input, not a traceback."""
     name = "n" * 300
     asks: list[Callable[[], int]] = [
-        lambda: cluster.collect(name, partial=False),
-        lambda: cluster.status(name),
-        lambda: new_scheme.new_scheme("mine", "flow-control", str(tmp_path / name)),
+        lambda: collect(name, partial=False),
+        lambda: status(name),
+        lambda: new_scheme("mine", "flow-control", str(tmp_path / name)),
     ]
     for ask in asks:
         assert ask() in (cli.FAILED, cli.BAD_INPUT)

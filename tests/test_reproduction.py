@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pyorch.cli import make_plan
 from pyorch.config import list_experiments, load_experiment
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
 from pyorch.paths import Paths, default_paths
+from pyorch.pipeline import make_plan
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.published import CLOSED_FORMS, Number, Published, load_published
 from pyorch.report.reproduction import (

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.cli import make_plan
 from pyorch.config import load_experiment
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
 from pyorch.paths import RESULTS_VARIABLE
+from pyorch.pipeline import make_plan
 
 STUDY = """
 title = "simulators"

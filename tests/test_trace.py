@@ -26,8 +26,8 @@ from pyorch.errors import UserError
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from pyorch.trace import Options
-from pyorch.trace.command import Words, find_run, read_options
 from pyorch.trace.netanim import describe, layout, seconds, write_animation
+from pyorch.trace.request import Words, find_run, read_options
 from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from pyorch.cli import Plan, make_plan
 from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.launch import WarmLauncher
 from pyorch.engine.local import child_environment
 from pyorch.engine.log import read_notes
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
+from pyorch.pipeline import Plan, make_plan
 
 STUDY = """
 title = "warm"
@@ -208,7 +208,7 @@ def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(
 
 DRIVER = """
 import sys
-from pyorch.cli import make_plan
+from pyorch.pipeline import make_plan
 from pyorch.engine import LocalEngine
 plan = make_plan(sys.argv[1])
 result = LocalEngine(plan.store, 2).run(plan.missing, plan.build)

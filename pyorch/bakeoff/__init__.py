@@ -2,7 +2,3 @@
 
 The studies are experiments/bakeoff/*.toml; parts/summary.toml says what the page compares.
 """
-
-from pyorch.bakeoff.command import bakeoff
-
-__all__ = ["bakeoff"]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from pyorch.bench import programs, record
 from pyorch.bench.programs import Simulated, Workload
 from pyorch.bench.record import Line, Record
-from pyorch.cli import FAILED, OK, Plan, command, make_plan
+from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.files import storage_error
 from pyorch.paths import Paths, RunPaths, default_paths
+from pyorch.pipeline import Plan, make_plan
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
@@ -43,7 +44,6 @@ def bench(repeats: str = "", keep: bool = False) -> int:
     workload takes more instructions a hop than the committed measurement.
     """
     from pyorch.build import ensure_built
-    from pyorch.cli import whole_number
 
     times = whole_number("--repeats", repeats) or REPEATS
     paths = default_paths()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyorch.bench import programs
 from pyorch.bench.programs import Workload
-from pyorch.cli import OK, command
+from pyorch.cli.base import OK, command
 from pyorch.files import storage_error
 from pyorch.paths import default_paths
 

@@ -6,10 +6,12 @@ from pyorch.config import (  # they register themselves
     traffic_kinds,
     traffic_messages,
 )
+from pyorch.config.document import Document
 from pyorch.config.experiment import Experiment
 from pyorch.config.load import list_experiments, load_experiment
 
 __all__ = [
+    "Document",
     "Experiment",
     "list_experiments",
     "load_experiment",

@@ -7,15 +7,24 @@ canonical form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from pyorch import units
-from pyorch.config.findings import models_in
+from pyorch.config.findings import Findings, models_in
+from pyorch.errors import UserError
 
 #: Validation context that says: this is a canonical form, quantities are integers already.
 _CANONICAL = "canonical form"
@@ -27,6 +36,7 @@ class Unit:
 
     suffix: str
     parse: Callable[[str], int]
+    write: Callable[[int], str]
 
 
 def _quantity(unit: Unit) -> tuple[BeforeValidator, Unit]:
@@ -42,9 +52,9 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_RATE = _quantity(Unit("_bps", units.parse_rate))
-_TIME = _quantity(Unit("_ps", units.parse_time))
-_SIZE = _quantity(Unit("_bytes", units.parse_bytes))
+_RATE = _quantity(Unit("_bps", units.parse_rate, units.format_rate))
+_TIME = _quantity(Unit("_ps", units.parse_time, units.format_time))
+_SIZE = _quantity(Unit("_bytes", units.parse_bytes, units.format_bytes))
 
 Rate = Annotated[int, _RATE[0], _RATE[1]]
 """A rate, "10Gbps" in a file, in bit/s; 0 is allowed."""
@@ -71,6 +81,39 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
+    def __init__(self, /, **data: Any) -> None:
+        """Make a table in Python: keys as in a file, or with the names of the attributes.
+
+        Raises UserError in the words that a file would get.
+        """
+        # `class` is a word of Python: there it is traffic_class
+        aliases = {name: info.alias or name for name, info in type(self).model_fields.items()}
+        data = {aliases.get(key, key): value for key, value in data.items()}
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            findings = Findings(type(self).__name__)
+            findings.note(error, type(self), data)
+            raise UserError(findings.problems) from None
+
+    # or pydantic would call it for the tables of files, too, which tell their errors together
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+class Kind(Table):
+    """Base of tables that say by `kind` what they are; in Python the class says it."""
+
+    registered: ClassVar[str] = ""
+
+    kind: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_kind(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "kind" not in data and cls.registered:
+            return {"kind": cls.registered, **data}
+        return data
+
 
 T = TypeVar("T", bound=Table)
 
@@ -88,6 +131,35 @@ def encode(table: Table) -> dict[str, Any]:
 def decode(model: type[T], form: dict[str, Any]) -> T:
     """Return the table of a canonical form. Raises ValueError if it is not one."""
     return model.model_validate(_spelled(model, form), context=_CANONICAL)
+
+
+def written(value: Any) -> Any:
+    """Return a table made in Python as a file has it: units spelled, no key that was left out.
+
+    Lists and tables without a model are gone through; other values stay.
+    """
+    if isinstance(value, Table):
+        return {
+            info.alias or name: _with_unit(info, getattr(value, name))
+            for name, info in type(value).model_fields.items()
+            if (name in value.model_fields_set or name == "kind")
+            and getattr(value, name) is not None
+        }
+    if isinstance(value, BaseModel):
+        kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+        return kind | value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(value, Mapping):
+        return {str(key): written(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [written(entry) for entry in value]
+    return value
+
+
+def _with_unit(info: Any, value: Any) -> Any:
+    unit = next(_units_in(info), None)
+    if unit is not None and type(value) is int:
+        return unit.write(value)
+    return written(value)
 
 
 def _encode_value(value: Any) -> Any:

@@ -77,10 +77,15 @@ class Findings:
         try:
             return model.model_validate(data)
         except ValidationError as error:
-            details = error.errors(include_url=False)
-        for at, found in _by_place(details, data).items():
+            self.note(error, model, data, path)
+            return None
+
+    def note(
+        self, error: ValidationError, model: type[BaseModel], data: object, path: Path = ()
+    ) -> None:
+        """Note all that pydantic found wrong with the data of a model."""
+        for at, found in _by_place(error.errors(include_url=False), data).items():
             self._note(path, at, found, model)
-        return None
 
     def validate_kind(
         self, what: str, models: Mapping[str, type[M]], data: object, path: Path

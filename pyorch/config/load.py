@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.build.sources import present_modules
 from pyorch.config.attributes import TypeInfo, catalogue
 from pyorch.config.compare import COMPARE, added_variants
+from pyorch.config.document import Document
 from pyorch.config.entries import Entries, resolve_entries
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.config.findings import Findings, Path, dotted
@@ -51,33 +53,55 @@ SCENARIO = "scenario"
 
 
 def load_experiment(
-    name_or_path: str | PathLike[str],
+    name_or_path: str | PathLike[str] | Document,
     overrides: Sequence[str] = (),
     schema: Iterable[TypeInfo] | None = None,
     paths: Paths | None = None,
 ) -> Experiment:
     """Load and validate an experiment.
 
-    name_or_path: "gfc/two-to-one" below experiments/, or a path to a .toml file. overrides: the
-    texts of --set, each key=value. schema: of the built modules; without it attributes of C++
-    objects are neither checked nor resolved. Raises UserError with every problem of the file and
-    the overrides.
+    name_or_path: "gfc/two-to-one" below experiments/, a path to a .toml file, or what one says.
+    overrides: the texts of --set, each key=value. schema: of the built modules; without it
+    attributes of C++ objects are neither checked nor resolved. Raises UserError with every problem
+    of the file and the overrides.
     """
     paths = paths or _default_paths()
     _check_arguments(name_or_path, overrides)
-    file, name = _find(fspath(name_or_path), paths)
-    label = _label(file, paths)
-    document = _with_included(read_toml(file, label), file, label)
+    if isinstance(name_or_path, Document):
+        document = name_or_path
+    else:
+        document = read_document(name_or_path, paths)
+    file, label = document.file, document.label
     given, problems = parse_overrides(overrides)
     types = None if schema is None else catalogue(schema, read_presets(paths))
-    resolver = Resolver(name, file.parent, paths.experiments / "workloads", types)
-    loader = _Loader(resolver, Findings(label, problems=problems), document, given, paths)
+    resolver = Resolver(document.name, file.parent, paths.experiments / "workloads", types)
+    content = copy.deepcopy(dict(document.content))  # the loader changes it
+    loader = _Loader(resolver, Findings(label, problems=problems), content, given, paths)
     return loader.load(file)
+
+
+def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
+    """Return what an experiment file says, with what it includes. Raises UserError."""
+    file, name = _find(fspath(name_or_path), paths)
+    label = _label(file, paths)
+    return Document(name, file, label, _with_included(read_toml(file, label), file, label))
+
+
+def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Document:
+    """Return an experiment made in Python, as if it stood in NAME.toml in the current folder.
+
+    Raises UserError when no file can have that name.
+    """
+    file = FilePath.cwd() / f"{name}.toml"
+    if "/" in name or "\0" in name or name in _NO_NAMES:
+        what = f"{quoted(name)} is no name of an experiment file"
+        raise UserError([Problem("Study: name", what, 'a name such as "my-incast"')])
+    return Document(_name(file, paths), file, name, content)
 
 
 def _check_arguments(name_or_path: object, overrides: Any) -> None:
     """Raise UserError when a program gives something else than texts."""
-    if not isinstance(name_or_path, str | PathLike):
+    if not isinstance(name_or_path, str | PathLike | Document):
         what = f"{quoted(name_or_path)} is not the name or the path of an experiment"
         raise UserError([Problem("load_experiment", what)])
     listed = isinstance(overrides, Sequence) and not isinstance(overrides, str | bytes)
@@ -164,15 +188,20 @@ def _name(file: FilePath, paths: Paths) -> str:
     return name_outside(file, files.keys() | folders | NOT_STUDIES, paths)
 
 
-def claim_results(name_or_path: str, paths: Paths) -> None:
+def claim_results(name_or_path: str | Document, paths: Paths) -> str:
     """Make the results folder of a file outside experiments/ its own, before anything is written.
 
-    Raises UserError when there is no such file, or the folder cannot be written.
+    Returns the name of the experiment. Raises UserError when there is no such file, or the folder
+    cannot be written.
     """
     while True:
-        file, name = _find(name_or_path, paths)
+        if isinstance(name_or_path, Document):
+            file = name_or_path.file
+            name = _name(file, paths)
+        else:
+            file, name = _find(name_or_path, paths)
         if name in _files(paths) or claim(name, file, paths) or name != file.stem:
-            return
+            return name
 
 
 def _label(file: FilePath, paths: Paths) -> str:

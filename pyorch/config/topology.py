@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from pyorch.config.fields import Link, LinkRate, Table, Time, decode, encode
+from pyorch.config.fields import Kind, Link, LinkRate, Table, Time, decode, encode
 from pyorch.config.findings import Findings, Path
 from pyorch.errors import Problem, UserError, suggest
 
@@ -175,7 +175,7 @@ class Failure(Table):
     up: Time | None = None
 
 
-class TopologyTable(Table):
+class TopologyTable(Kind):
     """The keys that every kind of topology has.
 
     source: the paper that a kind comes from, if any.
@@ -183,7 +183,6 @@ class TopologyTable(Table):
 
     source: ClassVar[str] = ""
 
-    kind: str
     rate: LinkRate = Field(description="Rate of links that have none of their own.")
     delay: Time = Field(description="Delay, one way, of links that have none of their own.")
     failed_links: list[Link] = Field(
@@ -224,6 +223,7 @@ def topology(kind: str) -> Callable[[K], K]:
 
     def register(model: K) -> K:
         KINDS[kind] = model
+        model.registered = kind
         return model
 
     return register

@@ -20,8 +20,8 @@ from pydantic import Field
 
 from pyorch.config.fields import (
     Duration,
+    Kind,
     LinkRate,
-    Table,
     Time,
     TrafficClass,
     Window,
@@ -193,7 +193,7 @@ def expand_hosts(name: str, network: Topology) -> list[str] | None:
     return names if all(network.is_host(entry) for entry in names) else None
 
 
-class TrafficTable(Table):
+class TrafficTable(Kind):
     """The keys that every kind of traffic has.
 
     source: the paper that a kind comes from, if any.
@@ -201,7 +201,6 @@ class TrafficTable(Table):
 
     source: ClassVar[str] = ""
 
-    kind: str
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
         default=3, alias="class", description="Traffic class (priority) of its flows."
@@ -268,6 +267,7 @@ def traffic(kind: str) -> Callable[[K], K]:
 
     def register(model: K) -> K:
         KINDS[kind] = model
+        model.registered = kind
         return model
 
     return register

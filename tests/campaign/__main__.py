@@ -112,11 +112,12 @@ def planning() -> Iterator[Project]:
     """Load what planning needs into this process, and give it a project to work in."""
     import pyorch.build
     import tasks  # noqa: F401
-    from pyorch import cli
     from pyorch.build import ensure_built, load_schema
+    from pyorch.cli.show import show
     from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, project_root
 
-    for module in ("cluster", "dependency", "gfc", "new_scheme", "reproduce", "schemes", "size"):
+    verbs = ("cancel", "collect", "experiment", "new_scheme", "report", "schemes", "size", "status")
+    for module in ("dependency", *(f"cli.{verb}" for verb in (*verbs, "submit", "gfc_parameters"))):
         __import__(f"pyorch.{module}")
     info = ensure_built()
     schema = load_schema(info)
@@ -131,7 +132,7 @@ def planning() -> Iterator[Project]:
         os.environ |= {"XDG_CONFIG_HOME": str(root / "config"), "COLUMNS": "100"}
         os.environ.pop("PYORCH_SLURM", None)
         with contextlib.redirect_stdout(io.StringIO()):
-            cli.show("campaign/full")  # what is compiled or imported late, is so once
+            show("campaign/full")  # what is compiled or imported late, is so once
         gc.collect()
         gc.freeze()  # what is here stays: forks that never touch it share its memory
         try:

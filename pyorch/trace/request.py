@@ -1,4 +1,4 @@
-"""`invoke trace`: run one run of a study again with taps on, and say what was written."""
+"""One run of a study again with taps on: which run is meant, how, and in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.cli import BAD_INPUT, FAILED, OK, command, make_plan
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.trace.capture import Options
-from pyorch.units import format_time, parse_time, whole
+from pyorch.units import parse_time, whole
 
 if TYPE_CHECKING:
-    from pyorch.cli import Plan
     from pyorch.config.topology import Topology
+    from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 
 MOST_FILES = 500
 """Files of a trace; more are rarely meant, and each is open during the run."""
-SHOWN_FILES = 12
 SHOWN_RUNS = 20
 
 
@@ -38,36 +36,6 @@ class Words:
     fcs: bool = False
     untagged: bool = False
     no_animation: bool = False
-
-
-@command
-def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = "") -> int:
-    """Write the pcap files and the animation of one run, and tell how to open them."""
-    plan = make_plan(name, overrides, seeds)
-    spec = find_run(plan.specs, plan.build.fingerprint, run)
-    options = read_options(words, _network(spec))
-    run_hash = spec.hash(plan.build.fingerprint)
-    folder = Path(words.out) if words.out else _default_folder(plan, run_hash)
-    code, answer = _run(plan, spec, folder, options)
-    if code != OK:
-        return code
-    _tell(answer, folder)
-    if options.snap_bytes < Options().snap_bytes:
-        print(
-            f"frames are cut to {options.snap_bytes} bytes: Wireshark writes 'Malformed Packet' "
-            "where it misses payload; the headers that are there are right"
-        )
-    return _compare(plan, run_hash, answer, options)
-
-
-def _network(spec: RunSpec) -> Topology:
-    from pyorch.config import topology
-
-    return topology.build(spec.data["topology"])
-
-
-def _default_folder(plan: Plan, run_hash: str) -> Path:
-    return plan.store.root / "traces" / run_hash
 
 
 # ---------------------------------------------------------------------------------------------
@@ -186,12 +154,20 @@ def _snap(text: str, problems: list[Problem]) -> int:
 
 
 # ---------------------------------------------------------------------------------------------
-# The run, and what became of it
+# The run
 
 
-def _run(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> tuple[int, dict[str, Any]]:
+@dataclass(frozen=True)
+class Again:
+    """What became of a run that was done again: its exit code, what it said, what it wrote."""
+
+    returncode: int
+    said: str
+    answer: Mapping[str, Any]
+
+
+def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Again:
     """Trace in a process of its own: an abort of the simulator must not take this one along."""
-    from pyorch.engine.base import describe_exit
     from pyorch.engine.local import child_environment
     from pyorch.engine.log import log_tail
 
@@ -216,49 +192,5 @@ def _run(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> tuple[int
                 start_new_session=True,  # Ctrl-C is for this process, which ends the child
             )
         said = log_tail(log)
-    if said:
-        print(said, file=sys.stderr)
-    if child.returncode:
-        print(f"the traced run failed: {describe_exit(child.returncode)}", file=sys.stderr)
-        return (BAD_INPUT if child.returncode == BAD_INPUT else FAILED), {}
-    answer: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
-    return OK, answer
-
-
-def _tell(answer: dict[str, Any], folder: Path) -> None:
-    pcaps = answer["pcaps"]
-    frames = sum(count for _, count, _ in pcaps)
-    print(f"simulated {format_time(answer['end_ps'])}; wrote into {folder}:")
-    for path, count, _ in pcaps[:SHOWN_FILES]:
-        print(f"  {Path(path).name:<24} {count} frames")
-    if len(pcaps) > SHOWN_FILES:
-        print(f"  ... and {len(pcaps) - SHOWN_FILES} more, {frames} frames in all")
-    if answer["animation"]:
-        print(f"  {Path(answer['animation']).name:<24} {answer['frames']} frames on all links")
-    cut = sum(count for _, _, count in pcaps)
-    if cut:
-        print(
-            f"{cut} frames are shorter in the model than the headers of the standards, and are "
-            "captured cut off (docs/traces.md says what to set for real sizes)"
-        )
-    if pcaps:
-        print(f"open a capture:   wireshark {pcaps[0][0]}")
-    if answer["animation"]:
-        print(f"the animation:    NetAnim {answer['animation']}")
-
-
-def _compare(plan: Plan, run_hash: str, answer: dict[str, Any], options: Options) -> int:
-    """Say whether the run had the results that are stored, if it was the whole run."""
-    for problem in answer["problems"]:
-        print(f"the run's result is wrong: {problem}", file=sys.stderr)
-    if answer["problems"]:
-        return FAILED
-    if options.until_ps is not None or not plan.store.is_done(run_hash):
-        return OK
-    stored = plan.store.read_summary(run_hash)["summary"]
-    if stored == answer["summary"]:
-        print(f"results:          the same as those of the stored run {run_hash}")
-        return OK
-    names = {name for name, _ in set(stored.items()) ^ set(answer["summary"].items())}
-    print(f"the results differ from the stored run {run_hash}: {one_of(sorted(names))}")
-    return FAILED
+    answer = {} if child.returncode else json.loads(child.stdout.splitlines()[-1])
+    return Again(child.returncode, said, answer)

@@ -1,4 +1,4 @@
-"""`invoke bakeoff`: run every scene, or report on what is done, and write the summary."""
+"""The scenes of the bake-off, and what is done of them as one summary: `invoke bakeoff`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch import cli
 from pyorch.bakeoff.compare import (
     BUFFER_SIZE,
     REFERENCE,
@@ -20,7 +19,8 @@ from pyorch.bakeoff.compare import (
 from pyorch.bakeoff.page import Summary, write
 from pyorch.config.findings import Findings
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.paths import Paths, default_paths
+from pyorch.paths import Paths
+from pyorch.pipeline import make_plan
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,25 +30,6 @@ if TYPE_CHECKING:
 GROUP = "bakeoff"
 SMALL = "small"
 """The scale that the files of the scenes have by themselves."""
-
-
-@cli.command
-def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> int:
-    """Run what is missing of all scenes and write the summary; its exit code is the worst one."""
-    paths = default_paths()
-    rows = load_rows(paths)
-    overrides = overrides_of(scale, paths)
-    code = cli.OK
-    for study in studies(paths):
-        if report_only:
-            code = max(code, cli.report(study, overrides))
-        else:
-            code = max(code, cli.experiment(study, overrides, jobs=jobs))
-        if code >= cli.BAD_INPUT:
-            return code
-    page = write_summary(rows, scale, paths)
-    print(f"summary: {page}")
-    return code
 
 
 def overrides_of(scale: str, paths: Paths) -> list[str]:
@@ -92,7 +73,7 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
     planned, fingerprint = 0, ""
     overrides = overrides_of(scale, paths)
     for study in studies(paths):
-        plan = cli.make_plan(study, overrides, paths=paths)
+        plan = make_plan(study, overrides, paths=paths)
         planned += len(plan.specs)
         fingerprint = plan.build.fingerprint
         table = plan.store.collect(plan.specs, fingerprint)

@@ -1,0 +1,124 @@
+"""One run by hand, in this process: its network, its trace sources, its tables as it goes.
+
+For looking closely, in a notebook or a program. Runs that count are done by `Study.run`, each in a
+process of its own: here an abort of the simulator ends this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.simulate import SLICES, add_trace, read_tables, run_until, set_up
+from pyorch.units import format_time, parse_time
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pyorch.build import BuildInfo
+    from pyorch.config.topology import Topology
+    from pyorch.pipeline import Plan
+    from pyorch.plan import RunSpec
+
+
+_loaded: dict[Path, Any] = {}
+
+
+def _ns3(build: BuildInfo) -> Any:
+    """ns-3 and our modules in this process, which can load them once. Raises UserError."""
+    from pyorch.ns3 import load_all
+
+    if build.folder not in _loaded:
+        if _loaded:
+            what = "this process has loaded the modules as they were before they changed"
+            raise UserError([Problem("open", what, None, "start Python, or the kernel, anew")])
+        _loaded[build.folder] = load_all(build)
+    return _loaded[build.folder]
+
+
+class OpenRun:
+    """A run that is built and can be driven step by step.
+
+    spec: what it simulates. network: nodes and links. simulation: ns3::rdma::Simulation. problems:
+    what is wrong with its result, once it has ended.
+    """
+
+    def __init__(self, plan: Plan, spec: RunSpec) -> None:
+        """Build the run. Raises RefusedError when the modules refuse its configuration."""
+        self.spec = spec
+        self.ns3 = _ns3(plan.build)
+        self.simulation: Any = self.ns3.rdma.Simulation(spec.data["seed"])
+        self.network: Topology = set_up(self.simulation, spec.data)
+        for trace in spec.data["traces"]:
+            add_trace(self.simulation, self.network, trace)
+        self.problems: tuple[str, ...] | None = None
+
+    def port(self, name: str) -> Any:
+        """The C++ port "s0:h0": that of s0 towards h0. Raises UserError when there is none."""
+        node, _, peer = name.partition(":")
+        for end in (node, peer):
+            if end not in self.network.numbers:
+                what, hint = f"there is no node {end!r}", suggest(end, self.network.names)
+                raise UserError([Problem(name, what, one_of(self.network.names), hint)])
+        numbers = self.network.numbers[node], self.network.numbers[peer]
+        if numbers in self.network.links:
+            return self.simulation.GetFabric().FindPort(*numbers)
+        allowed = one_of(f"{node}:{other}" for other in self.network.neighbours(node))
+        raise UserError([Problem(name, f"no link joins {node} and {peer}", allowed)])
+
+    def connect(self, source: str, name: str, function: Callable[..., None]) -> int:
+        """Have a trace source call a plain function; return how many sources do.
+
+        source: a port "s0:h0", or a path of ns3::Config. Raises UserError when there is none.
+        """
+        from pyorch.callbacks import connect
+
+        return connect(source if source.startswith("/") else self.port(source), name, function)
+
+    @property
+    def now(self) -> str:
+        """The simulated time."""
+        return format_time(int(self.simulation.Now()))
+
+    @cached_property
+    def end_ps(self) -> int:
+        """When the run ends [ps]: its duration and the time it may drain."""
+        run = self.spec.data["run"]
+        return int(run["duration_ps"]) + int(run["drain_ps"])
+
+    def advance(self, until: str = "") -> str:
+        """Simulate up to a time such as "100us", by default the end; return the time it is.
+
+        Raises ValueError for what is no time, ModelError and what a traced function raises.
+        """
+        if self.problems is not None:
+            return self.now
+        goal = min(parse_time(until), self.end_ps) if until else self.end_ps
+        for number in range(1, SLICES + 1):  # as a run of the engine does: its slices are events
+            slice_end = self.end_ps * number // SLICES
+            if slice_end <= int(self.simulation.Now()):
+                continue
+            goes_on = run_until(self.simulation, min(slice_end, goal), self.end_ps)
+            if not goes_on or slice_end >= self.end_ps == goal:
+                self.problems = tuple(str(self.simulation.Finish()).splitlines())
+            if not goes_on or slice_end >= goal:
+                break
+        return self.now
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The traced tables so far; once the run has ended, the flows too."""
+        import pandas as pd
+
+        return {
+            name: pd.DataFrame({key: values.copy() for key, values in columns.items()})
+            for name, columns in read_tables(self.simulation).items()
+        }
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """The numbers of the run, once it has ended; before that there are none."""
+        return {str(p.first): float(p.second) for p in self.simulation.GetSummary()}

@@ -1,0 +1,28 @@
+"""`bakeoff`: run every scene, or report on what is done, and write the summary."""
+
+from __future__ import annotations
+
+from pyorch.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write_summary
+from pyorch.cli.base import BAD_INPUT, OK, command
+from pyorch.cli.experiment import experiment
+from pyorch.cli.report import report
+from pyorch.paths import default_paths
+
+
+@command
+def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> int:
+    """Run what is missing of all scenes and write the summary; its exit code is the worst one."""
+    paths = default_paths()
+    rows = load_rows(paths)
+    overrides = overrides_of(scale, paths)
+    code = OK
+    for study in studies(paths):
+        if report_only:
+            code = max(code, report(study, overrides))
+        else:
+            code = max(code, experiment(study, overrides, jobs=jobs))
+        if code >= BAD_INPUT:
+            return code
+    page = write_summary(rows, scale, paths)
+    print(f"summary: {page}")
+    return code

@@ -1,0 +1,127 @@
+"""What commands share: exit codes, errors in words, and what several of them print.
+
+0 all well, 1 a run or an expectation failed, 2 bad input, 128 + number ended by a signal.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ParamSpec
+
+from pyorch import ends
+from pyorch.errors import Problem, UserError
+from pyorch.remarks import Remark, lines, of_runs, runs_text
+from pyorch.units import whole
+
+if TYPE_CHECKING:
+    from pyorch.pipeline import Plan
+    from pyorch.store import Damage
+
+OK, FAILED, BAD_INPUT = 0, 1, 2
+
+DEFAULT_EXPERIMENT = "gfc/two-to-one"
+SHOWN_FAILURES = 10
+
+P = ParamSpec("P")
+
+
+def command(function: Callable[P, int]) -> Callable[P, int]:
+    """Turn what a person did wrong into one clear message and exit code 2, Ctrl-C into 130.
+
+    Output that nobody reads does not stop the work; output that is lost to a full disk makes a
+    success a failure.
+    """
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            code = function(*args, **kwargs)
+        except UserError as error:
+            sys.stdout.flush()
+            print(error.render(), file=sys.stderr)
+            code = BAD_INPUT
+        except KeyboardInterrupt:
+            ends.tell(f"\ninterrupted: {ends.GO_ON}", sys.stderr)
+            return ends.exit_code()
+        failure = ends.output_failure()
+        if failure is None:
+            return code
+        print(f"standard output cannot be written: {failure}", file=sys.stderr)
+        return code or FAILED
+
+    return guarded
+
+
+def listing(function: Callable[P, int]) -> Callable[P, int]:
+    """A command that only prints: it ends, and well, when its reader has read enough."""
+
+    @functools.wraps(function)
+    def until_closed(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            with ends.needing_output():
+                code = function(*args, **kwargs)
+                sys.stdout.flush()
+                return code
+        except BrokenPipeError:  # `invoke show ... | head`
+            return OK
+
+    return command(until_closed)
+
+
+def whole_number(option: str, text: str) -> int | None:
+    """Read the value of an option that counts something, from 1; None when it was not given.
+
+    Raises UserError when it is anything else.
+    """
+    if text == "":
+        return None
+    number = whole(text)
+    if number:
+        return number
+    raise UserError([Problem(option, f"{text!r} is not allowed", "a whole number from 1", None)])
+
+
+def tell(remarks: Sequence[Remark]) -> None:
+    """Print remarks where people look, also when the output goes to a file."""
+    sys.stdout.flush()
+    for line in lines(remarks):
+        print(line, file=sys.stderr)
+    sys.stderr.flush()
+
+
+def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
+    """Name the runs that were damaged and set aside; titles: of the runs for people, by hash."""
+    for damage in found[:SHOWN_FAILURES]:
+        name = " ".join(filter(None, [damage.run_hash, titles.get(damage.run_hash)]))
+        print(f"damaged run {name}: {damage.file}: {damage.what}", file=sys.stderr)
+        if damage.kept is not None:
+            print(f"    what is left of it is kept in {damage.kept}", file=sys.stderr)
+    if len(found) > SHOWN_FAILURES:
+        print(f"... and {len(found) - SHOWN_FAILURES} more", file=sys.stderr)
+    if found:
+        what = "does not count as done" if len(found) == 1 else "do not count as done"
+        print(f"{runs_text(len(found))} damaged: {what}, and must run again", file=sys.stderr)
+
+
+def write_report_of(plan: Plan, command_line: str) -> int:
+    """Write the report and print what was expected and what was found."""
+    from pyorch import pipeline
+
+    done = len(plan.done)
+    if done < len(plan.specs):
+        print(f"the report covers {done} of {len(plan.specs)} runs", file=sys.stderr)
+    # before drawing, which may fail
+    tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
+    result = pipeline.write_report_of(plan, command_line)
+    for expectation in result.expectations:
+        published = expectation.expect.published
+        print(
+            f"{expectation.verdict:<11} {expectation.expect.what}: {expectation.measured()}", end=""
+        )
+        print("" if published is None else f", published {published}")
+    for text in result.figure_errors:
+        print(f"figure not drawn: {text}", file=sys.stderr)
+    print(f"report: {result.index}")
+    return FAILED if result.failed_expectations or result.figure_errors else OK

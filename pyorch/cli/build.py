@@ -1,0 +1,21 @@
+"""`build`: compile the C++ modules."""
+
+from __future__ import annotations
+
+from pyorch.cli.base import OK, command
+from pyorch.errors import Problem, UserError
+
+
+@command
+def build(sanitize: bool = False, debug: bool = False) -> int:
+    """Compile the C++ modules."""
+    from pyorch.build import ensure_built
+
+    if sanitize and debug:
+        problem = Problem("--sanitize --debug", "two builds at once", "one of them", None)
+        raise UserError([problem])
+    profile = "sanitize" if sanitize else "debug" if debug else "release"
+    # the sanitized build is one of the test program: Python itself is not sanitized
+    info = ensure_built(profile, tests=sanitize)
+    print(f"{profile}: {', '.join(info.modules)} in {info.folder}")
+    return OK

@@ -1,0 +1,31 @@
+"""`schemes`: what an experiment file may name, with keys, defaults, bounds and sources."""
+
+from __future__ import annotations
+
+import json as json_format
+import shutil
+from dataclasses import asdict
+
+from pyorch.cli.base import OK, listing
+from pyorch.config.attributes import catalogue
+from pyorch.paths import default_paths
+from pyorch.schemes import NARROWEST, WIDEST, all_entries, choose, render
+
+
+@listing
+def schemes(name: str = "", json: bool = False) -> int:
+    """Print what an experiment file may name, or one of it with all that is known."""
+    from pyorch.build import ensure_built, load_schema
+
+    paths = default_paths()
+    types = catalogue(load_schema(ensure_built()))
+    entries = all_entries(types, paths)
+    chosen = choose(entries, name) if name else entries
+    if json:
+        print(json_format.dumps([asdict(entry) for entry in chosen], indent=2, ensure_ascii=False))
+        return OK
+    width = min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 0)).columns))
+    print("\n".join(render(chosen, width, whole=bool(name))))
+    if not name:
+        print("\n`invoke schemes NAME` says more of one: what each key is, its bounds, the source")
+    return OK

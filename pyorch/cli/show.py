@@ -1,0 +1,97 @@
+"""`show`: what an experiment would run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyorch.cli.base import OK, listing
+from pyorch.pipeline import Plan, make_plan
+from pyorch.remarks import Remark, lines, of_plan, runs_text
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+
+SHOWN_RUNS = 40
+SHOWN_CYCLES = 10
+#: Scenes whose buffer dependencies `show` looks at, and their nodes: more would take minutes.
+MOST_SCENES, MOST_NODES = 200, 20_000
+
+
+@listing
+def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
+    """Print what an experiment would run: its question, its runs, and the first one resolved."""
+    plan = make_plan(name, overrides, seeds)
+    for label in ("title", "question", "source"):
+        text = getattr(plan.experiment, label, "")
+        if text:
+            print(f"{label + ':':<10}{text}")
+    print_runs(plan, of_plan(plan.experiment, plan.specs))
+    _print_cycles(plan.specs)
+    print("\nthe first run, resolved:")
+    print(json.dumps(plan.specs[0].data, indent=2, sort_keys=True))
+    return OK
+
+
+def _print_cycles(specs: Sequence[RunSpec]) -> None:
+    """Say which runs have flows with a cyclic buffer dependency, and print the cycles."""
+    from pyorch.config import topology
+    from pyorch.dependency import describe_cycle, flow_cycle
+    from pyorch.engine.base import title
+
+    keys = ("topology", "traffic", "routes", "run", "seed")
+    switch = "ns3::lossless::Switch"
+    found: dict[str, str] = {}
+    runs: dict[str, list[RunSpec]] = {}
+    looked = nodes = 0
+    seeds: set[int] = set()
+    for spec in specs:
+        if len(found) >= MOST_SCENES and spec.data["seed"] not in seeds:
+            continue  # the seed is part of a scene
+        seeds.add(spec.data["seed"])
+        scene = {key: spec.data[key] for key in keys}
+        scene |= {"switch": spec.data["attributes"].get(switch), "nodes": spec.data["nodes"]}
+        key = json.dumps(scene, sort_keys=True)
+        if key not in found and (len(found) >= MOST_SCENES or nodes >= MOST_NODES):
+            continue
+        if key not in found:
+            cycle = flow_cycle(spec.data)
+            names = topology.build(spec.data["topology"]).names
+            found[key] = describe_cycle(cycle, names)
+            nodes += len(names)
+        runs.setdefault(found[key], []).append(spec)
+        looked += 1
+    print("\nbuffer dependencies of the flows:")
+    for text, same in itertools.islice(runs.items(), SHOWN_CYCLES):
+        which = "all runs" if len(same) == len(specs) else title(same[0])
+        more = f" and {len(same) - 1} more" if 1 < len(same) < len(specs) else ""
+        print(f"  {which}{more}: {text}")
+    if len(runs) > SHOWN_CYCLES:
+        print(f"  ... and {len(runs) - SHOWN_CYCLES} more cycles")
+    if looked < len(specs):
+        print(f"  ({runs_text(len(specs) - looked)} not looked at)")
+
+
+def print_runs(plan: Plan, remarks: Sequence[Remark]) -> None:
+    """Print how many runs there are, how many are done, what is to be said, and which they are."""
+    from pyorch.engine.base import title
+
+    missing = {id(spec) for spec in plan.missing}
+    total = len(plan.specs)
+    print(f"runs:     {total}, {total - len(missing)} of them done")
+    print(f"results:  {plan.store.root}\n")
+    if remarks:
+        print("\n".join(lines(remarks)) + "\n")
+
+    width = len(str(min(total, SHOWN_RUNS)))
+    for number, spec in enumerate(plan.specs[:SHOWN_RUNS], 1):
+        run_hash = spec.hash(plan.build.fingerprint)
+        problem = plan.store.problem(run_hash) if id(spec) in missing else None
+        state = "done" if id(spec) not in missing else "damaged" if problem else "to do"
+        print(f"  {number:>{width}}  {run_hash}  {state:<7}  {title(spec)}")
+        if problem:
+            print(f"  {'':{width}}  {problem}")
+    if total > SHOWN_RUNS:
+        print(f"  ... and {total - SHOWN_RUNS} more")

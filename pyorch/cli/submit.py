@@ -1,0 +1,65 @@
+"""`submit`: send what is missing of an experiment to Slurm."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from pyorch import cluster
+from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell_damage, whole_number
+from pyorch.engine.base import title
+from pyorch.remarks import runs_text
+
+
+@command
+def submit(
+    name: str,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    options: Mapping[str, str | bool] | None = None,
+    runs_each: str = "",
+    dry_run: bool = False,
+) -> int:
+    """Send what is missing of an experiment to Slurm and return.
+
+    options: of `load_settings`; runs_each: the text of --runs-per-job.
+    """
+    given = whole_number("--runs-per-job", runs_each)
+    asked = cluster.ask(name, overrides, seeds, options, given, claim=not dry_run)
+    if dry_run:
+        return _tell_dry_run(asked)
+    tell_damage(asked.plan.set_damaged_aside(), asked.plan.titles)
+    sent = cluster.submit(asked, print)
+    if sent is None:
+        return OK
+    numbers = ", ".join(str(array.job_id) for array in sent.arrays)
+    jobs = sum(array.jobs for array in sent.arrays)
+    print(f"submitted {runs_text(sent.runs)} in {jobs:,} jobs (array {numbers})")
+    print(f"invoke status {name}    shows how far it is")
+    print(f"invoke collect {name}   writes the report when it is done")
+    return OK
+
+
+def _tell_dry_run(asked: cluster.Asked) -> int:
+    """Say what would be submitted."""
+    would = cluster.forecast(asked)
+    missing = would.todo.missing
+    print(would.todo.line(asked.plan.store.name))
+    print(f"settings: {asked.settings.file or 'none: there is no slurm.toml'}")
+    for spec in list(missing.values())[:SHOWN_FAILURES]:
+        print(f"  {title(spec)}")
+    if len(missing) > SHOWN_FAILURES:
+        print(f"  ... and {len(missing) - SHOWN_FAILURES} more")
+    if would.packing is not None:
+        print(would.packing.line)
+    print(
+        "\n".join(
+            [
+                *would.costs,
+                *map(shlex.join, would.commands),
+                "",
+                "nothing was submitted (--dry-run)",
+            ]
+        )
+    )
+    return OK

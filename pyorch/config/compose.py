@@ -1,0 +1,91 @@
+"""An experiment with its changes, as one document that a file can hold."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pyorch.config.document import Document
+from pyorch.config.patch import ONLY, Override, PatchError, leaves, nest, parse_overrides, put
+from pyorch.config.setting import is_whole
+from pyorch.errors import Problem, UserError
+from pyorch.plan import read_seeds
+
+#: Keys whose values name files beside the experiment file, or take their tables from elsewhere.
+_BESIDE = ("schemes", "compare")
+
+
+def composed(
+    document: Document, overrides: Sequence[str], seeds: str, folder: Path
+) -> dict[str, Any]:
+    """Return the tables of a document with overrides in their place.
+
+    What is set wins over variants, scenarios and sweeps, which lose that key. folder: of the file
+    to be. Raises UserError for what one file cannot say.
+    """
+    given, problems = parse_overrides(overrides)
+    if problems:
+        raise UserError(problems)
+    content = copy.deepcopy(dict(document.content))
+    problems += _of_files(content, document, folder)
+    for override in given:
+        try:
+            problems += _apply(content, override)
+        except PatchError as error:
+            problems.append(Problem(override.where, str(error)))
+    if problems:
+        raise UserError(problems)
+    wanted = read_seeds(seeds)
+    if wanted is not None:
+        count = len(wanted) if wanted.start == 1 else list(wanted)
+        content["run"] = {**content.get("run", {}), "seeds": count}
+    return content
+
+
+def _of_files(content: dict[str, Any], document: Document, folder: Path) -> list[Problem]:
+    """Say what of a document holds in its own folder only."""
+    if folder.resolve() == document.file.parent.resolve():
+        return []
+    named = [key for key in _BESIDE[:1] if key in content]
+    named += ["traffic.file" for entry in content.get("traffic", []) if "file" in entry]
+    hint = f"save it in {document.file.parent}"
+    return [Problem(document.label, f"{key} names files beside it", None, hint) for key in named]
+
+
+def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
+    """Put one override into a document. Raises PatchError."""
+    path = override.path
+    if path == (ONLY,):
+        return _keep_variants(content, override)
+    if path == ("scale",):
+        return [Problem(override.where, "a scale cannot be saved", None, "set its keys one by one")]
+    value = list(override.values) if override.is_list else override.values[0]
+    if is_whole(path):
+        put(content, path, value)
+        return []
+    key = ".".join(path)
+    for group in ("variants", "scenarios"):
+        for name, patch in content.get(group, {}).items():
+            flat = {".".join(at): one for at, one in leaves(nest(patch)) if at != path}
+            content[group][name] = flat
+    sweep = {".".join(at): one for at, one in leaves(nest(content.get("sweep", {})))}
+    if override.is_list or key in sweep:
+        content["sweep"] = sweep | {key: list(override.values)}
+    else:
+        put(content, path, value)
+    return []
+
+
+def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]:
+    wanted = [name.strip() for name in override.text.partition("=")[2].split(",")]
+    variants = content.get("variants", {})
+    if any(key in content for key in _BESIDE):
+        what = "variants that other files bring cannot be chosen in a file"
+        return [Problem(override.where, what, None, "save it without only()")]
+    unknown = [name for name in wanted if name not in variants]
+    if unknown:
+        return [Problem(override.where, f"there is no variant {unknown[0]!r}")]
+    content["variants"] = {name: one for name, one in variants.items() if name in wanted}
+    return []

@@ -1,0 +1,40 @@
+"""What is different in a notebook: a line of progress in its place, and figures that show."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TextIO
+
+
+class _InPlace(io.TextIOBase):
+    """Writes to standard output, and takes a carriage return to work as on a terminal."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(text)
+
+    def flush(self) -> None:
+        sys.stdout.flush()
+
+    def isatty(self) -> bool:
+        return True
+
+
+def is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    shell = sys.modules.get("IPython")
+    found = shell.get_ipython() if shell is not None else None
+    return found is not None and type(found).__name__ == "ZMQInteractiveShell"
+
+
+def output(shown: bool) -> TextIO:
+    """Where progress goes: nowhere, a notebook's cell, or standard output."""
+    if not shown:
+        return io.StringIO()
+    return _InPlace() if is_notebook() else sys.stdout  # type: ignore[return-value]
+
+
+def show_figures() -> None:
+    """Have a notebook show a figure that a cell ends with; it does once pyplot is loaded."""
+    if is_notebook():
+        import matplotlib.pyplot as plt  # noqa: F401

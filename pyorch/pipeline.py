@@ -1,0 +1,120 @@
+"""What every door calls: an experiment made ready, and reported. It prints nothing.
+
+The commands (pyorch/cli) say what these functions return; `pyorch.Study` is their public face.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    from pyorch.build import BuildInfo
+    from pyorch.config import Document, Experiment
+    from pyorch.plan import RunSpec
+    from pyorch.report import ReportResult
+    from pyorch.store import Damage, Store
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment made ready: what to run, with which build, and where results go."""
+
+    experiment: Experiment
+    specs: list[RunSpec]
+    build: BuildInfo
+    store: Store
+
+    @property
+    def missing(self) -> list[RunSpec]:
+        """The runs that are not done."""
+        return self.store.missing(self.specs, self.build.fingerprint)
+
+    @property
+    def done(self) -> list[RunSpec]:
+        """The runs that are done."""
+        fingerprint = self.build.fingerprint
+        return [spec for spec in self.specs if self.store.is_done(spec.hash(fingerprint))]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The runs for people, by hash."""
+        from pyorch.engine.base import title
+
+        return {spec.hash(self.build.fingerprint): title(spec) for spec in self.specs}
+
+    def set_damaged_aside(self) -> list[Damage]:
+        """Read all finished runs, so that those that are done are whole; return the damaged ones.
+
+        Raises UserError when one may not be read.
+        """
+        return self.store.set_damaged_aside(self.titles)
+
+
+def make_plan(
+    name: str | Document,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    paths: Paths | None = None,
+    claim: bool = False,
+) -> Plan:
+    """Load an experiment, build the modules if need be, and expand it. Raises UserError.
+
+    claim: results will be written, so that their folder must belong to this experiment.
+    """
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.config import load_experiment
+    from pyorch.config.load import claim_results
+    from pyorch.plan import expand, read_seeds
+    from pyorch.store import Store
+
+    paths = paths or default_paths()
+    chosen = read_seeds(seeds)
+    # all problems are told at once; when there is no build yet, those that can be told without one
+    # come before a minute of compiling
+    build = ensure_built(first=lambda: load_experiment(name, overrides, paths=paths))
+    if claim:
+        claimed = claim_results(name, paths)
+        if not isinstance(name, str):
+            name = replace(name, name=claimed)
+    experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
+    specs = expand(experiment, seeds=chosen)
+    return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
+
+
+def write_report_of(plan: Plan, command: str) -> ReportResult:
+    """Write the report of the runs that are done. command: what makes these results again.
+
+    Raises UserError when the folder cannot be written.
+    """
+    from pyorch.report import write_report
+
+    folder = plan.store.paths.report(plan.store.name)
+    try:
+        return write_report(
+            plan.experiment,
+            plan.store,
+            plan.specs,
+            folder,
+            fingerprint=plan.build.fingerprint,
+            command=command,
+        )
+    except OSError as error:
+        if error.errno not in STORAGE_ERRORS:
+            raise
+        raise storage_error(error, folder, RESULTS_HINT) from error
+
+
+def command_line(
+    name: str, overrides: Sequence[str] = (), seeds: str = "", task: str = "experiment"
+) -> str:
+    """The command that does a task with an experiment, as it stands in reports and messages."""
+    words = ["invoke", task, name]
+    for override in overrides:
+        words += ["--set", override]
+    return shlex.join([*words, *(["--seeds", seeds] if seeds else [])])

@@ -1,0 +1,488 @@
+"""A study in Python: load an experiment or build one, change it, run it, look at its results.
+
+Nothing is compiled, checked or run before it is asked for; what is done is found again on the disk,
+so that every call goes on where the last one, in whatever process, ended.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch import pipeline
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.paths import Paths, default_paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from pyorch.byhand import OpenRun
+    from pyorch.cluster import Sent
+    from pyorch.config import Document
+    from pyorch.engine import Failure
+    from pyorch.pipeline import Plan
+    from pyorch.plan import RunSpec
+    from pyorch.report import ReportResult
+    from pyorch.report.data import ReportData
+
+SHOWN_RUNS = 20
+_LISTS = {"traces": "trace", "metrics": "metric", "figures": "figure", "expects": "expect"}
+_LISTS |= {"nodes": "node", "routes": "route", "faults": "fault"}
+
+
+class RunsFailedError(Exception):
+    """Runs of a study failed; the others are done. failures: each with its log."""
+
+    def __init__(self, failures: Sequence[Failure], left: int) -> None:
+        super().__init__(failures, left)
+        self.failures = tuple(failures)
+        self.left = left
+
+    def __str__(self) -> str:
+        """Everything a person needs to go on."""
+        told = "\n".join(failure.render() for failure in self.failures)
+        return f"{self.left} runs are missing; run() tries them again\n{told}".strip()
+
+
+class Study:
+    """An experiment with its runs.
+
+    A study never changes: `set`, `sweep`, `only` and `seeds` return another one.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "study",
+        title: str = "",
+        traffic: Sequence[Any] | Any = (),
+        run: Any = None,
+        paths: Paths | None = None,
+        **tables: Any,
+    ) -> None:
+        """Make a study from objects; it has the results of an experiment file NAME.toml beside it.
+
+        Every key of an experiment file may be given, with the objects of this package, such as
+        `Star(hosts=3, ...)`, or with tables as in a file. Lists have names in the plural: `traces`,
+        `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
+        """
+        from pyorch.config.fields import written
+        from pyorch.config.load import made_document
+
+        self._paths = (paths or default_paths()).absolute()
+        entries = traffic if isinstance(traffic, list | tuple) else [traffic]
+        content: dict[str, Any] = {"title": title or name}
+        plain = {_LISTS.get(key, key): value for key, value in tables.items()}
+        content |= {key: written(value) for key, value in plain.items() if value is not None}
+        content |= {"traffic": written(list(entries))}
+        content |= {} if run is None else {"run": written(run)}
+        self._source: str | Document = made_document(name, content, self._paths)
+        self._overrides: tuple[str, ...] = ()
+        self._seeds = ""
+        self._plan: Plan | None = None
+
+    @classmethod
+    def load(
+        cls,
+        name: str | PathLike[str],
+        overrides: Sequence[str] = (),
+        *,
+        seeds: int | str = "",
+        paths: Paths | None = None,
+    ) -> Study:
+        """Return the study of an experiment: "gfc/two-to-one", or the path of a file.
+
+        overrides: as --set has them. seeds: N for 1 to N, or "N-M". Raises UserError when there is
+        no such experiment.
+        """
+        from pyorch.config.load import experiment_name
+
+        study = cls.__new__(cls)
+        study._paths = (paths or default_paths()).absolute()
+        study._source = fspath(name)
+        study._overrides = tuple(overrides)
+        study._seeds = str(seeds)
+        study._plan = None
+        experiment_name(study._source, study._paths)
+        return study
+
+    # Another study
+
+    def set(
+        self, key: str | Mapping[str, Any] | None = None, value: Any = None, **more: Any
+    ) -> Study:
+        """Return the study with a key changed, several of a mapping, or keys of the top level.
+
+        A list is the value of the key; `sweep` takes several values.
+        """
+        changes = {} if key is None else dict(key) if isinstance(key, Mapping) else {key: value}
+        texts = [f"{name}={_toml(one)}" for name, one in (changes | more).items()]
+        return self._with(overrides=(*self._overrides, *texts))
+
+    def sweep(self, key: str, values: Iterable[Any]) -> Study:
+        """Return the study with a key that takes every one of some values."""
+        return self._with(
+            overrides=(*self._overrides, f"{key}={','.join(_toml(one) for one in values)}")
+        )
+
+    def only(self, *variants: str) -> Study:
+        """Return the study with these of its variants alone."""
+        return self._with(overrides=(*self._overrides, f"only={','.join(variants)}"))
+
+    def seeds(self, seeds: int | str) -> Study:
+        """Return the study with the seeds 1 to N, or those of "N-M"."""
+        return self._with(seeds=str(seeds))
+
+    def _with(self, overrides: tuple[str, ...] | None = None, seeds: str | None = None) -> Study:
+        other = type(self).__new__(type(self))
+        other._paths, other._source, other._plan = self._paths, self._source, None
+        other._overrides = self._overrides if overrides is None else overrides
+        other._seeds = self._seeds if seeds is None else seeds
+        return other
+
+    # Plan and run
+
+    @property
+    def name(self) -> str:
+        """The name of its results."""
+        from pyorch.config.load import experiment_name
+
+        if isinstance(self._source, str):
+            return experiment_name(self._source, self._paths)
+        return self._source.name
+
+    def plan(self) -> Plan:
+        """Check the whole experiment, build the modules if need be, and list the runs.
+
+        Raises UserError with every problem. The file is read again each time.
+        """
+        self._plan = pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths
+        )
+        return self._plan
+
+    def run(
+        self, jobs: int | None = None, seeds: int | str | None = None, progress: bool = True
+    ) -> Study:
+        """Do the runs that are missing, and return the study (with those seeds, if given).
+
+        jobs: at the same time, by default one a core. progress: a line that says how far it is.
+        After an interruption the same call goes on. Raises UserError, RunsFailedError when runs
+        failed, and KeyboardInterrupt.
+        """
+        from pyorch.engine import LocalEngine
+        from pyorch.notebook import output
+
+        if seeds is not None:
+            return self.seeds(seeds).run(jobs, progress=progress)
+        plan = pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
+        )
+        self._plan = plan
+        plan.set_damaged_aside()
+        result = LocalEngine(plan.store, jobs, stream=output(progress)).run(
+            plan.missing, plan.build
+        )
+        if result.interrupted:
+            raise KeyboardInterrupt
+        if result.left:
+            raise RunsFailedError(result.failures, result.left)
+        return self
+
+    def open(self, **where: Any) -> OpenRun:
+        """Return one run in this process, built and not yet begun, to be driven by hand.
+
+        where: as in `table`; the first run that it leaves. Raises UserError.
+        """
+        from pyorch.byhand import OpenRun
+
+        plan = self._made()
+        return OpenRun(plan, self._chosen(plan, where)[0])
+
+    # Results
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """One row a finished run: hash, seed, variant, parameters, summary numbers, metrics."""
+        plan = self._made()
+        return plan.store.collect(plan.specs, plan.build.fingerprint)
+
+    def table(self, name: str, **where: Any) -> pd.DataFrame:
+        """A table of all finished runs, with the variant, the parameters and the seed of each.
+
+        where: variant="GFC", seed=1, or {"buffer.alpha": 0.5} as **; a list means any of it.
+        Nodes are numbers; `nodes` has their names. Raises UserError when it was not traced.
+        """
+        import pandas as pd
+
+        plan = self._made()
+        chosen = self._chosen(plan, where)
+        parts = []
+        known: dict[str, None] = {}
+        for spec in chosen:
+            run_hash = spec.hash(plan.build.fingerprint)
+            if not plan.store.is_done(run_hash):
+                continue
+            names = plan.store.table_names(run_hash)
+            known |= dict.fromkeys(names)
+            if name in names:
+                rows = plan.store.read_table(run_hash, name)
+                own = {**spec.params, "seed": spec.data["seed"]}
+                columns = {key: one for key, one in own.items() if key not in rows.columns}
+                parts.append(pd.concat([_constant(columns, len(rows)), rows], axis=1))
+        if not parts:
+            raise self._no_table(name, list(known), len(chosen))
+        return pd.concat(parts, ignore_index=True)
+
+    def _no_table(self, name: str, known: Sequence[str], runs: int) -> UserError:
+        if not known:
+            what = f"none of these {runs} runs is done" if runs > 1 else "this run is not done"
+            return UserError([Problem(self.name, what, None, "run() does what is missing")])
+        hint = suggest(name, known) or "a [[trace]] of the file, or traces=, records it"
+        return UserError([Problem(self.name, f"no table {name!r}", one_of(known), hint)])
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes of the first run, by number."""
+        from pyorch.config import topology
+
+        return list(topology.build(self._made().specs[0].data["topology"]).names)
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """What was expected and what was measured, one row an expectation."""
+        import pandas as pd
+
+        from pyorch.report.expect import evaluate
+
+        plan, data = self._made(), self._data()
+        results = evaluate(plan.experiment.expects, data.runs, data.units, data.settings)
+        return pd.DataFrame([result.row() for result in results])
+
+    def plot(self, figure: str | Mapping[str, Any] | Any) -> Figure:
+        """Draw a figure of the experiment by its name, or one that is given as a table or a model.
+
+        Raises UserError when there is none of that name, or it cannot be drawn.
+        """
+        from pyorch.notebook import show_figures
+        from pyorch.report.figures import FigureError
+        from pyorch.report.style import paper_style
+
+        model = self._figure(figure)
+        show_figures()
+        with paper_style():
+            try:
+                canvas: Figure = model.draw(self._data()).canvas
+                return canvas
+            except FigureError as error:
+                raise UserError([Problem(f"figure {model.name}", str(error))]) from error
+
+    def _figure(self, figure: str | Mapping[str, Any] | Any) -> Any:
+        from pyorch.config.findings import Findings
+        from pyorch.report.figures import MODELS
+
+        if isinstance(figure, Mapping):
+            findings = Findings("figure")
+            entry = {"name": "figure", **figure}
+            model = findings.validate_kind("figure", MODELS, entry, ())
+            if model is None:
+                raise UserError(findings.problems)
+            return model
+        if not isinstance(figure, str):
+            return figure
+        known = {model.name: model for model in self._made().experiment.figures}
+        if figure not in known:
+            what, hint = f"there is no figure {figure!r}", suggest(figure, known)
+            raise UserError([Problem(self.name, what, one_of(known) or None, hint)])
+        return known[figure]
+
+    def report(self) -> ReportResult:
+        """Write the report of the runs that are done; `.index` is the page to open."""
+        plan = self._made()
+        plan.set_damaged_aside()
+        if not plan.done:
+            what = "none of its runs is done with this build"
+            raise UserError([Problem(self.name, what, None, "run() does what is missing")])
+        return pipeline.write_report_of(plan, self.command)
+
+    @property
+    def command(self) -> str:
+        """The command line that makes these results."""
+        if isinstance(self._source, str):
+            return pipeline.command_line(self._source, self._overrides, self._seeds)
+        return pipeline.command_line(self._source.file.name, self._overrides, self._seeds)
+
+    # Cluster
+
+    def submit(self, runs_per_job: int | None = None, **options: str | bool) -> Sent | None:
+        """Send what is missing to Slurm; None when nothing is. options: as `invoke submit` has.
+
+        Raises UserError, also when the study stands in no file.
+        """
+        from pyorch import cluster
+
+        if not isinstance(self._source, str):
+            what = "a study made in Python is submitted from its file"
+            raise UserError([Problem(self.name, what, None, 'study.save("my.toml"), Study.load')])
+        asked = cluster.ask(
+            self._source, self._overrides, self._seeds, options, runs_per_job, claim=True
+        )
+        asked.plan.set_damaged_aside()
+        return cluster.submit(asked)
+
+    def status(self) -> dict[str, int]:
+        """How many runs of the latest sweep that was submitted are done, running, lost, ...
+
+        Raises UserError when it was never submitted.
+        """
+        from pyorch import cluster
+        from pyorch.engine.slurm.client import Slurm
+        from pyorch.engine.slurm.state import State
+
+        state = cluster.look(cluster.store_of(self.name), Slurm())
+        return {kind.value: state.count(kind) for kind in State}
+
+    def collect(self, partial: bool = False) -> ReportResult:
+        """Write the report of the latest sweep. Raises UserError when runs are missing.
+
+        partial: then report on what is done.
+        """
+        from pyorch import cluster
+        from pyorch.engine.slurm.client import Slurm
+
+        store = cluster.store_of(self.name)
+        store.set_damaged_aside(cluster.look(store, Slurm()).runs)
+        submission = cluster.look(store, Slurm()).submission
+        plan, _ = cluster.plan_of(submission)
+        if plan.missing and not partial:
+            what = f"{len(plan.missing)} of {len(plan.specs)} runs are missing"
+            raise UserError([Problem(self.name, what, None, "collect(partial=True), or status()")])
+        return pipeline.write_report_of(
+            plan, cluster.command_of("experiment", submission, submission.name)
+        )
+
+    # File
+
+    def save(self, file: str | PathLike[str]) -> Path:
+        """Write an experiment file that says what this study is, for `invoke experiment FILE`.
+
+        What was changed in Python stands in it. Raises UserError when it cannot be written so.
+        """
+        from pyorch.config.compose import composed
+        from pyorch.config.load import read_document
+        from pyorch.files import storage_error, write_atomically
+
+        path = Path(file)
+        if path.suffix != ".toml":
+            raise UserError([Problem(str(path), "is no name of an experiment file", "NAME.toml")])
+        source = self._source
+        document = read_document(source, self._paths) if isinstance(source, str) else source
+        content = composed(document, self._overrides, self._seeds, path.parent)
+        try:
+            import tomli_w
+
+            write_atomically(path, tomli_w.dumps(content))
+        except OSError as error:
+            raise storage_error(error, path) from error
+        return path
+
+    # Inside
+
+    def _made(self) -> Plan:
+        return self._plan or self.plan()
+
+    def _data(self) -> ReportData:
+        from pyorch.metrics import parse
+        from pyorch.report.data import ReportData
+
+        plan = self._made()
+        fingerprint = plan.build.fingerprint
+        specs = {spec.hash(fingerprint): spec for spec in plan.specs}
+        metrics = [parse(entry) for entry in plan.experiment.metrics]
+        runs = plan.store.collect(plan.specs, fingerprint)
+        return ReportData(plan.store, runs, specs, metrics, plan.experiment.file)
+
+    def _chosen(self, plan: Plan, where: Mapping[str, Any]) -> list[RunSpec]:
+        """Return the runs that a filter leaves. Raises UserError when it leaves none."""
+        from pyorch.report.select import same
+
+        def fits(spec: RunSpec) -> bool:
+            own = {**spec.params, "seed": spec.data["seed"]}
+            return all(
+                any(same(own[key], one) for one in (want if isinstance(want, list) else [want]))
+                for key, want in where.items()
+            )
+
+        known = [*dict.fromkeys(key for spec in plan.specs for key in spec.params), "seed"]
+        for key in where:
+            if key not in known:
+                what, hint = f"{key!r} does not vary in this experiment", suggest(key, known)
+                raise UserError([Problem(self.name, what, one_of(known), hint)])
+        found = [spec for spec in plan.specs if fits(spec)]
+        if not found:
+            what = "no run has " + ", ".join(f"{key} = {one!r}" for key, one in where.items())
+            raise UserError([Problem(self.name, what)])
+        return found
+
+    def __repr__(self) -> str:
+        made = (
+            f", {len(self._plan.done)} of {len(self._plan.specs)} runs done" if self._plan else ""
+        )
+        changed = "".join(f", {text}" for text in self._overrides)
+        return f"<Study {self.name}{changed}{made}>"
+
+    def _repr_html_(self) -> str:
+        """The study as a notebook shows it: its question and its runs. Plans if need be."""
+        plan = self._made()
+        experiment = plan.experiment
+        done = {id(spec) for spec in plan.done}
+        heads = [*dict.fromkeys(key for spec in plan.specs for key in spec.params), "seed"]
+        rows = [
+            [
+                *({**spec.params, "seed": spec.data["seed"]}.get(key, "") for key in heads),
+                "done" if id(spec) in done else "to do",
+            ]
+            for spec in plan.specs[:SHOWN_RUNS]
+        ]
+        more = len(plan.specs) - len(rows)
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        head = "".join(f"<th>{html.escape(key)}</th>" for key in (*heads, "state"))
+        return (
+            f"<b>{html.escape(experiment.title)}</b><br>{html.escape(experiment.question)}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+            + (f"... and {more} more runs<br>" if more else "")
+            + f"{len(done)} of {len(plan.specs)} runs done"
+        )
+
+
+def _toml(value: Any) -> str:
+    """Return a value as --set takes it."""
+    from pyorch.config.fields import written
+
+    plain = written(value)
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    if isinstance(plain, Mapping):
+        return "{" + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in plain.items()) + "}"
+    if isinstance(plain, list):
+        return "[" + ", ".join(map(_toml, plain)) + "]"
+    if isinstance(plain, str):
+        return json.dumps(plain, ensure_ascii=False)
+    if isinstance(plain, int | float):
+        return repr(plain)
+    what = f"{value!r} cannot stand in an experiment file"
+    raise UserError([Problem("Study", what, "text, numbers, lists, tables, and models of pyorch")])
+
+
+def _constant(columns: Mapping[str, Any], rows: int) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({key: [value] * rows for key, value in columns.items()})
