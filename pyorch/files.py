@@ -26,6 +26,10 @@ RESULTS_HINT = (
 """What else helps when it is results that cannot be written."""
 
 
+class DiskError(UserError):
+    """The disk is to blame, not a person: it is full, or broken."""
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file that appears under its name complete or not at all. Raises OSError.
 
@@ -120,7 +124,10 @@ def sync_all(paths: Sequence[Path]) -> None:
 
 
 def storage_error(error: OSError, path: Path, hint: str = "") -> UserError:
-    """Say in one message that a file or folder cannot be written; `hint` is what else may help."""
+    """Say in one message that a file or folder cannot be written; `hint` is what else may help.
+
+    It is a DiskError when the folder is not to blame.
+    """
     if error.errno in _FULL:
         first = "free some space there"
     elif error.errno == errno.EIO:
@@ -129,4 +136,5 @@ def storage_error(error: OSError, path: Path, hint: str = "") -> UserError:
         first = "make the folder writable"
     where = str(error.filename2 or error.filename or path)
     what = f"cannot be written: {error.strerror or error}"
-    return UserError([Problem(where, what, None, f"{first}, {hint}" if hint else first)])
+    kind = DiskError if error.errno in _FULL | {errno.EIO} else UserError
+    return kind([Problem(where, what, None, f"{first}, {hint}" if hint else first)])

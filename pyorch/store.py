@@ -20,6 +20,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 STALE_AFTER_S = 24 * 3600
-"""After this long without a sign of life an attempt of another machine counts as dead."""
+"""After this long without a sign of life an attempt of another system counts as dead."""
 
 FIRST_COLUMNS = ("hash", "seed", "variant")
 
@@ -199,7 +200,7 @@ class Store:
 
     def begin(self, run_hash: str) -> RunPaths:
         """Make a new folder for an attempt at a run. Raises OSError when it cannot be written."""
-        unique = f".{run_hash}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
+        unique = f".{run_hash}.{this_system()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
         folder = self.runs / unique
         folder.mkdir(parents=True)
         return RunPaths(folder)
@@ -443,10 +444,23 @@ def remove(folder: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
+@cache
+def this_system() -> str:
+    """Return a name of what gives processes their PIDs: this boot of this machine, or a container.
+
+    A host name is not enough: containers and copies of a virtual machine often share one.
+    """
+    boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+    with contextlib.suppress(OSError):
+        own = f"{boot.read_text().strip()} {namespace.readlink()}"
+        return f"{socket.gethostname()}+{hashlib.sha256(own.encode()).hexdigest()[:8]}"
+    return socket.gethostname()
+
+
 def is_dead_attempt(folder: Path) -> bool:
-    """Whether nobody works on an attempt '.HASH.HOST.PID.RANDOM' any more."""
+    """Whether nobody works on an attempt '.HASH.SYSTEM.PID.RANDOM' any more."""
     parts = folder.name.split(".")
-    here = len(parts) >= 5 and ".".join(parts[2:-2]) == socket.gethostname()
+    here = len(parts) >= 5 and ".".join(parts[2:-2]) == this_system()
     if here and parts[-2].isdigit() and not _is_alive(int(parts[-2])):
         return True
     return time.time() - _last_sign(folder) > STALE_AFTER_S

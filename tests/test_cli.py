@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -21,6 +22,7 @@ from pyorch import develop, pipeline
 from pyorch.cli import base as cli
 from pyorch.cli.listing import list_all
 from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
 
@@ -167,7 +169,7 @@ def test_a_count_may_be_left_out() -> None:
 
 
 def test_errors_become_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    """Bad input is told without a traceback and gives 2, an interruption gives 130."""
+    """Bad input is told without a traceback and gives 2, a full disk 1, an interruption 130."""
 
     @cli.command
     def complain() -> int:
@@ -177,6 +179,12 @@ def test_errors_become_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted() -> int:
         raise KeyboardInterrupt
 
+    @cli.command
+    def fill() -> int:
+        raise storage_error(OSError(errno.ENOSPC, "No space left on device", "results"), Path())
+
+    assert fill() == 1
+    assert "results: cannot be written: No space left on device" in capsys.readouterr().err
     assert complain() == 2
     assert capsys.readouterr().err == "file: wrong\n    allowed: right\n"
     assert interrupted() == 130
@@ -200,6 +208,17 @@ def test_every_set_reaches_the_experiment(invoke: Invoke, small: str) -> None:
     assert "did you mean 'duration'?" in done.stderr
     assert "did you mean 'hosts'?" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
+    """Control characters of a title are shown as escapes."""
+    file = Path(small)
+    text = re.sub(r'title = ".*"', r'title = "a\\u001b[31mRED"', file.read_text())
+    file.write_text(text)
+    shown = invoke("show", small)
+    assert shown.returncode == 0, shown.stderr
+    assert "\x1b" not in shown.stdout
+    assert r"a\x1b[31mRED" in shown.stdout
 
 
 def test_list_names_the_experiments(invoke: Invoke) -> None:

@@ -48,7 +48,7 @@ from pyorch.engine.slurm.submission import Submission, SubmittedArray, TaskNote,
 from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
-from pyorch.store import Store
+from pyorch.store import Store, this_system
 from tests.slurm_cluster import wait_for
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -835,7 +835,7 @@ def test_a_dead_attempt_of_this_machine_is_swept_out(
     process = subprocess.Popen(["true"])
     process.wait()
     run_hash = make_spec(0).hash(FINGERPRINT)
-    dead = store.runs / f".{run_hash}.{socket.gethostname()}.{process.pid}.0a1b2c3d"
+    dead = store.runs / f".{run_hash}.{this_system()}.{process.pid}.0a1b2c3d"
     dead.mkdir()
     began = time.monotonic()
     node.do_runs([make_spec(0)], store, BuildInfo(tmp_path, [], [], [], FINGERPRINT), 1)

@@ -170,6 +170,34 @@ source = "s"
 """
 
 
+def test_a_wrong_value_hides_no_other_of_its_entry(tmp_path: Path) -> None:
+    """Hosts and files are looked at beside a load out of range, ports of metrics beside both."""
+    text = POISSON.replace("sizes.csv", "WebSearch").replace("load = 0.5", "load = 9")
+    text += 'src = ["h98", "h99"]\n'
+    metric = '[[metric]]\nname = "q"\nkind = "max"\ntable = "queue"\nport = "s0:h97"\n'
+    found = "\n".join(complaints(tmp_path, text + metric))
+    for part in ("load", "h97", "h98", "h99", "unknown workload 'WebSearch'"):
+        assert part in found, found
+
+
+def test_a_wrong_cell_hides_no_other_of_its_row(tmp_path: Path) -> None:
+    """The size and the source of a message."""
+    paths = write(tmp_path, MESSAGES)
+    (paths.experiments / "m.csv").write_text("src,dst,size\nh9,h1,-5\n")
+    found = "\n".join(complaints(tmp_path, MESSAGES))
+    assert "line 2: size" in found
+    assert "line 2: src: there is no host 'h9'" in found
+
+
+def test_samples_that_nobody_can_mean_are_refused(tmp_path: Path) -> None:
+    """A picosecond instead of a microsecond: 10^12 samples of each queue."""
+    greedy = MINIMAL + '[[traffic]]\nkind = "greedy"\nsrc = "h0"\ndst = "h1"\n'
+    text = greedy + '[[trace]]\ntable = "queue"\nperiod = "1ps"\n'
+    (problem,) = complaints(tmp_path, text, "run.duration=1s")
+    assert "trace[0].period: 1ps: 1e+12 samples of each of" in problem
+    assert load(tmp_path, text, "run.duration=1s", "trace.0.period=1us").points
+
+
 def test_all_problems_are_told_in_one_round(tmp_path: Path) -> None:
     """None hides behind another: no traffic behind the topology, no sweep behind a figure."""
     found = "\n".join(complaints(tmp_path, ALL_WRONG))

@@ -185,22 +185,26 @@ def test_a_failure_is_kept_until_the_run_succeeds(store: Store) -> None:
 
 
 def test_only_dead_attempts_are_swept_out(store: Store) -> None:
-    """An attempt goes when its process is gone, or after a day of silence on another machine."""
+    """An attempt goes when its process is gone, or after a day of silence on another system.
+
+    A container is another system, whatever its host name is: its PIDs are not those of here.
+    """
     alive = store.begin("a" * 16).folder
     child = subprocess.Popen(["true"])
     child.wait()
     host = alive.name.split(".", 2)[2].rsplit(".", 2)[0]
     dead = store.runs / f".{'b' * 16}.{host}.{child.pid}.0"
     recent = store.runs / f".{'c' * 16}.elsewhere.example.1.0"
+    container = store.runs / f".{'f' * 16}.{host.rpartition('+')[0]}+01234567.{child.pid}.0"
     silent = store.runs / f".{'d' * 16}.elsewhere.example.1.0"
     beating = store.runs / f".{'e' * 16}.elsewhere.example.1.0"
-    for folder in (dead, recent, silent, beating):
+    for folder in (dead, recent, silent, beating, container):
         folder.mkdir()
     RunPaths(beating).heartbeat.write_text("1 2")
     for folder in (silent, beating):
         os.utime(folder, (time.time() - 90_000,) * 2)
     store.sweep()
-    assert set(store.runs.iterdir()) == {alive, recent, beating}
+    assert set(store.runs.iterdir()) == {alive, recent, beating, container}
 
 
 def test_an_unwritable_folder_is_one_message(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec
 
 from pyorch import ends
 from pyorch.errors import Problem, UserError
+from pyorch.files import DiskError
 from pyorch.remarks import Remark, lines, of_runs, runs_text
 from pyorch.units import whole
 
@@ -41,7 +42,7 @@ def command(function: Callable[P, int]) -> Callable[P, int]:
         except UserError as error:
             sys.stdout.flush()
             print(error.render(), file=sys.stderr)
-            code = BAD_INPUT
+            code = FAILED if isinstance(error, DiskError) else BAD_INPUT
         except KeyboardInterrupt:
             ends.tell(f"\ninterrupted: {ends.GO_ON}", sys.stderr)
             return ends.exit_code()

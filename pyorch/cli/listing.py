@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyorch.cli.base import OK, listing
+from pyorch.errors import shown
 from pyorch.paths import default_paths
 
 
@@ -17,5 +18,5 @@ def list_all() -> int:
         print(f"there is no experiment: no .toml file is in {paths.experiments}")
     width = max((len(name) for name, _ in found), default=0)
     for name, title in found:
-        print(f"{name:<{width}}  {title}")
+        print(shown(f"{name:<{width}}  {title}"))
     return OK

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyorch.cli.base import OK, listing
+from pyorch.errors import shown
 from pyorch.pipeline import Plan, make_plan
 from pyorch.remarks import Remark, lines, of_plan, runs_text
 
@@ -27,7 +28,7 @@ def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
     for label in ("title", "question", "source"):
         text = getattr(plan.experiment, label, "")
         if text:
-            print(f"{label + ':':<10}{text}")
+            print(shown(f"{label + ':':<10}{text}"))
     print_runs(plan, of_plan(plan.experiment, plan.specs))
     _print_cycles(plan.specs)
     print("\nthe first run, resolved:")

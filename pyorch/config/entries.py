@@ -17,6 +17,7 @@ from pyorch.config.attributes import Catalogue
 from pyorch.config.experiment import Point, TraceTable, check_port
 from pyorch.config.findings import Findings, Path
 from pyorch.config.setting import canonical_quantity
+from pyorch.config.topology import Topology
 from pyorch.config.traffic import label_of
 from pyorch.errors import one_of, suggest
 
@@ -52,6 +53,7 @@ def report_models() -> Models:
 def resolve_entries(
     document: Mapping[str, Any],
     points: Sequence[Point],
+    networks: Sequence[Topology],
     varied: Mapping[str, Sequence[Any]],
     findings: Findings,
     file: FilePath,
@@ -59,6 +61,7 @@ def resolve_entries(
 ) -> Entries:
     """Validate the entries of a file against each other and against the networks it draws.
 
+    networks: those of all settings, also of such as are no points because of problems.
     varied: what figures and expectations may filter by, and its values. file: of the experiment,
     beside which figures may look for what they need.
     """
@@ -75,7 +78,10 @@ def resolve_entries(
     for key, found in (("metric", metrics), ("figure", figures), ("expect", expects)):
         for number, (entry, model) in enumerate(zip(lists[key], found, strict=True)):
             checked = known and model is not None
-            _check_names(entry, (key, str(number)), points, varied, findings, checked)
+            if key == "metric" and isinstance(entry, dict):
+                _check_traffic(entry, (key, str(number)), points, findings)
+                _check_until(entry, (key, str(number)), points, findings)
+            _check_names(entry, (key, str(number)), networks, varied, findings, checked)
     good = [[model for model in found if model] for found in (metrics, figures, expects)]
     if known:
         for traces in _traces(document, points, types):
@@ -120,7 +126,7 @@ def _of_kinds(
 def _check_names(
     entry: object,
     path: Path,
-    points: Sequence[Point],
+    networks: Sequence[Topology],
     varied: Mapping[str, Sequence[Any]],
     findings: Findings,
     complete: bool,
@@ -131,37 +137,33 @@ def _check_names(
     """
     if isinstance(entry, list):
         for number, part in enumerate(entry):
-            _check_names(part, (*path, str(number)), points, varied, findings, complete)
+            _check_names(part, (*path, str(number)), networks, varied, findings, complete)
     if not isinstance(entry, dict):
         return
-    if path[0] == "metric" and len(path) == 2:
-        _check_traffic(entry, path, points, findings)
-        _check_until(entry, path, points, findings)
     for key, value in entry.items():
         at = (*path, key)
         check = _OF_NETWORKS.get(key)
         if check is not None:
             for name in value if isinstance(value, list) else [value]:
-                check(name, at, points, findings)
+                check(name, at, networks, findings)
         elif key == "where" and isinstance(value, dict):
             _check_filter(value, at, varied, findings, complete and len(path) == 2)
         elif key != "options":
-            _check_names(value, at, points, varied, findings, complete)
+            _check_names(value, at, networks, varied, findings, complete)
 
 
-def _check_port(port: object, path: Path, points: Sequence[Point], findings: Findings) -> None:
+def _check_port(port: object, path: Path, networks: Sequence[Topology], findings: Findings) -> None:
     """A port must exist in one of the networks at least: a sweep may change the network."""
-    if not isinstance(port, str) or not points:
+    if not isinstance(port, str) or not networks:
         return
-    networks = list({id(point.network): point.network for point in points}.values())
     if not any(check_port(port, network, Findings(""), ()) for network in networks):
         check_port(port, networks[0], findings, path)
 
 
-def _check_host(host: object, path: Path, points: Sequence[Point], findings: Findings) -> None:
+def _check_host(host: object, path: Path, networks: Sequence[Topology], findings: Findings) -> None:
     """A host must exist in one of the networks at least."""
-    if isinstance(host, str) and points and not any(p.network.is_host(host) for p in points):
-        hint = suggest(host, points[0].network.host_names)
+    if isinstance(host, str) and networks and not any(n.is_host(host) for n in networks):
+        hint = suggest(host, networks[0].host_names)
         findings.add(path, f"there is no host {host!r}", None, hint)
 
 

@@ -14,8 +14,11 @@ from pyorch.config.fields import Duration, Rate, Table, Time, TrafficClass, enco
 from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology, check_link
 from pyorch.errors import suggest
+from pyorch.units import format_time
 
 MAX_SEEDS = 100_000
+MAX_SAMPLES = 10**10
+"""Samples of a trace, over its ports and classes, above which its period is surely a mistake."""
 """Seeds of one experiment above which a plan is surely a mistake."""
 
 
@@ -186,9 +189,16 @@ _EVERY_RUN = ("ns3::lossless::", "ns3::rdma::")
 
 
 def resolve_traces(
-    entries: Sequence[Any], network: Topology, findings: Findings, types: Catalogue | None
+    entries: Sequence[Any],
+    network: Topology,
+    duration_ps: int,
+    findings: Findings,
+    types: Catalogue | None,
 ) -> list[dict[str, Any]]:
-    """Validate [[trace]] entries; return their canonical forms, ports and classes sorted."""
+    """Validate [[trace]] entries; return their canonical forms, ports and classes sorted.
+
+    duration_ps: of the run; periods must not be so short that nobody can mean them.
+    """
     forms = []
     for number, entry in enumerate(entries):
         path: Path = ("trace", str(number))
@@ -198,6 +208,13 @@ def resolve_traces(
         for at, port in enumerate(trace.ports):
             check_port(port, network, findings, (*path, "ports", str(at)))
         ports = {tuple(port.split(":")) for port in trace.ports}
+        series = (len(ports) or 2 * len(network.a)) * (len(set(trace.classes)) or 8)
+        if trace.period and duration_ps // trace.period * series > MAX_SAMPLES:
+            least = format_time(-(-duration_ps * series // MAX_SAMPLES))
+            what = f"{format_time(trace.period)}: {duration_ps // trace.period:.3g} samples"
+            what += f" of each of {series} queues"
+            findings.add((*path, "period"), what, f"from {least}, in a run of that length")
+            continue
         form = {
             "table": trace.table,
             "ports": [list(port) for port in sorted(ports)],

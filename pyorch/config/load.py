@@ -257,7 +257,13 @@ class _Loader:
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
         entries = resolve_entries(
-            self.document, points, varied, self.findings, file, self.resolver.types
+            self.document,
+            points,
+            self.resolver.networks,
+            varied,
+            self.findings,
+            file,
+            self.resolver.types,
         )
         if self.findings.problems or run is None:
             raise UserError(self.findings.problems)

@@ -73,6 +73,11 @@ class Resolver:
     _networks: dict[str, topology.ResolvedTopology] = field(default_factory=dict)
     _flows: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
 
+    @property
+    def networks(self) -> list[topology.Topology]:
+        """The networks that settings draw."""
+        return [resolved.network for resolved in self._networks.values()]
+
     def resolve(
         self, document: Mapping[str, Any], params: Mapping[str, Any], findings: Findings
     ) -> Point | None:
@@ -82,6 +87,7 @@ class Resolver:
         run = resolve_run(document.get("run"), findings)
         schemes = self._schemes(document, findings)
         attributes = self._attributes(document, schemes, findings)
+        sound = run is not None and len(findings.problems) == before
         network = self.network(document.get("topology"), findings)
         if network is None:
             self._check_apart(document, findings)
@@ -91,7 +97,7 @@ class Resolver:
             return None
         # others check themselves
         is_default = schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
-        if self.types and is_default and len(findings.problems) == before:
+        if self.types and is_default and sound:
             check_buffer(self.types, attributes, network.network, run.allow_loss, findings)
         data = {
             "schema": SCHEMA,
@@ -222,7 +228,9 @@ class Resolver:
             "routes": resolve_routes(entries["route"], network.network, findings),
             "traffic": flows,
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
-            "traces": resolve_traces(entries["trace"], network.network, findings, self.types),
+            "traces": resolve_traces(
+                entries["trace"], network.network, duration, findings, self.types
+            ),
         }
 
     def _traffic(

@@ -162,13 +162,15 @@ class Check:
     def hosts(self, key: str, names: Sequence[str]) -> list[str] | None:
         """Return the hosts that names stand for; note a problem and return None if none."""
         chosen: list[str] = []
+        missing = False
         for name in names:
             found = expand_hosts(name, self.scene.network)
             if found is None and self.host(key, name):
                 found = [name]
             chosen += found or []
-            if not found:
-                return None
+            missing |= not found
+        if missing:
+            return None
         if len(set(chosen)) < len(chosen):
             self.add(key, "a host stands there twice", "every host once")
             return None
@@ -200,6 +202,8 @@ class TrafficTable(Kind):
     """
 
     source: ClassVar[str] = ""
+    file_key: ClassVar[str] = ""
+    """The key that names a file to read."""
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
@@ -277,9 +281,10 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str
     """Validate one [[traffic]] entry as written; note problems, and then return None."""
     before = len(findings.problems)
     table = findings.validate_kind("traffic", KINDS, data, path)
-    if table is None:
-        return None
     check = Check(findings, path, scene)
+    if table is None:
+        _check_good_keys(data, check)
+        return None
     _check_common(table, check)
     form = table.resolve(check)
     if form is None or len(findings.problems) > before:
@@ -293,6 +298,21 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str
     if form.keys() & _PATH_KEYS:
         _check_paths(made, check)
     return form if len(findings.problems) == before else None
+
+
+def _check_good_keys(data: Any, check: Check) -> None:
+    """Note what is wrong with hosts and files of an entry that has wrong values elsewhere."""
+    model = KINDS.get(str(data.get("kind"))) if isinstance(data, dict) else None
+    if model is None:
+        return
+    for key in ("src", "dst", "hosts"):
+        names = data.get(key) if key in model.model_fields else None
+        for name in names if isinstance(names, list) else [names]:
+            if isinstance(name, str):
+                check.hosts(key, [name])
+    named: dict[str, Any] = {model.file_key: data.get(model.file_key)}
+    if isinstance(named[model.file_key], str):
+        model.model_construct(**named).check_files(check)
 
 
 def check_apart(data: Any, findings: Findings, path: Path, scene: Scene) -> None:

@@ -70,6 +70,8 @@ class Collective(TrafficTable):
     In round r + 1 what waits for nothing waits for everything that nothing waits for in round r.
     """
 
+    file_key = "file"
+
     file: str | None = None
     collectives: list[Phase] | None = Field(default=None, min_length=1)
     repeat: int = Field(default=1, ge=1, le=100_000)

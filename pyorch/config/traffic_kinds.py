@@ -352,6 +352,7 @@ class Poisson(TrafficTable):
     pattern: Literal["uniform", "inter-rack", "intra-rack"] = "uniform"
     stop: Duration | None = None
     derived: Derived | None = Field(default=None, exclude=True)
+    file_key = "workload"
 
     @override
     def resolve(self, check: Check) -> dict[str, Any] | None:

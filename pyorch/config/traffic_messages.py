@@ -63,6 +63,8 @@ class Messages(TrafficTable):
     In a CSV file plain numbers are bytes and ps, and several in `after` stand between blanks.
     """
 
+    file_key = "file"
+
     messages: list[Message] | None = None
     file: str | None = None
 
@@ -101,14 +103,8 @@ class Messages(TrafficTable):
 
     @staticmethod
     def _check(check: Check, one: _Placed) -> None:
-        network, message = check.scene.network, one.message
-        for column, name in (("src", message.src), ("dst", message.dst)):
-            if not network.is_host(name):
-                switch = name in network.numbers
-                what = f"{name!r} is a switch" if switch else f"there is no host {name!r}"
-                hosts = [network.names[host] for host in network.hosts.tolist()]
-                allowed = f"hosts {hosts[0]} to {hosts[-1]}"
-                one.tell(check, column, what, allowed, suggest(name, hosts))
+        message = one.message
+        one.check_ends(check)
         if message.src == message.dst:
             one.tell(check, "dst", f"{message.src} sends to itself", "src and dst differ")
         if (message.start or 0) >= check.scene.duration_ps:
@@ -149,6 +145,18 @@ class _Placed:
     ) -> None:
         """Note a problem with one of its values."""
         check.findings.merge([Problem(f"{self.place}{column}", what, allowed, hint)])
+
+    def check_ends(self, check: Check) -> None:
+        """Its ends are hosts, as far as it has any."""
+        network = check.scene.network
+        for column in ("src", "dst"):
+            name = getattr(self.message, column, None)
+            if name is not None and not network.is_host(name):
+                switch = name in network.numbers
+                what = f"{name!r} is a switch" if switch else f"there is no host {name!r}"
+                hosts = [network.names[host] for host in network.hosts.tolist()]
+                allowed = f"hosts {hosts[0]} to {hosts[-1]}"
+                self.tell(check, column, what, allowed, suggest(name, hosts))
 
     def check_paths(self, check: Check) -> None:
         """Note what is wrong with its path, and with that of its ACKs."""
@@ -205,8 +213,11 @@ def _read_csv(check: Check, name: str) -> list[_Placed]:
                 values[FIELDS.get(column, column)] = CELLS[column](cell)
             except ValueError as error:
                 check.findings.merge([Problem(f"{place}{column}", str(error))])
+        placed = _Placed(Message.model_construct(**values), place)
         if set(COLUMNS) <= set(values):
-            listed.append(_Placed(Message.model_construct(**values), place))
+            listed.append(placed)
+        elif len(check.scene.network.hosts):
+            placed.check_ends(check)
     return listed
 
 
