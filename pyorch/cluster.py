@@ -180,7 +180,9 @@ def _check_place(store: Store) -> None:
 
 def _lasting(name: str, plan: Plan) -> str:
     """The experiment as named, but a file by a path that holds in every folder."""
-    inside = plan.experiment.file.is_relative_to(plan.store.paths.experiments)
+    paths = plan.store.paths
+    homes = filter(None, (paths.experiments, paths.shipped_experiments))
+    inside = any(map(plan.experiment.file.is_relative_to, homes))
     return name if inside else str(plan.experiment.file.resolve())
 
 

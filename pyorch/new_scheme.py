@@ -222,7 +222,7 @@ def _format(files: list[Path], paths: Paths) -> None:
     """Break lines as ns-3 does: where, depends on the length of the names."""
     beside = Path(sys.executable).parent / "clang-format"
     program = str(beside) if beside.exists() else "clang-format"
-    style = f"--style=file:{paths.root / '.clang-format'}"
+    style = f"--style=file:{paths.format_style}"
     try:
         subprocess.run([program, style, "-i", *map(str, files)], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):

@@ -10,6 +10,10 @@ from pyorch.errors import Problem, UserError
 
 ROOT_VARIABLE = "PYORCH_ROOT"
 RESULTS_VARIABLE = "PYORCH_RESULTS"
+PROJECT_FILE = "pyorch.toml"
+"""Makes a folder a project, with the experiments and modules of the package beside its own."""
+SHIPPED = Path(__file__).parent / "shipped"
+"""In an installed package: what a checkout has beside it, experiments and C++ modules."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +37,49 @@ class Paths:
         return self.root / "experiments"
 
     @property
+    def shipped(self) -> Path | None:
+        """Where the package's own experiments and modules lie, if the project is not that place."""
+        if SHIPPED.is_dir():
+            return SHIPPED
+        return _checkout() if (self.root / PROJECT_FILE).is_file() else None
+
+    @property
+    def shipped_experiments(self) -> Path | None:
+        """Experiment files that came with the package."""
+        return self.shipped and self.shipped / "experiments"
+
+    @property
+    def workloads(self) -> Path:
+        """The distributions of flow sizes that experiments may name."""
+        return (self.shipped_experiments or self.experiments) / "workloads"
+
+    @property
     def benchmarks(self) -> Path:
         """The experiment files that `invoke bench` measures."""
         return self.root / "benchmarks"
 
     @property
     def modules(self) -> Path:
-        """The C++ modules."""
-        return self.root / "ns3-modules"
+        """The C++ modules that belong to the package."""
+        return (self.shipped or self.root) / "ns3-modules"
+
+    @property
+    def own_modules(self) -> Path:
+        """Where modules of a person's own are made."""
+        return self.root / "modules" if self.shipped else self.modules
+
+    @property
+    def format_style(self) -> Path:
+        """How C++ is laid out."""
+        return (self.shipped or self.root) / ".clang-format"
 
     @property
     def build_root(self) -> Path:
-        """What compiling leaves behind, one folder a profile."""
-        return self.root / "build"
+        """What compiling leaves behind, one folder a profile; of an installed package a cache."""
+        if not SHIPPED.is_dir():
+            return (_checkout() if self.shipped else self.root) / "build"
+        cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        return expanded(cache) / "pyorch" / "build"
 
     @property
     def results(self) -> Path:
@@ -138,9 +172,10 @@ def expanded(path: str) -> Path:
 
 
 def project_root() -> Path:
-    """The project: $PYORCH_ROOT, else the folder with pyproject.toml above the package.
+    """The project: $PYORCH_ROOT, else the folder with pyorch.toml above the current one.
 
-    Raises UserError when there is neither.
+    Without these it is the checkout that the package lies in, and for an installed package the
+    current folder. Raises UserError when $PYORCH_ROOT is no folder.
     """
     given = os.environ.get(ROOT_VARIABLE)
     if given:
@@ -148,12 +183,20 @@ def project_root() -> Path:
         if root.is_dir():
             return root
         raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / PROJECT_FILE).is_file():
+            return folder
+    return here if SHIPPED.is_dir() else _checkout()
+
+
+def _checkout() -> Path:
+    """The folder with pyproject.toml above the package. Raises UserError when there is none."""
     for folder in Path(__file__).resolve().parents:
         if (folder / "pyproject.toml").is_file():
             return folder
-    what = "pyorch is installed apart from its project, and so finds no experiments"
-    hint = f"set {ROOT_VARIABLE} to the project's folder, or install it with 'pip install -e'"
-    raise UserError([Problem("pyorch", what, None, hint)])
+    what = "this package has neither a checkout around it nor experiments and modules in it"
+    raise UserError([Problem("pyorch", what, None, "install it again: pip install PROJECT")])
 
 
 def default_paths() -> Paths:

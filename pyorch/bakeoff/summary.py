@@ -36,7 +36,7 @@ def overrides_of(scale: str, paths: Paths) -> list[str]:
     """Return what makes a scene as large as that. Raises UserError when no scene has the scale."""
     from pyorch.reading import read_toml
 
-    common = read_toml(paths.experiments / GROUP / "parts" / "common.toml", "parts/common.toml")
+    common = read_toml(_home(paths) / "parts" / "common.toml", "parts/common.toml")
     known = [SMALL, *common.get("scale", {})]
     if scale not in known:
         what = f"{scale!r} is no scale of the scenes"
@@ -44,16 +44,20 @@ def overrides_of(scale: str, paths: Paths) -> list[str]:
     return [] if scale == SMALL else [f"scale={scale}"]
 
 
+def _home(paths: Paths) -> Path:
+    return (paths.shipped_experiments or paths.experiments) / GROUP
+
+
 def studies(paths: Paths) -> list[str]:
     """Return the names of the scenes."""
-    return [f"{GROUP}/{file.stem}" for file in sorted((paths.experiments / GROUP).glob("*.toml"))]
+    return [f"{GROUP}/{file.stem}" for file in sorted(_home(paths).glob("*.toml"))]
 
 
 def load_rows(paths: Paths) -> list[Row]:
     """Read what the summary compares. Raises UserError when a row names no scene."""
     from pyorch.reading import read_toml
 
-    file = paths.experiments / GROUP / "parts" / "summary.toml"
+    file = _home(paths) / "parts" / "summary.toml"
     findings = Findings(f"experiments/{GROUP}/parts/summary.toml")
     table = findings.validate(Rows, read_toml(file, findings.file), ())
     if table is None:
@@ -138,7 +142,7 @@ def schemes_of(paths: Paths) -> dict[str, str]:
     from pyorch.config.schemes import load_schemes
 
     findings = Findings(f"experiments/{GROUP}")
-    found = load_schemes("schemes/*.toml", paths.experiments / GROUP, findings)
+    found = load_schemes("schemes/*.toml", _home(paths), findings)
     added = added_variants(list(COMPARED), found, paths, findings)
     if findings.problems:
         raise UserError(findings.problems)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ParamSpec
 
 from pyorch import ends
+from pyorch.cli import door
 from pyorch.errors import Problem, UserError
 from pyorch.files import DiskError
 from pyorch.remarks import Remark, lines, of_runs, runs_text
@@ -41,7 +42,7 @@ def command(function: Callable[P, int]) -> Callable[P, int]:
             code = function(*args, **kwargs)
         except UserError as error:
             sys.stdout.flush()
-            print(error.render(), file=sys.stderr)
+            print(door.spoken(error.render()), file=sys.stderr)
             code = FAILED if isinstance(error, DiskError) else BAD_INPUT
         except KeyboardInterrupt:
             ends.tell(f"\ninterrupted: {ends.GO_ON}", sys.stderr)

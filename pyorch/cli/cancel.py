@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyorch import cluster
+from pyorch.cli import door
 from pyorch.cli.base import OK, command
 
 
@@ -15,5 +16,5 @@ def cancel(name: str) -> int:
         print(f"{store.name}: no job of it is with Slurm")
         return OK
     print(f"cancelled {ended.running} running and {ended.waiting} waiting jobs")
-    print(f"what is done stays; {cluster.command_of('submit', ended.latest, name)} goes on")
+    door.say(f"what is done stays; {cluster.command_of('submit', ended.latest, name)} goes on")
     return OK

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from pyorch import cluster
+from pyorch.cli import door
 from pyorch.cli.base import FAILED, command, tell_damage, write_report_of
 from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State
@@ -23,7 +24,8 @@ def collect(name: str, partial: bool = False) -> int:
         parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]
         print(f"{store.name}: {missing} of {len(state.runs)} runs are missing: {', '.join(parts)}")
         if not partial or missing == len(state.runs):
-            print("`invoke status` shows why; --partial reports on what is done", file=sys.stderr)
+            hint = "`invoke status` shows why; --partial reports on what is done"
+            print(door.spoken(hint), file=sys.stderr)
             return FAILED
     submission = state.submission
     plan, is_earlier = cluster.plan_of(submission)

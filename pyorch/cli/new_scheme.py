@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from pyorch.build.sources import MODULE_PATH_VARIABLE, present_modules
+from pyorch.cli import door
 from pyorch.cli.base import OK, command
 from pyorch.new_scheme import COMPARING, Names, make_module
 from pyorch.paths import default_paths, expanded
@@ -15,7 +16,7 @@ from pyorch.paths import default_paths, expanded
 def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
     """Make a module for a new scheme and say what to do with it."""
     paths = default_paths()
-    home = expanded(folder).absolute() if folder else paths.modules
+    home = expanded(folder).absolute() if folder else paths.own_modules
     place = make_module(name, kind, home, paths)
     names = Names(name)
     print(f"{names.type_id} in {place}:")
@@ -25,12 +26,15 @@ def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
     known = {module.folder for module in present_modules(paths.modules)}
     if place not in known:
         print(f"    export {MODULE_PATH_VARIABLE}={_with(home)}")
-    print("    invoke build")
-    print(f"    invoke schemes {name}")
-    print(f"    invoke experiment {name}/two-to-one")
+    door.say("    invoke build")
+    door.say(f"    invoke schemes {name}")
+    door.say(f"    invoke experiment {name}/two-to-one")
     if kind in COMPARING:
-        print(f"    invoke experiment {COMPARING[kind]}    # every study that compares, has it too")
-    print(f"    invoke test --quick -k {name}")
+        door.say(
+            f"    invoke experiment {COMPARING[kind]}    # every study that compares, has it too"
+        )
+    if not paths.shipped:  # else there is no checkout, which has the tests
+        door.say(f"    invoke test --quick -k {name}")
     return OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from pyorch.cli import door
 from pyorch.cli.base import OK, command, tell_damage, write_report_of
 from pyorch.errors import Problem, UserError
 from pyorch.paths import default_paths
@@ -43,6 +44,6 @@ def report_several(names: Sequence[str]) -> int:
         print(f"picture: {picture}")
     for old in found.kept:
         what = f"no report of the runs that {old.study} now means; `invoke report {old.study}`"
-        print(f"{old.file.name}: as before: {what}", file=sys.stderr)
+        print(door.spoken(f"{old.file.name}: as before: {what}"), file=sys.stderr)
     print(f"page: {found.page}\ntable: {found.table}")
     return OK

@@ -6,6 +6,7 @@ import json as json_format
 import shutil
 from dataclasses import asdict
 
+from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 from pyorch.config.attributes import catalogue
 from pyorch.paths import default_paths
@@ -27,5 +28,7 @@ def schemes(name: str = "", json: bool = False) -> int:
     width = min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 0)).columns))
     print("\n".join(render(chosen, width, whole=bool(name))))
     if not name:
-        print("\n`invoke schemes NAME` says more of one: what each key is, its bounds, the source")
+        door.say(
+            "\n`invoke schemes NAME` says more of one: what each key is, its bounds, the source"
+        )
     return OK

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.cli import door
 from pyorch.cli.base import FAILED, OK, SHOWN_FAILURES, listing
 from pyorch.cluster import command_of, look, store_of
 from pyorch.engine.log import log_tail
@@ -124,10 +125,9 @@ def _tell_next(state: SweepState, name: str) -> int:
     """Say what to do next; return the exit code."""
     bad = state.count(State.FAILED) + state.count(State.LOST)
     if bad:
-        print(
-            f"\n{command_of('submit', state.submission, name)}   does what failed or was lost again"
-        )
+        again = command_of("submit", state.submission, name)
+        door.say(f"\n{again}   does what failed or was lost again")
         return FAILED
     if state.count(State.DONE) == len(state.runs):
-        print(f"all done: invoke collect {name}")
+        door.say(f"all done: invoke collect {name}")
     return OK

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from pyorch import cluster
+from pyorch.cli import door
 from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell_damage, whole_number
 from pyorch.engine.base import title
 from pyorch.remarks import runs_text
@@ -35,8 +36,8 @@ def submit(
     numbers = ", ".join(str(array.job_id) for array in sent.arrays)
     jobs = sum(array.jobs for array in sent.arrays)
     print(f"submitted {runs_text(sent.runs)} in {jobs:,} jobs (array {numbers})")
-    print(f"invoke status {name}    shows how far it is")
-    print(f"invoke collect {name}   writes the report when it is done")
+    door.say(f"invoke status {name}    shows how far it is")
+    door.say(f"invoke collect {name}   writes the report when it is done")
     return OK
 
 

@@ -74,7 +74,7 @@ def load_experiment(
     file, label = document.file, document.label
     given, problems = parse_overrides(overrides)
     types = None if schema is None else catalogue(schema, read_presets(paths))
-    resolver = Resolver(document.name, file.parent, paths.experiments / "workloads", types)
+    resolver = Resolver(document.name, file.parent, paths.workloads, types)
     content = copy.deepcopy(dict(document.content))  # the loader changes it
     loader = _Loader(resolver, Findings(label, problems=problems), content, given, paths)
     return loader.load(file)
@@ -148,9 +148,14 @@ def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
 def _files(paths: Paths) -> dict[str, FilePath]:
     """Return experiment files by name: below experiments/, and in the modules' own folders.
 
-    A file FILE.toml of a module is MODULE/FILE, unless experiments/ has one of that name.
+    A file FILE.toml of a module is MODULE/FILE, unless experiments/ has one of that name. What came
+    with the package follows the project's own.
     """
     own = {_below(file, paths.experiments): file for file in _tomls(paths.experiments)}
+    shipped = paths.shipped_experiments
+    if shipped is not None:
+        more = {_below(file, shipped): file for file in _tomls(shipped)}
+        own |= {name: file for name, file in more.items() if name not in own}
     brought = {
         f"{module.name}/{_below(file, module.experiments)}": file
         for module in present_modules(paths.modules)

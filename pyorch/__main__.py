@@ -1,0 +1,5 @@
+"""`python -m pyorch` is `pyorch`."""
+
+from pyorch.cli.main import main
+
+main()

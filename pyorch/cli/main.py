@@ -1,0 +1,74 @@
+"""The program `pyorch`: the verbs of every user, in any folder.
+
+`pyorch --help` lists them, `pyorch VERB --help` explains one, and `pyorch --print-completion-script
+bash` (or zsh, fish) prints what a shell needs to complete them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from invoke.collection import Collection
+from invoke.context import Context
+from invoke.program import Program
+from invoke.tasks import Task, task
+
+from pyorch import ends
+from pyorch.cli import door, tasks
+from pyorch.cli.tasks import NamedTask, PositionalTask, finish
+
+run: Task[Any] = task(
+    klass=NamedTask,
+    name="run",
+    positional=["name"],
+    iterable=["set_"],
+    help=dict(tasks.experiment.help)  # which a task uses up,
+    auto_shortflags=False,
+)(tasks.experiment.body)
+
+
+@task(
+    klass=PositionalTask,
+    positional=["folder"],
+    help={"folder": "to make, or to make a project of"},
+    auto_shortflags=False,
+)
+def init(context: Context, folder: str) -> None:  # noqa: ARG001 (invoke hands it over)
+    """Make a project: a folder for experiments and modules of your own, with a first experiment."""
+    from pyorch.cli import init as module
+
+    finish(module.init(folder))
+
+
+VERBS = (
+    *(run, tasks.show, tasks.report, tasks.trace, tasks.submit, tasks.status, tasks.cancel),
+    *(tasks.collect, tasks.build, tasks.schemes, tasks.size, tasks.gfc_parameters),
+    *(tasks.new_scheme, init),
+)
+
+
+class Console(Program):
+    """A program of verbs, without the options of invoke that have no meaning here."""
+
+    def print_help(self) -> None:
+        """Say how it is called, and which verbs there are."""
+        print("Usage: pyorch VERB [options]\n\n`pyorch VERB --help` explains a verb.\n")
+        self.list_tasks()
+
+
+def program() -> Program:
+    """Return the program with its verbs."""
+    from importlib.metadata import version
+
+    verbs = Collection()
+    for verb in (tasks.list_, *VERBS):
+        verbs.add_task(verb)
+    tasks.register(globals())
+    return Console(name="pyorch", binary="pyorch", namespace=verbs, version=version("pyorch"))
+
+
+def main() -> None:
+    """Do what the command line says; the exit code is that of `pyorch.cli.base`."""
+    ends.start()
+    door.enter(door.PYORCH)
+    program().run()

@@ -1,0 +1,451 @@
+"""The verbs of both doors, `invoke` in a checkout and `pyorch` anywhere, as tasks of invoke.
+
+They only read the command line; what they do is in the other files of pyorch/cli.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from invoke.context import Context
+from invoke.exceptions import Exit
+from invoke.parser.argument import Argument
+from invoke.tasks import Task, task
+
+DEFAULT = "gfc/two-to-one"
+
+SELECT = {
+    "name": f"experiment, as `invoke list` names it, or a file; default {DEFAULT}",
+    "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; may be repeated",
+    "only": "A,B: of the variants only these",
+    "seeds": "run the seeds 1 to N, or N-M, instead of those of the file",
+}
+
+
+class PositionalTask(Task[Any]):
+    """A task with words that are no options, such as NAME.
+
+    Invoke takes whatever follows the task for such a word, also `--help` and an option that does
+    not exist. So an argument is positional only where the command line has a word for it.
+    """
+
+    default_name: str | None = None
+
+    def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
+        """Return the arguments, those as options that no word is there for."""
+        arguments = super().get_arguments(ignore_unknown_help)
+        takes_value = {
+            f"--{str(argument.name).strip('_').replace('_', '-')}": argument.takes_value
+            for argument in arguments
+        }
+        words, stray = positional_words(sys.argv[1:], self.name, takes_value)
+        wanted = [argument for argument in arguments if argument.positional]
+        for argument in wanted[len(words) :]:
+            default = self.default_name if argument.name == "name" else None
+            if default is not None or stray:
+                argument.positional = False
+                argument.default = default or ""
+        return arguments
+
+
+class NamedTask(PositionalTask):
+    """A task whose NAME may be left out."""
+
+    default_name = DEFAULT
+
+
+class OptionalName(PositionalTask):
+    """A task that does without a NAME."""
+
+    default_name = ""
+
+
+def positional_words(
+    words: Sequence[str], task_name: str, takes_value: Mapping[str, bool]
+) -> tuple[list[str], bool]:
+    """The words after a task that are neither options nor their values.
+
+    takes_value: the options of the task. The second is whether an option that is not one of them,
+    such as --help, comes first: only the words before it count.
+    """
+    found: list[str] = []
+    if task_name not in words:
+        return found, False
+    following = iter(words[words.index(task_name) + 1 :])
+    for word in following:
+        flag, equals, _ = word.partition("=")
+        if not word.startswith("-"):
+            if not found and word in TASKS:
+                break
+            found.append(word)
+        elif flag not in takes_value:
+            return found, True
+        elif takes_value[flag] and not equals:
+            next(following, None)
+    return found, False
+
+
+def _with_only(overrides: list[str], only: str) -> list[str]:
+    return [*overrides, f"only={only}"] if only else overrides
+
+
+def finish(code: int) -> None:
+    """End the task with the exit code of its command."""
+    if code:
+        raise Exit(code=code)
+
+
+@task(name="list")
+def list_(context: Context) -> None:
+    """List the experiments."""
+    from pyorch.cli.listing import list_all
+
+    finish(list_all())
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT,
+    auto_shortflags=False,
+)
+def show(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
+    """Show what an experiment would run: its runs and their resolved settings."""
+    from pyorch.cli import show as module
+
+    finish(module.show(name, _with_only(set_, only), seeds))
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT
+    | {
+        "jobs": "runs at the same time; default one per core",
+        "dry-run": "only say what would be run",
+    },
+    auto_shortflags=False,
+)
+def experiment(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    jobs: str = "",
+    dry_run: bool = False,
+) -> None:
+    """Run what is missing of an experiment, and write its report.
+
+    Exit codes: 0 all well, 1 a run or an expectation failed, 2 bad input; 130, 143,
+    129 interrupted (Ctrl-C, SIGTERM, SIGHUP).
+    After an interruption or a failure the same command goes on with what is missing.
+    """
+    from pyorch.cli import experiment as module
+
+    finish(module.experiment(name, _with_only(set_, only), seeds, jobs, dry_run))
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT,
+    auto_shortflags=False,
+)
+def report(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
+    """Write the report of an experiment from the runs that are done.
+
+    With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
+    page of every published number with ours beside it, and docs/reproduction.md.
+    """
+    from pyorch.cli import report as module
+
+    finish(module.report(name, _with_only(set_, only), seeds))
+
+
+@task(
+    klass=PositionalTask,
+    positional=["name", "run"],
+    iterable=["set_", "port"],
+    help=SELECT
+    | {
+        "name": "experiment, as `invoke list` names it, or a file",
+        "run": "number, hash or title of a run, as `invoke show NAME` lists them",
+        "port": "capture only this port (s0:h0: of s0 towards h0) or those of a node (s0); "
+        "may be repeated; default all",
+        "until": "stop the run at this time, such as 1ms; default its end",
+        "out": "folder to write into; default results/NAME/traces/HASH",
+        "fcs": "frames end with their FCS",
+        "untagged": "routed frames without an 802.1Q tag",
+        "snap": "most bytes of a frame in a file; default 65535",
+        "no-animation": "pcap files alone",
+    },
+    auto_shortflags=False,
+)
+def trace(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    port: list[str],
+    seeds: str = "",
+    only: str = "",
+    until: str = "",
+    out: str = "",
+    fcs: bool = False,
+    untagged: bool = False,
+    snap: str = "",
+    no_animation: bool = False,
+) -> None:
+    """Run one run again and write pcap files and a NetAnim animation of it.
+
+    Exit codes: 0 all well, 1 the run failed or its results differ from the stored ones, 2 bad
+    input; 130, 143, 129 interrupted.
+    """
+    from pyorch.cli import trace as module
+    from pyorch.trace.request import Words
+
+    words = Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
+    finish(module.trace(name, run, words, _with_only(set_, only), seeds))
+
+
+SITE = {
+    "partition": "of Slurm; default as slurm.toml or the site says, as for all of these",
+    "account": "whom the time is charged to",
+    "time": "time limit of a job: 90s, 30min, 2h, 1d, or as sbatch reads it",
+    "mem": "memory of a job, as sbatch reads it: 2G",
+    "max-running": "jobs that run at the same time",
+    "runs-per-job": "runs that a job does one after the other; default so many that scheduling "
+    "costs less than 10 %",
+    "build-on-node": "compile the modules on every node instead of loading the shared ones",
+    "dry-run": "only say what would be submitted",
+}
+
+
+@task(
+    klass=PositionalTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=SELECT | {"name": "experiment, as `invoke list` names it, or a file"} | SITE,
+    auto_shortflags=False,
+)
+def submit(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    partition: str = "",
+    account: str = "",
+    time: str = "",
+    mem: str = "",
+    max_running: str = "",
+    runs_per_job: str = "",
+    build_on_node: bool = False,
+    dry_run: bool = False,
+) -> None:
+    """Send what is missing of an experiment to Slurm, and return at once.
+
+    Exit codes: 0 submitted or nothing to do, 2 bad input, refused by Slurm, or no answer of it.
+    """
+    from pyorch.cli import submit as module
+
+    options: dict[str, str | bool] = {
+        "partition": partition,
+        "account": account,
+        "time": time,
+        "mem": mem,
+        "max_running": max_running,
+        "build_on_node": build_on_node,
+    }
+    finish(module.submit(name, _with_only(set_, only), seeds, options, runs_per_job, dry_run))
+
+
+SUBMITTED = {"name": "experiment that was submitted"}
+
+
+@task(
+    klass=PositionalTask,
+    positional=["name"],
+    help=SUBMITTED | {"watch": "again every few seconds, until nothing runs or waits"},
+    auto_shortflags=False,
+)
+def status(context: Context, name: str, watch: bool = False) -> None:
+    """Show how far a submitted experiment is, and why runs failed or were lost.
+
+    Exit codes: 0 done or on its way, 1 runs failed or were lost, 2 it was never submitted.
+    """
+    from pyorch.cli import status as module
+
+    finish(module.status(name, watch))
+
+
+@task(klass=PositionalTask, positional=["name"], help=SUBMITTED, auto_shortflags=False)
+def cancel(context: Context, name: str) -> None:
+    """Cancel the jobs of a submitted experiment; what is done stays."""
+    from pyorch.cli import cancel as module
+
+    finish(module.cancel(name))
+
+
+@task(
+    klass=PositionalTask,
+    positional=["name"],
+    help=SUBMITTED | {"partial": "report on what is done although runs are missing"},
+    auto_shortflags=False,
+)
+def collect(context: Context, name: str, partial: bool = False) -> None:
+    """Write the tables and the report of a submitted experiment.
+
+    Exit codes: 0 all well, 1 runs are missing, or an expectation or a figure failed, 2 bad input.
+    """
+    from pyorch.cli import collect as module
+
+    finish(module.collect(name, partial))
+
+
+@task(
+    help={
+        "sanitize": "the C++ test program with address and undefined-behaviour sanitizers",
+        "debug": "without optimisation, with debug information",
+    },
+    auto_shortflags=False,
+)
+def build(context: Context, sanitize: bool = False, debug: bool = False) -> None:
+    """Compile the C++ modules (experiments do it by themselves)."""
+    from pyorch.cli import build as module
+
+    finish(module.build(sanitize, debug))
+
+
+@task(
+    klass=OptionalName,
+    positional=["name"],
+    help={
+        "name": "a scheme, topology or traffic kind; default all of them",
+        "json": "for programs",
+    },
+    auto_shortflags=False,
+)
+def schemes(context: Context, name: str, json: bool = False) -> None:
+    """Describe the schemes, topologies and kinds of traffic: keys, defaults, bounds, source."""
+    from pyorch.cli import schemes as module
+
+    finish(module.schemes(name, json))
+
+
+@task(
+    klass=PositionalTask,
+    name="new-scheme",
+    positional=["name"],
+    help={
+        "name": "of the scheme and its module, such as early-pause",
+        "kind": "flow-control (default), congestion-control, int-congestion-control, buffer-policy",
+        "folder": "where to make it; default ns3-modules/",
+    },
+    auto_shortflags=False,
+)
+def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: str = "") -> None:
+    """Make a complete module for a scheme of your own: C++, tests, page, experiment."""
+    from pyorch.cli import new_scheme as module
+
+    finish(module.new_scheme(name, kind, folder))
+
+
+@task(
+    klass=OptionalName,
+    positional=["name"],
+    help={
+        "name": "experiment whose topology and buffer are meant; else ports as options say",
+        "asic": "chip: buffer, ports and rate; default tomahawk",
+        "ports": "how many",
+        "rate": "of every port",
+        "cable": "length of every cable, such as 300m; default 100m",
+        "delay": "of every cable, one way, in place of its length",
+        "buffer": "size of the packet buffer",
+        "lossy-pool": "part of it for lossy classes; default 1MB",
+        "classes": "lossless classes; default 1",
+        "mtu": "largest frame; default 1500B",
+        "overhead": "wire bytes beside a frame; default 20B",
+        "control-delay": "time until a control frame has effect; default 0us",
+        "alpha": "of dynamic thresholds; default 0.125",
+    },
+    auto_shortflags=False,
+)
+def size(
+    context: Context,
+    name: str,
+    asic: str = "",
+    ports: str = "",
+    rate: str = "",
+    cable: str = "",
+    delay: str = "",
+    buffer: str = "",
+    lossy_pool: str = "",
+    classes: str = "",
+    mtu: str = "",
+    overhead: str = "",
+    control_delay: str = "",
+    alpha: str = "",
+) -> None:
+    """Size a switch: headroom, thresholds, GFC's B0 and B1, lossless classes, and their TOML."""
+    from pyorch.cli import size as module
+
+    options = {"asic": asic, "ports": ports, "rate": rate, "cable": cable, "delay": delay}
+    options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
+    options |= {"overhead": overhead, "control_delay": control_delay, "alpha": alpha}
+    finish(module.size(name, options))
+
+
+@task(
+    name="gfc-parameters",
+    help={
+        "rate": "of the link; default 10Gbps",
+        "delay": "of the link, one way; default 1us",
+        "mtu": "largest frame; default 1500B",
+        "overhead": "wire bytes beside a frame; default 0B, as in the paper",
+        "processing": "time until a message has effect; default 3us",
+        "message": "size of a message; default 64B",
+        "min-gap": "least time between messages of a class; default 0us",
+        "bm": "queue length at which the rate reaches 0; default 300KB",
+        "b1": "start of stage 1; default the largest inside the bound",
+        "period": "time between credits of time-based GFC; default that of 65535B",
+    },
+    auto_shortflags=False,
+)
+def gfc_parameters(
+    context: Context,
+    rate: str = "",
+    delay: str = "",
+    mtu: str = "",
+    overhead: str = "",
+    processing: str = "",
+    message: str = "",
+    min_gap: str = "",
+    bm: str = "",
+    b1: str = "",
+    period: str = "",
+) -> None:
+    """Work out the parameters of GFC for a link: tau, bounds, stages, largest overhead."""
+    from pyorch.cli import gfc_parameters as module
+
+    link = {"rate": rate, "delay": delay, "mtu": mtu, "overhead": overhead}
+    link |= {"processing": processing, "message": message, "min_gap": min_gap}
+    finish(module.gfc_parameters(link | {"bm": bm, "b1": b1, "period": period}))
+
+
+TASKS: set[str] = set()
+"""Every task there is, as it is typed."""
+
+
+def register(found: Mapping[str, object]) -> None:
+    """Note the tasks of a module, by its globals."""
+    TASKS.update(value.name for value in found.values() if isinstance(value, Task))
+
+
+register(globals())

@@ -1,0 +1,137 @@
+"""The program `pyorch`: its verbs, its words, and projects outside a checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tasks
+from pyorch.build.sources import find_modules, fingerprint
+from pyorch.cli import door, main
+from pyorch.cli.init import init
+from pyorch.config import list_experiments
+from pyorch.paths import Paths, default_paths, project_root
+
+ROOT = Path(__file__).resolve().parents[1]
+DEVELOPERS = {"test", "lint", "bench", "docs", "clean", "bakeoff"}
+
+
+@pytest.fixture(autouse=True)
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that belongs to no project."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("PYORCH_ROOT", "PYORCH_RESULTS", "PYORCH_MODULE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_both_doors_have_the_same_verbs() -> None:
+    """What invoke does and is not for developers, pyorch does, under the same name but for run."""
+    ours = set(main.program().namespace.task_names)
+    theirs = {value.name for value in vars(tasks).values() if isinstance(value, tasks.Task)}
+    assert ours - {"init"} == theirs - DEVELOPERS - {"experiment"} | {"run"}
+    assert ours >= set(door._VERBS) - {"experiment"}
+
+
+def test_every_verb_and_option_has_a_help_text() -> None:
+    """`pyorch VERB --help` says something about the verb and about each of its options."""
+    code = """
+from pyorch.cli import main
+verbs = main.program().namespace
+for name in verbs.task_names:
+    assert (verbs[name].__doc__ or "").strip(), name
+    for argument in verbs[name].get_arguments():
+        assert argument.help, (name, argument.name)
+"""
+    # in a process of its own: a task gives its help texts away once
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_messages_name_the_commands_of_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invoke experiment is pyorch run there; what pyorch does not have keeps its name."""
+    text = "`invoke experiment X`, invoke gfc-parameters, invoke list, invoke test, invoked"
+    assert door.spoken(text) == text
+    monkeypatch.setattr(door, "_program", door.PYORCH)
+    told = "`pyorch run X`, pyorch gfc-parameters, pyorch list, invoke test, invoked"
+    assert door.spoken(text) == told
+
+
+def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path: Path) -> None:
+    """Also from a folder inside it; results and modules of its own lie in it."""
+    assert init("here") == 0
+    inside = tmp_path / "here" / "deeper"
+    inside.mkdir()
+    os.chdir(inside)
+    assert project_root() == tmp_path / "here"
+    paths = default_paths()
+    names = [name for name, _ in list_experiments(paths)]
+    shipped = [name for name, _ in list_experiments(Paths(ROOT))]
+    assert names == ["incast", *shipped]
+    assert paths.results == tmp_path / "here" / "results"
+    assert (paths.modules, paths.own_modules) == (ROOT / "ns3-modules", tmp_path / "here/modules")
+    assert paths.build_root == ROOT / "build"
+    own = paths.experiments / "gfc" / "two-to-one.toml"
+    own.parent.mkdir()
+    own.write_text('title = "Mine"\n')
+    assert dict(list_experiments(paths))["gfc/two-to-one"] == "Mine"
+
+
+def test_init_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It adds its files to a folder once, and says no the second time."""
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "incast.toml").write_text("mine")
+    assert init(".") == 0
+    assert (tmp_path / "experiments" / "incast.toml").read_text() == "mine"
+    assert init(".") == 2
+    assert "is a project already" in capsys.readouterr().err
+    assert init("") == 2
+
+
+@pytest.mark.slow
+def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
+    """Installed as a wheel it lists all studies, and its modules have the same fingerprint."""
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
+    copy = tmp_path / "copy"
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in listed.stdout.splitlines():
+        if not name.startswith(("tests/", "docs/")) and (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    done = subprocess.run([*install, str(copy)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "anywhere"
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    def pyorch(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pyorch", *words],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    listed = pyorch("list")
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    assert names == [name for name, _ in list_experiments(Paths(ROOT))], listed.stderr
+    asked = pyorch("report", "gfc/two-to-on")
+    assert asked.returncode == 2
+    assert "did you mean 'gfc/two-to-one'?" in asked.stderr
+    shipped = site / "pyorch" / "shipped" / "ns3-modules"
+    prints = [
+        fingerprint(find_modules(home), "3.44", "gcc", "", "rdma")
+        for home in (shipped, ROOT / "ns3-modules")
+    ]
+    assert prints[0] == prints[1]
