@@ -22,7 +22,7 @@ run: Task[Any] = task(
     name="run",
     positional=["name"],
     iterable=["set_"],
-    help=dict(tasks.experiment.help)  # which a task uses up,
+    help=dict(tasks.experiment.help),  # a task uses it up
     auto_shortflags=False,
 )(tasks.experiment.body)
 
