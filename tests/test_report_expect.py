@@ -63,6 +63,20 @@ def test_agreement_is_judged_by_the_mean() -> None:
     assert result.measured() == "75 KB ± 2.484 KB (n\u00a0=\u00a03)"
     assert result.difference() == "< 0.01 %"
     assert result.expect.criterion() == "75 KB ± 2 %"
+    assert result.expect.expected() == "published 75 KB"
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"status": "derived"}, "derived 75 KB"),
+        ({"status": "unverified"}, "unverified 75 KB"),
+        ({"published": None, "tolerance": None, "max": "80KB"}, "bound of ours ≤ 80 KB"),
+    ],
+)
+def test_only_what_is_published_is_called_so(keys: dict[str, Any], expected: str) -> None:
+    """What is derived, recalled or a bound of ours has its own name."""
+    assert judge(**{**SETTLES, **keys}).expect.expected() == expected
 
 
 def test_difference_fails_a_verified_expectation() -> None:

@@ -118,11 +118,8 @@ def write_report_of(plan: Plan, command_line: str) -> int:
     tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
     result = pipeline.write_report_of(plan, command_line)
     for expectation in result.expectations:
-        published = expectation.expect.published
-        print(
-            f"{expectation.verdict:<11} {expectation.expect.what}: {expectation.measured()}", end=""
-        )
-        print("" if published is None else f", published {published}")
+        what, measured = expectation.expect.what, expectation.measured()
+        print(f"{expectation.verdict:<11} {what}: {measured}, {expectation.expect.expected()}")
     for text in result.figure_errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
     print(f"report: {result.index}")

@@ -120,6 +120,17 @@ class ExpectModel(Entry):
             return self.says
         return show_text(self.published)
 
+    def origin(self) -> str:
+        """Where the criterion is from: "published", "derived", "unverified", or "bound of ours"."""
+        if self.status != "verified":
+            return self.status
+        return "bound of ours" if self.published is None else "published"
+
+    def expected(self) -> str:
+        """Return the number, or the bounds, with their origin: "published 75 KB"."""
+        number = self.criterion() if self.published is None else show_text(self.published)
+        return f"{self.origin()} {number}"
+
     def criterion(self) -> str:
         """What counts as agreement, for people: "75 KB ± 2 %", "≤ 80 KB"."""
         parts = []

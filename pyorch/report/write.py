@@ -170,13 +170,19 @@ def _write_expectations(results: Sequence[Result], out_dir: Path, name: str) -> 
         for row in rows:
             writer.writerow({**row, "where": json.dumps(row["where"], sort_keys=True)})
     tex = out_dir / "expectations.tex"
-    heads = ("What", "Published", "Measured", "Difference", "Verdict")
+    heads = ("What", "Expected", "Measured", "Difference", "Verdict")
     cells = [
-        (r.expect.what, r.expect.criterion(), r.measured(), r.difference(), r.verdict)
+        (
+            r.expect.what,
+            f"{r.expect.criterion()} ({r.expect.origin()})",
+            r.measured(),
+            r.difference(),
+            r.verdict,
+        )
         for r in results
     ]
     widths = (0.34, 0.17, 0.2, 0.15, 0.14)
-    caption = f"{name}: published and measured"
+    caption = f"{name}: expected and measured"
     label = f"tab:{name.replace('/', '-')}"
     write_atomically(tex, booktabs(heads, cells, caption=caption, label=label, widths=widths))
     return [table, text, tex]
