@@ -92,7 +92,7 @@ class Switch:
         return eta(ports.rate, ports.delay, self.frames.data)
 
     def eta_prime(self, ports: Ports) -> int:
-        """Sufficient headroom of one (port, class), eta'; what the simulator sets aside."""
+        """Sufficient headroom of one (port, class), eta'; what PFC demands."""
         return self.frames.eta_prime(ports.rate, ports.delay)
 
     @property
@@ -395,7 +395,7 @@ def _all_ports(switch: Switch) -> str:
 _DSH = "DSH, section II"
 _LEGEND = """\
 C rate, D delay of a cable, d control delay; L frame, Lw on the wire, Pw control frame on the wire
-DSH: ICDCS 2023; eta can lose frames, eta' is sufficient and what the simulator sets aside
+DSH: ICDCS 2023; eta can lose frames, eta' is sufficient and what PFC sets aside
 GFC: Qian, Cheng, Zhang, Ren, SIGCOMM 2019; tau as the simulator reckons and warns by
 XOFF, static: all queues at once; PFC is the backstop above Bm""".splitlines()
 
@@ -512,7 +512,7 @@ def toml_lines(switch: Switch) -> list[str]:
     """Return the sections of an experiment file with these values."""
     run = switch.frames
     lines = [
-        "# for the experiment file; headroom is left out: it is eta' on every port",
+        "# for the experiment file; headroom is left out: under PFC it is eta' on every port",
         "[queue_pair]",
         f'payload_size = "{run.payload}B"',
         f'header_size = "{run.header}B"',

@@ -16,6 +16,9 @@ from pyorch.errors import UserError
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
 
+#: PFC: what demands headroom.
+PFC = 'flow_control = ["pfc"]\n'
+
 
 def attributes(folder: Path, text: str, *overrides: str) -> dict[str, Any]:
     """The attributes of the first setting."""
@@ -284,7 +287,19 @@ def test_without_a_schema_attributes_are_left_alone(tmp_path: Path) -> None:
 )
 def test_the_buffer_must_be_what_it_claims(tmp_path: Path, lines: str, message: str) -> None:
     """XON above XOFF, headroom below eta' and over-commitment are refused with the bound."""
-    assert complaints(tmp_path, MINIMAL + lines) == [message]
+    assert complaints(tmp_path, PFC + MINIMAL + lines) == [message]
+
+
+def test_only_what_is_told_to_stop_needs_headroom(tmp_path: Path) -> None:
+    """Without PFC in the chain none is kept, however long the link, and little is no fault."""
+    tight = '[buffer]\nsize = "1040KB"\nprivate = "10KB"\n'  # four private parts, 1 MB for lossy
+    for flow_control in ("", 'flow_control = ["conceptual-gfc"]\n'):
+        for lines in (tight, '[buffer]\nheadroom = "1B"'):
+            assert load(tmp_path, flow_control + MINIMAL + lines).points
+        (problem,) = complaints(tmp_path, flow_control + MINIMAL + tight + 'headroom = "1B"')
+        assert "at least 1040004 B" in problem
+    (problem,) = complaints(tmp_path, PFC + MINIMAL + tight)
+    assert f"at least {1_040_000 + 4 * 9608} B" in problem
 
 
 @pytest.mark.parametrize(
@@ -298,7 +313,7 @@ def test_the_buffer_must_be_what_it_claims(tmp_path: Path, lines: str, message: 
 )
 def test_a_buffer_at_its_bounds_is_accepted(tmp_path: Path, lines: str) -> None:
     """The bounds themselves are allowed, and what is not used is not judged."""
-    assert load(tmp_path, MINIMAL + lines).points
+    assert load(tmp_path, PFC + MINIMAL + lines).points
 
 
 def test_a_buffer_policy_is_chosen_by_name(tmp_path: Path) -> None:
@@ -348,9 +363,9 @@ def test_a_buffer_policy_must_be_one(tmp_path: Path, line: str, told: str) -> No
 def test_over_subscribed_headroom_needs_allow_loss(tmp_path: Path) -> None:
     """A pool keeps no bound; with loss allowed less of the buffer is committed."""
     tight = '[buffer]\nsize = "1030KB"\nheadroom_ratio = 2\n'  # four headrooms of 9608 B
-    (problem,) = complaints(tmp_path, MINIMAL + tight)
+    (problem,) = complaints(tmp_path, PFC + MINIMAL + tight)
     assert "2 times over-subscribed can lose frames" in problem
-    lossy = MINIMAL.replace("[run]", "[run]\nallow_loss = true")
+    lossy = PFC + MINIMAL.replace("[run]", "[run]\nallow_loss = true")
     assert load(tmp_path, lossy + tight).points
     (problem,) = complaints(tmp_path, lossy + tight.replace("= 2", "= 1"))
     assert "over-committed" in problem
@@ -358,14 +373,15 @@ def test_over_subscribed_headroom_needs_allow_loss(tmp_path: Path) -> None:
 
 def test_loss_can_be_allowed(tmp_path: Path) -> None:
     """allow_loss accepts headroom below eta'."""
-    text = MINIMAL.replace("[run]", "[run]\nallow_loss = true") + '[buffer]\nheadroom = "1KB"'
+    lossy = MINIMAL.replace("[run]", "[run]\nallow_loss = true")
+    text = PFC + lossy + '[buffer]\nheadroom = "1KB"'
     assert attributes(tmp_path, text) == {"ns3::lossless::SharedBuffer": {"Headroom": "1000"}}
 
 
 def test_a_control_delay_counts_into_the_headroom(tmp_path: Path) -> None:
     """With 22 us at 10G the response is 27,500 B instead of 3840 B."""
     told = complaints(
-        tmp_path, MINIMAL + '[buffer]\nheadroom = "10KB"\n[port]\ncontrol_delay = "22us"'
+        tmp_path, PFC + MINIMAL + '[buffer]\nheadroom = "10KB"\n[port]\ncontrol_delay = "22us"'
     )
     assert f"eta' = {9608 - 3840 + 27_500} B or more" in told[0]
 
@@ -378,7 +394,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
         else info
         for info in SCHEMA
     )
-    assert load(tmp_path, MINIMAL + '[buffer]\nheadroom = "1B"', schema=schema).points
+    assert load(tmp_path, PFC + MINIMAL + '[buffer]\nheadroom = "1B"', schema=schema).points
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ Nothing is checked for which the built modules lack the attributes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,9 @@ _NEEDED = (
     "Xoff",
     "Xon",
 )
+#: The flow control whose demand for headroom is worked out here, eta'; others, and what a scheme
+#: promises to the upstream, the modules add up at the start of a run.
+PFC = "ns3::lossless::Pfc"
 #: Used where the modules do not say: a payload, and the headers of RoCEv2 as other simulators count
 #: them [B].
 DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
@@ -89,11 +92,15 @@ def telemetry_bytes(types: Catalogue | None, attributes: Attributes, control: st
 def check_buffer(
     types: Catalogue,
     attributes: Attributes,
+    flow_control: Iterable[str],
     network: Topology,
     allow_loss: bool,
     findings: Findings,
 ) -> None:
-    """Refuse XON above XOFF, headroom that can lose frames, and an over-committed buffer."""
+    """Refuse XON above XOFF, headroom that can lose frames, and an over-committed buffer.
+
+    Headroom is what a chain of flow controls (TypeId names) with PFC demands, and else none.
+    """
     buffer = section_of(types, attributes, "buffer")
     if buffer is None or any(name not in buffer for name in _NEEDED):
         return
@@ -106,14 +113,25 @@ def check_buffer(
     if not lossless:
         return
     run = frames(types, attributes)
+    paused = _has_pfc(types, flow_control)
     ratio = number(buffer.get("HeadroomRatio", "1"))
-    if ratio > 1 and not allow_loss:
+    if ratio > 1 and paused and not allow_loss:
         what = f"headroom {ratio:g} times over-subscribed can lose frames when many queues pause"
         hint = "leave it out, or set run.allow_loss = true"
         findings.add(("buffer", "headroom_ratio"), what, "1", hint)
-    if sizes["Headroom"] and not allow_loss:
+    if sizes["Headroom"] and paused and not allow_loss:
         _check_headroom(run, sizes["Headroom"], network, findings)
-    _check_commitment(run, sizes, lossless, ratio, network, findings)
+    links = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
+    # Python's integers: a fast link of days needs more than 2^63 B
+    demands = [run.eta_prime(*link) if paused else 0 for link in links]
+    headroom = [int((sizes["Headroom"] or demand) // ratio) for demand in demands]
+    _check_commitment(sizes, lossless, headroom, network, findings)
+
+
+def _has_pfc(types: Catalogue, flow_control: Iterable[str]) -> bool:
+    """Whether PFC, or what derives from it, is in a chain."""
+    chain = [types.by_name[name] for name in flow_control if name in types.by_name]
+    return any(info.name == PFC or types.derives(info, PFC) for info in chain)
 
 
 def _check_headroom(run: Frames, headroom: int, network: Topology, findings: Findings) -> None:
@@ -144,17 +162,13 @@ def _formula(run: Frames) -> str:
 
 
 def _check_commitment(
-    run: Frames,
     sizes: Mapping[str, int],
     lossless: int,
-    ratio: float,
+    headroom: list[int],
     network: Topology,
     findings: Findings,
 ) -> None:
-    """Private parts, headroom and the lossy pool must fit into the buffer of every switch."""
-    links = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
-    # Python's integers: a fast link of days needs more than 2^63 B
-    headroom = [int((sizes["Headroom"] or run.eta_prime(*link)) // ratio) for link in links]
+    """Private parts, headroom (by link) and the lossy pool must fit into every switch's buffer."""
     per_switch = [0] * len(network.names)
     for ends in (network.a.tolist(), network.b.tolist()):
         for end, size in zip(ends, headroom, strict=True):

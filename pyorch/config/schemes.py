@@ -191,8 +191,9 @@ def environment(document: Mapping[str, Any], network: Topology) -> dict[str, flo
 
     rate [B/s] and delay [s]: of the fastest and of the longest link; control_delay [s]; frame,
     wire: a full data frame and with preamble and gap [B]; buffer: of a switch [B]; ports: of the
-    switch that has the most; headroom: eta' of such a port [B]; share: what is left of the buffer
-    for each port beside headroom [B]. Raises UserError when the buffer has no size.
+    switch that has the most; headroom: eta' of such a port, what PFC demands [B]; share: what is
+    left of the buffer for each port beside headroom [B]. Raises UserError when the buffer has no
+    size.
     """
     sections = ("port", "buffer", "queue_pair")
     port, buffer, queue_pair = (document.get(section, {}) for section in sections)

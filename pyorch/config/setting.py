@@ -98,7 +98,8 @@ class Resolver:
         # others check themselves
         is_default = schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
         if self.types and is_default and sound:
-            check_buffer(self.types, attributes, network.network, run.allow_loss, findings)
+            chain = schemes["flow_control"]
+            check_buffer(self.types, attributes, chain, network.network, run.allow_loss, findings)
         data = {
             "schema": SCHEMA,
             "experiment": self.name,

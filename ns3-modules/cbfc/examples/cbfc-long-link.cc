@@ -57,7 +57,6 @@ main(int argc, char* argv[])
     const std::vector<int64_t> delays{100'000, delay.GetTimeStep(), 100'000};
     sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
     sim.AddFlow(0, 3, 3);
-    sim.SetAllowLoss(true); // headroom is a matter of PFC
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())

@@ -53,7 +53,8 @@ Credit::GetTypeId()
             .SetGroupName("cbfc")
             .AddConstructor<Credit>()
             .AddAttribute("Buffer",
-                          "Buffer that a receiver promises to each class of its peer. [B]",
+                          "Buffer that a receiver promises to each class of its peer; the node's "
+                          "buffer sets it aside. [B]",
                           UintegerValue(300'000),
                           MakeUintegerAccessor(&Credit::m_buffer),
                           MakeUintegerChecker<int64_t>(BLOCK_BYTES, 1ULL << 36))
@@ -87,6 +88,19 @@ Credit::Credit()
     : m_tick(this, &Credit::Period),
       m_gap(this, &Credit::GrantPending)
 {
+}
+
+lossless::BufferDemand
+Credit::GetBufferDemand() const
+{
+    const int64_t promised = m_buffer / BLOCK_BYTES * BLOCK_BYTES;
+    lossless::BufferDemand demand;
+    demand.promised = lossless::BufferDemand::ForEachClass(
+        promised,
+        GetInstanceTypeId().GetName() + ": Buffer " + std::to_string(m_buffer) +
+            " B in whole blocks of " + std::to_string(BLOCK_BYTES) +
+            " B = " + std::to_string(promised) + " B");
+    return demand;
 }
 
 void

@@ -53,9 +53,10 @@ BlocksOf(uint32_t bytes)
  *
  * Counters are 32 bits wide and compared modulo 2^32, wide enough for any Buffer; InfiniBand's have
  * 12 (recalled), which limits a buffer to just below 128 KiB: CounterBits. Credits are agreed when
- * the link comes up, as link training does. The switch must hold what is promised: give each (port,
- * class) Buffer bytes of its own (SharedBuffer Private) or enough shared buffer. A class is
- * reported as paused while its credits do not suffice for a largest frame.
+ * the link comes up, as link training does. What is promised is demanded of the switch's buffer,
+ * which sets it aside for each (port, class) and refuses at the start what it cannot hold; headroom
+ * is not, since nobody is told to stop. A class is reported as paused while its credits do not
+ * suffice for a largest frame.
  *
  * Lossy classes and the control queue (as InfiniBand's VL15) need no credit.
  *
@@ -76,6 +77,7 @@ class Credit : public lossless::FlowControl,
     static TypeId GetTypeId();
     Credit();
 
+    lossless::BufferDemand GetBufferDemand() const override;
     void Start() override;
     std::string Check() const override;
     bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;

@@ -226,24 +226,33 @@ NS_OBJECT_ENSURE_REGISTERED(Eraser);
 std::function<bool()> Eraser::g_choose;
 uint64_t Eraser::g_blocks = 0;
 
+/**
+ * @brief Refuse every byte beyond what is promised: no shared buffer would hide a broken promise.
+ *
+ * @param sim the run, before it is built
+ */
+void
+HaveOnlyWhatIsPromised(rdma::Simulation& sim)
+{
+    sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
+    sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "1");
+    sim.SetAttribute("ns3::lossless::SharedBuffer", "Xon", "0");
+}
+
 /// A star at 10 Gb/s with links of 1 us, and a Buffer that is promised to each (port, class).
 class Star
 {
   public:
     /**
-     * @brief Promise a buffer, and no more.
+     * @brief Promise a buffer, and have no more.
      *
      * @param buffer bytes
      */
     explicit Star(int64_t buffer)
     {
         Set("Buffer", std::to_string(buffer));
-        sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
-        sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", std::to_string(buffer));
-        sim.SetAttribute("ns3::lossless::SharedBuffer", "Xon", "0");
-        sim.SetAttribute("ns3::lossless::SharedBuffer", "Headroom", "1");
+        HaveOnlyWhatIsPromised(sim);
         sim.SetAttribute("ns3::lossless::SharedBuffer", "LosslessClasses", "40"); // 3 and 5
-        sim.SetAllowLoss(true);
     }
 
     /**
@@ -518,13 +527,9 @@ class PromiseTest : public TestCase
                              std::to_string(1 + random() % 20) + "us");
             sim.SetAttribute("ns3::cbfc::Credit", "OnChange", random() % 2 ? "true" : "false");
             sim.SetAttribute("ns3::rdma::QueuePair", "Timeout", "500us");
-            sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
-            // Exactly what is promised, and no headroom that would hide a broken promise.
-            sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", std::to_string(buffer));
-            sim.SetAttribute("ns3::lossless::SharedBuffer", "Xon", "0");
-            sim.SetAttribute("ns3::lossless::SharedBuffer", "Headroom", "1");
+            HaveOnlyWhatIsPromised(sim);
             sim.AddFlowControl("ns3::cbfc::Credit");
-            sim.SetAllowLoss(true);
+            sim.SetAllowLoss(round % 3 == 0); // of what is on a link that fails
             sim.SetStopWhenDone(true);
             std::vector<uint8_t> kinds(senders + 1, 0);
             kinds.push_back(1);
@@ -569,6 +574,98 @@ class PromiseTest : public TestCase
 
 /**
  * @ingroup cbfc-tests
+ * @brief A link of 100 us, 100 Gb/s: what is promised is set aside, no headroom is, and no loss
+ * need be allowed; what cannot be held is refused.
+ */
+class LongLinkTest : public TestCase
+{
+  public:
+    LongLinkTest()
+        : TestCase("a long link needs no headroom, takes all of the buffer, and gives what the "
+                   "promise over the round trip gives; too large a promise is refused")
+    {
+    }
+
+  private:
+    static constexpr int64_t DELAY = 100'000'000;      //!< of the long link (ps)
+    static constexpr int64_t DURATION = 4'000'000'000; //!< of a run (ps)
+
+    /**
+     * @brief h0, s0, the long link, s1, h1; one flow.
+     *
+     * @param sim the run
+     * @param flowControl TypeId name
+     * @param size of the buffers (B), nothing of it for lossy classes
+     * @return what Check says
+     */
+    static std::string Build(rdma::Simulation& sim, const std::string& flowControl, int64_t size)
+    {
+        sim.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(size));
+        sim.SetAttribute("ns3::lossless::SharedBuffer", "LossyPool", "0");
+        sim.SetAttribute("ns3::cbfc::Credit", "Period", "2us");
+        sim.AddFlowControl(flowControl);
+        const std::vector<uint8_t> kinds{0, 1, 1, 0};
+        sim.AddNodes(kinds.data(), Names(kinds.size()), 4);
+        const std::vector<uint32_t> a{0, 1, 2};
+        const std::vector<uint32_t> b{1, 2, 3};
+        const std::vector<uint64_t> rates(3, 100'000'000'000);
+        const std::vector<int64_t> delays{100'000, DELAY, 100'000};
+        sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
+        sim.AddFlow(0, 3, 3);
+        sim.Build();
+        return sim.Check();
+    }
+
+    void DoRun() override
+    {
+        // 2 D, at most 2 us until a message, and half a microsecond for frames and messages
+        constexpr double TRIP = (2.0 * DELAY + 2'500'000) / 1e12; // s
+        constexpr double LINE = 100e9 / 8 * 1000 / 1068;          // payload B/s: 1000 of 1068 B
+        for (const int64_t blocks : {9'000, 20'000, 42'000})
+        {
+            // The two ports of a switch are promised all of its buffer, to the byte.
+            const int64_t promised = blocks * BLOCK_BYTES;
+            rdma::Simulation sim(1);
+            sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(promised));
+            NS_TEST_ASSERT_MSG_EQ(Build(sim, "ns3::cbfc::Credit", 2 * promised),
+                                  "",
+                                  "no headroom beside what is promised, " << promised << " B");
+            sim.Run(DURATION);
+            NS_TEST_ASSERT_MSG_EQ(sim.Finish(), "", "nothing is lost, " << promised << " B");
+            // frames of 1048 B take 17 blocks
+            const double most = std::min(LINE, static_cast<double>(blocks / 17) * 1000 / TRIP);
+            const double seconds = (DURATION - DELAY) / 1e12;
+            NS_TEST_ASSERT_MSG_EQ_TOL(Summary(sim)["delivered_bytes"],
+                                      most * seconds,
+                                      0.05 * most * seconds,
+                                      "the promise over the round trip, " << promised << " B");
+        }
+        const auto refusal = [](const std::string& flowControl, int64_t size) {
+            rdma::Simulation sim(1);
+            sim.SetAttribute("ns3::cbfc::Credit", "Buffer", "1000063");
+            return Build(sim, flowControl, size);
+        };
+        const std::string tooSmall = refusal("ns3::lossless::Pfc", 2 * 9'000 * BLOCK_BYTES);
+        NS_TEST_ASSERT_MSG_NE(tooSmall.find("Pfc: eta' = 2 (C D + L_wire)"),
+                              std::string::npos,
+                              "PFC's headroom of 2.5 MB does not fit into the least of these "
+                              "buffers: "
+                                  << tooSmall);
+        NS_TEST_ASSERT_MSG_EQ(refusal("ns3::cbfc::Credit", 2'000'000), "", "it just fits");
+        const std::string refused = refusal("ns3::cbfc::Credit", 1'999'999);
+        for (const char* word : {"n1: buffer over-committed",
+                                 "Size 1999999 B is 1 B less",
+                                 "ns3::cbfc::Credit: Buffer 1000063 B in whole blocks of 64 B = "
+                                 "1000000 B",
+                                 "in all 2000000 B are promised, and at most 1999999 B can be"})
+        {
+            NS_TEST_ASSERT_MSG_NE(refused.find(word), std::string::npos, word << ": " << refused);
+        }
+    }
+};
+
+/**
+ * @ingroup cbfc-tests
  * @brief A ring in which every host sends two hops: CBFC deadlocks, as the GFC paper says, and
  * stays so.
  */
@@ -588,8 +685,6 @@ class RingTest : public TestCase
         sim.SetAttribute("ns3::cbfc::Credit", "Buffer", "100000");
         sim.SetAttribute("ns3::cbfc::Credit", "Period", "5us");
         sim.SetAttribute("ns3::rdma::QueuePair", "Retransmit", "None");
-        sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
-        sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "110000");
         sim.AddFlowControl("ns3::cbfc::Credit");
         std::vector<uint8_t> kinds(N, 0);
         kinds.insert(kinds.end(), N, 1);
@@ -642,6 +737,7 @@ class CreditTestSuite : public TestSuite
         AddTestCase(new ResyncTest, TestCase::Duration::QUICK);
         AddTestCase(new CounterTest, TestCase::Duration::QUICK);
         AddTestCase(new PromiseTest, TestCase::Duration::QUICK);
+        AddTestCase(new LongLinkTest, TestCase::Duration::QUICK);
         AddTestCase(new RingTest, TestCase::Duration::QUICK);
     }
 };

@@ -38,15 +38,16 @@ Dsh::GetTypeId()
             .SetGroupName("dsh")
             .AddConstructor<Dsh>()
             .AddAttribute("Private",
-                          "Private part phi of each lossless (port, class). [B]",
+                          "Private part phi of each lossless (port, class); more where more is "
+                          "promised to the upstream. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Dsh::m_private),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute(
                 "Headroom",
                 "Headroom eta: insurance of a port (recalled: B_i = Np eta), and distance "
-                "of its queues' Xoff below T (recalled); 0 sets eta' from the link, which "
-                "is lossless. [B]",
+                "of its queues' Xoff below T (recalled); 0 sets what the flow controls demand, "
+                "which is lossless: eta' of PFC, none where nothing waits for a stop. [B]",
                 UintegerValue(0),
                 MakeUintegerAccessor(&Dsh::m_headroom),
                 MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
@@ -75,7 +76,7 @@ Dsh::GetTypeId()
 Dsh::Dsh() = default;
 
 void
-Dsh::DoConfigure(const std::vector<int64_t>& headroom)
+Dsh::DoConfigure(const std::vector<lossless::BufferDemand>& demands)
 {
     m_classes = 0;
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
@@ -84,15 +85,25 @@ Dsh::DoConfigure(const std::vector<int64_t>& headroom)
     }
     const int64_t pauses = std::max<int64_t>(m_classes - 1, 0) * PAUSE_WIRE_BYTES;
     m_alphaFixed = Fixed(m_alpha);
-    m_port.assign(headroom.size(), PortState{});
+    m_port.assign(demands.size(), PortState{});
+    m_own.assign(m_usage.size(), 0);
     m_queueOff.assign(m_usage.size(), false);
-    m_off.Reset(m_usage.size() + headroom.size());
+    m_off.Reset(m_usage.size() + demands.size());
     Int128 shared = m_size - m_lossyPool; // headrooms of long links may add up to more than 2^63
-    for (std::size_t port = 0; port < headroom.size(); ++port)
+    for (uint16_t port = 0; port < demands.size(); ++port)
     {
-        m_port[port].eta = m_headroom > 0 ? m_headroom : headroom[port];
-        m_port[port].insurance = m_port[port].eta + pauses;
-        shared -= m_classes * m_private;
+        int64_t eta = 0;
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if (IsLossless(cls))
+            {
+                eta = std::max(eta, demands[port].beyondStop.bytes[cls]);
+                m_own[Index(port, cls)] = std::max(m_private, demands[port].promised.bytes[cls]);
+                shared -= m_own[Index(port, cls)];
+            }
+        }
+        m_port[port].eta = m_headroom > 0 ? m_headroom : eta;
+        m_port[port].insurance = m_port[port].eta > 0 ? m_port[port].eta + pauses : 0;
         shared -= m_classes > 0 ? m_port[port].insurance : 0;
     }
     m_sharedSize = static_cast<int64_t>(std::max<Int128>(shared, -lossless::NEVER));
@@ -107,16 +118,23 @@ Dsh::Check() const
         problems
             << "buffer over-committed: Size " << m_size << " B is " << -m_sharedSize
             << " B less than LossyPool + sum over ports of (insurance + lossless classes x "
-               "Private), an insurance being Headroom + 84 B for each class but one; Headroom 0 "
-               "is eta', which grows with a link's rate and delay; raise Size\n";
+               "(Private, or what is promised)), an insurance being Headroom + 84 B for each class "
+               "but one; Headroom 0 is what is demanded"
+            << DescribeDemands(-m_sharedSize) << "; raise Size, or promise less\n";
     }
     return problems.str();
 }
 
 int64_t
-Dsh::GetHeadroom(uint16_t port) const
+Dsh::GetHeadroom(uint16_t port, uint8_t /* cls */) const
 {
     return m_port[port].eta;
+}
+
+int64_t
+Dsh::GetOwn(uint16_t port, uint8_t cls) const
+{
+    return m_own[Index(port, cls)];
 }
 
 bool
@@ -151,7 +169,7 @@ bool
 Dsh::DoAdmit(uint32_t queue, int64_t bytes)
 {
     const Usage& usage = m_usage[queue];
-    if (usage.priv + bytes <= m_private)
+    if (usage.priv + bytes <= m_own[queue])
     {
         ToPrivate(queue, bytes);
         return true;

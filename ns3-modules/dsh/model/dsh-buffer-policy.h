@@ -29,6 +29,9 @@ namespace dsh
  * The thresholds and the insurance are as recalled from notes on the paper, not from the paper. The
  * following is ours, where they are silent:
  *
+ * - The private part of a queue is Private or, if that is more, what the flow controls of its port
+ * have promised to the upstream. eta is what they ask for after a stop, of the class that needs
+ * most.
  * - A frame is charged as a whole when it arrives: to private if it fits there; else, while its
  * port is ON, to shared as long as the pool has room, below T or not; else to the insurance.
  * - A queue turns OFF with the shared frame that takes w above T - eta. It turns ON when w < T -
@@ -51,7 +54,8 @@ class Dsh : public lossless::BufferPolicy
     Dsh();
 
     std::string Check() const override;
-    int64_t GetHeadroom(uint16_t port) const override;
+    int64_t GetHeadroom(uint16_t port, uint8_t cls) const override;
+    int64_t GetOwn(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
     void Report(lossless::Summary& summary) const override;
 
@@ -74,7 +78,7 @@ class Dsh : public lossless::BufferPolicy
         bool off{false};      //!< OFF as a whole
     };
 
-    void DoConfigure(const std::vector<int64_t>& headroom) override;
+    void DoConfigure(const std::vector<lossless::BufferDemand>& demands) override;
     bool DoAdmit(uint32_t queue, int64_t bytes) override;
     void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) override;
 
@@ -91,7 +95,7 @@ class Dsh : public lossless::BufferPolicy
 
     // Attributes
     int64_t m_private{0};       //!< phi (B)
-    int64_t m_headroom{0};      //!< eta (B); 0: as Configure says
+    int64_t m_headroom{0};      //!< eta (B); 0: as demanded
     double m_alpha{0};          //!< of T
     int64_t m_xonOffset{0};     //!< of a queue (B)
     int64_t m_portXonOffset{0}; //!< of a port (B)
@@ -100,6 +104,7 @@ class Dsh : public lossless::BufferPolicy
     int64_t m_classes{0};          //!< Nq: lossless classes
     uint64_t m_alphaFixed{0};      //!< Fixed
     std::vector<PortState> m_port; //!< ports
+    std::vector<int64_t> m_own;    //!< private parts, by Index (B)
     std::vector<bool> m_queueOff;  //!< by Index: OFF by itself
     lossless::ResumeHeap m_off;    //!< queues OFF by themselves, and then ports
     uint64_t m_queueOffs{0};       //!< times a queue turned OFF by itself

@@ -39,6 +39,19 @@ using Queues = std::set<std::size_t>;
 constexpr int64_t PAUSE = 84;
 
 /**
+ * @brief What ports need that are all alike.
+ *
+ * @param ports how many
+ * @param headroom after a stop, of each class [B]
+ * @return one demand a port
+ */
+static std::vector<lossless::BufferDemand>
+Headrooms(std::size_t ports, int64_t headroom)
+{
+    return {ports, {lossless::BufferDemand::ForEachClass(headroom, "headroom"), {}}};
+}
+
+/**
  * @brief Take all queues that a function of the policy gives.
  *
  * @param policy the policy
@@ -68,6 +81,7 @@ class BruteDsh
     /// One (port, class).
     struct Queue
     {
+        int64_t own{0};     //!< size of its private part
         int64_t priv{0};    //!< private bytes
         int64_t shared{0};  //!< shared bytes
         int64_t insured{0}; //!< bytes in the insurance of its port
@@ -75,7 +89,6 @@ class BruteDsh
     };
 
     int64_t shared;            //!< Bs
-    int64_t phi;               //!< private bytes a queue
     int64_t eta;               //!< headroom
     double alpha;              //!< dynamic
     int64_t offset;            //!< of a queue
@@ -134,7 +147,7 @@ class BruteDsh
         Queue& queue = queues[index];
         const std::size_t port = index / N_CLASSES;
         const int number = static_cast<int>(port);
-        if (queue.priv + bytes <= phi)
+        if (queue.priv + bytes <= queue.own)
         {
             queue.priv += bytes;
             return true;
@@ -219,28 +232,41 @@ class DshBruteForceTest : public TestCase
         m_brute.alpha = alphas[random() % 7];
         m_brute.offset = static_cast<int64_t>(random() % 3000);
         m_brute.portOffset = static_cast<int64_t>(random() % 3000);
-        m_brute.phi = static_cast<int64_t>(random() % 3) * 1500;
+        const int64_t phi = static_cast<int64_t>(random() % 3) * 1500;
         m_brute.eta = 1000 + static_cast<int64_t>(random() % 6000);
         m_brute.shared = 5000 + static_cast<int64_t>(random() % 90'000);
         m_brute.queues.resize(ports * N_CLASSES);
         m_brute.portOff.resize(ports);
+        // the port's class that needs most decides on the insurance; some queues are promised more
+        // than phi
+        std::vector<lossless::BufferDemand> demands = Headrooms(ports, m_brute.eta - 1);
+        int64_t own = 0;
+        for (std::size_t i = 0; i < m_brute.queues.size(); ++i)
+        {
+            const int64_t promised = static_cast<int64_t>(random() % 6000) - 3000;
+            auto& demand = demands[i / N_CLASSES];
+            demand.beyondStop.bytes[i % N_CLASSES] += i % N_CLASSES == 5;
+            demand.promised.bytes[i % N_CLASSES] = std::max<int64_t>(promised, 0);
+            m_brute.queues[i].own = std::max(phi, promised);
+            own += m_brute.queues[i].own;
+        }
         const int64_t insurance = m_brute.eta + (N_CLASSES - 1) * PAUSE;
-        m_policy = CreateObjectWithAttributes<Dsh>(
-            "Size",
-            UintegerValue(m_brute.shared + ports * (N_CLASSES * m_brute.phi + insurance)),
-            "LossyPool",
-            UintegerValue(0),
-            "LosslessClasses",
-            UintegerValue(0xff),
-            "Private",
-            UintegerValue(m_brute.phi),
-            "Alpha",
-            DoubleValue(m_brute.alpha),
-            "XonOffset",
-            UintegerValue(m_brute.offset),
-            "PortXonOffset",
-            UintegerValue(m_brute.portOffset));
-        m_policy->Configure(std::vector<int64_t>(ports, m_brute.eta));
+        m_policy =
+            CreateObjectWithAttributes<Dsh>("Size",
+                                            UintegerValue(m_brute.shared + own + ports * insurance),
+                                            "LossyPool",
+                                            UintegerValue(0),
+                                            "LosslessClasses",
+                                            UintegerValue(0xff),
+                                            "Private",
+                                            UintegerValue(phi),
+                                            "Alpha",
+                                            DoubleValue(m_brute.alpha),
+                                            "XonOffset",
+                                            UintegerValue(m_brute.offset),
+                                            "PortXonOffset",
+                                            UintegerValue(m_brute.portOffset));
+        m_policy->Configure(demands);
         // alpha as a buffer rounds it: 20 binary digits
         m_brute.alpha = std::round(m_brute.alpha * (1 << 20)) / (1 << 20);
         NS_TEST_ASSERT_MSG_EQ(m_policy->Check(), "", "the parts fill the buffer exactly");
@@ -444,7 +470,7 @@ class DshAdversaryTest : public TestCase
             UintegerValue(random() % 3 * 1500),
             "PortXonOffset",
             UintegerValue(random() % 3 * 1500));
-        policy->Configure(std::vector<int64_t>(ports, eta));
+        policy->Configure(Headrooms(ports, eta));
         std::vector<int64_t> clock(ports, 0);                     // bytes each link has carried
         std::vector<int64_t> until(ports * N_CLASSES, INT64_MAX); // when each class must be silent
         std::vector<std::pair<std::size_t, int64_t>> held;
@@ -562,7 +588,7 @@ class DshTomahawkTest : public TestCase
             buffer->SetAttribute("LosslessClasses", UintegerValue(0x7f));
             buffer->SetAttribute("Private", UintegerValue(3000));
             buffer->SetAttribute("Alpha", DoubleValue(ALPHA));
-            buffer->Configure(std::vector<int64_t>(32, ETA));
+            buffer->Configure(Headrooms(32, ETA));
             return buffer;
         };
         auto sih = make(CreateObject<lossless::SharedBuffer>());
@@ -594,7 +620,7 @@ class DshTomahawkTest : public TestCase
                                   0.02,
                                   "40 % of the buffer (recalled)");
         auto small = CreateObjectWithAttributes<Dsh>("Size", UintegerValue(1'010'000));
-        small->Configure({6000, 6000});
+        small->Configure(Headrooms(2, 6000));
         NS_TEST_ASSERT_MSG_NE(small->Check().find("over-committed"),
                               std::string::npos,
                               "10000 B cannot hold two insurances of 6000 B");

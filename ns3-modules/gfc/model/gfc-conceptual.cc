@@ -43,7 +43,7 @@ ConceptualGfc::GetTypeId()
             .AddConstructor<ConceptualGfc>()
             .AddAttribute("Bm",
                           "Queue length at which the mapping reaches rate 0 (section 4.1; Figure 5 "
-                          "has 100 KB). [B]",
+                          "has 100 KB); the node's buffer sets it aside. [B]",
                           UintegerValue(100'000),
                           MakeUintegerAccessor(&ConceptualGfc::m_bm),
                           MakeUintegerChecker<int64_t>(1, 0xffffffff))
@@ -60,6 +60,12 @@ ConceptualGfc::GetTypeId()
                 MakeBooleanAccessor(&ConceptualGfc::m_ideal),
                 MakeBooleanChecker());
     return tid;
+}
+
+lossless::BufferDemand
+ConceptualGfc::GetBufferDemand() const
+{
+    return DemandUpTo(m_bm);
 }
 
 std::string

@@ -36,6 +36,7 @@ class ConceptualGfc : public Gentle
      */
     static TypeId GetTypeId();
 
+    lossless::BufferDemand GetBufferDemand() const override;
     std::string Check() const override;
     std::string Warn() const override;
     uint64_t GetRate(uint32_t word) const override;

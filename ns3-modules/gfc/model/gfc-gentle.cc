@@ -75,6 +75,16 @@ Gentle::Gentle()
 {
 }
 
+lossless::BufferDemand
+Gentle::DemandUpTo(int64_t bm) const
+{
+    lossless::BufferDemand demand;
+    demand.promised = lossless::BufferDemand::ForEachClass(
+        bm,
+        GetInstanceTypeId().GetName() + ": Bm = " + std::to_string(bm) + " B");
+    return demand;
+}
+
 void
 Gentle::Start()
 {

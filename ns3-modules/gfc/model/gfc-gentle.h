@@ -113,6 +113,14 @@ class Gentle : public lossless::FlowControl,
 
   protected:
     /**
+     * @brief The demand of a mapping.
+     *
+     * @param bm its end, up to which the upstream may fill the queue, in bytes.
+     * @return the demand: Bm, and no headroom, since nobody is told to stop.
+     */
+    lossless::BufferDemand DemandUpTo(int64_t bm) const;
+
+    /**
      * @brief The word for a queue length.
      *
      * @param queueBytes length of the ingress queue.

@@ -61,7 +61,8 @@ MultiStageGfc::GetTypeId()
             .SetGroupName("gfc")
             .AddConstructor<MultiStageGfc>()
             .AddAttribute("Bm",
-                          "Queue length at which the mapping would reach rate 0 (section 4.2). [B]",
+                          "Queue length at which the mapping would reach rate 0 (section 4.2); the "
+                          "node's buffer sets it aside. [B]",
                           UintegerValue(300'000),
                           MakeUintegerAccessor(&MultiStageGfc::m_bm),
                           MakeUintegerChecker<int64_t>(1, 0xffffffff))
@@ -95,6 +96,12 @@ MultiStageGfc::GetTypeId()
                           MakeBooleanAccessor(&MultiStageGfc::m_ideal),
                           MakeBooleanChecker());
     return tid;
+}
+
+lossless::BufferDemand
+MultiStageGfc::GetBufferDemand() const
+{
+    return DemandUpTo(m_bm);
 }
 
 void

@@ -66,6 +66,7 @@ class MultiStageGfc : public Gentle
      */
     static TypeId GetTypeId();
 
+    lossless::BufferDemand GetBufferDemand() const override;
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;

@@ -18,7 +18,7 @@ namespace tests
 {
 
 /**
- * @brief Stages over a short buffer, and PFC, if it is to pause, below its end.
+ * @brief Stages over a short buffer, and PFC behind its end: it never acts within what is promised.
  *
  * @param fabric the network
  * @param upTo draws a number
@@ -29,9 +29,9 @@ SetUpGfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo
     const std::string gfc = "ns3::gfc::MultiStageGfc";
     fabric.AddFlowControl(gfc);
     lossless::tests::SetUpPfc(fabric, upTo);
-    const uint32_t b1 = 4000 + 1500 * upTo(4);
+    const uint32_t b1 = 1500 + 750 * upTo(2);
     fabric.SetAttribute(gfc, "B1", std::to_string(b1));
-    fabric.SetAttribute(gfc, "Bm", std::to_string(b1 + 6000 + 3000 * upTo(4)));
+    fabric.SetAttribute(gfc, "Bm", std::to_string(b1 + 1500 + 1500 * upTo(2)));
     fabric.SetAttribute(gfc, "MinRate", "3Gbps");
     fabric.SetAttribute(gfc, "Refresh", "0s");
 }

@@ -52,7 +52,7 @@ main(int argc, char* argv[])
     buffer->SetAttribute("LossyPool", UintegerValue(0));
     buffer->SetAttribute("Headroom", UintegerValue(headroom));
     buffer->SetAttribute("Alpha", DoubleValue(alpha));
-    buffer->Configure(std::vector<int64_t>(queues + 1));
+    buffer->Configure(std::vector<lossless::BufferDemand>(queues + 1));
     const std::string impossible = buffer->Check();
     if (!impossible.empty())
     {

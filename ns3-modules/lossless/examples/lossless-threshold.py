@@ -24,7 +24,7 @@ def fill(alpha: float) -> tuple[int, float]:
     buffer.SetAttribute("LossyPool", ns.UintegerValue(0))
     buffer.SetAttribute("Headroom", ns.UintegerValue(HEADROOM_B))
     buffer.SetAttribute("Alpha", ns.DoubleValue(alpha))
-    buffer.Configure(cppyy.gbl.std.vector["int64_t"](QUEUES + 1))
+    buffer.Configure(cppyy.gbl.std.vector["ns3::lossless::BufferDemand"](QUEUES + 1))
     waiting = set(range(QUEUES))
     while waiting:
         for port in sorted(waiting):

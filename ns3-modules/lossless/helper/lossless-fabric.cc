@@ -7,7 +7,6 @@
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
-#include "ns3/lossless-headroom.h"
 #include "ns3/lossless-refusal.h"
 #include "ns3/names.h"
 #include "ns3/object-vector.h"
@@ -838,6 +837,42 @@ Fabric::GetRecorder()
 }
 
 std::string
+Fabric::CheckDemand(const Port& port)
+{
+    const BufferPolicy& buffer = port.GetNode().GetBuffer();
+    const BufferDemand& demand = buffer.GetDemand(port.GetIndex());
+    std::ostringstream problems;
+    const std::string where =
+        port.GetNode().GetName() + " port to " + port.GetPeer().GetNode().GetName() + ": ";
+    // One problem for all classes that lack the same thing.
+    const auto lacking = [&buffer](const BufferDemand::Part& part, const auto& have) {
+        uint8_t cls = 0;
+        while (cls < N_CLASSES && (!buffer.IsLossless(cls) || have(cls) >= part.bytes[cls]))
+        {
+            ++cls;
+        }
+        return cls;
+    };
+    const auto headroom = [&](uint8_t cls) { return buffer.GetHeadroom(port.GetIndex(), cls); };
+    if (const uint8_t cls = lacking(demand.beyondStop, headroom); cls < N_CLASSES)
+    {
+        problems << where << "Headroom " << headroom(cls) << " B is less than "
+                 << demand.beyondStop.formula
+                 << ", so frames could be lost; raise it, leave it 0 (with a HeadroomRatio of 1), "
+                    "or allow loss\n";
+    }
+    const auto own = [&](uint8_t cls) { return buffer.GetOwn(port.GetIndex(), cls); };
+    if (const uint8_t cls = lacking(demand.promised, own); cls < N_CLASSES)
+    {
+        problems << where << buffer.GetInstanceTypeId().GetName() << " keeps " << own(cls)
+                 << " B for a queue alone, less than what is promised to the upstream, "
+                 << demand.promised.formula
+                 << ", so frames could be lost; take another buffer policy, or allow loss\n";
+    }
+    return problems.str();
+}
+
+std::string
 Fabric::Check() const
 {
     RequireBuilt("Check");
@@ -852,17 +887,9 @@ Fabric::Check() const
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             const Port& port = node->GetPort(index);
-            const int64_t need = SufficientHeadroom(port);
-            const int64_t have = node->GetBuffer().GetHeadroom(index);
-            if (!m_allowLoss && have < need)
+            if (!m_allowLoss)
             {
-                problems << node->GetName() << " port to " << port.GetPeer().GetNode().GetName()
-                         << ": Headroom " << have
-                         << " B is less than eta' = 2 (C D + L_wire) + max(3840 B, C x control "
-                            "delay) + control frame + L = "
-                         << need
-                         << " B, so frames could be lost; raise it, leave it 0 (with a "
-                            "HeadroomRatio of 1), or allow loss\n";
+                problems << CheckDemand(port);
             }
             for (const auto& flowControl : port.GetFlowControls())
             {
@@ -1028,8 +1055,6 @@ void
 Fabric::Report(Summary& summary) const
 {
     RequireBuilt("Report");
-    double& sufficient = summary["sufficient_headroom_bytes"];
-    double& published = summary["published_headroom_bytes"];
     ReportDeadlock(summary);
     for (const auto& node : m_nodes)
     {
@@ -1046,8 +1071,6 @@ Fabric::Report(Summary& summary) const
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             const Port& port = node->GetPort(index);
-            sufficient = std::max(sufficient, static_cast<double>(SufficientHeadroom(port)));
-            published = std::max(published, static_cast<double>(PublishedHeadroom(port)));
             summary["pauses_sent"] += static_cast<double>(port.GetPausesSent());
             summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
             summary["control_frames_sent"] += static_cast<double>(port.GetControlFramesOut());

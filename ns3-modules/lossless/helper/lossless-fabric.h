@@ -104,7 +104,8 @@ class Fabric : public Object
      */
     void SetBufferPolicy(const std::string& type);
     /**
-     * @brief Let frames of lossless classes be lost, and headroom be less than eta'.
+     * @brief Let frames of lossless classes be lost, and the buffer keep less headroom than the
+     * flow controls demand.
      *
      * @param allow true to.
      */
@@ -282,6 +283,14 @@ class Fabric : public Object
     void DoDispose() override;
 
   private:
+    /**
+     * @brief Does a node's buffer keep what a port's chain of flow controls demands?
+     *
+     * @param port the port.
+     * @return one problem a line; empty if none.
+     */
+    static std::string CheckDemand(const Port& port);
+
     /// A link and when it fails.
     struct Link
     {

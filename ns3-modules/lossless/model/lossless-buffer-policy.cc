@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace ns3
 {
@@ -82,12 +83,65 @@ BufferPolicy::FreeFor(uint64_t alpha, int64_t threshold)
 }
 
 void
-BufferPolicy::Configure(const std::vector<int64_t>& headroom)
+BufferPolicy::Configure(const std::vector<BufferDemand>& demands)
 {
-    m_usage.assign(headroom.size() * N_CLASSES, Usage{});
-    m_lossy.assign(headroom.size() * N_CLASSES, 0);
+    m_demands = demands;
+    m_usage.assign(demands.size() * N_CLASSES, Usage{});
+    m_lossy.assign(demands.size() * N_CLASSES, 0);
     m_lossyAlphaFixed = Fixed(m_lossyAlpha);
-    DoConfigure(headroom);
+    DoConfigure(demands);
+}
+
+const BufferDemand&
+BufferPolicy::GetDemand(uint16_t port) const
+{
+    return m_demands[port];
+}
+
+int64_t
+BufferPolicy::GetOwn(uint16_t /* port */, uint8_t /* cls */) const
+{
+    return 0;
+}
+
+std::string
+BufferPolicy::DescribeDemands(int64_t missing) const
+{
+    std::ostringstream text;
+    const auto describe = [&](const char* what, BufferDemand::Part BufferDemand::* part) {
+        const std::string* formula = nullptr;
+        int64_t most = 0;
+        Int128 all = 0;
+        for (const BufferDemand& demand : m_demands)
+        {
+            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            {
+                const int64_t bytes = IsLossless(cls) ? (demand.*part).bytes[cls] : 0;
+                all += bytes;
+                if (bytes > most)
+                {
+                    most = bytes;
+                    formula = &(demand.*part).formula;
+                }
+            }
+        }
+        if (formula)
+        {
+            text << "; " << what << " of a queue: up to " << *formula;
+        }
+        return all;
+    };
+    describe("demanded headroom", &BufferDemand::beyondStop);
+    const Int128 promised = describe("promised to the upstream", &BufferDemand::promised);
+    if (promised > 0)
+    {
+        const auto bytes = [](Int128 number) {
+            return static_cast<int64_t>(std::clamp<Int128>(number, 0, NEVER));
+        };
+        text << "; in all " << bytes(promised) << " B are promised, and at most "
+             << bytes(promised - missing) << " B can be";
+    }
+    return text.str();
 }
 
 std::string

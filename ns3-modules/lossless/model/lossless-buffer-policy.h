@@ -4,6 +4,7 @@
 #ifndef LOSSLESS_BUFFER_POLICY_H
 #define LOSSLESS_BUFFER_POLICY_H
 
+#include "lossless-buffer-demand.h"
 #include "lossless-constants.h"
 #include "lossless-flow-control.h"
 
@@ -78,10 +79,16 @@ class BufferPolicy : public Object
 
     /**
      * @brief Fix the geometry. Attributes are not read afterwards.
-     * @param headroom what the flow controls of each port need for the frames of a class that
-     * arrive after it has turned OFF (B), one entry a port.
+     * @param demands what the flow controls of each port need, one entry a port.
      */
-    void Configure(const std::vector<int64_t>& headroom);
+    void Configure(const std::vector<BufferDemand>& demands);
+    /**
+     * @brief What the flow controls of a port need, as configured.
+     *
+     * @param port ingress port.
+     * @return the demand.
+     */
+    const BufferDemand& GetDemand(uint16_t port) const;
 
     /**
      * @brief What makes the configuration impossible. Precondition: configured.
@@ -90,12 +97,21 @@ class BufferPolicy : public Object
      */
     virtual std::string Check() const;
     /**
-     * @brief What is kept for the frames that arrive after a queue of a port has turned OFF.
+     * @brief What is kept for the frames that arrive after a queue has turned OFF.
      *
      * @param port ingress port.
+     * @param cls class.
      * @return bytes it can count on.
      */
-    virtual int64_t GetHeadroom(uint16_t port) const = 0;
+    virtual int64_t GetHeadroom(uint16_t port, uint8_t cls) const = 0;
+    /**
+     * @brief What a queue finds room for before it turns OFF, whatever the other queues hold.
+     *
+     * @param port ingress port.
+     * @param cls class.
+     * @return bytes; by default 0.
+     */
+    virtual int64_t GetOwn(uint16_t port, uint8_t cls) const;
 
     /**
      * @brief A frame has arrived.
@@ -259,9 +275,9 @@ class BufferPolicy : public Object
     /**
      * @brief Size what is the policy's own, and Bs.
      *
-     * @param headroom as for Configure.
+     * @param demands as for Configure.
      */
-    virtual void DoConfigure(const std::vector<int64_t>& headroom) = 0;
+    virtual void DoConfigure(const std::vector<BufferDemand>& demands) = 0;
     /**
      * @brief A frame of a lossless class has arrived: add its bytes to a segment of its queue
      * (ToPrivate, ToShared, ToHeadroom), or to none to refuse it; turn queues OFF (TurnOff).
@@ -351,6 +367,14 @@ class BufferPolicy : public Object
     }
 
     /**
+     * @brief Say of an over-committed buffer what is demanded of it. Precondition: configured.
+     *
+     * @param missing bytes that the buffer is too small by.
+     * @return the largest demands with their formulas, and the most that could be promised.
+     */
+    std::string DescribeDemands(int64_t missing) const;
+
+    /**
      * @brief What would be left of a queue, as bytes are released.
      *
      * @param rest bytes that stay.
@@ -408,16 +432,17 @@ class BufferPolicy : public Object
 
     bool AdmitLossy(uint32_t queue, int64_t bytes);
 
-    uint32_t m_losslessClasses{0};     //!< bit c: class c is lossless
-    double m_lossyAlpha{0};            //!< of the lossy pool
-    uint64_t m_lossyAlphaFixed{0};     //!< Fixed
-    std::vector<int64_t> m_lossy;      //!< per (egress port, class)
-    int64_t m_lossyUsed{0};            //!< bytes in the lossy pool
-    int64_t m_used{0};                 //!< all bytes
-    int64_t m_peak{0};                 //!< most bytes
-    int64_t m_peakQueue{0};            //!< most bytes in one lossless queue
-    std::vector<uint32_t> m_turnedOff; //!< by the last Admit, and not taken
-    std::vector<uint32_t> m_resumed;   //!< queues that turned ON and were not taken
+    std::vector<BufferDemand> m_demands; //!< by port
+    uint32_t m_losslessClasses{0};       //!< bit c: class c is lossless
+    double m_lossyAlpha{0};              //!< of the lossy pool
+    uint64_t m_lossyAlphaFixed{0};       //!< Fixed
+    std::vector<int64_t> m_lossy;        //!< per (egress port, class)
+    int64_t m_lossyUsed{0};              //!< bytes in the lossy pool
+    int64_t m_used{0};                   //!< all bytes
+    int64_t m_peak{0};                   //!< most bytes
+    int64_t m_peakQueue{0};              //!< most bytes in one lossless queue
+    std::vector<uint32_t> m_turnedOff;   //!< by the last Admit, and not taken
+    std::vector<uint32_t> m_resumed;     //!< queues that turned ON and were not taken
 };
 
 } // namespace lossless

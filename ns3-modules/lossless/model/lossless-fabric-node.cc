@@ -3,7 +3,6 @@
  */
 #include "lossless-fabric-node.h"
 
-#include "lossless-headroom.h"
 #include "lossless-port-observer.h"
 #include "lossless-routes.h"
 
@@ -158,13 +157,15 @@ FabricNode::Start()
     {
         agent->SetUp();
     }
-    std::vector<int64_t> headroom;
-    headroom.reserve(m_ports.size());
-    for (const auto& port : m_ports)
+    std::vector<BufferDemand> demands(m_ports.size());
+    for (std::size_t port = 0; port < m_ports.size(); ++port)
     {
-        headroom.push_back(SufficientHeadroom(*port));
+        for (const auto& flowControl : m_ports[port]->GetFlowControls())
+        {
+            demands[port].Join(flowControl->GetBufferDemand());
+        }
     }
-    m_buffer->Configure(headroom);
+    m_buffer->Configure(demands);
     if (m_wantsFeeds)
     {
         m_feeds = std::make_unique<FeedMap>(GetNPorts());

@@ -24,6 +24,12 @@ FlowControl::SetPort(Port* port)
     m_port = port;
 }
 
+BufferDemand
+FlowControl::GetBufferDemand() const
+{
+    return {};
+}
+
 void
 FlowControl::Start()
 {

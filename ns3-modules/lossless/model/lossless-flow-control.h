@@ -4,6 +4,7 @@
 #ifndef LOSSLESS_FLOW_CONTROL_H
 #define LOSSLESS_FLOW_CONTROL_H
 
+#include "lossless-buffer-demand.h"
 #include "lossless-frame.h"
 #include "lossless-queue-scheduler.h"
 
@@ -56,6 +57,16 @@ class FlowControl : public Object
      * @param port the port, which owns this object.
      */
     void SetPort(Port* port);
+
+    /**
+     * @brief What this scheme needs of the port's ingress buffer to lose nothing. Asked before
+     * Start, when rate, delay, peer and frames are known.
+     *
+     * The node's buffer sets it aside, and refuses at the start what it cannot hold.
+     *
+     * @return the demand; by default nothing.
+     */
+    virtual BufferDemand GetBufferDemand() const;
 
     /// The port is complete (rate, peer, buffer): start timers, read the rate. Called once, before
     /// any frame.

@@ -3,6 +3,7 @@
  */
 #include "lossless-pfc.h"
 
+#include "lossless-headroom.h"
 #include "lossless-port.h"
 #include "lossless-rate.h"
 
@@ -10,6 +11,7 @@
 #include "ns3/enum.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace ns3
@@ -57,6 +59,18 @@ int64_t
 Pfc::PauseTime(uint32_t quanta) const
 {
     return TransmissionTime(quanta * QUANTUM_BYTES, m_port->GetRate());
+}
+
+BufferDemand
+Pfc::GetBufferDemand() const
+{
+    const int64_t eta = SufficientHeadroom(*m_port);
+    BufferDemand demand;
+    demand.beyondStop = BufferDemand::ForEachClass(
+        eta,
+        "Pfc: eta' = 2 (C D + L_wire) + max(3840 B, C x control delay) + control frame + L = " +
+            std::to_string(eta) + " B");
+    return demand;
 }
 
 void
@@ -242,6 +256,12 @@ Pfc::Report(Summary& summary) const
     summary["pfc_frames_sent"] += static_cast<double>(m_frames);
     summary["pfc_refreshes_sent"] += static_cast<double>(m_refreshes);
     summary["pfc_pauses_expired"] += static_cast<double>(m_expired);
+    const auto most = [&summary](const char* name, int64_t bytes) {
+        double& sofar = summary[name];
+        sofar = std::max(sofar, static_cast<double>(bytes));
+    };
+    most("sufficient_headroom_bytes", SufficientHeadroom(*m_port));
+    most("published_headroom_bytes", PublishedHeadroom(*m_port));
 }
 
 } // namespace lossless

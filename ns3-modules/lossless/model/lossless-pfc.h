@@ -44,6 +44,7 @@ class Pfc : public FlowControl, public XoffListener, public DeadlockModel
     static TypeId GetTypeId();
     Pfc();
 
+    BufferDemand GetBufferDemand() const override;
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;

@@ -26,13 +26,15 @@ SharedBuffer::GetTypeId()
             .SetGroupName("lossless")
             .AddConstructor<SharedBuffer>()
             .AddAttribute("Private",
-                          "Private part phi of each lossless (port, class). [B]",
+                          "Private part phi of each lossless (port, class); more where more is "
+                          "promised to the upstream. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_private),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("Headroom",
-                          "Headroom eta of each lossless (port, class); 0 sets eta' from the link, "
-                          "which is lossless. [B]",
+                          "Headroom eta of each lossless (port, class); 0 sets what its flow "
+                          "controls demand, which is lossless: eta' of PFC, none where nothing "
+                          "waits for a stop. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_headroomAttr),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
@@ -81,24 +83,28 @@ SharedBuffer::GetTypeId()
 SharedBuffer::SharedBuffer() = default;
 
 void
-SharedBuffer::DoConfigure(const std::vector<int64_t>& headroom)
+SharedBuffer::DoConfigure(const std::vector<BufferDemand>& demands)
 {
-    const std::size_t nPorts = headroom.size();
-    m_headroom = headroom;
-    if (m_headroomAttr > 0)
-    {
-        std::fill(m_headroom.begin(), m_headroom.end(), m_headroomAttr);
-    }
-    m_off.Reset(nPorts * N_CLASSES);
+    m_parts.assign(m_usage.size(), Parts{});
+    m_off.Reset(m_usage.size());
     m_alphaFixed = Fixed(m_alpha);
     Int128 pool = 0; // headrooms of long links may add up to more than 2^63
     Int128 shared = m_size - m_lossyPool;
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    for (uint16_t port = 0; port < demands.size(); ++port)
     {
-        for (std::size_t port = 0; IsLossless(cls) && port < nPorts; ++port)
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
-            pool += m_headroom[port];
-            shared -= m_private;
+            if (!IsLossless(cls))
+            {
+                continue;
+            }
+            Parts& parts = m_parts[Index(port, cls)];
+            parts.own = std::max(m_private, demands[port].promised.bytes[cls]);
+            parts.promised = parts.own - m_private;
+            parts.headroom =
+                m_headroomAttr > 0 ? m_headroomAttr : demands[port].beyondStop.bytes[cls];
+            pool += parts.headroom;
+            shared -= parts.own;
         }
     }
     if (m_headroomRatio > 1)
@@ -116,11 +122,12 @@ SharedBuffer::Check() const
     if (m_sharedSize < 0)
     {
         problems << "buffer over-committed: Size " << m_size << " B is " << -m_sharedSize
-                 << " B less than LossyPool + sum over ports and lossless classes of (Private + "
-                    "Headroom / HeadroomRatio); Headroom 0 is eta', which grows with a link's rate "
-                    "and delay, "
-                    "ControlDelay and the largest frame; "
-                    "raise Size, or make fewer classes lossless (LosslessClasses)\n";
+                 << " B less than LossyPool + sum over ports and lossless classes of (Private, or "
+                    "what is promised, + Headroom / HeadroomRatio), Headroom 0 being what is "
+                    "demanded"
+                 << DescribeDemands(-m_sharedSize)
+                 << "; raise Size, promise less, or make fewer classes lossless "
+                    "(LosslessClasses)\n";
     }
     if (m_threshold == Threshold::STATIC && m_xon > m_xoff)
     {
@@ -131,18 +138,19 @@ SharedBuffer::Check() const
 }
 
 int64_t
-SharedBuffer::XoffOf(const Usage& usage) const
+SharedBuffer::XoffOf(uint32_t queue) const
 {
     const int64_t free = m_sharedSize - m_sharedUsed;
     if (m_threshold == Threshold::STATIC)
     {
-        return std::min(m_xoff, usage.shared + std::max<int64_t>(free, 0));
+        const int64_t shared = std::max<int64_t>(m_xoff - m_parts[queue].promised, 0);
+        return std::min(shared, m_usage[queue].shared + std::max<int64_t>(free, 0));
     }
     return BufferPolicy::Threshold(m_alphaFixed, free);
 }
 
 int64_t
-SharedBuffer::ResumeLevel(const Usage& usage) const
+SharedBuffer::ResumeLevel(uint32_t queue, const Usage& usage) const
 {
     if (usage.headroom > 0)
     {
@@ -154,8 +162,9 @@ SharedBuffer::ResumeLevel(const Usage& usage) const
     }
     if (m_threshold == Threshold::STATIC)
     {
-        // w < Xon, and the pool has room for at least a byte
-        return usage.shared < m_xon ? m_sharedSize - 1 : ResumeHeap::NOT_NOW;
+        // w and what is promised < Xon, and the pool has room for at least a byte
+        const bool isBelow = usage.shared + m_parts[queue].promised < m_xon;
+        return isBelow ? m_sharedSize - 1 : ResumeHeap::NOT_NOW;
     }
     // T > w + offset, solved for the pool's use
     return std::max(m_sharedSize - FreeFor(m_alphaFixed, usage.shared + m_xonOffset + 1),
@@ -166,14 +175,15 @@ bool
 SharedBuffer::DoAdmit(uint32_t queue, int64_t bytes)
 {
     const Usage& usage = m_usage[queue];
-    if (usage.priv + bytes <= m_private)
+    const Parts& parts = m_parts[queue];
+    if (usage.priv + bytes <= parts.own)
     {
         ToPrivate(queue, bytes);
         return true;
     }
     const bool wasOff = usage.off;
-    const bool shared = usage.shared + bytes <= XoffOf(usage);
-    const bool fits = shared || (usage.headroom + bytes <= m_headroom[queue / N_CLASSES] &&
+    const bool shared = usage.shared + bytes <= XoffOf(queue);
+    const bool fits = shared || (usage.headroom + bytes <= parts.headroom &&
                                  m_headroomUsed + bytes <= m_headroomPool);
     if (shared)
     {
@@ -186,12 +196,12 @@ SharedBuffer::DoAdmit(uint32_t queue, int64_t bytes)
     }
     if (wasOff)
     {
-        m_off.Update(queue, ResumeLevel(usage));
+        m_off.Update(queue, ResumeLevel(queue, usage));
     }
     else if (!shared)
     {
         TurnOff(queue);
-        m_off.Push(queue, ResumeLevel(usage));
+        m_off.Push(queue, ResumeLevel(queue, usage));
     }
     return fits;
 }
@@ -201,7 +211,7 @@ SharedBuffer::DoRelease(uint32_t queue, int64_t /* shared */, int64_t /* headroo
 {
     if (m_usage[queue].off)
     {
-        m_off.Update(queue, ResumeLevel(m_usage[queue]));
+        m_off.Update(queue, ResumeLevel(queue, m_usage[queue]));
     }
     for (uint32_t next = 0; m_off.Pop(m_sharedUsed, next);)
     {
@@ -227,22 +237,29 @@ SharedBuffer::StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rest
             own = left;
         }
     }
-    return ResumeLevel(own) < pool;
+    return ResumeLevel(Index(port, cls), own) < pool;
 }
 
 int64_t
 SharedBuffer::GetXoff(uint16_t port, uint8_t cls) const
 {
-    return XoffOf(GetUsage(port, cls));
+    return XoffOf(Index(port, cls));
 }
 
 int64_t
-SharedBuffer::GetHeadroom(uint16_t port) const
+SharedBuffer::GetHeadroom(uint16_t port, uint8_t cls) const
 {
+    const int64_t headroom = m_parts[Index(port, cls)].headroom;
     // With a pool: when all of it is in use.
     return m_headroomRatio > 1
-               ? static_cast<int64_t>(static_cast<double>(m_headroom[port]) / m_headroomRatio)
-               : m_headroom[port];
+               ? static_cast<int64_t>(static_cast<double>(headroom) / m_headroomRatio)
+               : headroom;
+}
+
+int64_t
+SharedBuffer::GetOwn(uint16_t port, uint8_t cls) const
+{
+    return m_parts[Index(port, cls)].own;
 }
 
 } // namespace lossless

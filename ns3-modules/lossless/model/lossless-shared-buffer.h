@@ -21,9 +21,10 @@ namespace lossless
  * and a lossy pool.
  *
  * Each lossless queue has a private part and a headroom of its own; the rest is shared under a
- * dynamic threshold T = alpha (Bs - sum w) over the shared bytes w. This follows the PFC buffer
- * background of the DSH paper (ICDCS 2023, section II), with these rules where that text is not
- * lossless or silent:
+ * dynamic threshold T = alpha (Bs - sum w) over the shared bytes w. The private part is Private or,
+ * if that is more, what the flow controls of the port have promised to the upstream; headroom is
+ * there as far as they ask for it. This follows the PFC buffer background of the DSH paper (ICDCS
+ * 2023, section II), with these rules where that text is not lossless or silent:
  *
  * - A frame is charged as a whole: to private if it fits there, else to shared if w + frame <= T,
  * else to headroom; it is refused only when the headroom cannot take it. (Comparing q with phi + T
@@ -35,7 +36,9 @@ namespace lossless
  * SONiC's shared headroom pool (recalled); it saves buffer, and loses frames when too many queues
  * need theirs at once.
  *
- * Static thresholds replace T by Xoff, limited by what the shared pool still has.
+ * Static thresholds replace T by Xoff, limited by what the shared pool still has. Xoff and Xon
+ * count what was promised beyond Private as well, so that a flow control behind one that promises
+ * acts at Xoff, but never within the promise.
  */
 class SharedBuffer : public BufferPolicy
 {
@@ -56,7 +59,8 @@ class SharedBuffer : public BufferPolicy
     SharedBuffer();
 
     std::string Check() const override;
-    int64_t GetHeadroom(uint16_t port) const override;
+    int64_t GetHeadroom(uint16_t port, uint8_t cls) const override;
+    int64_t GetOwn(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
 
     /**
@@ -69,23 +73,32 @@ class SharedBuffer : public BufferPolicy
     int64_t GetXoff(uint16_t port, uint8_t cls) const;
 
   protected:
-    void DoConfigure(const std::vector<int64_t>& headroom) override;
+    void DoConfigure(const std::vector<BufferDemand>& demands) override;
     bool DoAdmit(uint32_t queue, int64_t bytes) final;
     void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) final;
 
   private:
-    int64_t XoffOf(const Usage& usage) const;
+    /// What is set aside for a lossless queue.
+    struct Parts
+    {
+        int64_t own{0};      //!< private part (B)
+        int64_t promised{0}; //!< of it, promised beyond Private: Xoff and Xon count it (B)
+        int64_t headroom{0}; //!< (B)
+    };
+
+    int64_t XoffOf(uint32_t queue) const;
     /**
      * @brief The largest pool use (sum w) at which an OFF queue turns ON.
      *
+     * @param queue Index.
      * @param usage its bytes.
      * @return bytes or a constant of ResumeHeap.
      */
-    int64_t ResumeLevel(const Usage& usage) const;
+    int64_t ResumeLevel(uint32_t queue, const Usage& usage) const;
 
     // Attributes
     int64_t m_private;      //!< phi (B)
-    int64_t m_headroomAttr; //!< eta (B); 0: as Configure says
+    int64_t m_headroomAttr; //!< eta (B); 0: as demanded
     double m_headroomRatio; //!< by which headrooms are over-subscribed
     Threshold m_threshold;  //!< dynamic or static
     double m_alpha;         //!< of the lossless pool
@@ -94,10 +107,10 @@ class SharedBuffer : public BufferPolicy
     int64_t m_xon;          //!< static Xon (B)
 
     // State
-    std::vector<int64_t> m_headroom; //!< per port
-    int64_t m_headroomPool{0};       //!< what all headrooms may hold together
-    uint64_t m_alphaFixed{0};        //!< Fixed
-    ResumeHeap m_off;                //!< OFF queues
+    std::vector<Parts> m_parts; //!< by Index
+    int64_t m_headroomPool{0};  //!< what all headrooms may hold together
+    uint64_t m_alphaFixed{0};   //!< Fixed
+    ResumeHeap m_off;           //!< OFF queues
 };
 
 } // namespace lossless

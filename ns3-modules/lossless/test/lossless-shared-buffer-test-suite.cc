@@ -30,6 +30,19 @@ namespace tests
 {
 
 /**
+ * @brief What ports need that are all alike.
+ *
+ * @param ports how many
+ * @param headroom after a stop, of each class [B]
+ * @return one demand a port
+ */
+std::vector<BufferDemand>
+Headrooms(std::size_t ports, int64_t headroom)
+{
+    return {ports, {BufferDemand::ForEachClass(headroom, "headroom"), {}}};
+}
+
+/**
  * @ingroup lossless-tests
  * @brief The buffer as its documentation reads, without heap or running sums.
  */
@@ -39,6 +52,8 @@ class BruteBuffer
     /// One (port, class).
     struct Queue
     {
+        int64_t own{0};      //!< size of its private part
+        int64_t counted{0};  //!< of it, promised bytes that Xoff and Xon count
         int64_t priv{0};     //!< private bytes
         int64_t shared{0};   //!< shared bytes
         int64_t headroom{0}; //!< headroom bytes
@@ -46,7 +61,6 @@ class BruteBuffer
     };
 
     int64_t shared;            //!< Bs
-    int64_t phi;               //!< private bytes a queue
     int64_t eta;               //!< headroom a queue
     int64_t headroomPool;      //!< headroom of all queues together
     bool isStatic;             //!< static thresholds
@@ -80,7 +94,7 @@ class BruteBuffer
     int64_t Xoff(const Queue& queue) const
     {
         const int64_t free = std::max<int64_t>(shared - Used(), 0);
-        return isStatic ? std::min(xoff, queue.shared + free)
+        return isStatic ? std::min(std::max<int64_t>(xoff - queue.counted, 0), queue.shared + free)
                         : static_cast<int64_t>(std::floor(static_cast<long double>(alpha) * free));
     }
 
@@ -94,7 +108,7 @@ class BruteBuffer
     SharedBuffer::Verdict Admit(std::size_t index, int64_t bytes)
     {
         Queue& queue = queues[index];
-        if (queue.priv + bytes <= phi)
+        if (queue.priv + bytes <= queue.own)
         {
             queue.priv += bytes;
             return SharedBuffer::Verdict::ADMITTED;
@@ -139,7 +153,8 @@ class BruteBuffer
         for (std::size_t i = 0; i < queues.size(); ++i)
         {
             Queue& queue = queues[i];
-            const int64_t threshold = isStatic ? (Used() < shared ? xon : 0) : Xoff(queue) - offset;
+            const int64_t threshold =
+                isStatic ? (Used() < shared ? xon - queue.counted : 0) : Xoff(queue) - offset;
             if (queue.off && queue.headroom == 0 && (queue.shared == 0 || queue.shared < threshold))
             {
                 queue.off = false;
@@ -187,16 +202,26 @@ class SharedBufferBruteForceTest : public TestCase
             brute.offset = random() % 3000;
             brute.xoff = 1000 + random() % 20000;
             brute.xon = random() % (brute.xoff + 1);
-            brute.phi = phi;
             brute.eta = eta;
             brute.shared = pool;
             brute.queues.resize(ports * N_CLASSES);
+            // every other round some queues are promised something, less than phi or more
+            std::vector<BufferDemand> demands = Headrooms(ports, eta);
+            int64_t own = 0;
+            for (std::size_t i = 0; i < brute.queues.size(); ++i)
+            {
+                const int64_t promised = round % 2 ? static_cast<int64_t>(random() % 9000) : 0;
+                demands[i / N_CLASSES].promised.bytes[i % N_CLASSES] = promised;
+                brute.queues[i].own = std::max(phi, promised);
+                brute.queues[i].counted = brute.queues[i].own - phi;
+                own += brute.queues[i].own;
+            }
             const double ratios[] = {1, 1.5, 2, 16};
             const double ratio = ratios[round % 4];
             brute.headroomPool = static_cast<int64_t>(ports * N_CLASSES * eta / ratio);
             auto buffer = CreateObjectWithAttributes<SharedBuffer>(
                 "Size",
-                UintegerValue(pool + ports * N_CLASSES * phi + brute.headroomPool),
+                UintegerValue(pool + own + brute.headroomPool),
                 "HeadroomRatio",
                 DoubleValue(ratio),
                 "LossyPool",
@@ -215,7 +240,7 @@ class SharedBufferBruteForceTest : public TestCase
                 UintegerValue(brute.xon),
                 "Threshold",
                 StringValue(m_static ? "Static" : "Dynamic"));
-            buffer->Configure(std::vector<int64_t>(ports, eta));
+            buffer->Configure(demands);
             // alpha as the buffer rounds it: 20 binary digits
             brute.alpha = std::round(brute.alpha * (1 << 20)) / (1 << 20);
             NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(),
@@ -304,7 +329,7 @@ class SharedBufferSteadyStateTest : public TestCase
                                                              UintegerValue(0),
                                                              "Alpha",
                                                              DoubleValue(alpha));
-                buffer->Configure(std::vector<int64_t>(n, 2000));
+                buffer->Configure(Headrooms(n, 2000));
                 // each queue takes large frames in turn until it turns OFF
                 constexpr int64_t FRAME = 1'000'000;
                 bool going = true;
@@ -361,7 +386,7 @@ class SharedBufferTrapsTest : public TestCase
                                                                DoubleValue(1.0),
                                                                "XonOffset",
                                                                UintegerValue(3000));
-        buffer->Configure({5000, 5000});
+        buffer->Configure(Headrooms(2, 5000));
         NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(), 10'000, "30000 - 10000 - 2 x 5000");
         // Queue 0 fills the pool; queue 1 turns OFF with its first frame and holds headroom only.
         buffer->Admit(0, 1, 3, 5000);
@@ -392,7 +417,7 @@ class SharedBufferTrapsTest : public TestCase
                                                               UintegerValue(1000),
                                                               "LossyPool",
                                                               UintegerValue(0));
-        small->Configure({2000});
+        small->Configure(Headrooms(1, 2000));
         NS_TEST_ASSERT_MSG_NE(small->Check().find("over-committed"),
                               std::string::npos,
                               "1000 B cannot hold 2000 B");
@@ -402,7 +427,7 @@ class SharedBufferTrapsTest : public TestCase
                                                                  UintegerValue(1000),
                                                                  "Xon",
                                                                  UintegerValue(1001));
-        inverted->Configure({2000});
+        inverted->Configure(Headrooms(1, 2000));
         NS_TEST_ASSERT_MSG_NE(inverted->Check().find("Xon"),
                               std::string::npos,
                               "Xon 1001 is above Xoff 1000");
@@ -411,7 +436,7 @@ class SharedBufferTrapsTest : public TestCase
                                                               UintegerValue(100'000),
                                                               "LossyPool",
                                                               UintegerValue(10'000));
-        lossy->Configure({1000, 1000});
+        lossy->Configure(Headrooms(2, 1000));
         int64_t admitted = 0;
         while (lossy->Admit(0, 1, 0, 100) == SharedBuffer::Verdict::ADMITTED)
         {
@@ -480,10 +505,12 @@ class SharedBufferMixedTest : public TestCase
         const uint64_t alpha = 1 + random() % 5000;      // thousandths
         const uint64_t lossyAlpha = 1 + random() % 5000; // thousandths
         std::vector<int64_t> eta;
+        std::vector<BufferDemand> demands;
         int64_t size = lossyPool + pool;
         for (uint16_t port = 0; port < ports; ++port)
         {
             eta.push_back(static_cast<int64_t>(1 + random() % 9000) * scale);
+            demands.push_back(Headrooms(1, eta.back()).front());
             size += std::popcount(lossless) * (phi + eta.back());
         }
         auto buffer = CreateObjectWithAttributes<SharedBuffer>(
@@ -501,7 +528,7 @@ class SharedBufferMixedTest : public TestCase
             DoubleValue(static_cast<double>(lossyAlpha) / 1000),
             "XonOffset",
             UintegerValue(offset));
-        buffer->Configure(eta);
+        buffer->Configure(demands);
         NS_TEST_ASSERT_MSG_EQ(buffer->Check(), "", "the parts fill the buffer exactly");
         NS_TEST_ASSERT_MSG_EQ(buffer->GetSharedSize(), pool, "Bs, seed " << seed);
         // What each lossless queue holds of its private part, the pool and its headroom.
@@ -687,7 +714,7 @@ class SharedBufferResumeTest : public TestCase
                                                               DoubleValue(1024),
                                                               "XonOffset",
                                                               UintegerValue(OFFSET));
-        small->Configure(std::vector<int64_t>(9, 2000));
+        small->Configure(Headrooms(9, 2000));
         for (uint16_t queue = 1; queue < 8; ++queue)
         {
             small->Admit(queue, 0, 3, queue * 1000);
@@ -737,7 +764,7 @@ class SharedBufferResumeTest : public TestCase
                                                                 UintegerValue(0),
                                                                 "Alpha",
                                                                 DoubleValue(1024));
-        largest->Configure({5});
+        largest->Configure(Headrooms(1, 5));
         NS_TEST_ASSERT_MSG_EQ(largest->GetXoff(0, 3), 1024 * (SIZE - 5), "T = alpha Bs");
     }
 };

@@ -50,6 +50,9 @@ namespace pffc
  * Every frame carries a sequence number of its class; one that was overtaken is ignored, as if
  * lost. PAUSE and RESUME carry the state of all PEQs. All that holds is said again every Refresh,
  * and what was not said for three of them is forgotten, so that lost frames do no lasting harm.
+ *
+ * It demands nothing of the buffer: what it stops is a flow, with a headroom of its own
+ * (GetFlowHeadroom), and a class may have any number of them. PFC behind it bounds the class.
  */
 class Pffc : public lossless::FlowControl,
              public lossless::ByteObserver,

@@ -110,7 +110,8 @@ class Simulation
      */
     void SetForwarding(const std::string& typeId);
     /**
-     * @brief Allow the loss of frames of lossless classes and headroom below eta'.
+     * @brief Allow the loss of frames of lossless classes, and less headroom than the flow controls
+     * demand.
      *
      * @param allow true to allow.
      */

@@ -45,7 +45,8 @@ Make(int64_t shared, double share, int64_t xonOffset)
                                                       DoubleValue(share),
                                                       "XonOffset",
                                                       UintegerValue(xonOffset));
-    policy->Configure(std::vector<int64_t>(PORTS, HEADROOM));
+    const auto headroom = lossless::BufferDemand::ForEachClass(HEADROOM, "headroom");
+    policy->Configure(std::vector<lossless::BufferDemand>(PORTS, {headroom, {}}));
     return policy;
 }
 

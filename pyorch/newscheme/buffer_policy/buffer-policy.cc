@@ -40,15 +40,17 @@ TypeId
 }
 
 void
-@Class@::DoConfigure(const std::vector<int64_t>& headroom)
+@Class@::DoConfigure(const std::vector<lossless::BufferDemand>& demands)
 {
-    m_headroom = headroom;
+    m_headroom.assign(m_usage.size(), 0);
     m_sharedSize = m_size - m_lossyPool;
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    for (uint16_t port = 0; port < demands.size(); ++port)
     {
-        for (std::size_t port = 0; IsLossless(cls) && port < headroom.size(); ++port)
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
-            m_sharedSize -= headroom[port];
+            const int64_t headroom = IsLossless(cls) ? demands[port].beyondStop.bytes[cls] : 0;
+            m_headroom[Index(port, cls)] = headroom;
+            m_sharedSize -= headroom;
         }
     }
     m_xoff = static_cast<int64_t>(m_share * static_cast<double>(m_sharedSize));
@@ -61,15 +63,16 @@ std::string
     if (m_sharedSize < 0)
     {
         problems << "@Class@: Size " << m_size << " B is " << -m_sharedSize
-                 << " B less than LossyPool and the headroom of all lossless queues; raise Size\n";
+                 << " B less than LossyPool and the headroom of all lossless queues"
+                 << DescribeDemands(-m_sharedSize) << "; raise Size\n";
     }
     return problems.str();
 }
 
 int64_t
-@Class@::GetHeadroom(uint16_t port) const
+@Class@::GetHeadroom(uint16_t port, uint8_t cls) const
 {
-    return m_headroom[port];
+    return m_headroom[Index(port, cls)];
 }
 
 bool
@@ -93,7 +96,7 @@ bool
         ++m_offs;
         TurnOff(queue);
     }
-    if (usage.headroom + bytes > m_headroom[queue / N_CLASSES])
+    if (usage.headroom + bytes > m_headroom[queue])
     {
         return false;
     }

@@ -40,12 +40,12 @@ class @Class@ : public lossless::BufferPolicy
     static TypeId GetTypeId();
 
     std::string Check() const override;
-    int64_t GetHeadroom(uint16_t port) const override;
+    int64_t GetHeadroom(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
     void Report(lossless::Summary& summary) const override;
 
   private:
-    void DoConfigure(const std::vector<int64_t>& headroom) override;
+    void DoConfigure(const std::vector<lossless::BufferDemand>& demands) override;
     bool DoAdmit(uint32_t queue, int64_t bytes) override;
     void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) override;
 
@@ -55,7 +55,7 @@ class @Class@ : public lossless::BufferPolicy
     double m_share{0};      //!< of the shared buffer, for each queue
     int64_t m_xonOffset{0}; //!< below the share (B)
 
-    std::vector<int64_t> m_headroom; //!< by port (B)
+    std::vector<int64_t> m_headroom; //!< by Index (B)
     int64_t m_xoff{0};               //!< the share (B)
     uint64_t m_offs{0};              //!< times a queue turned OFF
 };
