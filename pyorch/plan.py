@@ -17,7 +17,7 @@ from pyorch.units import whole
 
 #: Parts of a RunSpec that do not change what is simulated.
 NOT_HASHED = ("metrics",)
-TYPELESS = ("topology", "traffic", "params", "metrics")
+TYPELESS = ("topology", "traffic", "params", "metrics", "kinds", "packages")
 """Keys of a RunSpec below which no ns-3 type is named."""
 HASH_DIGITS = 16
 MAX_SEED = 2**32 - 1

@@ -18,6 +18,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from pyorch import kinds
 from pyorch.build.sources import Module, present_modules
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
@@ -82,6 +83,7 @@ class Entry:
 
 def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
     """Everything an experiment file may name, group by group."""
+    kinds.activate({})  # those of installed packages are listed like ours
     modules = {module.name: module for module in present_modules(paths.modules)}
     entries = []
     for key, interface in INTERFACES.items():

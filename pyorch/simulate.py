@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.kinds import activate
 from pyorch.progress import Heartbeat
 from pyorch.store import metrics_digest
 from pyorch.units import format_time
@@ -129,8 +130,9 @@ class _Phases:
 def set_up(simulation: Any, data: Mapping[str, Any]) -> Topology:
     """Build in a new Simulation what a RunSpec wants, and return its network.
 
-    Raises RefusedError with what the modules say against it.
+    Raises RefusedError with what the modules say against it, UserError for kinds that do not load.
     """
+    activate(data.get("kinds", {}), installed="packages" in data)
     try:
         network = configure(simulation, data)
         simulation.Build()

@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch import pipeline
+from pyorch import kinds, pipeline
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths, default_paths
 
@@ -394,7 +394,9 @@ class Study:
     # Inside
 
     def _made(self) -> Plan:
-        return self._plan or self.plan()
+        plan = self._plan or self.plan()
+        kinds.activate(plan.experiment.kinds)  # another study may have had other ones meanwhile
+        return plan
 
     def _data(self) -> ReportData:
         from pyorch.metrics import parse

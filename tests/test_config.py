@@ -676,6 +676,8 @@ def test_the_examples_in_the_guide_are_valid(tmp_path: Path) -> None:
     whole = blocks[0]
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "messages.csv").write_text("src,dst,size,start\nh0,h1,1MB,0\n")
+    (code,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "experiments" / "my_kinds.py").write_text(code)
     for block in blocks:
         text = block if "title" in block else _over(whole, block)
         assert load(tmp_path, text).points, block
@@ -689,7 +691,9 @@ def _over(whole: str, part: str) -> str:
     needs_network = {"topology"} & own
     if needs_network:  # entries that name nodes of the network that is replaced
         kept = [p for p in kept if _name(p) not in {"trace", "metric", "figure", "expect"}]
-    return "".join(kept) + part
+    # what stands before the tables of a part belongs to none of them
+    head, _, tables = part.partition("\n") if part.startswith("kinds") else ("", "", part)
+    return head + "\n" + "".join(kept) + tables
 
 
 def _name(piece: str) -> str:

@@ -49,6 +49,7 @@ def _of_files(content: dict[str, Any], document: Document, folder: Path) -> list
     if folder.resolve() == document.file.parent.resolve():
         return []
     named = [key for key in _BESIDE[:1] if key in content]
+    named += ["kinds"] if "kinds" in content else []
     named += ["traffic.file" for entry in content.get("traffic", []) if "file" in entry]
     hint = f"save it in {document.file.parent}"
     return [Problem(document.label, f"{key} names files beside it", None, hint) for key in named]

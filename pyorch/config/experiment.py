@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
@@ -94,7 +94,8 @@ class Experiment:
     name: path below experiments/ without ".toml". label: the file as messages name it. folder: of
     the file. seeds: as the file says. variants: their names. sweep: swept keys and values. points:
     every setting, variants outermost. metrics: as in RunSpec.data. figures, expects: models of
-    pyorch.report. types: of the modules that it was checked against, None when it was not.
+    pyorch.report. kinds: texts of the files with kinds of its own, by name. types: of the modules
+    that it was checked against, None when it was not.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Experiment:
     figures: tuple[Any, ...] = ()
     expects: tuple[Any, ...] = ()
     types: Catalogue | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> FilePath:

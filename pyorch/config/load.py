@@ -13,6 +13,7 @@ from os.path import realpath
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from pyorch import kinds
 from pyorch.build.sources import present_modules
 from pyorch.config.attributes import TypeInfo, catalogue
 from pyorch.config.compare import COMPARE, added_variants
@@ -74,8 +75,10 @@ def load_experiment(
     file, label = document.file, document.label
     given, problems = parse_overrides(overrides)
     types = None if schema is None else catalogue(schema, read_presets(paths))
-    resolver = Resolver(document.name, file.parent, paths.workloads, types)
     content = copy.deepcopy(dict(document.content))  # the loader changes it
+    own_kinds = kinds.read(content.pop("kinds", []), file.parent, label)
+    kinds.activate(own_kinds)
+    resolver = Resolver(document.name, file.parent, paths.workloads, types, own_kinds)
     loader = _Loader(resolver, Findings(label, problems=problems), content, given, paths)
     return loader.load(file)
 
@@ -632,4 +635,5 @@ def _experiment(
         figures=entries.figures,
         expects=entries.expects,
         types=resolver.types,
+        kinds=resolver.kinds,
     )

@@ -35,6 +35,7 @@ from pyorch.config.nodes import resolve_nodes
 from pyorch.config.patch import WHOLE
 from pyorch.config.routes import RouteTable, resolve_routes
 from pyorch.errors import suggest
+from pyorch.kinds import packages_of
 from pyorch.units import (
     MAX_TIME,
     format_bytes,
@@ -63,13 +64,15 @@ NEEDED = ("run", "topology", "traffic")
 class Resolver:
     """Resolves the settings of one experiment; keeps what they share.
 
-    types: the modules' types, None to leave all attributes unchecked and out.
+    types: the modules' types, None to leave all attributes unchecked and out. kinds: texts of the
+    files with kinds of its own.
     """
 
     name: str
     folder: FilePath
     workloads: FilePath
     types: Catalogue | None
+    kinds: Mapping[str, str] = field(default_factory=dict)
     _networks: dict[str, topology.ResolvedTopology] = field(default_factory=dict)
     _flows: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
 
@@ -109,9 +112,19 @@ class Resolver:
             # a default is left out: keys that come later leave the runs of today as they are
             **{key: value for key, value in schemes.items() if value != OPTIONAL.get(key)},
             **entries,
+            **self._own_kinds(document),
             "params": dict(params),
         }
         return Point(data, network.network) if len(findings.problems) == before else None
+
+    def _own_kinds(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the code that the run needs beside this package: texts of files, and packages."""
+        lists = [document.get(key) for key in ("traffic", "metric")]
+        entries = [entry for found in lists if isinstance(found, list) for entry in found]
+        entries.append(document.get("topology"))
+        used = [entry.get("kind") for entry in entries if isinstance(entry, Mapping)]
+        own = {"kinds": dict(self.kinds), "packages": packages_of(used)}
+        return {key: value for key, value in own.items() if value}
 
     def _check_keys(self, document: Mapping[str, Any], findings: Findings) -> None:
         """Every top-level key is one of the file's own, or the section of a C++ object.

@@ -295,6 +295,11 @@ def draw_failed_links(spec: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
     return _draw(json.dumps(spec, sort_keys=True), seed)
 
 
+def forget_drawn() -> None:
+    """Forget the links that were drawn: a kind of topology has changed."""
+    _draw.cache_clear()
+
+
 @cache
 def _draw(spec: str, seed: int) -> Mapping[str, Any]:
     form = json.loads(spec)

@@ -1,0 +1,191 @@
+"""Kinds of a person's own: metrics, topologies, traffic and figures, from files and packages.
+
+An experiment file names Python files beside it: `kinds = ["my_kinds.py"]`. A package announces
+modules as entry points of the group "pyorch.kinds". Either registers classes as this package does:
+
+    from pyorch.kinds import Metric, metric
+
+Their text goes into the RunSpec, and so into the name of every run: a run is repeated as it was,
+on any machine, and is stale when the file changes. A file of kinds therefore imports packages, but
+no file beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem, UserError, describe_defect, quoted
+from pyorch.reading import is_file, read_text
+
+if TYPE_CHECKING:
+    from pyorch.config.fields import Duration, LinkRate, Names, Size, Time
+    from pyorch.config.topology import TopologyTable, Wiring, topology
+    from pyorch.config.traffic import Block, Check, TrafficTable, canonical, end_numbers, traffic
+    from pyorch.metrics import Metric, Need, RunTables, metric
+    from pyorch.report.figures import Drawn, FigureModel, figure
+
+GROUP = "pyorch.kinds"
+"""The group of entry points; each names a module that registers kinds when it is imported."""
+
+_WHERE = {
+    **dict.fromkeys(("Duration", "LinkRate", "Names", "Size", "Time"), "pyorch.config.fields"),
+    **dict.fromkeys(("TopologyTable", "Wiring", "topology"), "pyorch.config.topology"),
+    **dict.fromkeys(
+        ("Block", "Check", "TrafficTable", "canonical", "end_numbers", "traffic"),
+        "pyorch.config.traffic",
+    ),
+    **dict.fromkeys(("Metric", "Need", "RunTables", "metric"), "pyorch.metrics"),
+    **dict.fromkeys(("Drawn", "FigureModel", "figure"), "pyorch.report.figures"),
+}
+
+__all__ = [
+    "Block",
+    "Check",
+    "Drawn",
+    "Duration",
+    "FigureModel",
+    "LinkRate",
+    "Metric",
+    "Names",
+    "Need",
+    "RunTables",
+    "Size",
+    "Time",
+    "TopologyTable",
+    "TrafficTable",
+    "Wiring",
+    "canonical",
+    "end_numbers",
+    "figure",
+    "metric",
+    "topology",
+    "traffic",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'pyorch.kinds' has no attribute {name!r}")
+    import_module("pyorch.config")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+_active: dict[str, str] = {}
+_added: list[tuple[dict[str, Any], str]] = []
+_packages: dict[str, str] = {}  # kind -> "name version" of the package that brings it
+_installed: list[bool] = []
+
+
+def read(names: object, folder: Path, label: str) -> dict[str, str]:
+    """Return the texts of the files that `kinds` of an experiment file names. Raises UserError."""
+    where = f"{label}: kinds"
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        what = f"{quoted(names)} is not a list of files"
+        raise UserError([Problem(where, what, '["my_kinds.py"]')])
+    texts = {}
+    for name in names:
+        if not name.endswith(".py") or not is_file(folder / name):
+            what = f"there is no Python file {name!r} beside the experiment file"
+            raise UserError([Problem(where, what)])
+        texts[name] = read_text(folder / name, name)
+    return texts
+
+
+def activate(texts: Mapping[str, str], *, installed: bool = True) -> None:
+    """Have exactly these kinds, beside those of this package and of installed ones.
+
+    texts: by file name, as a RunSpec keeps them. installed: load those of packages, too. Raises
+    UserError with what is wrong with a file.
+    """
+    if installed:
+        _load_installed()
+    if dict(texts) == _active:
+        return
+    _forget()
+    try:
+        for name, text in texts.items():
+            _added.extend(_registered(name, partial(_execute, name, text)))
+    except BaseException:
+        _forget()
+        raise
+    _active.update(texts)
+
+
+def packages_of(kinds: Iterable[object]) -> dict[str, str]:
+    """Return the installed packages, with their versions, that bring some of these kinds."""
+    used = {_packages[kind] for kind in kinds if isinstance(kind, str) and kind in _packages}
+    return dict(text.split(" ", 1) for text in sorted(used))
+
+
+def _load_installed() -> None:
+    """Import what installed packages announce, once. Raises UserError."""
+    from importlib.metadata import entry_points
+
+    if _installed:
+        return
+    _installed.append(True)
+    for point in entry_points(group=GROUP):
+        package = point.dist
+        text = f"{package.name} {package.version}" if package is not None else f"{point.name} ?"
+        for _, kind in _registered(f"package {text}", point.load):
+            _packages[kind] = text
+
+
+def _registries() -> list[dict[str, Any]]:
+    import_module("pyorch.config")
+    places = (
+        *(("config.topology", "KINDS"), ("config.traffic", "KINDS")),
+        *(("metrics", "MODELS"), ("report.figures", "MODELS")),
+    )
+    return [getattr(import_module(f"pyorch.{module}"), name) for module, name in places]
+
+
+def _registered(where: str, load: Callable[[], object]) -> list[tuple[dict[str, Any], str]]:
+    """Return what something registers; nothing stays of it when it is wrong. Raises UserError."""
+    registries = _registries()
+    before = [dict(registry) for registry in registries]
+    problems: list[Problem] = []
+    try:
+        load()
+    except UserError:
+        raise
+    except Exception as error:  # anything may be wrong with code of somebody else
+        problems.append(Problem(where, describe_defect(error)))
+    found = []
+    for registry, old in zip(registries, before, strict=True):
+        taken = [kind for kind in old if registry.get(kind) is not old[kind]]
+        problems += [Problem(where, f"there is a kind {kind!r} already") for kind in taken]
+        found += [(registry, kind) for kind in registry if kind not in old]
+        if problems:
+            registry.clear()
+            registry.update(old)
+    if problems:
+        raise UserError(problems)
+    return found
+
+
+def _execute(name: str, text: str) -> None:
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    module = ModuleType(f"pyorch_kinds_{Path(name).stem}_{digest}")
+    module.__file__ = name
+    sys.modules[module.__name__] = module  # where pydantic looks up the names of annotations
+    exec(compile(text, name, "exec"), module.__dict__)  # noqa: S102 (a person's own code, by choice)
+
+
+def _forget() -> None:
+    """Take away what files have registered, and what was made with it."""
+    for registry, kind in _added:
+        registry.pop(kind, None)
+    if _added:
+        from pyorch.config import topology
+
+        topology.forget_drawn()
+    _added.clear()
+    _active.clear()

@@ -1,0 +1,245 @@
+"""Kinds of a person's own: beside an experiment, and of installed packages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pyorch import Study, kinds
+from pyorch.config import load_experiment, topology, traffic
+from pyorch.errors import UserError
+from pyorch.metrics import MODELS
+from pyorch.paths import Paths
+from pyorch.plan import expand
+
+ROOT = Path(__file__).resolve().parents[1]
+
+KINDS = """
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+from pyorch.kinds import (
+    Block, Drawn, FigureModel, Metric, Size, TopologyTable, TrafficTable, Wiring, canonical,
+    end_numbers, figure, metric, topology, traffic,
+)
+
+
+@topology("pair")
+class Pair(TopologyTable):
+    \"\"\"Hosts in pairs, each pair on a switch, all switches on s0.\"\"\"
+
+    pairs: int = Field(ge=2, description="How many pairs.")
+
+    def wire(self):
+        wiring = Wiring(switches=[f"s{n}" for n in range(self.pairs + 1)])
+        wiring.add_hosts(2 * self.pairs)
+        for number, host in enumerate(wiring.hosts):
+            wiring.link(host, f"s{number // 2 + 1}", self.rate, self.delay)
+        for number in range(self.pairs):
+            wiring.link(f"s{number + 1}", "s0", self.rate, self.delay)
+        return wiring
+
+
+@traffic("across")
+class Across(TrafficTable):
+    \"\"\"The first host of every pair sends to the second of the next.\"\"\"
+
+    size: Size
+
+    def resolve(self, check):
+        return canonical(self)
+
+    def generate(self, network, random, duration_ps):
+        hosts = len(network.hosts)
+        ends = [(f"h{n}", f"h{(n + 3) % hosts}") for n in range(0, hosts, 2)]
+        return Block(*end_numbers(ends, network), self.size, self.start)
+
+
+@metric
+class Finished(Metric):
+    kind: Literal["finished_share"] = "finished_share"
+
+    def unit(self):
+        return "1"
+
+    def value(self, run):
+        return run.summary["flows_finished"] / run.summary["flows_total"]
+
+
+@figure
+class Dots(FigureModel):
+    kind: Literal["dots"] = "dots"
+    y: str
+
+    def metrics(self):
+        return [self.y]
+
+    def draw(self, data):
+        rows = self.rows_of(data)
+        canvas, ((axes,),) = self.canvas()
+        axes.plot(range(len(rows)), rows[self.y], "o")
+        return Drawn(canvas, rows[["seed", self.y]])
+"""
+
+FILE = """
+title = "Own kinds"
+kinds = ["mine.py"]
+flow_control = ["pfc"]
+[run]
+duration = "1ms"
+[topology]
+kind = "pair"
+pairs = 3
+rate = "10Gbps"
+delay = "1us"
+[[traffic]]
+kind = "across"
+size = "30KB"
+[[metric]]
+name = "share"
+kind = "finished_share"
+[[figure]]
+name = "all"
+kind = "dots"
+y = "share"
+"""
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Paths]:
+    """A folder with an experiment and its kinds; afterwards only our kinds are known."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYORCH_MODULE_PATH", raising=False)
+    Path("mine.py").write_text(KINDS)
+    Path("own.toml").write_text(FILE)
+    yield Paths(ROOT, tmp_path / "results")
+    kinds.activate({})
+
+
+def problem(paths: Paths) -> str:
+    """What is said of own.toml."""
+    with pytest.raises(UserError) as caught:
+        load_experiment("own.toml", paths=paths)
+    return caught.value.render()
+
+
+def test_kinds_beside_an_experiment_are_checked_like_ours(paths: Paths) -> None:
+    """Valid ones are resolved; a misspelt key gets the nearest one of the class's own."""
+    (point,) = load_experiment("own.toml", paths=paths).points
+    assert len(point.network.hosts) == 6
+    flows = traffic.flows(point.data["traffic"], point.network, 1, 10**9)
+    assert [(s, d) for s, d in zip(flows.src, flows.dst, strict=True)] == [(0, 3), (2, 5), (4, 1)]
+    Path("own.toml").write_text(FILE.replace("pairs = 3", "pars = 3"))
+    assert "topology.pars: unknown key 'pars'" in problem(paths)
+    assert "did you mean 'pairs'?" in problem(paths)
+    Path("own.toml").write_text(FILE.replace("pairs = 3", "pairs = 1"))
+    assert "topology.pairs: 1 is not allowed" in problem(paths)
+
+
+def test_kinds_of_one_experiment_are_not_those_of_another(paths: Paths) -> None:
+    """Without the line that names the file there is no such kind."""
+    load_experiment("own.toml", paths=paths)
+    assert "pair" in topology.KINDS
+    Path("own.toml").write_text(FILE.replace('kinds = ["mine.py"]', ""))
+    told = problem(paths)
+    assert "unknown topology 'pair'" in told
+    assert "unknown metric 'finished_share'" in told
+    assert "pair" not in topology.KINDS
+    assert "finished_share" not in MODELS
+
+
+def test_an_edited_file_is_read_again_and_names_other_runs(paths: Paths) -> None:
+    """The text of the file is part of the run, wherever it lies."""
+    (first,) = expand(load_experiment("own.toml", paths=paths))
+    Path("mine.py").write_text(KINDS.replace("(n + 3)", "(n + 5)"))
+    (second,) = expand(load_experiment("own.toml", paths=paths))
+    assert first.hash("f") != second.hash("f")
+    assert "(n + 5)" in second.data["kinds"]["mine.py"]
+    Path("mine.py").write_text(KINDS)
+    (third,) = expand(load_experiment("own.toml", paths=paths))
+    assert third.hash("f") == first.hash("f")
+
+
+def test_experiments_without_kinds_have_no_word_of_them(paths: Paths) -> None:
+    """Their runs are called as ever."""
+    points = load_experiment("gfc/two-to-one", paths=paths).points
+    assert not {"kinds", "packages"} & {key for point in points for key in point.data}
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import nowhere_at_all", "mine.py: ModuleNotFoundError: No module named"),
+        ("x = ", "mine.py: SyntaxError"),
+        (
+            "from pyorch.kinds import *\n@topology('star')\nclass Star(TopologyTable): pass",
+            "mine.py: there is a kind 'star' already",
+        ),
+    ],
+)
+def test_a_wrong_file_is_told_and_leaves_nothing(paths: Paths, code: str, told: str) -> None:
+    """Its own error, in a line; registries are as before."""
+    before = dict(topology.KINDS)
+    Path("mine.py").write_text(code)
+    assert told in problem(paths)
+    assert before == topology.KINDS
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('kinds = "mine.py"', "'mine.py' is not a list of files"),
+        ('kinds = ["other.py"]', "there is no Python file 'other.py' beside"),
+        ('kinds = ["own.toml"]', "there is no Python file 'own.toml' beside"),
+    ],
+)
+def test_files_of_kinds_must_be_there(paths: Paths, line: str, told: str) -> None:
+    """What is named is a list of Python files beside the experiment."""
+    Path("own.toml").write_text(FILE.replace('kinds = ["mine.py"]', line))
+    assert told in problem(paths)
+
+
+def test_an_installed_package_brings_kinds(paths: Paths, tmp_path: Path) -> None:
+    """Its entry point is found; runs that use one of its kinds name package and version."""
+    site = tmp_path / "site"
+    info = site / "fabrics-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fabrics\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[pyorch.kinds]\nall = fabrics\n")
+    (site / "fabrics.py").write_text(KINDS)
+    Path("own.toml").write_text(FILE.replace('kinds = ["mine.py"]', ""))
+    code = """
+import json, sys
+from pathlib import Path
+from pyorch import kinds
+from pyorch.config import load_experiment
+from pyorch.paths import Paths
+paths = Paths(Path(sys.argv[1]))
+own, ours = (load_experiment(name, paths=paths).points[0].data for name in ("own.toml", "gfc/ring"))
+print(json.dumps([own.get("packages"), own.get("kinds"), ours.get("packages")]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(ROOT)],
+        env={"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [{"fabrics": "1.2"}, None, None]
+
+
+@pytest.mark.cpp
+def test_runs_and_reports_use_them(paths: Paths) -> None:
+    """In a process of the engine, which has never seen the file; 30 KB arrive at three hosts."""
+    study = Study.load("own.toml", paths=paths).run(progress=False)
+    Path("mine.py").unlink()
+    assert list(study.runs["share"]) == [1.0]
+    assert list(study.runs["delivered_bytes"]) == [90_000]
+    assert study.plot("all").axes
