@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.build.schema import FACADE_HEADER, FACADE_MODULE
+from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
@@ -29,7 +29,7 @@ def load_simulation(info: "BuildInfo") -> type:
     """
     cppyy = _load_libraries(info)
     cppyy.include(f"ns3/{FACADE_HEADER}")
-    simulation: type = getattr(cppyy.gbl.ns3, FACADE_MODULE).Simulation
+    simulation: type = getattr(cppyy.gbl.ns3, FACADE_NAMESPACE).Simulation
     return simulation
 
 

@@ -299,8 +299,8 @@ def test_fingerprint_is_of_content(project: Path, tmp_path: Path) -> None:
     ("file", "line"),
     [
         ("demo/model/demo-counter.cc", "int more;"),
-        ("rdma/helper/rdma-simulation.h", "#define MORE"),
-        ("rdma/CMakeLists.txt", "# more"),
+        ("facade/helper/facade-simulation.h", "#define MORE"),
+        ("facade/CMakeLists.txt", "# more"),
     ],
 )
 def test_fingerprint_changes_with_content(project: Path, file: str, line: str) -> None:
@@ -453,10 +453,10 @@ def test_output_without_an_error_line_shows_its_end() -> None:
 def test_build_info(built: tuple[Path, BuildInfo]) -> None:
     """A module comes after the one it links, whatever the alphabet says; all of it exists."""
     root, info = built
-    assert info.modules == ["demo", "rdma"]
+    assert info.modules == ["demo", "facade"]
     assert [library.name for library in info.libraries] == [
         "libns3.44-demo.so",
-        "libns3.44-rdma.so",
+        "libns3.44-facade.so",
     ]
     assert all(library.is_file() for library in info.libraries)
     assert info.folder.parent == root / "build" / "release"
@@ -519,12 +519,12 @@ def test_a_changed_header_compiles_what_includes_it(project: Path) -> None:
     header = project / "ns3-modules" / "demo" / "model" / "demo-counter.h"
     header.write_text(header.read_text().replace("START = 0", "START = 41"))
     after = ensure_built(quiet=True, root=project)
-    assert compiled(after) == ["demo-counter.cc", "rdma-simulation.cc"]
+    assert compiled(after) == ["demo-counter.cc", "facade-simulation.cc"]
     assert count_once(after) == 42
     assert after.fingerprint != before.fingerprint
 
-    append(project / "ns3-modules" / "rdma" / "helper" / "rdma-simulation.cc", "int g_nothing;")
-    assert compiled(ensure_built(quiet=True, root=project)) == ["rdma-simulation.cc"]
+    append(project / "ns3-modules" / "facade" / "helper" / "facade-simulation.cc", "int g_nothing;")
+    assert compiled(ensure_built(quiet=True, root=project)) == ["facade-simulation.cc"]
 
 
 @pytest.mark.cpp
@@ -546,7 +546,7 @@ def test_a_failed_compile_says_where(project: Path) -> None:
     with pytest.raises(UserError, match="nonsense"):
         ensure_built(quiet=True, root=project)
     source.write_text(good)
-    assert ensure_built(quiet=True, root=project).modules == ["demo", "rdma"]
+    assert ensure_built(quiet=True, root=project).modules == ["demo", "facade"]
 
 
 @pytest.mark.cpp
@@ -593,7 +593,7 @@ def test_builds_at_once_do_not_collide(project: Path) -> None:
     outputs = [process.communicate() for process in running]
     assert [process.returncode for process in running] == [0, 0, 0]
     assert len({output for output, _ in outputs}) == 1
-    assert sum("build: compiling demo, rdma" in errors for _, errors in outputs) == 1
+    assert sum("build: compiling demo, facade" in errors for _, errors in outputs) == 1
 
 
 # What the modules can do
@@ -607,7 +607,7 @@ def test_schema_is_asked_once(
     _, info = built
     types = load_schema(info)
     assert [(known.name, known.group, known.abstract) for known in types] == [
-        ("ns3::demo::Counter", "demo,rdma", False)
+        ("ns3::demo::Counter", "demo,facade", False)
     ]
     assert types[0].attributes == (
         AttributeInfo("Step", "What to add", "ns3::UintegerValue", "1", "uint32_t 0:8"),
@@ -641,8 +641,8 @@ def test_schema_without_the_facade(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         load_schema(BuildInfo(tmp_path, [], [tmp_path], ["demo"], "f"))
     assert caught.value.render() == (
-        f"{tmp_path}: no built module (demo) has rdma-simulation.h\n"
-        "    hint: the module 'rdma' brings it: is it in ns3-modules/?"
+        f"{tmp_path}: no built module (demo) has facade-simulation.h\n"
+        "    hint: the module 'facade' brings it: is it in ns3-modules/?"
     )
 
 

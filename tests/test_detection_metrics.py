@@ -111,5 +111,5 @@ def test_rule_of_three() -> None:
 
 
 def test_every_way_has_a_name() -> None:
-    """dcfit-detector.h, dcfit-watchdog.h and dcfit-controller.h number them."""
+    """dcfit-detector.h, pfc-watchdog.h and dcfit-controller.h number them."""
     assert WAYS == ("on_loop", "off_loop", "again", "watchdog", "controller")

@@ -239,8 +239,8 @@ def test_an_edit_undone_finds_its_build(project: Path, monkeypatch: pytest.Monke
     assert after.folder != before.folder
     assert count(after.folder)[0] == 42
     assert count(before.folder)[0] == 1
-    shared = before.folder / "include/ns3/rdma-simulation.h"
-    assert shared.samefile(after.folder / "include/ns3/rdma-simulation.h")
+    shared = before.folder / "include/ns3/facade-simulation.h"
+    assert shared.samefile(after.folder / "include/ns3/facade-simulation.h")
     assert state(before.folder) == was
 
     monkeypatch.setattr(compile_log.Log, "run", lambda *_: pytest.fail("something was started"))
@@ -376,7 +376,7 @@ def test_an_edit_while_it_is_compiled(tmp_path: Path) -> None:
 
 
 LATE = """#!/bin/sh
-case "$*" in *" -c "*rdma-simulation.cc) ;; *) exec g++ "$@";; esac
+case "$*" in *" -c "*facade-simulation.cc) ;; *) exec g++ "$@";; esac
 mkdir {here}/began || exec g++ "$@"
 g++ "$@" || exit 1
 for word; do case "$last" in -o) object="$word";; esac; last="$word"; done
@@ -423,7 +423,7 @@ def test_a_build_with_other_modules_is_whole(
     own = ensure_built(quiet=True, root=project)
     monkeypatch.setenv("PYORCH_MODULE_PATH", str(more))
     info = ensure_built(quiet=True, root=project)
-    assert info.modules == ["demo", "rdma", "more"]
+    assert info.modules == ["demo", "facade", "more"]
     assert info.folder.parent.name.startswith("release-with-more-")
     assert all(path.is_relative_to(info.folder) for path in info.libraries)
     for library in own.libraries:

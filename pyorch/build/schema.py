@@ -13,9 +13,10 @@ from pyorch.build.info import BuildInfo
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 
-#: The module and the header of the class that Python drives (docs/architecture.md).
-FACADE_MODULE = "rdma"
-FACADE_HEADER = "rdma-simulation.h"
+#: The class that Python drives (docs/architecture.md): its module, namespace in ns3, and header.
+FACADE_MODULE = "facade"
+FACADE_NAMESPACE = "rdma"
+FACADE_HEADER = "facade-simulation.h"
 
 _NOT_FOR_PYTHON = Problem(
     where="profile",

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "ns3/cbfc-credit.h"
+#include "ns3/facade-simulation.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-switch-agent.h"
-#include "ns3/rdma-simulation.h"
 #include "ns3/test.h"
 
 #include <functional>

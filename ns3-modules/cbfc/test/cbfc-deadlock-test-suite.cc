@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "../../lossless/test/lossless-deadlock-test.h"
+#include "../../deadlock/test/deadlock-test.h"
 
 /**
  * @file

@@ -4,8 +4,7 @@
 #ifndef DCFIT_BREAKER_H
 #define DCFIT_BREAKER_H
 
-#include "dcfit-detection.h"
-
+#include "ns3/deadlock-detection.h"
 #include "ns3/lossless-switch-agent.h"
 #include "ns3/traced-callback.h"
 

@@ -24,7 +24,7 @@ static_assert(HEADER + MAX_MESSAGES * MESSAGE_BYTES <=
 } // namespace
 
 MessageBytes
-Spell(const Message& message)
+Serialize(const Message& message)
 {
     uint64_t bits = message.node;
     bits = bits << PORT_BITS | message.port;
@@ -74,7 +74,7 @@ Block::Add(uint8_t cls, const Message& message)
     {
         return false;
     }
-    m_bytes[m_count++] = Spell(message);
+    m_bytes[m_count++] = Serialize(message);
     m_classes |= static_cast<uint8_t>(1U << cls);
     return true;
 }

@@ -152,17 +152,17 @@ using MessageBytes = std::array<uint8_t, MESSAGE_BYTES>;
 
 /**
  * @ingroup dcfit
- * @brief Spell a message.
+ * @brief Serialize a message.
  *
  * @param message each field below the limit of its bits.
  * @return five bytes.
  */
-MessageBytes Spell(const Message& message);
+MessageBytes Serialize(const Message& message);
 /**
  * @ingroup dcfit
  * @brief Read a message.
  *
- * @param bytes what Spell made.
+ * @param bytes what Serialize made.
  * @return the message.
  */
 Message Read(const MessageBytes& bytes);

@@ -3,7 +3,7 @@
  */
 #include "ns3/dcfit-heavy-hitters.h"
 #include "ns3/dcfit-message.h"
-#include "ns3/lossless-mac-control.h"
+#include "ns3/observe-mac-control.h"
 #include "ns3/test.h"
 
 #include <bitset>
@@ -59,17 +59,17 @@ class LayoutTest : public TestCase
                                   static_cast<uint16_t>(random() % 4096),
                                   static_cast<uint8_t>(random() % 16),
                                   static_cast<uint8_t>(random() % 16)};
-            std::string spelt;
-            for (const uint8_t byte : Spell(message))
+            std::string serialized;
+            for (const uint8_t byte : Serialize(message))
             {
-                spelt += Bits(byte, 8);
+                serialized += Bits(byte, 8);
             }
-            NS_TEST_ASSERT_MSG_EQ(spelt,
+            NS_TEST_ASSERT_MSG_EQ(serialized,
                                   Bits(message.node, 14) + Bits(message.port, 6) +
                                       Bits(message.sequence, 12) + Bits(message.rank, 4) +
                                       Bits(message.round, 4),
                                   "bit by bit");
-            NS_TEST_ASSERT_MSG_EQ((Read(Spell(message)) == message), true, "and back");
+            NS_TEST_ASSERT_MSG_EQ((Read(Serialize(message)) == message), true, "and back");
         }
     }
 };
@@ -101,8 +101,8 @@ class PaddingTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(block.Add(1, first), true, "there is room");
         NS_TEST_ASSERT_MSG_EQ(block.Add(3, second), true, "there is room");
         NS_TEST_ASSERT_MSG_EQ(block.AppendTo(tagged), true, "there is room");
-        const auto plainBytes = lossless::SpellMacControl(pause, 7);
-        const auto bytes = lossless::SpellMacControl(tagged, 7);
+        const auto plainBytes = lossless::SerializeMacControl(pause, 7);
+        const auto bytes = lossless::SerializeMacControl(tagged, 7);
         NS_TEST_ASSERT_MSG_EQ(bytes.size(), 64, "the frame is as long as without");
         for (std::size_t at = 0; at < 34; ++at)
         {

@@ -4,7 +4,7 @@
 #ifndef DCFIT_TEST_NETWORK_H
 #define DCFIT_TEST_NETWORK_H
 
-#include "ns3/rdma-simulation.h"
+#include "ns3/facade-simulation.h"
 
 #include <cstdint>
 #include <string>

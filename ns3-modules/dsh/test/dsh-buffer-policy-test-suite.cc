@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "../../rdma/test/rdma-test-network.h"
+#include "../../facade/test/rdma-test-network.h"
 
 #include "ns3/double.h"
 #include "ns3/dsh-buffer-policy.h"

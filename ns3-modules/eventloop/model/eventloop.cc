@@ -401,7 +401,7 @@ EventLoop::Execute(const Entry& entry)
 }
 
 inline void
-EventLoop::Foresee() const
+EventLoop::Prefetch() const
 {
     // The order of what comes is known: fetch its memory while something else happens. First what
     // happens, later what that will touch, whose address is then there.
@@ -437,7 +437,7 @@ EventLoop::Run()
         {
             const Entry next = m_run.back();
             m_run.pop_back();
-            Foresee();
+            Prefetch();
             Execute(next);
         }
         else

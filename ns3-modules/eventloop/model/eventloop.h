@@ -293,7 +293,7 @@ class EventLoop : public SimulatorImpl
     void SortRun();
     void FetchFar();
     void AdaptWidth();
-    void Foresee() const;
+    void Prefetch() const;
     void Execute(const Entry& entry);
     bool Extract(const EventId& id);
     Key MakeKey(uint32_t context);

@@ -22,13 +22,13 @@
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/fabricdevice-module.h"
+#include "ns3/facade-simulation.h"
 #include "ns3/flow-monitor-module.h"
 #include "ns3/global-value.h"
 #include "ns3/internet-module.h"
 #include "ns3/lossless-event.h"
-#include "ns3/lossless-pcap-helper.h"
 #include "ns3/nstime.h"
-#include "ns3/rdma-simulation.h"
+#include "ns3/observe-pcap-helper.h"
 #include "ns3/rng-seed-manager.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "ns3/facade-simulation.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/rdma-simulation.h"
 #include "ns3/test.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "ns3/facade-simulation.h"
 #include "ns3/gfc-gentle.h"
 #include "ns3/lossless-constants.h"
 #include "ns3/lossless-port.h"
-#include "ns3/rdma-simulation.h"
 #include "ns3/test.h"
 
 #include <algorithm>

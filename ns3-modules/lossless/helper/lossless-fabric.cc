@@ -112,8 +112,6 @@ Fabric::GetTypeId()
 }
 
 Fabric::Fabric()
-    : m_recorder(*this),
-      m_testDeadlock(this, &Fabric::TestDeadlock)
 {
     UsePicoseconds();
     FramePool::Open();
@@ -132,8 +130,7 @@ Fabric::DoDispose()
     {
         node->Dispose();
     }
-    m_recorder.Close();
-    m_oracle.reset();
+    m_observers.clear();
     m_switches.clear();
     m_nodes.clear();
     FramePool::Close();
@@ -175,7 +172,7 @@ Fabric::SetAttribute(const std::string& type, const std::string& name, const std
 bool
 Fabric::IsBuilt() const
 {
-    return m_oracle != nullptr;
+    return m_built;
 }
 
 void
@@ -275,20 +272,6 @@ Fabric::SetBufferPolicy(const std::string& type)
         RefuseNow("SetBufferPolicy came after a node: choose the policy before the nodes");
     }
     m_bufferPolicy = type;
-}
-
-void
-Fabric::SetDeadlockTest(Time period, bool stop)
-{
-    RequireOpen("SetDeadlockTest");
-    if (period.IsStrictlyNegative())
-    {
-        Refuse("the deadlock test cannot have a period of ",
-               period.GetTimeStep(),
-               " ps; 0: only at the end");
-    }
-    m_deadlockPeriod = period.GetTimeStep();
-    m_stopOnDeadlock = stop;
 }
 
 void
@@ -627,10 +610,10 @@ Fabric::Build()
         m_nodes[m_links[link].a]->GetPort(m_links[link].portA).SetUp(false);
         m_nodes[m_links[link].b]->GetPort(m_links[link].portB).SetUp(false);
     }
-    m_oracle = std::make_unique<DeadlockOracle>(m_nodes);
-    if (m_deadlockPeriod > 0)
+    m_built = true;
+    for (const auto& observer : m_observers)
     {
-        m_testDeadlock.Schedule(m_deadlockPeriod);
+        observer->NotifyBuilt();
     }
     NS_LOG_INFO("built: " << m_nodes.size() << " nodes, " << m_links.size()
                           << " links, frames of up to " << largest << " B");
@@ -649,146 +632,11 @@ Fabric::AddNames() const
     }
 }
 
-void
-Fabric::TestDeadlock()
-{
-    m_oracle->Look();
-    if (IsStoppedByDeadlock())
-    {
-        NS_LOG_INFO("stops: " << DescribeDeadlock());
-        Simulator::Stop();
-        return;
-    }
-    m_testDeadlock.Schedule(m_deadlockPeriod);
-}
-
-DeadlockOracle&
-Fabric::GetOracle() const
-{
-    RequireBuilt("GetOracle");
-    return *m_oracle;
-}
-
-const DeadlockOracle::Episode*
-Fabric::FirstEpisode(DeadlockOracle::Kind kind) const
-{
-    const auto& episodes = m_oracle->GetEpisodes();
-    const auto found = std::find_if(episodes.begin(), episodes.end(), [kind](const auto& episode) {
-        return episode.kind == kind;
-    });
-    return found == episodes.end() ? nullptr : &*found;
-}
-
-bool
-Fabric::IsStoppedByDeadlock() const
-{
-    const auto& episodes = m_oracle->GetEpisodes();
-    return m_stopOnDeadlock &&
-           std::any_of(episodes.begin(), episodes.end(), [](const auto& episode) {
-               return episode.kind == DeadlockOracle::Kind::CYCLIC && episode.seen >= 0;
-           });
-}
-
 std::string
 Fabric::GetPortName(uint32_t node, uint16_t port) const
 {
     const FabricNode& peer = m_nodes[node]->GetPort(port).GetPeer().GetNode();
     return m_nodes[node]->GetName() + ":" + peer.GetName();
-}
-
-std::string
-Fabric::DescribeEpisode(const DeadlockOracle::Episode& episode) const
-{
-    std::ostringstream text;
-    const bool cyclic = episode.kind == DeadlockOracle::Kind::CYCLIC;
-    const auto cls = (cyclic ? episode.cycle : episode.stuck).front().queue % N_CLASSES;
-    text << (cyclic ? "deadlock" : "blocked by a host") << ", formed at " << episode.formed
-         << " ps in class " << cls;
-    if (episode.dissolved >= 0)
-    {
-        text << " and dissolved at " << episode.dissolved << " ps";
-    }
-    text << ": ";
-    for (const DeadlockTest::Queue& queue : episode.cycle)
-    {
-        text << GetPortName(queue.node, queue.port) << " waits for ";
-    }
-    if (cyclic)
-    {
-        text << GetPortName(episode.cycle.front().node, episode.cycle.front().port) << "; "
-             << episode.stuck.size() - std::min(episode.stuck.size(), episode.cycle.size())
-             << " other queues are stuck";
-    }
-    else
-    {
-        text << episode.stuck.size() << " queues wait for a host that pauses without an end";
-    }
-    if (!episode.chain.empty())
-    {
-        const DeadlockOracle::Pause& first = episode.chain.front();
-        text << "; first pause: " << GetPortName(first.node, first.port) << " at " << first.time
-             << " ps, "
-             << (first.reason == DeadlockOracle::Reason::HOST ? "a host"
-                 : first.egress == NO_PORT
-                     ? std::string("congested")
-                     : "for frames to " + GetPortName(first.node, first.egress))
-             << ", " << episode.chain.size() - 1 << " pauses before the last";
-    }
-    text << "\n";
-    return text.str();
-}
-
-std::vector<const Port*>
-Fabric::FindUnjudged() const
-{
-    std::vector<const Port*> unjudged;
-    for (const auto& node : m_nodes)
-    {
-        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
-        {
-            const Port& port = node->GetPort(index);
-            if (port.IsUnjudged())
-            {
-                unjudged.push_back(&port);
-            }
-        }
-    }
-    return unjudged;
-}
-
-std::string
-Fabric::DescribeDeadlock() const
-{
-    RequireBuilt("DescribeDeadlock");
-    constexpr std::size_t MOST_LINES = 20;
-    const auto& episodes = m_oracle->GetEpisodes();
-    std::ostringstream text;
-    const auto unjudged = FindUnjudged();
-    if (!unjudged.empty())
-    {
-        const Port& port = *unjudged.front();
-        text << "deadlock: not judged: " << GetPortName(port.GetNodeId(), port.GetIndex());
-        if (unjudged.size() > 1)
-        {
-            text << " and " << unjudged.size() - 1 << " other ports";
-        }
-        text << " may hold queues back, and nobody answers for it: let the flow control derive "
-                "from DeadlockModel (chain:";
-        for (const auto& flowControl : port.GetFlowControls())
-        {
-            text << " " << flowControl->GetInstanceTypeId().GetName();
-        }
-        text << ")\n";
-    }
-    for (std::size_t number = 0; number < std::min(episodes.size(), MOST_LINES); ++number)
-    {
-        text << DescribeEpisode(episodes[number]);
-    }
-    if (episodes.size() > MOST_LINES)
-    {
-        text << "and " << episodes.size() - MOST_LINES << " times more\n";
-    }
-    return text.str();
 }
 
 FabricNode&
@@ -828,12 +676,6 @@ Routes&
 Fabric::GetRoutes()
 {
     return m_routes;
-}
-
-Recorder&
-Fabric::GetRecorder()
-{
-    return m_recorder;
 }
 
 std::string
@@ -947,9 +789,10 @@ std::string
 Fabric::Finish()
 {
     RequireBuilt("Finish");
-    m_oracle->Look();
-    m_oracle->Finish();
-    m_recorder.Finish();
+    for (const auto& observer : m_observers)
+    {
+        observer->NotifyFinish();
+    }
     std::ostringstream problems;
     uint64_t made = 0;
     uint64_t ended = 0;
@@ -991,71 +834,13 @@ Fabric::Finish()
 }
 
 void
-Fabric::ReportDeadlock(Summary& summary) const
-{
-    using Kind = DeadlockOracle::Kind;
-    const auto time = [](int64_t ps) { return static_cast<double>(ps); };
-    const auto count = [](std::size_t n) { return static_cast<double>(n); };
-    const DeadlockOracle::Episode none;
-    const DeadlockOracle::Episode* first = FirstEpisode(Kind::CYCLIC);
-    const DeadlockOracle::Episode& deadlock = first ? *first : none;
-    const std::size_t unjudged = FindUnjudged().size();
-    if (unjudged > 0)
-    {
-        summary["deadlock_not_judged_ports"] = count(unjudged);
-    }
-    if (first || unjudged == 0) // what was found is certain; that there is nothing else is not
-    {
-        summary["deadlocked"] = first ? 1 : 0;
-        summary["deadlocked_at_end"] = m_oracle->IsActive(Kind::CYCLIC) ? 1 : 0;
-    }
-    summary["deadlock_formed_ps"] = time(deadlock.formed);
-    summary["deadlock_seen_ps"] = time(deadlock.seen);
-    summary["deadlock_dissolved_ps"] = time(deadlock.dissolved);
-    summary["deadlock_cycle_queues"] = count(deadlock.cycle.size());
-    summary["deadlock_stuck_queues"] = count(deadlock.stuck.size());
-    summary["deadlock_chain_pauses"] = count(deadlock.chain.size());
-    const bool hasChain = !deadlock.chain.empty();
-    const DeadlockOracle::Pause* trigger = hasChain ? &deadlock.chain.front() : nullptr;
-    summary["deadlock_trigger_ps"] = time(trigger ? trigger->time : -1);
-    summary["deadlock_trigger_node"] = trigger ? trigger->node : -1;
-    summary["deadlock_trigger_peer"] =
-        trigger ? m_nodes[trigger->node]->GetPort(trigger->port).GetPeerId() : -1.0;
-    summary["deadlock_trigger_is_host"] =
-        trigger && trigger->reason == DeadlockOracle::Reason::HOST ? 1 : 0;
-    // on the cycle: the trigger paused one of the queues that wait for each other
-    summary["deadlock_trigger_on_cycle"] =
-        trigger && std::any_of(deadlock.cycle.begin(),
-                               deadlock.cycle.end(),
-                               [&](const DeadlockTest::Queue& queue) {
-                                   const Port& peer =
-                                       m_nodes[queue.node]->GetPort(queue.port).GetPeer();
-                                   return peer.GetNodeId() == trigger->node &&
-                                          peer.GetIndex() == trigger->port;
-                               })
-            ? 1
-            : 0;
-    const DeadlockOracle::Episode* host = FirstEpisode(Kind::HOST);
-    summary["blocked_by_host"] = host ? 1 : 0;
-    summary["blocked_by_host_formed_ps"] = time(host ? host->formed : -1);
-    summary["blocked_by_host_queues"] = count(host ? host->stuck.size() : 0);
-    const auto& episodes = m_oracle->GetEpisodes();
-    summary["deadlock_episodes"] = count(static_cast<std::size_t>(
-        std::count_if(episodes.begin(), episodes.end(), [](const auto& episode) {
-            return episode.kind == Kind::CYCLIC;
-        })));
-    const auto last = std::find_if(episodes.rbegin(), episodes.rend(), [](const auto& episode) {
-        return episode.kind == Kind::CYCLIC;
-    });
-    summary["deadlock_last_formed_ps"] = time(last == episodes.rend() ? -1 : last->formed);
-    summary["deadlock_evaluations"] = count(m_oracle->CountEvaluations());
-}
-
-void
 Fabric::Report(Summary& summary) const
 {
     RequireBuilt("Report");
-    ReportDeadlock(summary);
+    for (const auto& observer : m_observers)
+    {
+        observer->Report(summary);
+    }
     for (const auto& node : m_nodes)
     {
         const FabricNode::Counters& counters = node->GetCounters();

@@ -4,10 +4,9 @@
 #ifndef LOSSLESS_FABRIC_H
 #define LOSSLESS_FABRIC_H
 
-#include "lossless-probe.h"
+#include "lossless-fabric-observer.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/lossless-deadlock-oracle.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-routes.h"
@@ -19,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -31,7 +31,7 @@ namespace lossless
  * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before
  * and after a run.
  *
- * Order: SetAttribute, AddFlowControl, AddAgent, AddHostAgent, SetForwarding,
+ * Order: AddObserver, SetAttribute, AddFlowControl, AddAgent, AddHostAgent, SetForwarding,
  * SetBufferPolicy; AddSwitch, AddHost,
  * AddLink, FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
  *
@@ -112,19 +112,52 @@ class Fabric : public Object
     void SetAllowLoss(bool allow);
 
     /**
-     * @brief See a deadlock now and then, and at the end in any case. Since when there is one is
-     * known whatever the period.
+     * @brief Let somebody watch this fabric. Precondition: not built.
      *
-     * @param period between two looks; 0: only at the end.
-     * @param stop true: stop the simulator when one is seen.
+     * @tparam T a FabricObserver.
+     * @param observer it, from now on the fabric's.
+     * @return the same.
      */
-    void SetDeadlockTest(Time period, bool stop);
+    template <class T>
+    T& AddObserver(std::unique_ptr<T> observer)
+    {
+        RequireOpen("AddObserver");
+        T& added = *observer;
+        m_observers.push_back(std::move(observer));
+        return added;
+    }
+
     /**
-     * @brief Who knows of deadlocks. Precondition: built.
+     * @brief The observer of a class.
      *
-     * @return the oracle.
+     * @tparam T class.
+     * @return the first such, or nullptr.
      */
-    DeadlockOracle& GetOracle() const;
+    template <class T>
+    T* FindObserver() const
+    {
+        for (const auto& observer : m_observers)
+        {
+            if (auto* found = dynamic_cast<T*>(observer.get()))
+            {
+                return found;
+            }
+        }
+        return nullptr;
+    }
+
+    /**
+     * @brief Throw std::logic_error if the fabric is built.
+     *
+     * @param what is asked for.
+     */
+    void RequireOpen(const char* what) const;
+    /**
+     * @brief Throw std::logic_error unless the fabric is built.
+     *
+     * @param what is asked for.
+     */
+    void RequireBuilt(const char* what) const;
 
     /**
      * @brief Make an object with the attributes set for its type.
@@ -236,9 +269,6 @@ class Fabric : public Object
      * @return routes.
      */
     Routes& GetRoutes();
-    /// The tables of the run.
-    /// @return recorder.
-    Recorder& GetRecorder();
 
     /**
      * @brief What makes it impossible. Precondition: built.
@@ -252,19 +282,6 @@ class Fabric : public Object
      * @return one warning a line; empty if none.
      */
     std::string Warn() const;
-    /**
-     * @brief Was a deadlock seen, and is the simulator to stop for it?
-     *
-     * @return true if both.
-     */
-    bool IsStoppedByDeadlock() const;
-    /**
-     * @brief The deadlocks there were, and queues that waited for hosts without an end.
-     *
-     * @return a line each: when, which queues wait for each other, and how it came about; before
-     * them a line if some could not be judged (Port::IsUnjudged).
-     */
-    std::string DescribeDeadlock() const;
     /**
      * @brief End of a run: close intervals, check that frames and bytes are conserved and that
      * nothing lossless was lost.
@@ -303,18 +320,11 @@ class Fabric : public Object
     ObjectFactory& Factory(const std::string& type);
     template <class T>
     void RequireType(const std::string& type, const char* what) const;
-    void RequireOpen(const char* what) const;
-    void RequireBuilt(const char* what) const;
     void CheckSimulator() const;
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
     void UpdateRoutes();
-    void TestDeadlock();
-    const DeadlockOracle::Episode* FirstEpisode(DeadlockOracle::Kind kind) const;
-    std::vector<const Port*> FindUnjudged() const;
-    std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
-    void ReportDeadlock(Summary& summary) const;
 
     std::map<std::string, ObjectFactory> m_factories;          //!< by TypeId name
     std::vector<std::string> m_flowControls;                   //!< chain of every port
@@ -327,12 +337,9 @@ class Fabric : public Object
     std::vector<Link> m_links;                                 //!< all
     std::vector<uint32_t> m_downAtStart;                       //!< links
     Routes m_routes;                                           //!< the ways
-    Recorder m_recorder;                                       //!< traces
     bool m_allowLoss{false};                                   //!< lossless frames may be lost
-    std::unique_ptr<DeadlockOracle> m_oracle;                  //!< made by Build
-    ReusableEvent<Fabric> m_testDeadlock;                      //!< TestDeadlock
-    int64_t m_deadlockPeriod{0};                               //!< between two looks (ps); 0: none
-    bool m_stopOnDeadlock{false};                              //!< stop when one is seen
+    bool m_built{false};                                       //!< Build was called
+    std::vector<std::unique_ptr<FabricObserver>> m_observers;  //!< in the order of their calls
 };
 
 } // namespace lossless

@@ -673,7 +673,6 @@ class ChangeTest : public TestCase
     {
         // a square s0 s1 s3 s2 with a host on each
         m_fabric = CreateObject<Fabric>();
-        m_fabric->AddFlowControl("ns3::lossless::Pfc");
         for (const char* name : {"s0", "s1", "s2", "s3"})
         {
             m_fabric->AddSwitch(name);

@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
+#include "ns3/facade-simulation.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-shared-buffer.h"
 #include "ns3/object-factory.h"
 #include "ns3/pffc-flow-control.h"
-#include "ns3/rdma-simulation.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"

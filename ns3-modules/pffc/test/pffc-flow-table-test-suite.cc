@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "ns3/lossless-mac-control.h"
+#include "ns3/observe-mac-control.h"
 #include "ns3/pffc-flow-table.h"
 #include "ns3/pffc-message.h"
 #include "ns3/test.h"
@@ -104,7 +104,7 @@ MessageTest::DoRun()
     migrate.nFlows = 2;
     migrate.flows = {0xdeadbeef, 7, 0};
     Write(migrate, control);
-    const auto bytes = lossless::SpellMacControl(control, 9);
+    const auto bytes = lossless::SerializeMacControl(control, 9);
     const std::array<uint8_t, 20> expected{
         0x0f, 0xf1,             // opcode
         0x03, 0x3f,             // class 3; words 0 to 5 are in use
@@ -125,7 +125,7 @@ MessageTest::DoRun()
     state.queues = 0x0e;
     state.paused = 0x0a;
     Write(state, control);
-    const auto pause = lossless::SpellMacControl(control, 9);
+    const auto pause = lossless::SerializeMacControl(control, 9);
     const std::array<uint8_t, 12> pauseBytes{
         0x0f,
         0xf0, // opcode
@@ -169,7 +169,7 @@ MessageTest::DoRun()
         lossless::ControlFrame wire;
         Message got;
         NS_TEST_ASSERT_MSG_EQ(
-            lossless::ReadMacControl(lossless::SpellMacControl(control, 1), wire) &&
+            lossless::ReadMacControl(lossless::SerializeMacControl(control, 1), wire) &&
                 Read(wire, got),
             true,
             "it is understood");

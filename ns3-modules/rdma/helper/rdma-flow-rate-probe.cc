@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "ns3/lossless-fabric.h"
+#include "ns3/observe-probe.h"
 #include "ns3/rdma-host.h"
 #include "ns3/rdma-queue-pair.h"
 

@@ -15,9 +15,9 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
+#include "ns3/facade-simulation.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
-#include "ns3/rdma-simulation.h"
 #include "ns3/rng-seed-manager.h"
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 
 #include "ns3/enum.h"
 #include "ns3/lossless-fabric-node.h"
-#include "ns3/lossless-pfc.h"
 #include "ns3/lossless-rate.h"
+#include "ns3/pfc.h"
 #include "ns3/rdma-host.h"
 #include "ns3/string.h"
 

@@ -4,9 +4,9 @@
 #ifndef SFC_TEST_NETWORK_H
 #define SFC_TEST_NETWORK_H
 
+#include "ns3/facade-simulation.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-switch-agent.h"
-#include "ns3/rdma-simulation.h"
 #include "ns3/sfc-message.h"
 
 #include <functional>

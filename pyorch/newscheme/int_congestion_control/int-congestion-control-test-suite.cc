@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "ns3/rdma-simulation.h"
+#include "ns3/facade-simulation.h"
 #include "ns3/test.h"
 
 #include <map>

@@ -4,7 +4,7 @@
 #ifndef @GUARD@_TABLE_H
 #define @GUARD@_TABLE_H
 
-#include "ns3/lossless-probe.h"
+#include "ns3/observe-probe.h"
 #include "ns3/nstime.h"
 
 /**

@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef CBFC_CREDIT_SERIALIZER_H
+#define CBFC_CREDIT_SERIALIZER_H
+
+#include "ns3/observe-frame-serializer.h"
+
+namespace ns3
+{
+namespace cbfc
+{
+
+/**
+ * @ingroup cbfc
+ * @brief Serializes credit messages, whose counters may have up to 32 bits.
+ *
+ * Opcode 0x0cbf, a class-enable vector with the bit of the one class (InfiniBand's VL), then two
+ * words of 32 bits: FCCL and FCTBS in blocks. An own choice: InfiniBand's flow-control packet, with
+ * 12 bits for each counter, is no Ethernet frame.
+ */
+class CreditSerializer : public lossless::FrameSerializer
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    bool Serialize(const lossless::Frame& frame,
+                   uint32_t sender,
+                   bool tagged,
+                   lossless::FrameBytes& bytes) const override;
+};
+
+} // namespace cbfc
+} // namespace ns3
+
+#endif /* CBFC_CREDIT_SERIALIZER_H */

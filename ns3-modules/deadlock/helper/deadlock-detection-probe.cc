@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "deadlock-monitor.h"
+
+#include "ns3/deadlock-detection.h"
+#include "ns3/observe-probe.h"
+
+namespace ns3
+{
+namespace dcfit
+{
+
+namespace
+{
+
+/// "detection": what the detectors of all nodes say, held at once against what the oracle knows.
+class DetectionProbe : public lossless::Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::dcfit::DetectionProbe")
+                                .SetParent<lossless::Probe>()
+                                .SetGroupName("deadlock")
+                                .AddConstructor<DetectionProbe>();
+        return tid;
+    }
+
+    void Open(lossless::Fabric& fabric, lossless::Table& table) override
+    {
+        m_fabric = &fabric;
+        m_columns.Open(table);
+        m_way = table.Add<uint8_t>("way");
+        m_begun = table.Add<int64_t>("begun_ps");
+        m_looped = table.Add<int64_t>("looped_ps");
+        m_episode = table.Add<int64_t>("episode");
+        for (uint32_t node = 0; node < fabric.GetNNodes(); ++node)
+        {
+            for (const auto& agent : fabric.GetNode(node).GetAgents())
+            {
+                agent->TraceConnectWithoutContext("Detection",
+                                                  MakeCallback(&DetectionProbe::Record, this));
+            }
+        }
+    }
+
+  private:
+    void Record(const lossless::Port& port, const Detection& detection)
+    {
+        m_columns.Append(port, detection.cls);
+        m_way->push_back(detection.way);
+        m_begun->push_back(detection.begun);
+        m_looped->push_back(detection.looped);
+        m_episode->push_back(
+            lossless::DeadlockMonitor::Of(*m_fabric).GetOracle().FindEpisode(port.GetNodeId(),
+                                                                             port.GetIndex(),
+                                                                             detection.cls));
+    }
+
+    lossless::Fabric* m_fabric{nullptr};      //!< of the oracle
+    lossless::PortColumns m_columns;          //!< first
+    std::vector<uint8_t>* m_way{nullptr};     //!< Detection::Way
+    std::vector<int64_t>* m_begun{nullptr};   //!< ps
+    std::vector<int64_t>* m_looped{nullptr};  //!< ps
+    std::vector<int64_t>* m_episode{nullptr}; //!< that the oracle sees it in, or -1
+};
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(DetectionProbe);
+
+} // namespace dcfit
+} // namespace ns3

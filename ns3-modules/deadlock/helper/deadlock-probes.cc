@@ -1,0 +1,170 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "deadlock-monitor.h"
+
+#include "ns3/observe-probe.h"
+
+/**
+ * @file
+ * @ingroup deadlock
+ * The probes of deadlocks and pauses. Each is found by its TypeId.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+/// "deadlock": what was stuck when, with the queues and pauses of each in "deadlock_part".
+class DeadlockProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::lossless::DeadlockProbe")
+                                .SetParent<Probe>()
+                                .SetGroupName("deadlock")
+                                .AddConstructor<DeadlockProbe>();
+        return tid;
+    }
+
+    void Open(Fabric& fabric, Table& table) override
+    {
+        m_fabric = &fabric;
+        m_table = &table;
+        m_parts = &fabric.FindObserver<Recorder>()->AddTable("deadlock_part");
+    }
+
+    void Finish() override
+    {
+        Table& table = *m_table;
+        auto* number = table.Add<uint32_t>("episode");
+        auto* kind = table.Add<uint8_t>("kind");
+        auto* formed = table.Add<int64_t>("formed_ps");
+        auto* seen = table.Add<int64_t>("seen_ps");
+        auto* dissolved = table.Add<int64_t>("dissolved_ps");
+        auto* cycle = table.Add<uint32_t>("cycle_queues");
+        auto* stuck = table.Add<uint32_t>("stuck_queues");
+        auto* pauses = table.Add<uint32_t>("chain_pauses");
+        Table& parts = *m_parts;
+        auto* ofEpisode = parts.Add<uint32_t>("episode");
+        auto* part = parts.Add<uint8_t>("part");
+        auto* order = parts.Add<uint32_t>("order");
+        auto* node = parts.Add<uint32_t>("node");
+        auto* peer = parts.Add<uint32_t>("peer");
+        auto* cls = parts.Add<uint8_t>("class");
+        auto* time = parts.Add<int64_t>("time_ps");
+        auto* reason = parts.Add<uint8_t>("reason");
+        auto* egress = parts.Add<int64_t>("egress_peer");
+        const auto addPart = [&](uint8_t what,
+                                 std::size_t at,
+                                 uint32_t ofNode,
+                                 uint16_t port,
+                                 uint8_t ofClass,
+                                 int64_t when) {
+            ofEpisode->push_back(static_cast<uint32_t>(number->size() - 1));
+            part->push_back(what);
+            order->push_back(static_cast<uint32_t>(at));
+            node->push_back(ofNode);
+            peer->push_back(m_fabric->GetNode(ofNode).GetPort(port).GetPeerId());
+            cls->push_back(ofClass);
+            time->push_back(when);
+            reason->push_back(0);
+            egress->push_back(-1);
+        };
+        for (const DeadlockOracle::Episode& episode :
+             DeadlockMonitor::Of(*m_fabric).GetOracle().GetEpisodes())
+        {
+            number->push_back(static_cast<uint32_t>(number->size()));
+            kind->push_back(static_cast<uint8_t>(episode.kind));
+            formed->push_back(episode.formed);
+            seen->push_back(episode.seen);
+            dissolved->push_back(episode.dissolved);
+            cycle->push_back(static_cast<uint32_t>(episode.cycle.size()));
+            stuck->push_back(static_cast<uint32_t>(episode.stuck.size()));
+            pauses->push_back(static_cast<uint32_t>(episode.chain.size()));
+            for (std::size_t at = 0; at < episode.cycle.size(); ++at)
+            {
+                const DeadlockAnalyzer::Queue& queue = episode.cycle[at];
+                addPart(0, at, queue.node, queue.port, queue.queue % N_CLASSES, episode.since[at]);
+            }
+            for (std::size_t at = 0; at < episode.stuck.size(); ++at)
+            {
+                const DeadlockAnalyzer::Queue& queue = episode.stuck[at];
+                addPart(1, at, queue.node, queue.port, queue.queue % N_CLASSES, -1);
+            }
+            for (std::size_t at = 0; at < episode.chain.size(); ++at)
+            {
+                const DeadlockOracle::Pause& pause = episode.chain[at];
+                addPart(2, at, pause.node, pause.port, pause.cls, pause.time);
+                reason->back() = static_cast<uint8_t>(pause.reason);
+                egress->back() =
+                    pause.egress == NO_PORT
+                        ? -1
+                        : int64_t{m_fabric->GetNode(pause.node).GetPort(pause.egress).GetPeerId()};
+            }
+        }
+    }
+
+  private:
+    Fabric* m_fabric{nullptr}; //!< of the oracle
+    Table* m_table{nullptr};   //!< "deadlock"
+    Table* m_parts{nullptr};   //!< "deadlock_part"
+};
+
+/// "pause_tree": each time in which a class was held back, with the pause that did it and the first
+/// of those that led to it.
+class PauseTreeProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::lossless::PauseTreeProbe")
+                                .SetParent<Probe>()
+                                .SetGroupName("deadlock")
+                                .AddConstructor<PauseTreeProbe>();
+        return tid;
+    }
+
+    void Open(Fabric& fabric, Table& table) override
+    {
+        auto* start = table.Add<int64_t>("start_ps");
+        auto* end = table.Add<int64_t>("end_ps");
+        auto* node = table.Add<uint32_t>("node");
+        auto* peer = table.Add<uint32_t>("peer");
+        auto* cls = table.Add<uint8_t>("class");
+        auto* cause = table.Add<int64_t>("cause_peer");
+        auto* depth = table.Add<uint32_t>("depth");
+        auto* rootNode = table.Add<uint32_t>("root_node");
+        auto* rootPeer = table.Add<int64_t>("root_peer");
+        const auto peerOf = [&fabric](const DeadlockOracle::Pause& pause) {
+            const bool toAPort = pause.egress < fabric.GetNode(pause.node).GetNPorts() &&
+                                 pause.reason != DeadlockOracle::Reason::HOST;
+            return toAPort ? int64_t{fabric.GetNode(pause.node).GetPort(pause.egress).GetPeerId()}
+                           : int64_t{-1};
+        };
+        DeadlockMonitor::Of(fabric).GetOracle().TraceHolds([=](const DeadlockOracle::Hold& hold) {
+            start->push_back(hold.start);
+            end->push_back(NowPs());
+            node->push_back(hold.side.node);
+            peer->push_back(hold.pause.node);
+            cls->push_back(hold.side.cls);
+            cause->push_back(peerOf(hold.pause));
+            depth->push_back(hold.depth);
+            rootNode->push_back(hold.root.node);
+            rootPeer->push_back(peerOf(hold.root));
+        });
+    }
+};
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(DeadlockProbe);
+NS_OBJECT_ENSURE_REGISTERED(PauseTreeProbe);
+
+} // namespace lossless
+} // namespace ns3

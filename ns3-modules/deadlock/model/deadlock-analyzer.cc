@@ -1,0 +1,626 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "deadlock-analyzer.h"
+
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/lossless-port.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+/// By node of a graph: where its edges lead.
+using Graph = std::vector<std::vector<std::size_t>>;
+
+/**
+ * @brief Mark all that can be reached.
+ *
+ * @param graph edges
+ * @param from node
+ * @param seen marks; what is marked is not entered again
+ * @return the nodes that were marked, each after all that were reached from it first
+ */
+std::vector<std::size_t>
+Reach(const Graph& graph, std::size_t from, std::vector<bool>& seen)
+{
+    std::vector<std::size_t> done;
+    std::vector<std::pair<std::size_t, std::size_t>> way; // node, its next edge
+    seen[from] = true;
+    way.emplace_back(from, 0);
+    while (!way.empty())
+    {
+        auto& [at, edge] = way.back();
+        if (edge == graph[at].size())
+        {
+            done.push_back(at);
+            way.pop_back();
+            continue;
+        }
+        const std::size_t next = graph[at][edge++];
+        if (!seen[next])
+        {
+            seen[next] = true;
+            way.emplace_back(next, 0);
+        }
+    }
+    return done;
+}
+
+/**
+ * @brief Turn all edges around.
+ *
+ * @param graph edges
+ * @return the edges the other way
+ */
+Graph
+Turn(const Graph& graph)
+{
+    Graph turned(graph.size());
+    for (std::size_t from = 0; from < graph.size(); ++from)
+    {
+        for (const std::size_t to : graph[from])
+        {
+            turned[to].push_back(from);
+        }
+    }
+    return turned;
+}
+
+/**
+ * @brief The strongly connected sets of a graph (Kosaraju).
+ *
+ * @param graph edges
+ * @return sets, their nodes in rising order
+ */
+Graph
+StronglyConnected(const Graph& graph)
+{
+    std::vector<std::size_t> order;
+    std::vector<bool> seen(graph.size(), false);
+    for (std::size_t node = 0; node < graph.size(); ++node)
+    {
+        if (!seen[node])
+        {
+            const auto done = Reach(graph, node, seen);
+            order.insert(order.end(), done.begin(), done.end());
+        }
+    }
+    const Graph turned = Turn(graph);
+    Graph sets;
+    seen.assign(graph.size(), false);
+    for (auto node = order.rbegin(); node != order.rend(); ++node)
+    {
+        if (!seen[*node])
+        {
+            sets.push_back(Reach(turned, *node, seen));
+            std::sort(sets.back().begin(), sets.back().end());
+        }
+    }
+    return sets;
+}
+
+} // namespace
+
+DeadlockAnalyzer::DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes)
+    : m_nodes(std::move(nodes))
+{
+    std::size_t ports = 0;
+    for (const auto& node : m_nodes)
+    {
+        m_firstPort.push_back(ports);
+        ports += node->GetNPorts();
+    }
+    m_places = ports * N_CLASSES;
+    m_slotAt.assign(m_places, 0);
+    m_by.resize(m_nodes.size());
+}
+
+std::size_t
+DeadlockAnalyzer::PlaceOf(uint32_t node, uint16_t port, uint8_t cls) const
+{
+    return (m_firstPort[node] + port) * N_CLASSES + cls;
+}
+
+std::size_t
+DeadlockAnalyzer::CountPlaces() const
+{
+    return m_places;
+}
+
+std::size_t
+DeadlockAnalyzer::SlotOf(uint32_t node, uint16_t port, uint8_t cls)
+{
+    const std::size_t place = PlaceOf(node, port, cls);
+    if (m_slotAt[place] == 0)
+    {
+        Slot slot;
+        slot.place = place;
+        slot.node = node;
+        slot.port = port;
+        slot.cls = cls;
+        m_by[node].push_back(m_slots.size());
+        m_slots.push_back(std::move(slot));
+        m_slotAt[place] = m_slots.size();
+    }
+    return m_slotAt[place] - 1;
+}
+
+void
+DeadlockAnalyzer::Forget()
+{
+    for (const Slot& slot : m_slots)
+    {
+        m_slotAt[slot.place] = 0;
+        m_by[slot.node].clear();
+    }
+    m_slots.clear();
+    m_candidates.clear();
+}
+
+void
+DeadlockAnalyzer::Collect(const Side& side)
+{
+    const Port& port = m_nodes[side.node]->GetPort(side.port);
+    if (!port.IsUp())
+    {
+        return;
+    }
+    const auto& queues = port.GetQueues();
+    for (uint16_t number = side.cls; number < queues.size(); number += N_CLASSES)
+    {
+        if (!port.IsHeld(number))
+        {
+            continue;
+        }
+        const bool byPeer = port.IsHeldForGood(number);
+        const Port& peer = port.GetPeer();
+        Candidate candidate;
+        candidate.queue = Queue{side.node, side.port, number};
+        candidate.byPeer = byPeer;
+        candidate.waits = SlotOf(peer.GetNodeId(), peer.GetIndex(), side.cls);
+        m_candidates.push_back(candidate);
+    }
+}
+
+void
+DeadlockAnalyzer::CollectFeeds()
+{
+    for (std::size_t holder = 0; holder < m_candidates.size(); ++holder)
+    {
+        if (!m_candidates[holder].stuck)
+        {
+            continue;
+        }
+        const Queue queue = m_candidates[holder].queue;
+        const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
+        m_nodes[queue.node]
+            ->GetPort(queue.port)
+            .GetQueues()[queue.queue]
+            .ForEach([&](const Frame& frame) {
+                if (frame.charged)
+                {
+                    Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, cls)];
+                    slot.bytes += frame.bytes;
+                    slot.frames.push_back(&frame);
+                    slot.holders.push_back(holder);
+                }
+            });
+    }
+}
+
+bool
+DeadlockAnalyzer::IsOff(const Slot& slot) const
+{
+    const BufferPolicy& buffer = m_nodes[slot.node]->GetBuffer();
+    if (!buffer.GetUsage(slot.port, slot.cls).off)
+    {
+        return false;
+    }
+    m_rests.clear();
+    for (const std::size_t number : m_by[slot.node])
+    {
+        const Slot& other = m_slots[number];
+        if (other.bytes > 0)
+        {
+            m_rests.push_back({other.port, other.cls, other.bytes});
+        }
+    }
+    return buffer.StaysOff(slot.port, slot.cls, m_rests);
+}
+
+bool
+DeadlockAnalyzer::WaitsFor(const Candidate& candidate, const Candidate& other) const
+{
+    if (!other.stuck || other.queue.node != candidate.queue.node ||
+        other.queue.port != candidate.queue.port || other.queue.queue == candidate.queue.queue)
+    {
+        return false;
+    }
+    const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
+    const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
+    const auto& models = port.GetOrderModels();
+    return std::any_of(models.begin(), models.end(), [&](const OrderModel* model) {
+        return model->WaitsFor(candidate.queue.queue, head, other.queue.queue);
+    });
+}
+
+bool
+DeadlockAnalyzer::WaitsBehind(const Candidate& candidate) const
+{
+    const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
+    return !port.GetOrderModels().empty() &&
+           std::any_of(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
+               return WaitsFor(candidate, other);
+           });
+}
+
+bool
+DeadlockAnalyzer::HoldsWith(const Candidate& candidate,
+                            bool off,
+                            int64_t bytes,
+                            const std::vector<const Frame*>& frames) const
+{
+    const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
+    const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
+    const DeadlockModel::Rest rest{bytes, off, frames};
+    const auto& models = port.GetPeer().GetDeadlockModels();
+    return std::any_of(models.begin(), models.end(), [&](const DeadlockModel* model) {
+        return model->WouldHold(candidate.queue.queue, head, rest);
+    });
+}
+
+bool
+DeadlockAnalyzer::IsHeldByPeer(const Candidate& candidate, bool roots) const
+{
+    if (!candidate.byPeer)
+    {
+        return false;
+    }
+    const Slot& slot = m_slots[candidate.waits];
+    const FabricNode& node = *m_nodes[slot.node];
+    const bool off = (roots && node.IsSilencingForGood(slot.cls)) || IsOff(slot);
+    return HoldsWith(candidate, off, slot.bytes, slot.frames);
+}
+
+void
+DeadlockAnalyzer::Reduce(bool roots)
+{
+    for (bool changed = true; changed;)
+    {
+        changed = false;
+        for (std::size_t number = 0; number < m_candidates.size(); ++number)
+        {
+            Candidate& candidate = m_candidates[number];
+            if (!candidate.stuck || IsHeldByPeer(candidate, roots) || WaitsBehind(candidate))
+            {
+                continue;
+            }
+            candidate.stuck = false;
+            changed = true;
+            for (const std::size_t other : m_by[candidate.queue.node])
+            {
+                Slot& slot = m_slots[other];
+                std::size_t kept = 0;
+                for (std::size_t at = 0; at < slot.frames.size(); ++at)
+                {
+                    if (slot.holders[at] == number)
+                    {
+                        slot.bytes -= slot.frames[at]->bytes;
+                        continue;
+                    }
+                    slot.frames[kept] = slot.frames[at];
+                    slot.holders[kept++] = slot.holders[at];
+                }
+                slot.frames.resize(kept);
+                slot.holders.resize(kept);
+            }
+        }
+    }
+}
+
+bool
+DeadlockAnalyzer::Find()
+{
+    std::vector<Side> sides;
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
+        {
+            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            {
+                sides.push_back(Side{node, port, cls});
+            }
+        }
+    }
+    return Find(sides);
+}
+
+bool
+DeadlockAnalyzer::Find(const std::vector<Side>& sides)
+{
+    Forget();
+    m_stuck.clear();
+    m_cyclic = 0;
+    for (const Side& side : sides)
+    {
+        Collect(side);
+    }
+    if (m_candidates.empty())
+    {
+        return false;
+    }
+    CollectFeeds();
+    Reduce(true);
+    std::vector<bool> all;
+    for (const Candidate& candidate : m_candidates)
+    {
+        all.push_back(candidate.stuck);
+    }
+    Reduce(false);
+    for (const bool cyclic : {true, false})
+    {
+        for (std::size_t number = 0; number < m_candidates.size(); ++number)
+        {
+            if (all[number] && m_candidates[number].stuck == cyclic)
+            {
+                m_stuck.push_back(m_candidates[number].queue);
+            }
+        }
+        m_cyclic = cyclic ? m_stuck.size() : m_cyclic;
+    }
+    return !m_stuck.empty();
+}
+
+const std::vector<DeadlockAnalyzer::Queue>&
+DeadlockAnalyzer::GetStuck() const
+{
+    return m_stuck;
+}
+
+std::size_t
+DeadlockAnalyzer::CountCyclic() const
+{
+    return m_cyclic;
+}
+
+std::size_t
+DeadlockAnalyzer::NextOf(std::size_t number) const
+{
+    const Candidate& held = m_candidates[number];
+    if (!IsHeldByPeer(held, false))
+    {
+        const auto before =
+            std::find_if(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
+                return other.stuck && other.queue.node == held.queue.node &&
+                       other.queue.port == held.queue.port && &other != &held;
+            });
+        return static_cast<std::size_t>(before - m_candidates.begin());
+    }
+    // Of the queues that hold what it waits for: one that would do alone, else the fullest.
+    const Slot& slot = m_slots[held.waits];
+    std::size_t best = m_candidates.size();
+    int64_t most = -1;
+    for (std::size_t at = 0; at < slot.holders.size();)
+    {
+        const std::size_t holder = slot.holders[at];
+        std::vector<const Frame*> frames;
+        int64_t bytes = 0;
+        for (; at < slot.holders.size() && slot.holders[at] == holder; ++at)
+        {
+            frames.push_back(slot.frames[at]);
+            bytes += slot.frames[at]->bytes;
+        }
+        if (HoldsWith(held, false, bytes, frames))
+        {
+            return holder;
+        }
+        best = bytes > most ? holder : best;
+        most = std::max(most, bytes);
+    }
+    return best;
+}
+
+std::vector<std::size_t>
+DeadlockAnalyzer::WaitsOf(std::size_t number) const
+{
+    const Candidate& held = m_candidates[number];
+    std::vector<std::size_t> waits;
+    if (IsHeldByPeer(held, false))
+    {
+        waits = m_slots[held.waits].holders; // in rising order, one a frame
+        waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+    }
+    if (m_nodes[held.queue.node]->GetPort(held.queue.port).GetOrderModels().empty())
+    {
+        return waits;
+    }
+    for (std::size_t other = 0; other < m_candidates.size(); ++other)
+    {
+        if (WaitsFor(held, m_candidates[other]))
+        {
+            waits.push_back(other);
+        }
+    }
+    return waits;
+}
+
+std::vector<std::size_t>
+DeadlockAnalyzer::Restrict(const std::vector<std::size_t>& members)
+{
+    // As if no frames were in the network but those of the members.
+    for (Candidate& candidate : m_candidates)
+    {
+        candidate.stuck = false;
+    }
+    for (const std::size_t member : members)
+    {
+        m_candidates[member].stuck = true;
+    }
+    for (Slot& slot : m_slots)
+    {
+        slot.bytes = 0;
+        slot.frames.clear();
+        slot.holders.clear();
+    }
+    CollectFeeds();
+    Reduce(false);
+    std::vector<std::size_t> left;
+    for (const std::size_t member : members)
+    {
+        if (m_candidates[member].stuck)
+        {
+            left.push_back(member);
+        }
+    }
+    return left;
+}
+
+void
+DeadlockAnalyzer::Divide(const std::vector<std::size_t>& members,
+                         std::vector<std::vector<std::size_t>>& cores)
+{
+    const std::vector<std::size_t> left = Restrict(members);
+    if (left.empty())
+    {
+        return;
+    }
+    std::vector<std::size_t> placeOf(m_candidates.size(), 0);
+    for (std::size_t place = 0; place < left.size(); ++place)
+    {
+        placeOf[left[place]] = place;
+    }
+    Graph graph(left.size());
+    for (std::size_t place = 0; place < left.size(); ++place)
+    {
+        for (const std::size_t next : WaitsOf(left[place]))
+        {
+            graph[place].push_back(placeOf[next]);
+        }
+    }
+    const Graph sets = StronglyConnected(graph);
+    if (sets.size() == 1)
+    {
+        cores.push_back(left);
+        return;
+    }
+    const std::size_t before = cores.size();
+    for (const auto& set : sets)
+    {
+        if (set.size() > 1) // a queue alone waits for others
+        {
+            std::vector<std::size_t> part;
+            for (const std::size_t place : set)
+            {
+                part.push_back(left[place]);
+            }
+            Divide(part, cores);
+        }
+    }
+    if (cores.size() == before)
+    {
+        cores.push_back(left); // only together do they fill the pool that holds them
+    }
+}
+
+std::vector<DeadlockAnalyzer::Queue>
+DeadlockAnalyzer::QueuesOf(const std::vector<std::size_t>& members) const
+{
+    std::vector<Queue> queues;
+    queues.reserve(members.size());
+    for (const std::size_t member : members)
+    {
+        queues.push_back(m_candidates[member].queue);
+    }
+    return queues;
+}
+
+std::vector<DeadlockAnalyzer::Core>
+DeadlockAnalyzer::FindCores()
+{
+    std::vector<std::size_t> cyclic;
+    for (std::size_t number = 0; number < m_candidates.size(); ++number)
+    {
+        if (m_candidates[number].stuck)
+        {
+            cyclic.push_back(number);
+        }
+    }
+    if (cyclic.empty())
+    {
+        return {};
+    }
+    Graph waits(m_candidates.size());
+    for (const std::size_t number : cyclic)
+    {
+        waits[number] = WaitsOf(number);
+    }
+    const Graph waiting = Turn(waits);
+    std::vector<std::vector<std::size_t>> sets;
+    Divide(cyclic, sets);
+    std::vector<Core> cores;
+    for (const auto& set : sets)
+    {
+        Restrict(set);
+        Core core;
+        core.queues = QueuesOf(set);
+        core.cycle = GetCycle();
+        std::vector<bool> seen(m_candidates.size(), false);
+        std::vector<std::size_t> behind;
+        for (const std::size_t member : set)
+        {
+            if (!seen[member])
+            {
+                const auto reached = Reach(waiting, member, seen);
+                behind.insert(behind.end(), reached.begin(), reached.end());
+            }
+        }
+        std::erase_if(behind, [&set](std::size_t number) {
+            return std::binary_search(set.begin(), set.end(), number);
+        });
+        std::sort(behind.begin(), behind.end());
+        core.behind = QueuesOf(behind);
+        cores.push_back(std::move(core));
+    }
+    Restrict(cyclic); // what GetCycle looks at
+    return cores;
+}
+
+std::vector<DeadlockAnalyzer::Queue>
+DeadlockAnalyzer::GetCycle() const
+{
+    // The slots hold what is in the queues of the cyclic part: each knows who holds what it waits
+    // for.
+    std::vector<std::size_t> way;
+    std::size_t next = 0;
+    while (next < m_candidates.size() && !m_candidates[next].stuck)
+    {
+        ++next;
+    }
+    while (next < m_candidates.size())
+    {
+        const auto seen = std::find(way.begin(), way.end(), next);
+        if (seen != way.end())
+        {
+            way.erase(way.begin(), seen);
+            break;
+        }
+        way.push_back(next);
+        next = NextOf(next);
+    }
+    std::vector<Queue> cycle;
+    for (const std::size_t number : way)
+    {
+        cycle.push_back(m_candidates[number].queue);
+    }
+    return cycle;
+}
+
+} // namespace lossless
+} // namespace ns3

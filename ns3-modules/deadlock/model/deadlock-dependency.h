@@ -1,0 +1,63 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef DEADLOCK_DEPENDENCY_H
+#define DEADLOCK_DEPENDENCY_H
+
+#include "ns3/lossless-routes.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup deadlock
+ * @brief The buffer dependency graph of paths: an egress depends on the next egress of every path
+ * that uses both, as the frames in the ingress buffer between them wait for it.
+ *
+ * A cycle in it is necessary for a deadlock, not sufficient.
+ */
+class DependencyGraph
+{
+  public:
+    /// An egress: node and port.
+    using Egress = std::pair<uint32_t, uint16_t>;
+
+    /**
+     * @brief Add a path.
+     *
+     * @param path its egresses from the source on.
+     */
+    void Add(const std::vector<Egress>& path);
+    /**
+     * @brief Add every way that a frame may take where no hash keeps its flow on one.
+     *
+     * @param routes the ways.
+     * @param src the host that sends it.
+     * @param header the frame.
+     */
+    void Add(const Routes& routes, uint32_t src, const Frame& header);
+    /**
+     * @brief Find a shortest cycle.
+     *
+     * @return its egresses in order, from the lowest on; empty if there is none.
+     */
+    std::vector<Egress> FindCycle() const;
+
+  private:
+    std::map<Egress, std::set<Egress>> m_next; //!< what an egress depends on
+    std::unordered_set<uint64_t> m_known;      //!< (node, port, next node's port) in m_next
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* DEADLOCK_DEPENDENCY_H */

@@ -1,0 +1,716 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "deadlock-oracle.h"
+
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/lossless-port.h"
+#include "ns3/lossless-switch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+namespace lossless
+{
+
+DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
+    : m_nodes(nodes),
+      m_test(nodes),
+      m_states(m_test.CountPlaces()),
+      m_pressure(m_test.CountPlaces(), NONE),
+      m_review(this, &DeadlockOracle::Review)
+{
+    for (const auto& node : m_nodes)
+    {
+        node->SetObserver(this);
+        for (uint16_t port = 0; port < node->GetNPorts(); ++port)
+        {
+            m_pools = m_pools || node->GetPort(port).HasXoffListeners();
+        }
+    }
+}
+
+DeadlockOracle::~DeadlockOracle()
+{
+    for (const auto& node : m_nodes)
+    {
+        node->SetObserver(nullptr);
+    }
+}
+
+const Port&
+DeadlockOracle::PortOf(const DeadlockAnalyzer::Side& side) const
+{
+    return m_nodes[side.node]->GetPort(side.port);
+}
+
+DeadlockOracle::SideState&
+DeadlockOracle::StateOf(uint32_t node, uint16_t port, uint8_t cls)
+{
+    return m_states[m_test.PlaceOf(node, port, cls)];
+}
+
+bool
+DeadlockOracle::HasFrames(const DeadlockAnalyzer::Side& side) const
+{
+    return PortOf(side).GetEgressBytes(side.cls) > 0;
+}
+
+// ---- Who waits for whom
+
+bool
+DeadlockOracle::MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress)
+{
+    SideState& state = StateOf(side.node, side.port, side.cls);
+    if (!state.known)
+    {
+        // Counted when first asked for; NoteJoined keeps it up to date. What leaves is not taken
+        // out: too large a set only costs a look more.
+        state.known = true;
+        state.feeds = 0;
+        const auto& queues = PortOf(side).GetQueues();
+        for (std::size_t queue = side.cls; queue < queues.size(); queue += N_CLASSES)
+        {
+            queues[queue].ForEach([&state](const Frame& frame) {
+                state.feeds |= frame.ingress == NO_PORT ? 0 : 1ULL << frame.ingress % 64;
+            });
+        }
+    }
+    return (state.feeds >> ingress % 64) & 1U;
+}
+
+void
+DeadlockOracle::Search(const DeadlockAnalyzer::Side& side, bool free)
+{
+    // The held classes of the next node that hold frames of this one; if free is asked for, of no
+    // core.
+    const Port& peer = PortOf(side).GetPeer();
+    const uint32_t node = peer.GetNodeId();
+    for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
+    {
+        SideState& state = StateOf(node, port, side.cls);
+        const DeadlockAnalyzer::Side next{node, port, side.cls};
+        if (state.held && !(free && state.core) && state.visit != m_visit &&
+            MayFeed(next, peer.GetIndex()))
+        {
+            state.visit = m_visit;
+            m_toDo.push_back(next);
+        }
+    }
+}
+
+bool
+DeadlockOracle::ClosesCircle(const DeadlockAnalyzer::Side& from)
+{
+    // From here on along what is held, and back: `from` is visited only when it is met again. What
+    // belongs to a deadlock already can be in no other.
+    const SideState& start = StateOf(from.node, from.port, from.cls);
+    if (start.core)
+    {
+        return false;
+    }
+    ++m_visit;
+    m_toDo.assign(1, from);
+    while (!m_toDo.empty() && start.visit != m_visit)
+    {
+        const DeadlockAnalyzer::Side side = m_toDo.back();
+        m_toDo.pop_back();
+        Search(side, true);
+    }
+    return start.visit == m_visit;
+}
+
+bool
+DeadlockOracle::HasCircle()
+{
+    return std::any_of(m_sides.begin(), m_sides.end(), [this](const DeadlockAnalyzer::Side& side) {
+        return ClosesCircle(side);
+    });
+}
+
+// ---- What happens
+
+void
+DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
+{
+    const DeadlockAnalyzer::Side side{port.GetNodeId(), port.GetIndex(), cls};
+    SideState& state = StateOf(side.node, side.port, cls);
+    if (!state.held)
+    {
+        state.held = true;
+        state.known = false;
+        state.at = m_sides.size();
+        m_sides.push_back(side);
+        const Port& peer = port.GetPeer();
+        const uint32_t node = peer.GetNodeId();
+        const uint32_t pressure = m_pressure[m_test.PlaceOf(node, peer.GetIndex(), cls)];
+        state.pause =
+            peer.HasXoffListeners() && pressure != NONE
+                ? pressure
+                : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
+        Use(state.pause);
+        state.since = NowPs();
+    }
+    state.asked = HasFrames(side);
+    if (!state.asked)
+    {
+        return; // the frame that joins asks again
+    }
+    if (!m_circle && ClosesCircle(side))
+    {
+        m_circle = true;
+    }
+    if (m_circle || (m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls)))
+    {
+        Touch(side);
+    }
+}
+
+void
+DeadlockOracle::NotifyFree(const Port& port, uint8_t cls)
+{
+    SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
+    if (!state.held)
+    {
+        return;
+    }
+    if (state.stuck)
+    {
+        TouchAll();
+    }
+    TellHold(DeadlockAnalyzer::Side{port.GetNodeId(), port.GetIndex(), cls});
+    state.held = false;
+    state.stuck = false;
+    state.core = false;
+    Drop(state.pause);
+    state.pause = NONE;
+    const DeadlockAnalyzer::Side last = m_sides.back();
+    m_sides[state.at] = last;
+    StateOf(last.node, last.port, last.cls).at = state.at;
+    m_sides.pop_back();
+    if (m_circle)
+    {
+        m_circle = HasCircle();
+    }
+}
+
+void
+DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const Frame& frame)
+{
+    const uint8_t cls = frame.cls;
+    SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
+    const DeadlockAnalyzer::Side side{port.GetNodeId(), port.GetIndex(), cls};
+    bool search = !state.asked;
+    state.asked = true;
+    if (state.known && frame.ingress != NO_PORT)
+    {
+        const uint64_t bit = 1ULL << frame.ingress % 64;
+        search |= !(state.feeds & bit);
+        state.feeds |= bit;
+    }
+    if (search && !m_circle && ClosesCircle(side))
+    {
+        m_circle = true;
+    }
+    const bool root = search && m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
+    if (root || (m_circle && port.IsHeld(queue)))
+    {
+        Touch(side);
+    }
+}
+
+void
+DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
+{
+    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
+    const DeadlockAnalyzer::Side side{port.GetNodeId(), port.GetIndex(), cls};
+    if (StateOf(side.node, side.port, cls).stuck)
+    {
+        TouchAll();
+    }
+    else if (m_circle && port.IsHeld(queue))
+    {
+        Touch(side); // its new head cannot go
+    }
+}
+
+void
+DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls)
+{
+    uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
+    const uint32_t pause = MakePause(ingress.GetNodeId(), ingress.GetIndex(), egress, cls);
+    Use(pause);
+    Drop(last);
+    last = pause;
+    if (egress == NO_PORT && StateOf(ingress.GetPeerId(), ingress.GetPeer().GetIndex(), cls).held)
+    {
+        TouchAll(); // held back already, now perhaps for good
+    }
+}
+
+void
+DeadlockOracle::NotifyChange()
+{
+    if (m_circle || IsAnyOpen())
+    {
+        TouchAll();
+    }
+}
+
+void
+DeadlockOracle::Touch(const DeadlockAnalyzer::Side& side)
+{
+    // Decided when the present event is over: until then a message may be half obeyed.
+    m_touched.push_back(side);
+    if (!m_reviewing)
+    {
+        m_reviewing = true;
+        m_review.Schedule(0);
+    }
+}
+
+void
+DeadlockOracle::TouchAll()
+{
+    m_allTouched = true;
+    if (!m_reviewing)
+    {
+        m_reviewing = true;
+        m_review.Schedule(0);
+    }
+}
+
+void
+DeadlockOracle::FindAhead()
+{
+    // Where nothing was stuck, what is now stuck holds one of the classes concerned, and what that
+    // waits for; the rest of the network need not be looked at.
+    ++m_visit;
+    m_toDo.clear();
+    m_ahead.clear();
+    for (const DeadlockAnalyzer::Side& side : m_touched)
+    {
+        SideState& state = StateOf(side.node, side.port, side.cls);
+        if (state.held && state.visit != m_visit)
+        {
+            state.visit = m_visit;
+            m_toDo.push_back(side);
+        }
+    }
+    while (!m_toDo.empty())
+    {
+        const DeadlockAnalyzer::Side side = m_toDo.back();
+        m_toDo.pop_back();
+        m_ahead.push_back(side);
+        Search(side, false);
+    }
+}
+
+void
+DeadlockOracle::Review()
+{
+    m_reviewing = false;
+    if (m_allTouched || m_pools || IsAnyOpen())
+    {
+        Update(m_sides);
+    }
+    else
+    {
+        FindAhead();
+        Update(m_ahead);
+    }
+    m_allTouched = false;
+    m_touched.clear();
+}
+
+// ---- Episodes
+
+namespace
+{
+
+/**
+ * @brief Do two lists of queues have one in common?
+ *
+ * @param a one
+ * @param b another
+ * @return true if so
+ */
+bool
+Share(const std::vector<DeadlockAnalyzer::Queue>& a, const std::vector<DeadlockAnalyzer::Queue>& b)
+{
+    return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+}
+
+} // namespace
+
+void
+DeadlockOracle::Update(const std::vector<DeadlockAnalyzer::Side>& sides)
+{
+    ++m_evaluations;
+    m_test.Find(sides);
+    const bool host = UpdateHost();
+    if (UpdateCyclic())
+    {
+        m_circle = HasCircle();
+    }
+    if (host || !m_open.empty() || std::exchange(m_marked, false))
+    {
+        MarkStuck();
+    }
+}
+
+bool
+DeadlockOracle::UpdateHost()
+{
+    const auto& stuck = m_test.GetStuck();
+    const bool found = stuck.size() > m_test.CountCyclic();
+    if (m_host > 0 && !found)
+    {
+        m_episodes[m_host - 1].dissolved = NowPs();
+        m_host = 0;
+    }
+    else if (m_host == 0 && found)
+    {
+        Episode episode;
+        episode.kind = Kind::HOST;
+        episode.formed = NowPs();
+        episode.chain = ChainOf(
+            {stuck.begin() + static_cast<std::ptrdiff_t>(m_test.CountCyclic()), stuck.end()});
+        m_episodes.push_back(std::move(episode));
+        m_host = m_episodes.size();
+    }
+    return m_host > 0;
+}
+
+bool
+DeadlockOracle::UpdateCyclic()
+{
+    m_cores = m_test.CountCyclic() > 0 ? m_test.FindCores() : std::vector<DeadlockAnalyzer::Core>{};
+    std::size_t cored = 0;
+    bool changed = false;
+    std::erase_if(m_open, [&](Open& open) {
+        std::erase_if(open.owned, [this](const DeadlockAnalyzer::Queue& queue) {
+            return std::none_of(m_cores.begin(), m_cores.end(), [&](const auto& core) {
+                return std::find(core.queues.begin(), core.queues.end(), queue) !=
+                       core.queues.end();
+            });
+        });
+        if (open.owned.empty())
+        {
+            m_episodes[open.episode].dissolved = NowPs();
+            changed = true;
+        }
+        return open.owned.empty();
+    });
+    for (const DeadlockAnalyzer::Core& core : m_cores)
+    {
+        cored += core.queues.size();
+        std::vector<DeadlockAnalyzer::Queue> nobodys = core.queues;
+        Open* first = nullptr;
+        for (Open& open : m_open)
+        {
+            if (Share(open.owned, core.queues))
+            {
+                first = first ? first : &open;
+                std::erase_if(nobodys, [&open](const DeadlockAnalyzer::Queue& queue) {
+                    return std::find(open.owned.begin(), open.owned.end(), queue) !=
+                           open.owned.end();
+                });
+            }
+        }
+        if (first)
+        {
+            first->owned.insert(first->owned.end(), nobodys.begin(), nobodys.end());
+            continue;
+        }
+        Form(core);
+        changed = true;
+    }
+    changed = changed || cored != m_cored;
+    m_cored = cored;
+    if (changed || cored > 0)
+    {
+        MarkCores();
+    }
+    return changed;
+}
+
+void
+DeadlockOracle::Form(const DeadlockAnalyzer::Core& core)
+{
+    Episode episode;
+    episode.formed = NowPs();
+    episode.cycle = core.cycle;
+    episode.chain = ChainOf(core.cycle);
+    for (const DeadlockAnalyzer::Queue& queue : core.cycle)
+    {
+        episode.since.push_back(SinceOf(queue));
+    }
+    m_open.push_back(Open{m_episodes.size(), core.queues});
+    m_episodes.push_back(std::move(episode));
+}
+
+void
+DeadlockOracle::MarkCores()
+{
+    for (const DeadlockAnalyzer::Side& side : m_sides)
+    {
+        StateOf(side.node, side.port, side.cls).core = false;
+    }
+    for (const DeadlockAnalyzer::Core& core : m_cores)
+    {
+        for (const DeadlockAnalyzer::Queue& queue : core.queues)
+        {
+            // Where a class has several queues, others of them may close another circle.
+            const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
+            const DeadlockAnalyzer::Side side{queue.node, queue.port, cls};
+            StateOf(queue.node, queue.port, cls).core =
+                PortOf(side).GetQueues().size() == N_CLASSES;
+        }
+    }
+}
+
+void
+DeadlockOracle::MarkStuck()
+{
+    for (const DeadlockAnalyzer::Side& side : m_sides)
+    {
+        StateOf(side.node, side.port, side.cls).stuck = false;
+    }
+    const auto& stuck = m_test.GetStuck();
+    for (const DeadlockAnalyzer::Queue& queue : stuck)
+    {
+        StateOf(queue.node, queue.port, queue.queue % N_CLASSES).stuck = true;
+    }
+    m_marked = !stuck.empty();
+    for (const Open& open : m_open)
+    {
+        std::vector<DeadlockAnalyzer::Queue>& mine = m_episodes[open.episode].stuck;
+        mine.clear();
+        for (const DeadlockAnalyzer::Core& core : m_cores)
+        {
+            if (Share(open.owned, core.queues))
+            {
+                mine.insert(mine.end(), core.queues.begin(), core.queues.end());
+                mine.insert(mine.end(), core.behind.begin(), core.behind.end());
+            }
+        }
+    }
+    if (m_host > 0)
+    {
+        m_episodes[m_host - 1].stuck.assign(stuck.begin() +
+                                                static_cast<std::ptrdiff_t>(m_test.CountCyclic()),
+                                            stuck.end());
+    }
+}
+
+void
+DeadlockOracle::Look()
+{
+    if (m_sides.empty() && !IsAnyOpen())
+    {
+        return;
+    }
+    const std::size_t before = m_episodes.size();
+    const bool expected = m_reviewing;
+    Update(m_sides);
+    m_missed += expected ? 0 : m_episodes.size() - before;
+    for (Episode& episode : m_episodes)
+    {
+        if (episode.dissolved < 0 && episode.seen < 0)
+        {
+            episode.seen = NowPs();
+        }
+    }
+}
+
+bool
+DeadlockOracle::IsAnyOpen() const
+{
+    return m_host > 0 || !m_open.empty();
+}
+
+bool
+DeadlockOracle::IsActive(Kind kind) const
+{
+    return kind == Kind::HOST ? m_host > 0 : !m_open.empty();
+}
+
+int64_t
+DeadlockOracle::FindEpisode(uint32_t node, uint16_t port, uint8_t cls)
+{
+    if (!StateOf(node, port, cls).held)
+    {
+        return -1;
+    }
+    Update(m_sides);
+    const auto isIn = [&](const std::vector<DeadlockAnalyzer::Queue>& queues) {
+        return std::any_of(queues.begin(), queues.end(), [&](const DeadlockAnalyzer::Queue& queue) {
+            return queue.node == node && queue.port == port && queue.queue % N_CLASSES == cls;
+        });
+    };
+    for (const bool behind : {false, true})
+    {
+        for (const Open& open : m_open)
+        {
+            if (isIn(behind ? m_episodes[open.episode].stuck : open.owned))
+            {
+                return static_cast<int64_t>(open.episode);
+            }
+        }
+    }
+    return -1;
+}
+
+const std::vector<DeadlockOracle::Episode>&
+DeadlockOracle::GetEpisodes() const
+{
+    return m_episodes;
+}
+
+uint64_t
+DeadlockOracle::CountEvaluations() const
+{
+    return m_evaluations;
+}
+
+uint64_t
+DeadlockOracle::CountMissed() const
+{
+    return m_missed;
+}
+
+// ---- Causes
+
+uint16_t
+DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
+{
+    uint16_t best = NO_PORT;
+    std::pair<bool, int64_t> most{false, 0};
+    for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
+    {
+        const Port& port = m_nodes[node]->GetPort(index);
+        int64_t bytes = 0;
+        for (std::size_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
+        {
+            port.GetQueues()[queue].ForEach(
+                [&](const Frame& frame) { bytes += frame.ingress == ingress ? frame.bytes : 0; });
+        }
+        const std::pair<bool, int64_t> here{StateOf(node, index, cls).held, bytes};
+        if (bytes > 0 && here > most)
+        {
+            most = here;
+            best = index;
+        }
+    }
+    return best;
+}
+
+uint32_t
+DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls)
+{
+    uint32_t parent = NONE;
+    Reason reason = Reason::HOST;
+    if (dynamic_cast<const Switch*>(PeekPointer(m_nodes[node])))
+    {
+        parent = egress == NO_PORT ? NONE : StateOf(node, egress, cls).pause;
+        reason = parent == NONE ? Reason::CONGESTED : Reason::EARLIER;
+    }
+    uint32_t made = static_cast<uint32_t>(m_pauses.size());
+    if (m_freePauses.empty())
+    {
+        m_pauses.emplace_back();
+    }
+    else
+    {
+        made = m_freePauses.back();
+        m_freePauses.pop_back();
+    }
+    const Pause pause{NowPs(), node, port, egress, cls, reason};
+    m_pauses[made] =
+        parent == NONE ? Link{pause, pause, 0, parent, 0}
+                       : Link{pause, m_pauses[parent].root, m_pauses[parent].depth + 1, parent, 0};
+    Use(parent);
+    return made;
+}
+
+void
+DeadlockOracle::TraceHolds(std::function<void(const Hold&)> tell)
+{
+    m_tellHold = std::move(tell);
+}
+
+void
+DeadlockOracle::TellHold(const DeadlockAnalyzer::Side& side) const
+{
+    const SideState& state = m_states[m_test.PlaceOf(side.node, side.port, side.cls)];
+    if (m_tellHold && state.pause != NONE)
+    {
+        const Link& link = m_pauses[state.pause];
+        m_tellHold(Hold{side, state.since, link.pause, link.root, link.depth});
+    }
+}
+
+void
+DeadlockOracle::Finish()
+{
+    for (const DeadlockAnalyzer::Side& side : m_sides)
+    {
+        TellHold(side);
+    }
+}
+
+void
+DeadlockOracle::Use(uint32_t pause)
+{
+    if (pause != NONE)
+    {
+        ++m_pauses[pause].users;
+    }
+}
+
+void
+DeadlockOracle::Drop(uint32_t pause)
+{
+    while (pause != NONE && --m_pauses[pause].users == 0)
+    {
+        m_freePauses.push_back(pause);
+        pause = m_pauses[pause].parent;
+    }
+}
+
+int64_t
+DeadlockOracle::SinceOf(const DeadlockAnalyzer::Queue& queue) const
+{
+    const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
+    const uint32_t pause = m_states[m_test.PlaceOf(queue.node, queue.port, cls)].pause;
+    return pause == NONE ? -1 : m_pauses[pause].pause.time;
+}
+
+std::vector<DeadlockOracle::Pause>
+DeadlockOracle::ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues)
+{
+    uint32_t last = NONE;
+    for (const DeadlockAnalyzer::Queue& queue : queues)
+    {
+        const uint32_t pause =
+            StateOf(queue.node, queue.port, static_cast<uint8_t>(queue.queue % N_CLASSES)).pause;
+        if (pause != NONE &&
+            (last == NONE || m_pauses[pause].pause.time > m_pauses[last].pause.time))
+        {
+            last = pause;
+        }
+    }
+    std::vector<Pause> chain;
+    for (; last != NONE; last = m_pauses[last].parent)
+    {
+        chain.push_back(m_pauses[last].pause);
+    }
+    std::reverse(chain.begin(), chain.end());
+    return chain;
+}
+
+} // namespace lossless
+} // namespace ns3

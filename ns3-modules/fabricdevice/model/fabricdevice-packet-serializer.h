@@ -1,0 +1,44 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FABRICDEVICE_PACKET_SERIALIZER_H
+#define FABRICDEVICE_PACKET_SERIALIZER_H
+
+#include "ns3/observe-frame-serializer.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+/**
+ * @ingroup fabricdevice
+ * @brief Serializes packets of ns-3's Internet stack as they are on the wire: with the mark and the
+ * hops of the frame, which the packet itself gets at its receiver.
+ */
+class PacketSerializer : public lossless::FrameSerializer
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    void SetNodes(const std::vector<const lossless::FabricNode*>& nodes) override;
+    bool Serialize(const lossless::Frame& frame,
+                   uint32_t sender,
+                   bool tagged,
+                   lossless::FrameBytes& bytes) const override;
+
+  private:
+    bool m_routedHops{false}; //!< a device has RoutedHops, and so all have
+};
+
+} // namespace fabricdevice
+} // namespace ns3
+
+#endif /* FABRICDEVICE_PACKET_SERIALIZER_H */

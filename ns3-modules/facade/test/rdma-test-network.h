@@ -1,0 +1,299 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef RDMA_TEST_NETWORK_H
+#define RDMA_TEST_NETWORK_H
+
+#include "ns3/facade-simulation.h"
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/lossless-switch-agent.h"
+#include "ns3/rdma-queue-pair.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup facade-tests
+ * What the suites of rdma share: small networks, a witness of everything a queue pair sends and
+ * receives, and a switch agent that loses chosen frames.
+ */
+
+namespace ns3
+{
+namespace rdma
+{
+namespace tests
+{
+
+/// A small network, and the results of its run by name.
+class Network
+{
+  public:
+    /**
+     * @brief Start empty.
+     *
+     * @param seed of the run
+     */
+    explicit Network(uint64_t seed = 1)
+        : sim(seed)
+    {
+    }
+
+    /**
+     * @brief Set an attribute of the type that a short name stands for.
+     *
+     * @param type "Port" or "SharedBuffer", of lossless, or "QueuePair", of rdma, and so on
+     * @param name attribute
+     * @param value in ns-3's spelling
+     */
+    void Set(const std::string& type, const std::string& name, const std::string& value)
+    {
+        const std::string module = type == "QueuePair" || type == "Host" ? "rdma" : "lossless";
+        sim.SetAttribute("ns3::" + module + "::" + type, name, value);
+    }
+
+    /**
+     * @brief Set an attribute that is a number.
+     *
+     * @param type short name
+     * @param name attribute
+     * @param value the number
+     */
+    void Set(const std::string& type, const std::string& name, int64_t value)
+    {
+        Set(type, name, std::to_string(value));
+    }
+
+    /**
+     * @brief Add nodes.
+     *
+     * @param hosts how many hosts, numbered first
+     * @param switches how many switches
+     */
+    void Nodes(uint32_t hosts, uint32_t switches)
+    {
+        std::vector<uint8_t> kinds(hosts, 0);
+        kinds.insert(kinds.end(), switches, 1);
+        std::string names;
+        for (std::size_t i = 0; i < kinds.size(); ++i)
+        {
+            names.append(kinds[i] ? "s" : "h").append(std::to_string(i)).append("\n");
+        }
+        sim.AddNodes(kinds.data(), names, static_cast<uint32_t>(kinds.size()));
+    }
+
+    /**
+     * @brief Add a link.
+     *
+     * @param a node
+     * @param b node
+     * @param rate bit/s
+     * @param delay ps
+     */
+    void Link(uint32_t a, uint32_t b, uint64_t rate, int64_t delay)
+    {
+        sim.AddLinks(&a, &b, &rate, &delay, 1);
+    }
+
+    /**
+     * @brief Add a switch with a host on every port: hosts 0 .. n - 1, switch n.
+     *
+     * @param hosts how many
+     * @param rate bit/s
+     * @param delay ps
+     */
+    void Star(uint32_t hosts, uint64_t rate, int64_t delay)
+    {
+        Nodes(hosts, 1);
+        for (uint32_t host = 0; host < hosts; ++host)
+        {
+            Link(host, hosts, rate, delay);
+        }
+    }
+
+    /**
+     * @brief Add a flow.
+     *
+     * @param src source
+     * @param dst destination
+     * @param bytes size; 0: endless
+     * @param start ps
+     * @param cls class
+     * @param rate cap in bit/s
+     * @param window bytes
+     * @param stop ps
+     * @return its number
+     */
+    uint32_t Flow(uint32_t src,
+                  uint32_t dst,
+                  uint64_t bytes,
+                  int64_t start = 0,
+                  uint8_t cls = 3,
+                  uint64_t rate = 0,
+                  uint64_t window = 0,
+                  int64_t stop = -1)
+    {
+        return sim.AddFlows(&src, &dst, &bytes, &start, &stop, &cls, &rate, &window, 1);
+    }
+
+    /**
+     * @brief Trace one port, class 3.
+     *
+     * @param table name
+     * @param node node
+     * @param peer neighbour
+     */
+    void Trace(const std::string& table, uint32_t node, int64_t peer)
+    {
+        sim.Trace(table, &node, &peer, 1, 1U << 3, 0);
+    }
+
+    /**
+     * @brief A column of a table.
+     *
+     * @param table name
+     * @param column name
+     * @return its values, whatever the type; empty when there is none
+     */
+    std::vector<int64_t> Column(const std::string& table, const std::string& column) const
+    {
+        for (uint32_t t = 0; t < sim.GetNTables(); ++t)
+        {
+            for (uint32_t c = 0; sim.GetTableName(t) == table && c < sim.GetNColumns(t); ++c)
+            {
+                if (sim.GetColumnName(t, c) != column)
+                {
+                    continue;
+                }
+                const std::string type = sim.GetColumnType(t, c);
+                return type == "int64"    ? Values<int64_t>(t, c)
+                       : type == "uint32" ? Values<uint32_t>(t, c)
+                       : type == "uint16" ? Values<uint16_t>(t, c)
+                                          : Values<uint8_t>(t, c);
+            }
+        }
+        return {};
+    }
+
+    /**
+     * @brief A number of the summary.
+     *
+     * @param name its name
+     * @return its value; NaN if there is none
+     */
+    double Number(const std::string& name) const
+    {
+        return sim.GetNumber(name);
+    }
+
+    Simulation sim; //!< the run
+
+  private:
+    /**
+     * @brief Copy a column.
+     *
+     * @tparam T type of its elements
+     * @param table number
+     * @param column number
+     * @return its values
+     */
+    template <class T>
+    std::vector<int64_t> Values(uint32_t table, uint32_t column) const
+    {
+        const auto* data = reinterpret_cast<const T*>(sim.GetColumnData(table, column));
+        return {data, data + sim.GetNRows(table)};
+    }
+};
+
+/**
+ * @ingroup facade-tests
+ * @brief A congestion control that controls nothing: it writes down what its queue pair sends and
+ * receives, and keeps a receiver of its own that says what should have been delivered.
+ */
+class Witness : public CongestionControl
+{
+  public:
+    /// What one queue pair did.
+    struct Log
+    {
+        std::vector<std::pair<int64_t, uint32_t>> sent;     //!< when (ps) and which packet
+        std::vector<std::pair<int64_t, uint32_t>> received; //!< when (ps) and which packet
+        std::vector<uint64_t> acked; //!< packets in order, as each answer said, in turn
+        std::vector<uint8_t> ecn;    //!< Frame::ecn of each answer, in turn
+        std::set<uint64_t> kept;     //!< received out of order and not yet delivered
+        uint64_t expected{0};        //!< packets delivered in order
+        int64_t lastDelivery{-1};    //!< when the last of them came (ps)
+        uint64_t acks{0};            //!< ACKs that came back
+        uint64_t nacks{0};           //!< NACKs that came back
+        uint64_t mostInFlight{0};    //!< most packets sent and not acknowledged
+        uint64_t highest{0};         //!< first packet never sent
+        uint64_t wrongAnswers{0};    //!< answers that claim more than was delivered
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    void Start(QueuePair* queuePair, uint64_t lineRate) override;
+    void NotifySent(const lossless::Frame& frame) override;
+    void NotifyAck(const lossless::Frame& frame) override;
+    bool NotifyData(const lossless::Frame& frame) override;
+
+    /**
+     * @brief Make every queue pair of a network have one, and forget what others saw.
+     *
+     * @param net the network, not yet built
+     * @param keepsGaps the receivers keep what comes out of order (Selective)
+     */
+    static void Install(Network& net, bool keepsGaps = false);
+
+    static std::map<uint32_t, Log> g_logs; //!< by flow
+    static bool g_keepsGaps;               //!< see Install
+};
+
+/**
+ * @ingroup facade-tests
+ * @brief A switch agent that loses chosen frames on the wire behind its switch, as a bit error
+ * does.
+ *
+ * It sees frames of the classes 0..7 only: give answers one of them.
+ */
+class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
+
+    /**
+     * @brief Give every switch of a network one.
+     *
+     * @param net the network, still without nodes
+     * @param choose says whether to lose a frame
+     */
+    static void Install(Network& net, std::function<bool(const lossless::Frame&)> choose);
+
+    static std::function<bool(const lossless::Frame&)> g_choose; //!< see Install
+    static uint64_t g_erased;                                    //!< frames lost
+};
+
+} // namespace tests
+} // namespace rdma
+} // namespace ns3
+
+#endif /* RDMA_TEST_NETWORK_H */

@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef GFC_QUEUE_LENGTH_SERIALIZER_H
+#define GFC_QUEUE_LENGTH_SERIALIZER_H
+
+#include "ns3/observe-frame-serializer.h"
+
+namespace ns3
+{
+namespace gfc
+{
+
+/**
+ * @ingroup gfc
+ * @brief Serializes the feedback of conceptual GFC, whose words do not fit 16 bits.
+ *
+ * Opcode 0x0fc0, class-enable vector, then eight words of 32 bits: the queue length of each class
+ * in bytes, 0 for classes that are not addressed. An own choice; the paper has no format. (Stage
+ * messages have a stage where PFC has a time and need no serializer.)
+ */
+class QueueLengthSerializer : public lossless::FrameSerializer
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    bool Serialize(const lossless::Frame& frame,
+                   uint32_t sender,
+                   bool tagged,
+                   lossless::FrameBytes& bytes) const override;
+};
+
+} // namespace gfc
+} // namespace ns3
+
+#endif /* GFC_QUEUE_LENGTH_SERIALIZER_H */

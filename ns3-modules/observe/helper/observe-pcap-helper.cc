@@ -1,0 +1,110 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "observe-pcap-helper.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+/**
+ * @brief A node's name as part of a file's name.
+ *
+ * @param name it.
+ * @return the same, other characters than a few as '_'.
+ */
+std::string
+FileName(std::string name)
+{
+    std::replace_if(
+        name.begin(),
+        name.end(),
+        [](unsigned char c) { return !std::isalnum(c) && c != '.' && c != '_' && c != '+'; },
+        '_');
+    return name;
+}
+
+} // namespace
+
+FabricPcapHelper::FabricPcapHelper(Fabric& fabric)
+    : m_fabric(fabric)
+{
+}
+
+FabricPcapHelper::~FabricPcapHelper()
+{
+    Close();
+}
+
+bool
+FabricPcapHelper::EnablePcap(const std::string& prefix, Port& port)
+{
+    if (!m_ports.insert(&port).second)
+    {
+        return true;
+    }
+    if (!m_serializers)
+    {
+        std::vector<const FabricNode*> nodes; // all: the network may be in parts
+        for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
+        {
+            nodes.push_back(&m_fabric.GetNode(node));
+        }
+        m_serializers = std::make_shared<const FrameSerializers>(nodes);
+    }
+    const std::string name =
+        FileName(port.GetNode().GetName()) + "-" + FileName(port.GetPeer().GetNode().GetName());
+    std::string file = prefix + name + ".pcap";
+    if (!m_files.insert(file).second)
+    {
+        file = prefix + name + "-" + std::to_string(port.GetIndex()) + ".pcap";
+        m_files.insert(file);
+    }
+    auto tap = m_fabric.Make<PcapTap>("ns3::lossless::PcapTap");
+    m_taps.push_back(tap);
+    return tap->Open(file, port, m_serializers);
+}
+
+bool
+FabricPcapHelper::EnablePcapAll(const std::string& prefix)
+{
+    bool good = true;
+    for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
+    {
+        for (uint16_t port = 0; port < m_fabric.GetNode(node).GetNPorts(); ++port)
+        {
+            good = EnablePcap(prefix, m_fabric.GetNode(node).GetPort(port)) && good;
+        }
+    }
+    return good;
+}
+
+std::string
+FabricPcapHelper::Close()
+{
+    std::string problems;
+    for (const auto& tap : m_taps)
+    {
+        if (!tap->Close())
+        {
+            problems += tap->GetFile() + ": could not be written to its end\n";
+        }
+    }
+    return problems;
+}
+
+const std::vector<Ptr<PcapTap>>&
+FabricPcapHelper::GetTaps() const
+{
+    return m_taps;
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,601 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "observe-probe.h"
+
+#include <algorithm>
+#include <array>
+
+/**
+ * @file
+ * @ingroup observe
+ * The probes of this module. Each is found by its TypeId.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+/**
+ * @brief The TypeId of a probe without attributes.
+ *
+ * @tparam T probe
+ * @tparam Parent what it is derived from
+ * @param name its full name
+ * @return the object TypeId
+ */
+template <class T, class Parent = Probe>
+TypeId
+TypeIdOf(const char* name)
+{
+    return TypeId(name).SetParent<Parent>().SetGroupName("observe").template AddConstructor<T>();
+}
+
+/**
+ * @brief Call a function with each class of a mask.
+ *
+ * @tparam F type of the function
+ * @param classes mask
+ * @param call the function
+ */
+template <class F>
+void
+ForEachClass(uint32_t classes, F call)
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((classes >> cls) & 1U)
+        {
+            call(cls);
+        }
+    }
+}
+
+/// "queue": ingress bytes of a (port, class).
+class QueueProbe : public SampledProbe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<QueueProbe, SampledProbe>("ns3::lossless::QueueProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_columns.Open(table);
+        m_bytes = table.Add<int64_t>("bytes");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        classes = Claim(port, classes);
+        ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0); });
+        port.TraceConnectWithoutContext("IngressBytes",
+                                        MakeCallback(&QueueProbe::Record, this, classes));
+    }
+
+  private:
+    void Record(uint32_t classes, const Port& port, uint8_t cls, int64_t bytes)
+    {
+        if ((classes >> cls) & 1U)
+        {
+            Write(port, cls, bytes);
+        }
+    }
+
+    void Write(const Port& port, uint8_t cls, int64_t bytes)
+    {
+        m_columns.Append(port, cls);
+        m_bytes->push_back(bytes);
+    }
+
+    void Sample(const Port& port, uint8_t cls) override
+    {
+        Write(port, cls, port.GetIngressBytes(cls));
+    }
+
+    PortColumns m_columns;                  //!< first
+    std::vector<int64_t>* m_bytes{nullptr}; //!< B
+};
+
+/// "buffer": where the buffer holds the ingress bytes of a (port, class).
+class BufferProbe : public SampledProbe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<BufferProbe, SampledProbe>("ns3::lossless::BufferProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_columns.Open(table);
+        m_private = table.Add<int64_t>("private_bytes");
+        m_shared = table.Add<int64_t>("shared_bytes");
+        m_headroom = table.Add<int64_t>("headroom_bytes");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        classes = Claim(port, classes);
+        ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0, 0, 0); });
+        port.TraceConnectWithoutContext("IngressBytes",
+                                        MakeCallback(&BufferProbe::Record, this, classes));
+    }
+
+  private:
+    void Record(uint32_t classes, const Port& port, uint8_t cls, int64_t /* bytes */)
+    {
+        if ((classes >> cls) & 1U)
+        {
+            Sample(port, cls);
+        }
+    }
+
+    void Write(const Port& port, uint8_t cls, int64_t priv, int64_t shared, int64_t headroom)
+    {
+        m_columns.Append(port, cls);
+        m_private->push_back(priv);
+        m_shared->push_back(shared);
+        m_headroom->push_back(headroom);
+    }
+
+    void Sample(const Port& port, uint8_t cls) override
+    {
+        const auto usage = port.GetNode().GetBuffer().GetUsage(port.GetIndex(), cls);
+        Write(port, cls, usage.priv, usage.shared, usage.headroom);
+    }
+
+    PortColumns m_columns;                     //!< first
+    std::vector<int64_t>* m_private{nullptr};  //!< B
+    std::vector<int64_t>* m_shared{nullptr};   //!< B
+    std::vector<int64_t>* m_headroom{nullptr}; //!< B
+};
+
+/// "egress": bytes that wait in the egress queues of a (port, class).
+class EgressProbe : public SampledProbe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<EgressProbe, SampledProbe>("ns3::lossless::EgressProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_columns.Open(table);
+        m_bytes = table.Add<int64_t>("bytes");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        classes = Claim(port, classes);
+        ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0); });
+        port.TraceConnectWithoutContext("Egress",
+                                        MakeCallback(&EgressProbe::Record, this, classes));
+    }
+
+  private:
+    void Record(uint32_t classes, const Port& port, uint8_t cls)
+    {
+        if ((classes >> cls) & 1U)
+        {
+            Sample(port, cls);
+        }
+    }
+
+    void Write(const Port& port, uint8_t cls, int64_t bytes)
+    {
+        m_columns.Append(port, cls);
+        m_bytes->push_back(bytes);
+    }
+
+    void Sample(const Port& port, uint8_t cls) override
+    {
+        Write(port, cls, port.GetEgressBytes(cls));
+    }
+
+    PortColumns m_columns;                  //!< first
+    std::vector<int64_t>* m_bytes{nullptr}; //!< B
+};
+
+/// "rate": wire bytes in and out since the last row, or of each arrival.
+class RateProbe : public SampledProbe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<RateProbe, SampledProbe>("ns3::lossless::RateProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_columns.Open(table);
+        m_rx = table.Add<int64_t>("rx_bytes");
+        m_tx = table.Add<int64_t>("tx_bytes");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        port.TraceConnectWithoutContext(
+            "Receive",
+            MakeCallback(&RateProbe::Record, this, Claim(port, classes)));
+    }
+
+  private:
+    void Record(uint32_t classes, const Port& port, const Frame& frame)
+    {
+        if (frame.kind != FrameKind::MAC && (classes >> frame.cls) & 1U)
+        {
+            Write(port, frame.cls, frame.bytes + static_cast<int64_t>(port.GetOverhead()), 0);
+        }
+    }
+
+    void Write(const Port& port, uint8_t cls, int64_t rx, int64_t tx)
+    {
+        m_columns.Append(port, cls);
+        m_rx->push_back(rx);
+        m_tx->push_back(tx);
+    }
+
+    void Sample(const Port& port, uint8_t cls) override
+    {
+        auto& [in, out] = m_last[{&port, cls}];
+        const int64_t rx = port.GetWireBytesIn(cls);
+        const int64_t tx = port.GetWireBytesOut(cls);
+        Write(port, cls, rx - in, tx - out);
+        in = rx;
+        out = tx;
+    }
+
+    bool SamplesStart() const override
+    {
+        return false;
+    }
+
+    PortColumns m_columns;               //!< first
+    std::vector<int64_t>* m_rx{nullptr}; //!< B
+    std::vector<int64_t>* m_tx{nullptr}; //!< B
+    /// Bytes in and out at the last sample.
+    std::map<std::pair<const Port*, uint8_t>, std::pair<int64_t, int64_t>> m_last;
+};
+
+/// "pause": times in which a port paused its peer, or obeyed a pause.
+class PauseProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<PauseProbe>("ns3::lossless::PauseProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_start = table.Add<int64_t>("start_ps");
+        m_end = table.Add<int64_t>("end_ps");
+        m_node = table.Add<uint32_t>("node");
+        m_peer = table.Add<uint32_t>("peer");
+        m_cls = table.Add<uint8_t>("class");
+        m_side = table.Add<uint8_t>("side");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        classes = Claim(port, classes);
+        port.TraceConnectWithoutContext("PauseSent",
+                                        MakeCallback(&PauseProbe::Record, this, classes, SENT));
+        port.TraceConnectWithoutContext("Paused",
+                                        MakeCallback(&PauseProbe::Record, this, classes, OBEYED));
+    }
+
+    void Finish() override
+    {
+        for (const auto& [key, since] : m_open)
+        {
+            const auto& [node, index, cls, side] = key;
+            Write(*since.first, cls, side, since.second);
+        }
+        m_open.clear();
+    }
+
+  private:
+    static constexpr uint8_t SENT = 0;   //!< by this port
+    static constexpr uint8_t OBEYED = 1; //!< by it
+
+    void Record(uint32_t classes, uint8_t side, const Port& port, uint8_t cls, bool on)
+    {
+        if (!((classes >> cls) & 1U))
+        {
+            return;
+        }
+        const Key key{port.GetNodeId(), port.GetIndex(), cls, side};
+        if (on)
+        {
+            m_open[key] = {&port, NowPs()};
+            return;
+        }
+        const auto open = m_open.find(key);
+        if (open != m_open.end())
+        {
+            Write(port, cls, side, open->second.second);
+            m_open.erase(open);
+        }
+    }
+
+    void Write(const Port& port, uint8_t cls, uint8_t side, int64_t start)
+    {
+        m_start->push_back(start);
+        m_end->push_back(NowPs());
+        m_node->push_back(port.GetNodeId());
+        m_peer->push_back(port.GetPeerId());
+        m_cls->push_back(cls);
+        m_side->push_back(side);
+    }
+
+    using Key = std::tuple<uint32_t, uint16_t, uint8_t, uint8_t>; //!< node, port, class, side
+
+    std::map<Key, std::pair<const Port*, int64_t>> m_open; //!< since when (ps)
+    std::vector<int64_t>* m_start{nullptr};                //!< ps
+    std::vector<int64_t>* m_end{nullptr};                  //!< ps
+    std::vector<uint32_t>* m_node{nullptr};                //!< number
+    std::vector<uint32_t>* m_peer{nullptr};                //!< number
+    std::vector<uint8_t>* m_cls{nullptr};                  //!< class
+    std::vector<uint8_t>* m_side{nullptr};                 //!< 0 sent, 1 obeyed
+};
+
+/// "drop": every frame that any node drops.
+class DropProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<DropProbe>("ns3::lossless::DropProbe");
+        return tid;
+    }
+
+    void Open(Fabric& fabric, Table& table) override
+    {
+        m_time = table.Add<int64_t>("time_ps");
+        m_node = table.Add<uint32_t>("node");
+        m_peer = table.Add<uint32_t>("peer");
+        m_cls = table.Add<uint8_t>("class");
+        m_cause = table.Add<uint8_t>("cause");
+        m_flow = table.Add<uint32_t>("flow");
+        m_bytes = table.Add<int64_t>("bytes");
+        for (uint32_t node = 0; node < fabric.GetNNodes(); ++node)
+        {
+            FabricNode* owner = &fabric.GetNode(node);
+            owner->TraceConnectWithoutContext("Drop",
+                                              MakeCallback(&DropProbe::Record, this, owner));
+        }
+    }
+
+  private:
+    void Record(FabricNode* node,
+                const std::string& /* name */,
+                const Frame& frame,
+                DropCause cause)
+    {
+        m_time->push_back(NowPs());
+        m_node->push_back(node->GetId());
+        m_peer->push_back(frame.ingress < node->GetNPorts()
+                              ? node->GetPort(frame.ingress).GetPeerId()
+                              : node->GetId());
+        m_cls->push_back(frame.cls);
+        m_cause->push_back(static_cast<uint8_t>(cause));
+        m_flow->push_back(frame.flow);
+        m_bytes->push_back(frame.bytes);
+    }
+
+    std::vector<int64_t>* m_time{nullptr};  //!< ps
+    std::vector<uint32_t>* m_node{nullptr}; //!< number
+    std::vector<uint32_t>* m_peer{nullptr}; //!< whom it came from
+    std::vector<uint8_t>* m_cls{nullptr};   //!< class
+    std::vector<uint8_t>* m_cause{nullptr}; //!< DropCause
+    std::vector<uint32_t>* m_flow{nullptr}; //!< number
+    std::vector<int64_t>* m_bytes{nullptr}; //!< B
+};
+
+/// "control": MAC control frames as they begin to go; ideal ones are not on the wire.
+class ControlProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<ControlProbe>("ns3::lossless::ControlProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_time = table.Add<int64_t>("time_ps");
+        m_node = table.Add<uint32_t>("node");
+        m_peer = table.Add<uint32_t>("peer");
+        m_opcode = table.Add<uint16_t>("opcode");
+        m_classes = table.Add<uint16_t>("classes");
+        m_bytes = table.Add<int64_t>("bytes");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        // a frame that addresses classes of several calls is one row
+        const uint32_t added = Claim(port, classes);
+        if (GetWatched(port) == added)
+        {
+            port.TraceConnectWithoutContext("Transmit", MakeCallback(&ControlProbe::Record, this));
+        }
+    }
+
+  private:
+    void Record(const Port& port, const Frame& frame)
+    {
+        if (frame.control && (GetWatched(port) & frame.control->classes))
+        {
+            m_time->push_back(NowPs());
+            m_node->push_back(port.GetNodeId());
+            m_peer->push_back(port.GetPeerId());
+            m_opcode->push_back(frame.control->opcode);
+            m_classes->push_back(frame.control->classes);
+            m_bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
+        }
+    }
+
+    std::vector<int64_t>* m_time{nullptr};     //!< ps
+    std::vector<uint32_t>* m_node{nullptr};    //!< number
+    std::vector<uint32_t>* m_peer{nullptr};    //!< number
+    std::vector<uint16_t>* m_opcode{nullptr};  //!< MAC control opcode
+    std::vector<uint16_t>* m_classes{nullptr}; //!< class-enable vector
+    std::vector<int64_t>* m_bytes{nullptr};    //!< wire bytes
+};
+
+/// "control_value": what a state (Port::SendState) that begins to go says of each class.
+class ControlValueProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<ControlValueProbe>("ns3::lossless::ControlValueProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_time = table.Add<int64_t>("time_ps");
+        m_node = table.Add<uint32_t>("node");
+        m_peer = table.Add<uint32_t>("peer");
+        m_opcode = table.Add<uint16_t>("opcode");
+        m_cls = table.Add<uint8_t>("class");
+        m_value = table.Add<uint32_t>("value");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        port.TraceConnectWithoutContext(
+            "Transmit",
+            MakeCallback(&ControlValueProbe::Record, this, Claim(port, classes)));
+    }
+
+  private:
+    void Record(uint32_t classes, const Port& port, const Frame& frame)
+    {
+        if (!frame.control || !frame.control->isState)
+        {
+            return;
+        }
+        ForEachClass(classes & frame.control->classes, [&](uint8_t cls) {
+            m_time->push_back(NowPs());
+            m_node->push_back(port.GetNodeId());
+            m_peer->push_back(port.GetPeerId());
+            m_opcode->push_back(frame.control->opcode);
+            m_cls->push_back(cls);
+            m_value->push_back(frame.control->value[cls]);
+        });
+    }
+
+    std::vector<int64_t>* m_time{nullptr};    //!< ps
+    std::vector<uint32_t>* m_node{nullptr};   //!< number
+    std::vector<uint32_t>* m_peer{nullptr};   //!< number
+    std::vector<uint16_t>* m_opcode{nullptr}; //!< MAC control opcode
+    std::vector<uint8_t>* m_cls{nullptr};     //!< class
+    std::vector<uint32_t>* m_value{nullptr};  //!< its word; its meaning depends on the opcode
+};
+
+/// "frame": every frame, of any class, as it begins to go.
+class FrameProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<FrameProbe>("ns3::lossless::FrameProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_time = table.Add<int64_t>("time_ps");
+        m_node = table.Add<uint32_t>("node");
+        m_peer = table.Add<uint32_t>("peer");
+        m_kind = table.Add<uint8_t>("kind");
+        m_cls = table.Add<uint8_t>("class");
+        m_flow = table.Add<uint32_t>("flow");
+        m_psn = table.Add<int64_t>("psn");
+        m_code = table.Add<uint16_t>("opcode");
+        m_bytes = table.Add<int64_t>("bytes");
+    }
+
+    void Watch(Port& port, uint32_t /* classes */) override
+    {
+        if (Claim(port, 1))
+        {
+            port.TraceConnectWithoutContext("Transmit", MakeCallback(&FrameProbe::Record, this));
+        }
+    }
+
+  private:
+    /**
+     * @brief What identifies a frame within its flow.
+     *
+     * @param frame it.
+     * @return packet number; -1 if it has none.
+     */
+    static int64_t NumberOf(const Frame& frame)
+    {
+        switch (frame.kind)
+        {
+        case FrameKind::DATA:
+            return frame.psn;
+        case FrameKind::ACK:
+        case FrameKind::NACK:
+            return static_cast<int64_t>(frame.word[0]);
+        default:
+            return -1;
+        }
+    }
+
+    void Record(const Port& port, const Frame& frame)
+    {
+        m_time->push_back(NowPs());
+        m_node->push_back(port.GetNodeId());
+        m_peer->push_back(port.GetPeerId());
+        m_kind->push_back(static_cast<uint8_t>(frame.kind));
+        m_cls->push_back(frame.cls);
+        m_flow->push_back(frame.flow);
+        m_psn->push_back(NumberOf(frame));
+        m_code->push_back(frame.control ? frame.control->opcode : 0);
+        m_bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
+    }
+
+    std::vector<int64_t>* m_time{nullptr};  //!< ps: first bit
+    std::vector<uint32_t>* m_node{nullptr}; //!< number
+    std::vector<uint32_t>* m_peer{nullptr}; //!< number
+    std::vector<uint8_t>* m_kind{nullptr};  //!< FrameKind
+    std::vector<uint8_t>* m_cls{nullptr};   //!< CONTROL_CLASS: the control queue, or MAC control
+    std::vector<uint32_t>* m_flow{nullptr}; //!< number; 0 for MAC control
+    std::vector<int64_t>* m_psn{nullptr};   //!< DATA: packet; ACK, NACK: next in order; else -1
+    std::vector<uint16_t>* m_code{nullptr}; //!< MAC: opcode; else 0
+    std::vector<int64_t>* m_bytes{nullptr}; //!< wire bytes
+};
+
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(QueueProbe);
+NS_OBJECT_ENSURE_REGISTERED(BufferProbe);
+NS_OBJECT_ENSURE_REGISTERED(EgressProbe);
+NS_OBJECT_ENSURE_REGISTERED(RateProbe);
+NS_OBJECT_ENSURE_REGISTERED(PauseProbe);
+NS_OBJECT_ENSURE_REGISTERED(DropProbe);
+NS_OBJECT_ENSURE_REGISTERED(ControlProbe);
+NS_OBJECT_ENSURE_REGISTERED(ControlValueProbe);
+NS_OBJECT_ENSURE_REGISTERED(FrameProbe);
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,198 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef OBSERVE_TABLE_H
+#define OBSERVE_TABLE_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @defgroup observe Observers
+ *
+ * Result tables of a fabric, and captures with the bytes of its frames.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup observe
+ * @brief Name of a column's type as numpy spells it.
+ *
+ * @tparam T the type.
+ * @return the name.
+ */
+template <class T>
+constexpr const char* ColumnTypeName();
+
+template <>
+constexpr const char*
+ColumnTypeName<int64_t>()
+{
+    return "int64";
+}
+
+template <>
+constexpr const char*
+ColumnTypeName<uint32_t>()
+{
+    return "uint32";
+}
+
+template <>
+constexpr const char*
+ColumnTypeName<uint16_t>()
+{
+    return "uint16";
+}
+
+template <>
+constexpr const char*
+ColumnTypeName<uint8_t>()
+{
+    return "uint8";
+}
+
+/**
+ * @ingroup observe
+ * @brief A result table: typed columns of equal length, appended row by row and read in place.
+ */
+class Table
+{
+  public:
+    /// A column without its type.
+    class AnyColumn
+    {
+      public:
+        /**
+         * @brief Name it.
+         *
+         * @param name name ending in its unit.
+         * @param type numpy's name of the type.
+         */
+        AnyColumn(std::string name, const char* type)
+            : m_name(std::move(name)),
+              m_type(type)
+        {
+        }
+
+        virtual ~AnyColumn() = default;
+        /**
+         * @brief First element.
+         *
+         * @return address.
+         */
+        virtual const void* GetData() const = 0;
+        /**
+         * @brief Length.
+         *
+         * @return rows.
+         */
+        virtual uint64_t GetRows() const = 0;
+        std::string m_name; //!< name, ending in its unit
+        const char* m_type; //!< numpy's name of the type
+    };
+
+    /**
+     * @brief A column of T.
+     *
+     * @tparam T element type
+     */
+    template <class T>
+    class Column : public AnyColumn
+    {
+      public:
+        /**
+         * @brief Name it.
+         *
+         * @param name name ending in its unit.
+         */
+        explicit Column(std::string name)
+            : AnyColumn(std::move(name), ColumnTypeName<T>())
+        {
+        }
+
+        const void* GetData() const override
+        {
+            return m_values.data();
+        }
+
+        uint64_t GetRows() const override
+        {
+            return m_values.size();
+        }
+
+        std::vector<T> m_values; //!< the values
+    };
+
+    /**
+     * @brief Name it.
+     *
+     * @param name the table's name.
+     */
+    explicit Table(std::string name)
+        : m_name(std::move(name))
+    {
+    }
+
+    /**
+     * @brief Add a column.
+     *
+     * @tparam T element type.
+     * @param name name ending in its unit.
+     * @return its values, to append to.
+     */
+    template <class T>
+    std::vector<T>* Add(const std::string& name)
+    {
+        auto column = std::make_unique<Column<T>>(name);
+        std::vector<T>* values = &column->m_values;
+        m_columns.push_back(std::move(column));
+        return values;
+    }
+
+    /**
+     * @brief Its name.
+     *
+     * @return name.
+     */
+    const std::string& GetName() const
+    {
+        return m_name;
+    }
+
+    /**
+     * @brief Its columns.
+     *
+     * @return them in order.
+     */
+    const std::vector<std::unique_ptr<AnyColumn>>& GetColumns() const
+    {
+        return m_columns;
+    }
+
+    /**
+     * @brief Its length.
+     *
+     * @return rows.
+     */
+    uint64_t GetRows() const
+    {
+        return m_columns.empty() ? 0 : m_columns.front()->GetRows();
+    }
+
+  private:
+    std::string m_name;                                //!< name
+    std::vector<std::unique_ptr<AnyColumn>> m_columns; //!< columns
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* OBSERVE_TABLE_H */

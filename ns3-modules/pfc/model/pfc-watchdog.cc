@@ -1,0 +1,228 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "pfc-watchdog.h"
+
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace dcfit
+{
+
+using lossless::DropCause;
+using lossless::Frame;
+using lossless::N_CLASSES;
+using lossless::NowPs;
+using lossless::Port;
+using lossless::Summary;
+
+NS_OBJECT_ENSURE_REGISTERED(PfcWatchdog);
+
+TypeId
+PfcWatchdog::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::dcfit::PfcWatchdog")
+            .SetParent<lossless::SwitchAgent>()
+            .SetGroupName("pfc")
+            .AddConstructor<PfcWatchdog>()
+            .AddAttribute("Poll",
+                          "Time between two looks; SONiC: 200 ms.",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&PfcWatchdog::m_poll),
+                          lossless::MakePicosecondsChecker(1'000))
+            .AddAttribute("Detection",
+                          "How long a storm lasts before the watchdog acts; SONiC: 200 ms, at "
+                          "least a Poll.",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&PfcWatchdog::m_detection),
+                          lossless::MakePicosecondsChecker(1'000))
+            .AddAttribute("Restoration",
+                          "How long there is no storm before the watchdog takes its action back; "
+                          "SONiC: 200 ms, at least a Poll.",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&PfcWatchdog::m_restoration),
+                          lossless::MakePicosecondsChecker(1'000))
+            .AddAttribute("Action",
+                          "Drop (the queue's frames and those that come for it, an intended "
+                          "loss), Forward (send in spite of PFC) or Alert (nothing).",
+                          EnumValue(Action::DROP),
+                          MakeEnumAccessor<Action>(&PfcWatchdog::m_action),
+                          MakeEnumChecker(Action::DROP,
+                                          "Drop",
+                                          Action::FORWARD,
+                                          "Forward",
+                                          Action::ALERT,
+                                          "Alert"))
+            .AddAttribute("PausedShare",
+                          "Share of an interval that PFC must have held a queue back for more "
+                          "than.",
+                          DoubleValue(0.99),
+                          MakeDoubleAccessor(&PfcWatchdog::m_pausedShare),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddTraceSource(
+                "Detection",
+                "An egress queue is taken for deadlocked; nothing is done about it yet.",
+                MakeTraceSourceAccessor(&PfcWatchdog::m_detectionTrace),
+                "ns3::dcfit::DetectionCallback");
+    return tid;
+}
+
+PfcWatchdog::PfcWatchdog()
+    : m_tick(this, &PfcWatchdog::Poll)
+{
+}
+
+std::string
+PfcWatchdog::Check() const
+{
+    std::ostringstream problems;
+    for (const auto& [name, time] :
+         {std::pair{"Detection", m_detection}, std::pair{"Restoration", m_restoration}})
+    {
+        if (time < m_poll)
+        {
+            problems << m_node->GetName() << ": " << name << " of the PFC watchdog, "
+                     << time.GetTimeStep() << " ps, is less than its Poll, " << m_poll.GetTimeStep()
+                     << " ps; it must be at least that\n";
+        }
+    }
+    return problems.str();
+}
+
+void
+PfcWatchdog::Start()
+{
+    m_watches.assign(static_cast<std::size_t>(m_node->GetNPorts()) * N_CLASSES, Watch{});
+    m_tick.Schedule(m_poll.GetTimeStep());
+}
+
+void
+PfcWatchdog::NotifyPaused(Port& port, uint8_t cls, bool on)
+{
+    Watch& watch = At(port.GetIndex(), cls);
+    if (on)
+    {
+        watch.pausedSince = NowPs();
+        return;
+    }
+    watch.pausedTime += NowPs() - watch.pausedSince;
+    watch.pausedSince = -1;
+}
+
+bool
+PfcWatchdog::NotifyArrival(Frame& frame, Port& /* ingress */)
+{
+    const bool drop = m_action == Action::DROP && At(frame.egress, frame.cls).acting;
+    m_dropped += drop;
+    return !drop;
+}
+
+void
+PfcWatchdog::Poll()
+{
+    for (uint16_t port = 0; port < m_node->GetNPorts(); ++port)
+    {
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if (m_node->GetBuffer().IsLossless(cls))
+            {
+                Judge(m_node->GetPort(port), cls);
+            }
+        }
+    }
+    m_tick.Schedule(m_poll.GetTimeStep());
+}
+
+void
+PfcWatchdog::Judge(Port& port, uint8_t cls)
+{
+    Watch& watch = At(port.GetIndex(), cls);
+    const int64_t interval = m_poll.GetTimeStep();
+    if (watch.pausedSince >= 0)
+    {
+        watch.pausedTime += NowPs() - watch.pausedSince;
+        watch.pausedSince = NowPs();
+    }
+    const bool paused =
+        static_cast<double>(watch.pausedTime) > m_pausedShare * static_cast<double>(interval);
+    const bool silent = port.GetWireBytesOut(cls) == watch.sent;
+    watch.pausedTime = 0;
+    watch.sent = port.GetWireBytesOut(cls);
+    if (watch.acting)
+    {
+        watch.calm = paused ? 0 : watch.calm + interval;
+        if (watch.calm >= m_restoration.GetTimeStep())
+        {
+            Restore(port, cls);
+        }
+        return;
+    }
+    bool waits = false;
+    for (std::size_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
+    {
+        waits = waits || port.GetQueues()[queue].GetFrames() > 0;
+    }
+    watch.storm = paused && silent && waits ? watch.storm + interval : 0;
+    if (watch.storm >= m_detection.GetTimeStep())
+    {
+        Act(port, cls);
+    }
+}
+
+void
+PfcWatchdog::Act(Port& port, uint8_t cls)
+{
+    Watch& watch = At(port.GetIndex(), cls);
+    ++m_storms;
+    m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
+    m_detectionTrace(port, {cls, Detection::WATCHDOG, NowPs() - watch.storm, NowPs()});
+    watch.storm = 0;
+    watch.calm = 0;
+    watch.acting = true;
+    for (uint16_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
+    {
+        if (m_action == Action::DROP)
+        {
+            m_dropped += port.DropQueue(queue, DropCause::SCHEME);
+        }
+        else if (m_action == Action::FORWARD)
+        {
+            port.SetIgnorePause(queue, true);
+        }
+    }
+}
+
+void
+PfcWatchdog::Restore(Port& port, uint8_t cls)
+{
+    ++m_restored;
+    At(port.GetIndex(), cls).acting = false;
+    for (uint16_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
+    {
+        port.SetIgnorePause(queue, false);
+    }
+}
+
+void
+PfcWatchdog::Report(Summary& summary) const
+{
+    summary["watchdog_storms"] += static_cast<double>(m_storms);
+    summary["watchdog_restored"] += static_cast<double>(m_restored);
+    summary["watchdog_frames_dropped"] += static_cast<double>(m_dropped);
+    const auto found = summary.find("watchdog_first_storm_ps");
+    if (m_firstAt >= 0 &&
+        (found == summary.end() || static_cast<double>(m_firstAt) < found->second))
+    {
+        summary["watchdog_first_storm_ps"] = static_cast<double>(m_firstAt);
+    }
+}
+
+} // namespace dcfit
+} // namespace ns3

@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef PFC_WATCHDOG_H
+#define PFC_WATCHDOG_H
+
+#include "ns3/deadlock-detection.h"
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-fabric-node.h"
+#include "ns3/nstime.h"
+#include "ns3/traced-callback.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace dcfit
+{
+
+/**
+ * @ingroup pfc
+ * @brief The PFC watchdog of a switch, as SONiC has it.
+ *
+ * Every Poll it looks at each (port, lossless class): if the queue holds frames, none was sent and
+ * PFC held it back for more than PausedShare of the interval, the interval counts as a storm. When
+ * storms have lasted Detection, it acts; when there was none for Restoration, it takes that back.
+ * It knows nothing of loops.
+ */
+class PfcWatchdog : public lossless::SwitchAgent,
+                    public lossless::PauseAgent,
+                    public lossless::ArrivalAgent
+{
+  public:
+    /// What is done about a storm.
+    enum class Action
+    {
+        DROP,    ///< the queue's frames are dropped, and those that come for it
+        FORWARD, ///< they are sent, whatever the peer says
+        ALERT,   ///< nothing
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    PfcWatchdog();
+
+    void Start() override;
+    std::string Check() const override;
+    bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;
+    void NotifyPaused(lossless::Port& port, uint8_t cls, bool on) override;
+    void Report(lossless::Summary& summary) const override;
+
+  private:
+    /// A (port, class) that is watched.
+    struct Watch
+    {
+        int64_t pausedSince{-1}; //!< open pause (ps), or -1
+        int64_t pausedTime{0};   //!< paused in this interval (ps), open pause not counted
+        int64_t sent{0};         //!< wire bytes sent at the last poll
+        int64_t storm{0};        //!< how long there has been one (ps)
+        int64_t calm{0};         //!< how long there has been none, after one (ps)
+        bool acting{false};      //!< the action is taken
+    };
+
+    Watch& At(uint16_t port, uint8_t cls)
+    {
+        return m_watches[static_cast<std::size_t>(port) * lossless::N_CLASSES + cls];
+    }
+
+    void Poll();
+    void Judge(lossless::Port& port, uint8_t cls);
+    void Act(lossless::Port& port, uint8_t cls);
+    void Restore(lossless::Port& port, uint8_t cls);
+
+    Time m_poll;          //!< attribute
+    Time m_detection;     //!< attribute
+    Time m_restoration;   //!< attribute
+    Action m_action;      //!< attribute
+    double m_pausedShare; //!< attribute
+
+    std::vector<Watch> m_watches; //!< by port, class
+    /// Detection
+    TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
+    uint64_t m_storms{0};                        //!< detected
+    uint64_t m_restored{0};                      //!< ended
+    uint64_t m_dropped{0};                       //!< frames
+    int64_t m_firstAt{-1};                       //!< first storm (ps)
+    lossless::ReusableEvent<PfcWatchdog> m_tick; //!< Poll
+};
+
+} // namespace dcfit
+} // namespace ns3
+
+#endif /* PFC_WATCHDOG_H */

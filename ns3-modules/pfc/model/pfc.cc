@@ -1,0 +1,267 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "pfc.h"
+
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/lossless-headroom.h"
+#include "ns3/lossless-port.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Pfc);
+
+TypeId
+Pfc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::Pfc")
+            .SetParent<FlowControl>()
+            .SetGroupName("pfc")
+            .AddConstructor<Pfc>()
+            .AddAttribute(
+                "Mode",
+                "What ends a pause: Timer (its quanta, IEEE 802.1Qbb) or OnOff (only a resume).",
+                EnumValue(Mode::TIMER),
+                MakeEnumAccessor<Mode>(&Pfc::m_mode),
+                MakeEnumChecker(Mode::TIMER, "Timer", Mode::ON_OFF, "OnOff"))
+            .AddAttribute("PauseQuanta",
+                          "Length of a pause in quanta of 512 bit times.",
+                          UintegerValue(MAX_QUANTA),
+                          MakeUintegerAccessor(&Pfc::m_quanta),
+                          MakeUintegerChecker<uint32_t>(1, MAX_QUANTA))
+            .AddAttribute("RefreshAt",
+                          "Share of a pause after which a class that is still OFF is paused anew "
+                          "(Timer mode).",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&Pfc::m_refreshAt),
+                          MakeDoubleChecker<double>(0.01, 1.0));
+    return tid;
+}
+
+Pfc::Pfc()
+    : m_refresh(this, &Pfc::Refresh),
+      m_expire(this, &Pfc::Expire)
+{
+}
+
+int64_t
+Pfc::PauseTime(uint32_t quanta) const
+{
+    return TransmissionTime(quanta * QUANTUM_BYTES, m_port->GetRate());
+}
+
+BufferDemand
+Pfc::GetBufferDemand() const
+{
+    const int64_t eta = SufficientHeadroom(*m_port);
+    BufferDemand demand;
+    demand.beyondStop = BufferDemand::ForEachClass(
+        eta,
+        "Pfc: eta' = 2 (C D + L_wire) + max(3840 B, C x control delay) + control frame + L = " +
+            std::to_string(eta) + " B");
+    return demand;
+}
+
+void
+Pfc::Start()
+{
+    m_refreshInterval =
+        static_cast<int64_t>(m_refreshAt * static_cast<double>(PauseTime(m_quanta)));
+}
+
+std::string
+Pfc::Check() const
+{
+    std::ostringstream problems;
+    if (m_refreshInterval <= 0)
+    {
+        problems << "Pfc: RefreshAt " << m_refreshAt << " of " << m_quanta
+                 << " quanta is less than 1 ps\n";
+    }
+    return problems.str();
+}
+
+std::string
+Pfc::Warn() const
+{
+    // Between two refreshes the later one may wait for a frame that the earlier one did not.
+    const int64_t spare = PauseTime(m_quanta) - m_refreshInterval;
+    const int64_t frame =
+        TransmissionTime(m_port->GetLargestFrame() + m_port->GetOverhead(), m_port->GetRate());
+    if (m_mode == Mode::ON_OFF || spare >= frame)
+    {
+        return {};
+    }
+    std::ostringstream warning;
+    warning
+        << "Pfc: a pause of " << m_quanta << " quanta refreshed at " << m_refreshAt
+        << " of it leaves " << spare << " ps, less than a frame takes (" << frame
+        << " ps): it may end before its refresh, and then frames can be lost; raise PauseQuanta "
+           "or lower RefreshAt\n";
+    return warning.str();
+}
+
+bool
+Pfc::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& rest) const
+{
+    return rest.off;
+}
+
+bool
+Pfc::WouldRelease(uint16_t queue, const Frame& /* head */, const ControlFrame& control) const
+{
+    const uint8_t cls = queue % N_CLASSES;
+    return control.opcode == PFC_OPCODE && (control.classes >> cls) & 1U && control.value[cls] == 0;
+}
+
+void
+Pfc::Send(uint32_t classes, uint32_t quanta)
+{
+    Frame* frame = FramePool::TakeControl();
+    frame->control->opcode = PFC_OPCODE;
+    frame->control->classes = static_cast<uint16_t>(classes);
+    frame->control->value.fill(0);
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((classes >> cls) & 1U)
+        {
+            frame->control->value[cls] = quanta;
+        }
+    }
+    m_frames += m_port->SendState(frame, true) ? 1 : 0;
+}
+
+void
+Pfc::NotifyXoff(uint8_t cls, bool xoff)
+{
+    const uint32_t bit = 1U << cls;
+    if (xoff == ((m_off & bit) != 0))
+    {
+        return;
+    }
+    m_off = xoff ? m_off | bit : m_off & ~bit;
+    m_port->NotePauseSent(cls, xoff);
+    Send(bit, xoff ? m_quanta : 0);
+    if (xoff && m_mode == Mode::TIMER && !m_refreshPending)
+    {
+        m_refreshPending = true;
+        m_refresh.Schedule(m_refreshInterval);
+    }
+}
+
+void
+Pfc::Refresh()
+{
+    m_refreshPending = m_off != 0;
+    if (m_off)
+    {
+        ++m_refreshes;
+        Send(m_off, m_quanta);
+        m_refresh.Schedule(m_refreshInterval);
+    }
+}
+
+bool
+Pfc::ReceiveControl(const ControlFrame& control)
+{
+    if (control.opcode != PFC_OPCODE)
+    {
+        return false;
+    }
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!((control.classes >> cls) & 1U))
+        {
+            continue;
+        }
+        const uint32_t quanta = control.value[cls];
+        if (quanta == 0)
+        {
+            SetPaused(cls, false);
+            continue;
+        }
+        SetPaused(cls, true);
+        if (m_mode == Mode::TIMER)
+        {
+            const int64_t time = PauseTime(quanta);
+            m_until[cls] = NowPs() + time;
+            m_expire.Schedule(time);
+        }
+        else
+        {
+            m_until[cls] = NEVER;
+        }
+    }
+    return true;
+}
+
+void
+Pfc::Expire()
+{
+    // Not every occurrence is a pause's end: the timer may have been replaced, or the class
+    // resumed, since.
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if ((m_paused >> cls) & 1U && m_until[cls] <= NowPs())
+        {
+            ++m_expired;
+            SetPaused(cls, false);
+        }
+    }
+}
+
+void
+Pfc::SetPaused(uint8_t cls, bool paused)
+{
+    const uint32_t bit = 1U << cls;
+    if (paused == ((m_paused & bit) != 0))
+    {
+        return;
+    }
+    m_paused = paused ? m_paused | bit : m_paused & ~bit;
+    m_port->NotePaused(cls, paused);
+    m_port->BlockClass(cls, paused);
+}
+
+void
+Pfc::NotifyLink(bool up)
+{
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!up)
+        {
+            SetPaused(cls, false);
+        }
+        else if ((m_off >> cls) & 1U)
+        {
+            Send(1U << cls, m_quanta);
+        }
+    }
+}
+
+void
+Pfc::Report(Summary& summary) const
+{
+    summary["pfc_frames_sent"] += static_cast<double>(m_frames);
+    summary["pfc_refreshes_sent"] += static_cast<double>(m_refreshes);
+    summary["pfc_pauses_expired"] += static_cast<double>(m_expired);
+    const auto most = [&summary](const char* name, int64_t bytes) {
+        double& sofar = summary[name];
+        sofar = std::max(sofar, static_cast<double>(bytes));
+    };
+    most("sufficient_headroom_bytes", SufficientHeadroom(*m_port));
+    most("published_headroom_bytes", PublishedHeadroom(*m_port));
+}
+
+} // namespace lossless
+} // namespace ns3

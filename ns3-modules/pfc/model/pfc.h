@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef PFC_H
+#define PFC_H
+
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-flow-control.h"
+
+#include <array>
+
+/**
+ * @defgroup pfc Priority-based flow control
+ *
+ * PFC, IEEE 802.1Qbb, and the watchdog that breaks its storms.
+ */
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup pfc
+ * @brief Priority-based flow control, IEEE 802.1Qbb.
+ *
+ * Pauses a class of the peer when the shared buffer turns its queue OFF, and resumes it with zero
+ * quanta when the queue turns ON. In Timer mode a pause lasts as many quanta of 512 bit times as
+ * the frame says, a new frame replaces the timer, and a class that stays OFF is paused anew before
+ * its time is up. In OnOff mode a pause lasts until the resume, as most simulators have it; the two
+ * are the same while no refresh is lost.
+ *
+ * How long a received frame takes to have effect is Port's ControlDelay.
+ */
+class Pfc : public FlowControl, public XoffListener, public DeadlockModel
+{
+  public:
+    /// What ends a pause.
+    enum class Mode
+    {
+        TIMER,  ///< its quanta, or a resume
+        ON_OFF, ///< a resume
+    };
+
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    Pfc();
+
+    BufferDemand GetBufferDemand() const override;
+    void Start() override;
+    std::string Check() const override;
+    std::string Warn() const override;
+    bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const override;
+    bool WouldRelease(uint16_t queue,
+                      const Frame& head,
+                      const ControlFrame& control) const override;
+    void NotifyXoff(uint8_t cls, bool xoff) override;
+    bool ReceiveControl(const ControlFrame& control) override;
+    void NotifyLink(bool up) override;
+    void Report(Summary& summary) const override;
+
+  private:
+    void Send(uint32_t classes, uint32_t quanta);
+    void Refresh();
+    void Expire();
+    void SetPaused(uint8_t cls, bool paused);
+    int64_t PauseTime(uint32_t quanta) const;
+
+    // Attributes
+    Mode m_mode;        //!< what ends a pause
+    uint32_t m_quanta;  //!< length of a pause
+    double m_refreshAt; //!< share of a pause after which it is sent anew
+
+    // Receiver's side
+    uint32_t m_off{0};            //!< bit c: class c is to be silent
+    bool m_refreshPending{false}; //!< an occurrence of m_refresh is scheduled
+    int64_t m_refreshInterval{0}; //!< ps
+    uint64_t m_frames{0};         //!< sent
+    uint64_t m_refreshes{0};      //!< of them, refreshes
+
+    // Sender's side
+    std::array<int64_t, N_CLASSES> m_until{}; //!< when the pause of a class ends (ps)
+    uint32_t m_paused{0};                     //!< bit c: class c obeys a pause
+    uint64_t m_expired{0};                    //!< pauses that ended by their time
+
+    ReusableEvent<Pfc> m_refresh; //!< refresh the pauses sent
+    ReusableEvent<Pfc> m_expire;  //!< a pause may have ended
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* PFC_H */
