@@ -4,6 +4,7 @@
 #include "cbfc-credit.h"
 
 #include "ns3/boolean.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-port.h"
@@ -15,6 +16,8 @@ namespace ns3
 {
 namespace cbfc
 {
+
+NS_LOG_COMPONENT_DEFINE("CbfcCredit");
 
 using lossless::ControlFrame;
 using lossless::Frame;
@@ -112,6 +115,8 @@ Credit::Start()
     {
         m_lossless |= m_port->GetNode().GetBuffer().IsLossless(cls) << cls;
     }
+    NS_LOG_INFO("port to node " << m_port->GetPeerId() << " promises " << m_blocks
+                                << " blocks a class");
     m_limit.fill(m_blocks);
     m_lastGrant.fill(-m_minGap.GetTimeStep());
 }
@@ -326,6 +331,8 @@ Credit::UpdateStarved(uint8_t cls)
     if (starved != ((m_starved & bit) != 0))
     {
         m_starved ^= bit;
+        NS_LOG_LOGIC("port to node " << m_port->GetPeerId() << ": class " << +cls
+                                     << (starved ? " is out of credit" : " has credit"));
         m_port->NotePaused(cls, starved);
     }
 }

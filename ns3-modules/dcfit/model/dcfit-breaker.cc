@@ -5,6 +5,7 @@
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/uinteger.h"
@@ -17,6 +18,8 @@ namespace ns3
 {
 namespace dcfit
 {
+
+NS_LOG_COMPONENT_DEFINE("DeadlockBreaker");
 
 using lossless::DropCause;
 using lossless::Frame;
@@ -167,6 +170,8 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
         return;
     }
     ++m_broken;
+    NS_LOG_INFO(m_node->GetName() << " breaks a loop at the port to node " << egress.GetPeerId()
+                                  << ", class " << +cls);
     // The loop's frames in the order of the cure, queue by queue.
     for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
     {

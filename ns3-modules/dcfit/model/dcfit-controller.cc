@@ -3,6 +3,7 @@
  */
 #include "dcfit-controller.h"
 
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/uinteger.h"
 
@@ -13,6 +14,8 @@ namespace ns3
 {
 namespace dcfit
 {
+
+NS_LOG_COMPONENT_DEFINE("DeadlockController");
 
 using lossless::FabricNode;
 using lossless::N_CLASSES;
@@ -263,6 +266,7 @@ DeadlockController::Decide()
     {
         const View& view = m_views[m_cycle.front()];
         ++m_found;
+        NS_LOG_INFO("a cycle of " << m_cycle.size() << " egresses is suspected");
         m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
         m_detectionTrace(view.agent->m_node->GetPort(view.port),
                          {view.cls, Detection::CONTROLLER, m_began, NowPs()});

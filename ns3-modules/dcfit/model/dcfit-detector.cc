@@ -5,6 +5,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-switch.h"
@@ -18,6 +19,8 @@ namespace ns3
 {
 namespace dcfit
 {
+
+NS_LOG_COMPONENT_DEFINE("Dcfit");
 
 using lossless::ControlFrame;
 using lossless::Frame;
@@ -757,6 +760,7 @@ Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
     PortState& own = At(ingress, cls);
     own.declared = true;
     ++m_detections[own.way];
+    NS_LOG_INFO(m_node->GetName() << " declares a deadlock at port " << port << ", class " << +cls);
     if (m_firstAt < 0)
     {
         m_firstAt = NowPs();
@@ -869,6 +873,7 @@ Dcfit::TreatServer(uint16_t port, uint8_t cls)
         return;
     }
     ++m_handled;
+    NS_LOG_INFO(m_node->GetName() << " treats the server at port " << port << ", class " << +cls);
     AwaitRestoration();
     Port& egress = m_node->GetPort(port);
     for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)

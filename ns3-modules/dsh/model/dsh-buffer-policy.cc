@@ -4,6 +4,7 @@
 #include "dsh-buffer-policy.h"
 
 #include "ns3/double.h"
+#include "ns3/log.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace ns3
 {
 namespace dsh
 {
+
+NS_LOG_COMPONENT_DEFINE("Dsh");
 
 using lossless::Int128;
 using lossless::N_CLASSES;
@@ -216,6 +219,7 @@ Dsh::Insure(uint32_t queue, int64_t bytes)
         return fits;
     }
     ++m_portOffs;
+    NS_LOG_LOGIC("port " << number << " turns OFF, " << port.insured << " B insured");
     port.off = true;
     m_off.Push(PortMember(number), PortLevel(port.shared, port.insured));
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)

@@ -3,6 +3,7 @@
  */
 #include "gfc-gentle.h"
 
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 
@@ -14,6 +15,8 @@ namespace ns3
 {
 namespace gfc
 {
+
+NS_LOG_COMPONENT_DEFINE("Gfc");
 
 using lossless::ControlFrame;
 using lossless::Frame;
@@ -89,6 +92,8 @@ void
 Gentle::Start()
 {
     m_idleWord = GetWord(0, 0);
+    NS_LOG_INFO("port to node " << m_port->GetPeerId() << ": " << GetInstanceTypeId().GetName()
+                                << ", feedback latency " << GetFeedbackLatency() << " ps");
     m_word.fill(m_idleWord);
     m_sent.fill(m_idleWord);
     m_lastSent.fill(-m_minGap.GetTimeStep());

@@ -5,6 +5,7 @@
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace ns3
 {
 namespace dcfit
 {
+
+NS_LOG_COMPONENT_DEFINE("PfcWatchdog");
 
 using lossless::DropCause;
 using lossless::Frame;
@@ -181,6 +184,8 @@ PfcWatchdog::Act(Port& port, uint8_t cls)
 {
     Watch& watch = At(port.GetIndex(), cls);
     ++m_storms;
+    NS_LOG_INFO(m_node->GetName() << ": storm at the port to node " << port.GetPeerId()
+                                  << ", class " << +cls);
     m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
     m_detectionTrace(port, {cls, Detection::WATCHDOG, NowPs() - watch.storm, NowPs()});
     watch.storm = 0;
@@ -203,6 +208,8 @@ void
 PfcWatchdog::Restore(Port& port, uint8_t cls)
 {
     ++m_restored;
+    NS_LOG_INFO(m_node->GetName() << ": the storm at the port to node " << port.GetPeerId()
+                                  << ", class " << +cls << ", is over");
     At(port.GetIndex(), cls).acting = false;
     for (uint16_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
     {

@@ -5,6 +5,7 @@
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-headroom.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
@@ -17,6 +18,8 @@ namespace ns3
 {
 namespace lossless
 {
+
+NS_LOG_COMPONENT_DEFINE("Pfc");
 
 NS_OBJECT_ENSURE_REGISTERED(Pfc);
 
@@ -150,6 +153,8 @@ Pfc::NotifyXoff(uint8_t cls, bool xoff)
         return;
     }
     m_off = xoff ? m_off | bit : m_off & ~bit;
+    NS_LOG_LOGIC("ingress from node " << m_port->GetPeerId() << ": class " << +cls
+                                      << (xoff ? " XOFF" : " XON"));
     m_port->NotePauseSent(cls, xoff);
     Send(bit, xoff ? m_quanta : 0);
     if (xoff && m_mode == Mode::TIMER && !m_refreshPending)
@@ -229,6 +234,8 @@ Pfc::SetPaused(uint8_t cls, bool paused)
         return;
     }
     m_paused = paused ? m_paused | bit : m_paused & ~bit;
+    NS_LOG_LOGIC("port to node " << m_port->GetPeerId() << ": class " << +cls
+                                 << (paused ? " is paused" : " may go on"));
     m_port->NotePaused(cls, paused);
     m_port->BlockClass(cls, paused);
 }

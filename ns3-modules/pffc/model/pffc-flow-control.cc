@@ -5,6 +5,7 @@
 
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
@@ -21,6 +22,8 @@ namespace ns3
 {
 namespace pffc
 {
+
+NS_LOG_COMPONENT_DEFINE("Pffc");
 
 using lossless::BytesInTime;
 using lossless::ControlFrame;
@@ -791,6 +794,8 @@ Pffc::Migrate(uint8_t cls, uint32_t flow, uint8_t peq, int64_t now)
     lane.behind |= place->peq ? 1U << place->peq | LaneOf(cls, place->peq).behind : 1U;
     lane.behind &= ~(1U << peq);
     place->peq = peq;
+    NS_LOG_LOGIC("port to node " << m_port->GetPeerId() << ": flow " << flow << " joins PEQ "
+                                 << +peq << " of class " << +cls);
 }
 
 void

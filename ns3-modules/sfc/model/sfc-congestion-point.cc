@@ -7,6 +7,7 @@
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-routes.h"
@@ -20,6 +21,8 @@ namespace ns3
 {
 namespace sfc
 {
+
+NS_LOG_COMPONENT_DEFINE("SfcCongestionPoint");
 
 using lossless::Frame;
 using lossless::FrameKind;
@@ -468,6 +471,8 @@ SfcCongestionPoint::Launch(const Message& message, const Frame& data)
     frame->bytes = static_cast<uint16_t>(m_messageSize);
     frame->cls = static_cast<uint8_t>(m_messageClass);
     Write(message, *frame);
+    NS_LOG_LOGIC(m_node->GetName()
+                 << " tells node " << data.src << " of congestion by flow " << data.flow);
     m_node->Inject(frame);
 }
 

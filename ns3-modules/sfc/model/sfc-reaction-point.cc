@@ -4,6 +4,7 @@
 #include "sfc-reaction-point.h"
 
 #include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/rdma-host.h"
@@ -14,6 +15,8 @@ namespace ns3
 {
 namespace sfc
 {
+
+NS_LOG_COMPONENT_DEFINE("SfcReactionPoint");
 
 using lossless::Frame;
 using lossless::FramePool;
@@ -200,6 +203,7 @@ SfcReactionPoint::Obey(const Waiting& waiting)
     }
     m_covered += longer == 0;
     m_held += longer;
+    NS_LOG_LOGIC("flow " << waiting.queuePair->GetFlow() << " is held until " << until << " ps");
     m_pauseTrace(waiting.message, waiting.queuePair->GetFlow(), now, until);
 }
 
