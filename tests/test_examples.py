@@ -19,8 +19,11 @@ ROOT = project_root()
 SHORT = {
     "cbfc-long-link": (["--duration=200us"], r"\d"),
     "dcfit-ring": (["--duration=500us"], r"\d"),
+    "dcqcn-incast": (["--duration=500us"], r"goodput_gbps \d"),
+    "dsh-burst": ([], r"pauses_sent 0\n"),
     "eventloop-rate": ([], r"events_per_cpu_s"),
     "fabricdevice-incast": (["--duration=500us"], r"10\.0\.0\.1 tcp_gbps 2\.\d"),
+    "forwarding-two-ways": (["--duration=200us"], r"goodput_gbps \d"),
     "lossless-threshold": ([], r"closed_form_bytes"),
     "gfc-two-to-one": (["--duration=1ms"], r"\d"),
     "pffc-victim": (["--duration=300us"], r"\d"),

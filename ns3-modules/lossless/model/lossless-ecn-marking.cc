@@ -96,11 +96,18 @@ EcnMarking::GetAt() const
     return m_at;
 }
 
+int64_t
+EcnMarking::AssignStreams(int64_t stream)
+{
+    m_stream = stream;
+    return 1;
+}
+
 void
 EcnMarking::Start()
 {
     m_random = CreateObject<UniformRandomVariable>();
-    m_random->SetStream(FIRST_STREAM + m_node->GetId());
+    m_random->SetStream(m_stream < 0 ? FIRST_STREAM + m_node->GetId() : m_stream);
     for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
     {
         m_thresholds.push_back(GetThresholds(m_node->GetPort(index)));

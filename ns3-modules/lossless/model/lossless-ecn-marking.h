@@ -47,6 +47,15 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     EcnMarking();
     ~EcnMarking() override;
 
+    /**
+     * @brief Draw from a given random stream instead of the one of this node's number.
+     * Precondition: not started.
+     *
+     * @param stream its number.
+     * @return how many streams are taken: 1.
+     */
+    int64_t AssignStreams(int64_t stream);
+
     void Start() override;
     std::string Check() const override;
     void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame) override;
@@ -93,6 +102,7 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     double m_pmax;            //!< 0 to 1
     DataRate m_referenceRate; //!< of the port at which the thresholds hold; 0: any
 
+    int64_t m_stream{-1};                                           //!< of m_random; -1: by node
     std::vector<Thresholds> m_thresholds;                           //!< by egress port
     Ptr<UniformRandomVariable> m_random;                            //!< in [0, 1)
     uint64_t m_marked{0};                                           //!< frames

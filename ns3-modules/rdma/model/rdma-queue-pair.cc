@@ -174,9 +174,9 @@ QueuePair::Connect(uint32_t flow,
         demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes - 1) / m_payloadSize + 1;
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        m_books = std::make_unique<Books>();
+        m_scoreboard = std::make_unique<Scoreboard>();
     }
-    if (m_books || m_reorderWindow > 0)
+    if (m_scoreboard || m_reorderWindow > 0)
     {
         m_kept = std::make_unique<std::deque<bool>>();
     }
@@ -259,7 +259,7 @@ QueuePair::CanSend(int64_t now) const
     {
         return false; // a pause may hold it there: the next one's time is not known yet
     }
-    if (m_books && !m_books->missing.empty())
+    if (m_scoreboard && !m_scoreboard->missing.empty())
     {
         return true;
     }
@@ -378,11 +378,11 @@ Frame*
 QueuePair::MakeNext(int64_t now)
 {
     uint64_t psn;
-    if (m_books && !m_books->missing.empty())
+    if (m_scoreboard && !m_scoreboard->missing.empty())
     {
-        psn = m_books->missing.front();
-        m_books->missing.pop_front();
-        m_books->state[psn - m_first] = REPEATED;
+        psn = m_scoreboard->missing.front();
+        m_scoreboard->missing.pop_front();
+        m_scoreboard->state[psn - m_first] = REPEATED;
     }
     else
     {
@@ -392,9 +392,9 @@ QueuePair::MakeNext(int64_t now)
     if (!repeat)
     {
         m_highest = psn + 1;
-        if (m_books)
+        if (m_scoreboard)
         {
-            m_books->state.push_back(IN_FLIGHT);
+            m_scoreboard->state.push_back(IN_FLIGHT);
         }
     }
     Frame* frame = FramePool::Take();
@@ -484,7 +484,7 @@ QueuePair::Timeout()
     m_timer.Schedule(limit);
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        for (PacketState& state : m_books->state)
+        for (PacketState& state : m_scoreboard->state)
         {
             state = state == REPEATED ? IN_FLIGHT : state;
         }
@@ -508,10 +508,10 @@ QueuePair::MarkMissing(uint64_t from, uint64_t to)
 {
     for (uint64_t psn = std::max(from, m_first); psn < std::min(to, m_highest); ++psn)
     {
-        if (m_books->state[psn - m_first] == IN_FLIGHT)
+        if (m_scoreboard->state[psn - m_first] == IN_FLIGHT)
         {
-            m_books->state[psn - m_first] = MISSING;
-            m_books->missing.push_back(psn);
+            m_scoreboard->state[psn - m_first] = MISSING;
+            m_scoreboard->missing.push_back(psn);
         }
     }
 }
@@ -526,10 +526,10 @@ QueuePair::Advance(uint64_t acknowledged)
     m_progress = NowPs();
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        m_books->state.erase(m_books->state.begin(),
-                             m_books->state.begin() +
-                                 static_cast<std::ptrdiff_t>(acknowledged - m_first));
-        std::erase_if(m_books->missing,
+        m_scoreboard->state.erase(m_scoreboard->state.begin(),
+                                  m_scoreboard->state.begin() +
+                                      static_cast<std::ptrdiff_t>(acknowledged - m_first));
+        std::erase_if(m_scoreboard->missing,
                       [acknowledged](uint64_t psn) { return psn < acknowledged; });
     }
     m_first = acknowledged;
@@ -559,9 +559,9 @@ QueuePair::ReceiveAnswer(const Frame& frame)
     const uint64_t got = frame.word[1];
     Advance(expected);
     if (m_retransmit == Retransmit::SELECTIVE && got >= m_first && got < m_highest &&
-        m_books->state[got - m_first] == IN_FLIGHT)
+        m_scoreboard->state[got - m_first] == IN_FLIGHT)
     {
-        m_books->state[got - m_first] = ACKED;
+        m_scoreboard->state[got - m_first] = ACKED;
     }
     if (frame.kind == FrameKind::NACK)
     {

@@ -331,8 +331,8 @@ class QueuePair : public Object
         REPEATED,  ///< repeated once since the last time-out
     };
 
-    /// Books of a Selective sender; other queue pairs do not have them.
-    struct Books
+    /// What a Selective sender remembers of its packets; other queue pairs do not have it.
+    struct Scoreboard
     {
         std::deque<PacketState> state; //!< of packets m_first .. m_highest - 1
         std::deque<uint64_t> missing;  //!< packets to repeat
@@ -367,21 +367,21 @@ class QueuePair : public Object
     Time m_timeout;              //!< silence that causes repeats
 
     // Both ends
-    Host* m_src{nullptr};             //!< sender
-    Host* m_dst{nullptr};             //!< receiver
-    Demand m_demand;                  //!< what to send
-    Outcome m_outcome;                //!< what became of it
-    Ptr<CongestionControl> m_control; //!< or null
-    uint64_t m_packets{0};            //!< of the message
-    uint32_t m_flow{0};               //!< number
-    uint32_t m_hash{0};               //!< of the 5-tuple
-    uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
-    int64_t m_baseRtt{0};             //!< see GetBaseRtt (ps)
-    uint32_t m_hops{0};               //!< see GetHops
-    bool m_collects{false};           //!< its congestion control wants telemetry
-    bool m_pinned{false};             //!< data frames follow a pinned path
-    bool m_answersPinned{false};      //!< what answers follows a pinned path
-    std::unique_ptr<Books> m_books;   //!< Selective, or null
+    Host* m_src{nullptr};                     //!< sender
+    Host* m_dst{nullptr};                     //!< receiver
+    Demand m_demand;                          //!< what to send
+    Outcome m_outcome;                        //!< what became of it
+    Ptr<CongestionControl> m_control;         //!< or null
+    uint64_t m_packets{0};                    //!< of the message
+    uint32_t m_flow{0};                       //!< number
+    uint32_t m_hash{0};                       //!< of the 5-tuple
+    uint32_t m_reverseHash{0};                //!< of the 5-tuple of answers
+    int64_t m_baseRtt{0};                     //!< see GetBaseRtt (ps)
+    uint32_t m_hops{0};                       //!< see GetHops
+    bool m_collects{false};                   //!< its congestion control wants telemetry
+    bool m_pinned{false};                     //!< data frames follow a pinned path
+    bool m_answersPinned{false};              //!< what answers follows a pinned path
+    std::unique_ptr<Scoreboard> m_scoreboard; //!< Selective, or null
 
     // Sender
     bool m_started{false};                          //!< begun

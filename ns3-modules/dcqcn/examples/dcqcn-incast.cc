@@ -1,0 +1,89 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup dcqcn
+ * @brief An incast with PFC alone, and with DCQCN before it.
+ *
+ * Switches mark packets where the queue grows, receivers tell the senders, and these send less, so
+ * that PFC has less to do:
+ *
+ *     for d in 0 1; do dcqcn-incast --dcqcn=$d; done
+ */
+
+#include "ns3/command-line.h"
+#include "ns3/data-rate.h"
+#include "ns3/facade-simulation.h"
+#include "ns3/lossless-event.h"
+#include "ns3/nstime.h"
+#include "ns3/rng-seed-manager.h"
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using ns3::rdma::Simulation;
+
+int
+main(int argc, char* argv[])
+{
+    ns3::lossless::UsePicoseconds(); // before times are read
+    uint32_t senders = 4;
+    ns3::DataRate rate("25Gbps");
+    ns3::Time delay("1us");
+    ns3::Time duration("2ms");
+    bool dcqcn = true;
+    ns3::CommandLine command(__FILE__);
+    command.AddValue("senders", "of the incast", senders);
+    command.AddValue("rate", "of every link", rate);
+    command.AddValue("delay", "of every link, one way", delay);
+    command.AddValue("duration", "of the run", duration);
+    command.AddValue("dcqcn", "congestion control beside PFC", dcqcn);
+    command.Parse(argc, argv);
+
+    Simulation sim(ns3::RngSeedManager::GetRun());
+    sim.AddFlowControl("ns3::lossless::Pfc");
+    if (dcqcn)
+    {
+        sim.AddAgent("ns3::lossless::EcnMarking");
+        sim.SetCongestionControl("ns3::dcqcn::Dcqcn");
+    }
+    const uint32_t hosts = senders + 1;
+    std::vector<uint8_t> kinds(hosts, 0);
+    kinds.push_back(1);
+    std::string names;
+    std::vector<uint32_t> a;
+    for (uint32_t host = 0; host < hosts; ++host)
+    {
+        names.append("h").append(std::to_string(host)).append("\n");
+        a.push_back(host);
+    }
+    sim.AddNodes(kinds.data(), names + "s", hosts + 1);
+    const std::vector<uint32_t> b(hosts, hosts);
+    const std::vector<uint64_t> rates(hosts, rate.GetBitRate());
+    const std::vector<int64_t> delays(hosts, delay.GetTimeStep());
+    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts);
+    for (uint32_t host = 0; host < senders; ++host)
+    {
+        sim.AddFlow(host, senders, 3);
+    }
+    sim.Build();
+    const std::string impossible = sim.Check();
+    if (!impossible.empty())
+    {
+        std::cerr << impossible;
+        return 2;
+    }
+    sim.Run(duration.GetTimeStep());
+    const std::string wrong = sim.Finish();
+
+    const double seconds = duration.GetSeconds();
+    std::cout << "goodput_gbps " << sim.GetNumber("delivered_bytes") * 8e-9 / seconds
+              << "\npeak_buffer_bytes " << sim.GetNumber("peak_buffer_bytes") << "\npauses_sent "
+              << sim.GetNumber("pauses_sent") << "\n";
+    std::cerr << wrong;
+    return wrong.empty() ? 0 : 1;
+}

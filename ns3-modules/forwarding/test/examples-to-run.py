@@ -1,0 +1,9 @@
+#! /usr/bin/env python3
+
+# SPDX-License-Identifier: GPL-2.0-only
+
+# The programs that ns-3's test.py runs: (command, when it is built, when it is run with valgrind).
+cpp_examples = [
+    ("forwarding-two-ways --duration=200us", "True", "False"),
+]
+python_examples = []
