@@ -109,18 +109,12 @@ class Credit : public lossless::FlowControl,
      */
     virtual void NotifyCredit(uint8_t cls, int64_t now);
 
-    /**
-     * @brief The buffer that the receiver promises per class.
-     *
-     * @return bytes.
-     */
+    /// The buffer that the receiver promises per class.
+    /// @return bytes.
     int64_t GetBuffer() const;
 
-    /**
-     * @brief Time between credit messages.
-     *
-     * @return Period.
-     */
+    /// Time between credit messages.
+    /// @return Period.
     Time GetPeriod() const;
 
   private:

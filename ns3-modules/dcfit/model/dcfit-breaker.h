@@ -50,11 +50,8 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
     void Report(lossless::Summary& summary) const override;
 
   protected:
-    /**
-     * @brief Does it do anything?
-     *
-     * @return true if there is a cure.
-     */
+    /// Does it do anything?
+    /// @return true if there is a cure.
     bool Cures() const;
     /**
      * @brief Break a loop that leads from an ingress to an egress.
@@ -64,11 +61,8 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
      * @param cls class.
      */
     void Break(lossless::Port& egress, lossless::Port& ingress, uint8_t cls);
-    /**
-     * @brief The class that frames are moved to.
-     *
-     * @return class.
-     */
+    /// The class that frames are moved to.
+    /// @return class.
     uint8_t GetLossyClass() const;
 
     /// Detection, where an agent derived from this one detects

@@ -92,11 +92,8 @@ class HeavyHitters
         return heaviest;
     }
 
-    /**
-     * @brief All entries.
-     *
-     * @return in no particular order.
-     */
+    /// All entries.
+    /// @return in no particular order.
     const std::vector<Entry>& GetEntries() const
     {
         return m_entries;

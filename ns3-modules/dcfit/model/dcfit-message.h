@@ -117,11 +117,8 @@ struct Message
         return Key() != other.Key() ? Key() > other.Key() : Initiator() > other.Initiator();
     }
 
-    /**
-     * @brief Its initiator as one number.
-     *
-     * @return switch and port.
-     */
+    /// Its initiator as one number.
+    /// @return switch and port.
     uint32_t Initiator() const
     {
         return static_cast<uint32_t>(node) << PORT_BITS | port;
@@ -198,11 +195,8 @@ class Block
      * @return false if there is none.
      */
     bool Get(uint8_t cls, Message& message) const;
-    /**
-     * @brief Of which kind its messages are.
-     *
-     * @return kind.
-     */
+    /// Of which kind its messages are.
+    /// @return kind.
     Kind GetKind() const;
     /**
      * @brief Append it to a frame, behind what others appended; nothing if it is empty.

@@ -81,11 +81,8 @@ class Bench
     Bench(const Bench&) = delete;
     Bench& operator=(const Bench&) = delete;
 
-    /**
-     * @brief The agent.
-     *
-     * @return it
-     */
+    /// The agent.
+    /// @return it
     Dcfit& Agent() const
     {
         return dynamic_cast<Dcfit&>(*m_fabric->GetNode(0).GetAgents().front());

@@ -67,11 +67,8 @@ class Dcqcn : public rdma::CongestionControl
     bool NotifyData(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
-    /**
-     * @brief Alpha, brought up to date.
-     *
-     * @return 0 to 1.
-     */
+    /// Alpha, brought up to date.
+    /// @return 0 to 1.
     double GetAlpha();
     /**
      * @brief TracedCallback signature of changes.

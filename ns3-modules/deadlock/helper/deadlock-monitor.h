@@ -49,17 +49,11 @@ class DeadlockMonitor : public FabricObserver
      * @param stop true: stop the simulator when one is seen.
      */
     void SetTest(Time period, bool stop);
-    /**
-     * @brief Who knows of deadlocks. Precondition: built.
-     *
-     * @return the oracle.
-     */
+    /// Who knows of deadlocks. Precondition: built.
+    /// @return the oracle.
     DeadlockOracle& GetOracle() const;
-    /**
-     * @brief Was a deadlock seen, and is the simulator to stop for it? Precondition: built.
-     *
-     * @return true if both.
-     */
+    /// Was a deadlock seen, and is the simulator to stop for it? Precondition: built.
+    /// @return true if both.
     bool IsStopped() const;
     /**
      * @brief The deadlocks there were, and queues that waited for hosts without an end.

@@ -79,11 +79,8 @@ class DeadlockAnalyzer
      */
     explicit DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes);
 
-    /**
-     * @brief Look for stuck queues now, everywhere.
-     *
-     * @return whether there is any.
-     */
+    /// Look for stuck queues now, everywhere.
+    /// @return whether there is any.
     bool Find();
     /**
      * @brief Look for stuck queues now.
@@ -100,11 +97,8 @@ class DeadlockAnalyzer
      * looked everywhere, else in the order of the sides.
      */
     const std::vector<Queue>& GetStuck() const;
-    /**
-     * @brief How many of them are stuck whatever hosts do.
-     *
-     * @return count: the first of GetStuck.
-     */
+    /// How many of them are stuck whatever hosts do.
+    /// @return count: the first of GetStuck.
     std::size_t CountCyclic() const;
 
     /**
@@ -142,11 +136,8 @@ class DeadlockAnalyzer
      * @return number below CountPlaces.
      */
     std::size_t PlaceOf(uint32_t node, uint16_t port, uint8_t cls) const;
-    /**
-     * @brief How many places there are.
-     *
-     * @return 8 a port.
-     */
+    /// How many places there are.
+    /// @return 8 a port.
     std::size_t CountPlaces() const;
 
   private:

@@ -148,17 +148,11 @@ class DeadlockOracle : public PortObserver
      * behind; -1: none.
      */
     int64_t FindEpisode(uint32_t node, uint16_t port, uint8_t cls);
-    /**
-     * @brief What was stuck when.
-     *
-     * @return episodes in the order of their formation.
-     */
+    /// What was stuck when.
+    /// @return episodes in the order of their formation.
     const std::vector<Episode>& GetEpisodes() const;
-    /**
-     * @brief How often DeadlockAnalyzer was asked.
-     *
-     * @return count.
-     */
+    /// How often DeadlockAnalyzer was asked.
+    /// @return count.
     uint64_t CountEvaluations() const;
     /**
      * @brief Episodes that only a look found.

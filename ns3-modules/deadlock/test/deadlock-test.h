@@ -270,11 +270,8 @@ class RandomNetworkTest : public TestCase
         }
     }
 
-    /**
-     * @brief All nodes.
-     *
-     * @return them by number
-     */
+    /// All nodes.
+    /// @return them by number
     std::vector<Ptr<FabricNode>> Nodes() const
     {
         std::vector<Ptr<FabricNode>> nodes;
@@ -285,11 +282,8 @@ class RandomNetworkTest : public TestCase
         return nodes;
     }
 
-    /**
-     * @brief Every queue that holds frames, with its first.
-     *
-     * @return frames by queue
-     */
+    /// Every queue that holds frames, with its first.
+    /// @return frames by queue
     std::map<QueueKey, const Frame*> Filled() const
     {
         std::map<QueueKey, const Frame*> filled;

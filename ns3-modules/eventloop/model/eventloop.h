@@ -57,11 +57,8 @@ class Occurrence
         m_function(this);
     }
 
-    /**
-     * @brief Memory that it will touch, to be fetched before its time.
-     *
-     * @return address, or nullptr.
-     */
+    /// Memory that it will touch, to be fetched before its time.
+    /// @return address, or nullptr.
     const void* GetSubject() const
     {
         return m_subject;
@@ -128,11 +125,8 @@ class EventLoop : public SimulatorImpl
         return s_current;
     }
 
-    /**
-     * @brief Simulated time.
-     *
-     * @return in time steps.
-     */
+    /// Simulated time.
+    /// @return in time steps.
     int64_t GetTimeStep() const
     {
         return m_now;

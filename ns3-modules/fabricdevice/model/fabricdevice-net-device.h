@@ -106,17 +106,11 @@ class FabricNetDevice : public NetDevice,
      * @return queue.
      */
     Ptr<TxQueue> GetQueue(uint8_t cls) const;
-    /**
-     * @brief How many transmit queues.
-     *
-     * @return one a class.
-     */
+    /// How many transmit queues.
+    /// @return one a class.
     uint8_t GetNQueues() const;
-    /**
-     * @brief The host it is attached to.
-     *
-     * @return host.
-     */
+    /// The host it is attached to.
+    /// @return host.
     Ptr<lossless::FabricNode> GetHost() const;
     /**
      * @brief The address of a host: 02:00 and its number, a locally administered address.
@@ -145,11 +139,8 @@ class FabricNetDevice : public NetDevice,
      * @return count; those that wait in its queues are among them.
      */
     uint64_t GetSent() const;
-    /**
-     * @brief Packets it gave to its node.
-     *
-     * @return count.
-     */
+    /// Packets it gave to its node.
+    /// @return count.
     uint64_t GetReceived() const;
 
     // of NetDevice

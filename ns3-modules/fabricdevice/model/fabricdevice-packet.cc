@@ -44,11 +44,8 @@ struct FlowKey
     std::array<uint8_t, 4> ports{};      //!< source and destination
     uint8_t protocol{0};                 //!< above IP
 
-    /**
-     * @brief Hash it.
-     *
-     * @return 32 bits.
-     */
+    /// Hash it.
+    /// @return 32 bits.
     uint32_t Hash() const
     {
         std::array<char, 37> text;

@@ -37,23 +37,14 @@ class VlanTag : public Header
      */
     VlanTag(uint8_t priority, uint16_t vlan, uint16_t etherType);
 
-    /**
-     * @brief Priority code point.
-     *
-     * @return 0..7.
-     */
+    /// Priority code point.
+    /// @return 0..7.
     uint8_t GetPriority() const;
-    /**
-     * @brief VLAN identifier.
-     *
-     * @return 0..4095.
-     */
+    /// VLAN identifier.
+    /// @return 0..4095.
     uint16_t GetVlan() const;
-    /**
-     * @brief What is inside.
-     *
-     * @return EtherType.
-     */
+    /// What is inside.
+    /// @return EtherType.
     uint16_t GetEtherType() const;
 
     TypeId GetInstanceTypeId() const override;

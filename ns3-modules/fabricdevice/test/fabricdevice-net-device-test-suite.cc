@@ -236,11 +236,8 @@ class Lan
         problems += fabric->Finish();
     }
 
-    /**
-     * @brief Frames dropped in the fabric.
-     *
-     * @return count
-     */
+    /// Frames dropped in the fabric.
+    /// @return count
     uint64_t Dropped() const
     {
         uint64_t dropped = 0;
@@ -251,11 +248,8 @@ class Lan
         return dropped;
     }
 
-    /**
-     * @brief Packets dropped by devices and by the queue discs above them.
-     *
-     * @return count
-     */
+    /// Packets dropped by devices and by the queue discs above them.
+    /// @return count
     uint64_t DroppedAbove() const
     {
         uint64_t dropped = 0;

@@ -62,11 +62,8 @@ PacketOf(const std::vector<uint8_t>& bytes)
     return Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size()));
 }
 
-/**
- * @brief 10.0.0.1:1000 to 10.0.0.2:2000, UDP, DSCP 46, ECT(0), TTL 7.
- *
- * @return its bytes
- */
+/// 10.0.0.1:1000 to 10.0.0.2:2000, UDP, DSCP 46, ECT(0), TTL 7.
+/// @return its bytes
 std::vector<uint8_t>
 Ipv4Bytes()
 {

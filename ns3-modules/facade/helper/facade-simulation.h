@@ -360,11 +360,8 @@ class Simulation
      * @return one problem a line; empty when there is none.
      */
     std::string Check() const;
-    /**
-     * @brief What the user should know of but may want (outside a sufficient bound).
-     *
-     * @return one warning a line.
-     */
+    /// What the user should know of but may want (outside a sufficient bound).
+    /// @return one warning a line.
     std::string Warnings() const;
 
     /**
@@ -377,23 +374,14 @@ class Simulation
      * left to happen: a run lasts as long as it was told to.
      */
     bool Run(int64_t until);
-    /**
-     * @brief Simulated time.
-     *
-     * @return ps.
-     */
+    /// Simulated time.
+    /// @return ps.
     int64_t Now() const;
-    /**
-     * @brief Events executed so far.
-     *
-     * @return count.
-     */
+    /// Events executed so far.
+    /// @return count.
     uint64_t GetEventCount() const;
-    /**
-     * @brief Finished finite flows so far.
-     *
-     * @return count.
-     */
+    /// Finished finite flows so far.
+    /// @return count.
     uint64_t GetFinishedFlows() const;
 
     /**
@@ -413,11 +401,8 @@ class Simulation
      * @return problems, one a line; empty when none.
      */
     std::string Finish();
-    /**
-     * @brief What is to be said about the run in words, such as the deadlock that was found.
-     *
-     * @return one note a line; empty if none.
-     */
+    /// What is to be said about the run in words, such as the deadlock that was found.
+    /// @return one note a line; empty if none.
     std::string Notes() const;
     /**
      * @brief Numbers of the whole run, in a fixed order.
@@ -440,11 +425,8 @@ class Simulation
      */
     uint64_t GetDeliveredBytes(uint32_t flow) const;
 
-    /**
-     * @brief Result tables ("flow" is always there).
-     *
-     * @return how many.
-     */
+    /// Result tables ("flow" is always there).
+    /// @return how many.
     uint32_t GetNTables() const;
     /**
      * @brief Name of a table.

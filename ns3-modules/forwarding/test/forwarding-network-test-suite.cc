@@ -164,11 +164,8 @@ class LeafSpine
         return {};
     }
 
-    /**
-     * @brief All frames but those of MAC control.
-     *
-     * @return in the order in which they went
-     */
+    /// All frames but those of MAC control.
+    /// @return in the order in which they went
     std::vector<Sent> Frames() const
     {
         const auto time = Column<int64_t>("frame", "time_ps");

@@ -33,11 +33,8 @@ struct Parameters
     int64_t message{64};           //!< size of a message, m (B)
     int64_t minGap{0};             //!< between messages of a class (ps)
 
-    /**
-     * @brief tau by the unverified formula: 2 frames, 2 wires, the processing.
-     *
-     * @return ps.
-     */
+    /// tau by the unverified formula: 2 frames, 2 wires, the processing.
+    /// @return ps.
     int64_t GetFormulaLatency() const;
 
     /**
@@ -77,12 +74,8 @@ struct Parameters
      */
     int64_t GetLargestTimeBasedB0(int64_t buffer, int64_t period, int64_t tau) const;
 
-    /**
-     * @brief The period of credit messages that the paper's simulations have: 65,535 B at C
-     * (unverified).
-     *
-     * @return ps.
-     */
+    /// The period of credit messages that the paper's simulations have: 65,535 B at C (unverified).
+    /// @return ps.
     int64_t GetCreditPeriod() const;
 
     /**

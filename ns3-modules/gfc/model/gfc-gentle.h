@@ -129,11 +129,8 @@ class Gentle : public lossless::FlowControl,
      */
     virtual uint32_t GetWord(int64_t queueBytes, uint32_t last) const = 0;
 
-    /**
-     * @brief Which MAC control frames are this scheme's.
-     *
-     * @return opcode.
-     */
+    /// Which MAC control frames are this scheme's.
+    /// @return opcode.
     virtual uint16_t GetOpcode() const = 0;
 
     /**

@@ -72,11 +72,8 @@ class MultiStageGfc : public Gentle
     std::string Warn() const override;
     uint64_t GetRate(uint32_t word) const override;
 
-    /**
-     * @brief The table in force. Precondition: started.
-     *
-     * @return the stages, 0 first.
-     */
+    /// The table in force. Precondition: started.
+    /// @return the stages, 0 first.
     const std::vector<Stage>& GetStages() const;
 
   protected:

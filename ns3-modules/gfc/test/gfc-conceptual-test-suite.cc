@@ -35,11 +35,8 @@ struct Series
     std::string problems;       //!< of the configuration and of the run
     std::string warnings;       //!< of the configuration
 
-    /**
-     * @brief Mean lengths of the pauses that begin and end after 400 us, and of what is between.
-     *
-     * @return off and on (ps)
-     */
+    /// Mean lengths of the pauses that begin and end after 400 us, and of what is between.
+    /// @return off and on (ps)
     std::pair<double, double> OffOn() const
     {
         double offTime = 0;

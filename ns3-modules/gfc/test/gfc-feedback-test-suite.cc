@@ -110,11 +110,8 @@ class Meddler : public lossless::FlowControl, public lossless::Gate
     static uint64_t g_meddled;                                //!< messages lost or late
 
   private:
-    /**
-     * @brief The flow control under test.
-     *
-     * @return the one behind this in the chain
-     */
+    /// The flow control under test.
+    /// @return the one behind this in the chain
     Gentle& Gfc() const
     {
         return dynamic_cast<Gentle&>(*m_port->GetFlowControls().at(1));

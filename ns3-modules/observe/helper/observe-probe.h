@@ -123,11 +123,8 @@ class SampledProbe : public Probe
      * @param cls class.
      */
     virtual void Sample(const Port& port, uint8_t cls) = 0;
-    /**
-     * @brief Is there something to write of the very start, and not only a period later?
-     *
-     * @return true unless it is of a period.
-     */
+    /// Is there something to write of the very start, and not only a period later?
+    /// @return true unless it is of a period.
     virtual bool SamplesStart() const;
 
     std::vector<std::unique_ptr<Sampler>> m_samplers; //!< all
@@ -192,11 +189,8 @@ class Recorder : public FabricObserver
      * @return the table, to add columns to.
      */
     Table& AddTable(const std::string& name);
-    /**
-     * @brief All tables that were asked for.
-     *
-     * @return tables.
-     */
+    /// All tables that were asked for.
+    /// @return tables.
     const std::vector<std::unique_ptr<Table>>& GetTables() const;
     void NotifyFinish() override;
 

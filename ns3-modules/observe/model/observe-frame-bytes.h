@@ -67,21 +67,15 @@ class FrameBytes
     /// Forget all bytes; the memory stays.
     void Clear();
 
-    /**
-     * @brief How many bytes there are.
-     *
-     * @return count.
-     */
+    /// How many bytes there are.
+    /// @return count.
     std::size_t GetSize() const
     {
         return m_bytes.size();
     }
 
-    /**
-     * @brief The bytes.
-     *
-     * @return the first of them.
-     */
+    /// The bytes.
+    /// @return the first of them.
     const uint8_t* GetData() const
     {
         return m_bytes.data();

@@ -72,24 +72,14 @@ class PcapTap : public Object
      * @return false if the file could not be written to its end.
      */
     bool Close();
-    /**
-     * @brief Where it writes.
-     *
-     * @return path.
-     */
+    /// Where it writes.
+    /// @return path.
     const std::string& GetFile() const;
-    /**
-     * @brief Frames captured.
-     *
-     * @return count.
-     */
+    /// Frames captured.
+    /// @return count.
     uint64_t GetFrames() const;
-    /**
-     * @brief Of them, those whose headers need more bytes by the standards than the model gave
-     * them.
-     *
-     * @return count.
-     */
+    /// Of them, those whose headers need more bytes by the standards than the model gave them.
+    /// @return count.
     uint64_t GetCutFrames() const;
 
   protected:

@@ -83,17 +83,11 @@ class Table
         }
 
         virtual ~AnyColumn() = default;
-        /**
-         * @brief First element.
-         *
-         * @return address.
-         */
+        /// First element.
+        /// @return address.
         virtual const void* GetData() const = 0;
-        /**
-         * @brief Length.
-         *
-         * @return rows.
-         */
+        /// Length.
+        /// @return rows.
         virtual uint64_t GetRows() const = 0;
         std::string m_name; //!< name, ending in its unit
         const char* m_type; //!< numpy's name of the type
@@ -157,31 +151,22 @@ class Table
         return values;
     }
 
-    /**
-     * @brief Its name.
-     *
-     * @return name.
-     */
+    /// Its name.
+    /// @return name.
     const std::string& GetName() const
     {
         return m_name;
     }
 
-    /**
-     * @brief Its columns.
-     *
-     * @return them in order.
-     */
+    /// Its columns.
+    /// @return them in order.
     const std::vector<std::unique_ptr<AnyColumn>>& GetColumns() const
     {
         return m_columns;
     }
 
-    /**
-     * @brief Its length.
-     *
-     * @return rows.
-     */
+    /// Its length.
+    /// @return rows.
     uint64_t GetRows() const
     {
         return m_columns.empty() ? 0 : m_columns.front()->GetRows();

@@ -72,11 +72,8 @@ class FrameSerializerTest : public TestCase
         }
     }
 
-    /**
-     * @brief A signal of no scheme: word[0] is one that no scheme uses.
-     *
-     * @return the frame
-     */
+    /// A signal of no scheme: word[0] is one that no scheme uses.
+    /// @return the frame
     static Frame Signal()
     {
         Frame frame;

@@ -131,21 +131,15 @@ class FlowTable
         }
     }
 
-    /**
-     * @brief How many entries.
-     *
-     * @return count.
-     */
+    /// How many entries.
+    /// @return count.
     std::size_t GetEntries() const
     {
         return m_entries;
     }
 
-    /**
-     * @brief Memory it has taken.
-     *
-     * @return bytes.
-     */
+    /// Memory it has taken.
+    /// @return bytes.
     std::size_t GetBytes() const
     {
         return m_slots.size() * sizeof(Slot);

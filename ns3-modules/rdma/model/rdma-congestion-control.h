@@ -52,11 +52,8 @@ class CongestionControl : public Object
      * @param lineRate rate of the sender's link in bit/s.
      */
     virtual void Start(QueuePair* queuePair, uint64_t lineRate);
-    /**
-     * @brief What makes its configuration impossible.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// What makes its configuration impossible.
+    /// @return one problem a line; empty if none.
     virtual std::string Check() const;
     /**
      * @brief The switch agent that sends the signal it obeys, such as the one that marks frames.
@@ -112,21 +109,15 @@ class CongestionControl : public Object
      */
     virtual void Report(lossless::Summary& summary) const;
 
-    /**
-     * @brief Rate the sender may use.
-     *
-     * @return bit/s; 0: the line's.
-     */
+    /// Rate the sender may use.
+    /// @return bit/s; 0: the line's.
     uint64_t GetRate() const
     {
         return m_rate;
     }
 
-    /**
-     * @brief Bytes the sender may have in flight.
-     *
-     * @return bytes; 0: no limit.
-     */
+    /// Bytes the sender may have in flight.
+    /// @return bytes; 0: no limit.
     uint64_t GetWindow() const
     {
         return m_window;

@@ -131,17 +131,11 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
      * @return it, or nullptr if there is none of that number, or another host sends it.
      */
     QueuePair* FindSender(uint32_t flow) const;
-    /**
-     * @brief Flows of the network.
-     *
-     * @return count.
-     */
+    /// Flows of the network.
+    /// @return count.
     uint32_t GetNFlows() const;
-    /**
-     * @brief NIC latency.
-     *
-     * @return ps.
-     */
+    /// NIC latency.
+    /// @return ps.
     int64_t GetLatency() const;
 
     /// Make the port take frames from the queue pairs; call once it is there.

@@ -178,35 +178,20 @@ class QueuePair : public Object
      */
     void ReceiveAnswer(const lossless::Frame& frame);
 
-    /**
-     * @brief Its number.
-     *
-     * @return flow.
-     */
+    /// Its number.
+    /// @return flow.
     uint32_t GetFlow() const;
-    /**
-     * @brief The sender.
-     *
-     * @return host.
-     */
+    /// The sender.
+    /// @return host.
     Host* GetSource() const;
-    /**
-     * @brief The receiver.
-     *
-     * @return host.
-     */
+    /// The receiver.
+    /// @return host.
     Host* GetDestination() const;
-    /**
-     * @brief What it was asked.
-     *
-     * @return demand.
-     */
+    /// What it was asked.
+    /// @return demand.
     const Demand& GetDemand() const;
-    /**
-     * @brief What became of it.
-     *
-     * @return outcome.
-     */
+    /// What became of it.
+    /// @return outcome.
     const Outcome& GetOutcome() const;
     /**
      * @brief Size of its largest frame.
@@ -239,23 +224,14 @@ class QueuePair : public Object
      * @return time; 0: no path leads there and back.
      */
     Time GetBaseRtt() const;
-    /**
-     * @brief Switches on the path that its data frames have at set-up.
-     *
-     * @return count.
-     */
+    /// Switches on the path that its data frames have at set-up.
+    /// @return count.
     uint32_t GetHops() const;
-    /**
-     * @brief A frame with this flow's addresses, as the sender would send it.
-     *
-     * @return by value; not from the pool.
-     */
+    /// A frame with this flow's addresses, as the sender would send it.
+    /// @return by value; not from the pool.
     lossless::Frame GetHeader() const;
-    /**
-     * @brief An ACK of this flow, as the receiver would send it.
-     *
-     * @return by value; not from the pool.
-     */
+    /// An ACK of this flow, as the receiver would send it.
+    /// @return by value; not from the pool.
     lossless::Frame GetAnswerHeader() const;
     /**
      * @brief Payload of a packet.
@@ -271,24 +247,15 @@ class QueuePair : public Object
      * @return bytes.
      */
     uint32_t GetFrameBytes(uint64_t psn) const;
-    /**
-     * @brief Packets of the message.
-     *
-     * @return count; NEVER for an endless one.
-     */
+    /// Packets of the message.
+    /// @return count; NEVER for an endless one.
     uint64_t GetPackets() const;
-    /**
-     * @brief Its congestion control.
-     *
-     * @return it, or null.
-     */
+    /// Its congestion control.
+    /// @return it, or null.
     Ptr<CongestionControl> GetCongestionControl() const;
 
-    /**
-     * @brief Has its start come?
-     *
-     * @return true if so.
-     */
+    /// Has its start come?
+    /// @return true if so.
     bool IsStarted() const
     {
         return m_started;
