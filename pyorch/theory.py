@@ -54,7 +54,7 @@ def eta_prime(
     bit/s. delay_ps: one way. frame, control: bytes of the longest data frame and of a control
     frame. overhead: preamble and gap of a frame [B]. eta lacks the PAUSE's own serialisation and
     the bytes of preamble and gap, and the frame that triggers the PAUSE is itself charged to
-    headroom. The simulator computes the same (lossless-headroom.h).
+    headroom. The simulator computes the same (pfc-headroom.h).
     """
     response = max(RESPONSE_BYTES, bytes_in(rate, control_delay_ps))
     wires = 2 * (bytes_in(rate, delay_ps) + frame + overhead)

@@ -56,7 +56,7 @@ def test_no_file_includes_itself_by_way_of_others() -> None:
 
 #: Classes, each a header and its source, that cannot be read one after the other.
 TOGETHER = (
-    {"lossless-port", "lossless-fabric-node", "lossless-headroom"},
+    {"lossless-port", "lossless-fabric-node"},
     {"lossless-switch", "lossless-forwarding-policy"},
     {"rdma-host", "rdma-queue-pair"},
     {"fabricdevice-channel", "fabricdevice-net-device"},

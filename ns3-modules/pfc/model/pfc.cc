@@ -3,10 +3,11 @@
  */
 #include "pfc.h"
 
+#include "pfc-headroom.h"
+
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/log.h"
-#include "ns3/lossless-headroom.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/uinteger.h"

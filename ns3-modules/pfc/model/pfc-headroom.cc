@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "lossless-headroom.h"
+#include "pfc-headroom.h"
 
-#include "lossless-port.h"
-#include "lossless-rate.h"
+#include "ns3/lossless-port.h"
+#include "ns3/lossless-rate.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#ifndef LOSSLESS_HEADROOM_H
-#define LOSSLESS_HEADROOM_H
+#ifndef PFC_HEADROOM_H
+#define PFC_HEADROOM_H
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lossless
 class Port;
 
 /**
- * @ingroup lossless
+ * @ingroup pfc
  * @brief Headroom that loses nothing under PFC, eta', of a lossless (port, class).
  *
  * eta' = 2 (C D + L_wire) + max(3840 B, C x control delay of the peer) + control frame on the wire
@@ -30,7 +30,7 @@ class Port;
 int64_t SufficientHeadroom(const Port& port);
 
 /**
- * @ingroup lossless
+ * @ingroup pfc
  * @brief Headroom as published, eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, section II.C),
  * which is not always enough; see SufficientHeadroom.
  *
@@ -42,4 +42,4 @@ int64_t PublishedHeadroom(const Port& port);
 } // namespace lossless
 } // namespace ns3
 
-#endif /* LOSSLESS_HEADROOM_H */
+#endif /* PFC_HEADROOM_H */

@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  */
-#include "lossless-test-node.h"
+#include "../../lossless/test/lossless-test-node.h"
 
 #include "ns3/lossless-fabric.h"
-#include "ns3/lossless-headroom.h"
 #include "ns3/lossless-rate.h"
+#include "ns3/pfc-headroom.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 
@@ -15,7 +15,7 @@
 
 /**
  * @file
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * How much headroom PFC needs: frames counted on paper, a bisection over simulations, and eta'.
  */
 
@@ -27,7 +27,7 @@ namespace tests
 {
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief A host that sends what it is told to and takes everything.
  */
 class HeadroomHost : public TestNode
@@ -94,7 +94,7 @@ struct HeadroomSetting
 };
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief Hosts and switches: a - s0 - s1 - b with b's port held back, and full frames c - s1 - s0 -
  * d that make the pauses of s1 wait.
  */
@@ -251,7 +251,7 @@ class HeadroomRig
 };
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief The smallest lossless headroom over all phases of the two directions.
  */
 class SmallestHeadroomTest : public TestCase
@@ -411,7 +411,7 @@ class SmallestHeadroomTest : public TestCase
 };
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief A pause does not wait behind what another class has to say.
  *
  * The pause that counts comes at every phase around the refresh of a class that is already OFF,
@@ -454,7 +454,7 @@ class TwoClassHeadroomTest : public TestCase
 };
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief A headroom too small for one frame loses frames, but the pause comes all the same.
  */
 class TinyHeadroomTest : public TestCase
@@ -484,7 +484,7 @@ class TinyHeadroomTest : public TestCase
 };
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief A pause that can end before its refresh is warned of.
  */
 class ShortPauseTest : public TestCase
@@ -508,14 +508,14 @@ class ShortPauseTest : public TestCase
 };
 
 /**
- * @ingroup lossless-tests
+ * @ingroup pfc-tests
  * @brief Tests of SufficientHeadroom.
  */
 class HeadroomTestSuite : public TestSuite
 {
   public:
     HeadroomTestSuite()
-        : TestSuite("lossless-headroom", Type::UNIT)
+        : TestSuite("pfc-headroom", Type::UNIT)
     {
         AddTestCase(new SmallestHeadroomTest, TestCase::Duration::QUICK);
         AddTestCase(new TwoClassHeadroomTest, TestCase::Duration::QUICK);
