@@ -26,6 +26,7 @@ import pyorch.config  # noqa: F401  (registers the kinds of topology)
 from pyorch.config import topology
 from pyorch.config.attributes import catalogue
 from pyorch.metrics import RunTables, compute
+from pyorch.report import write as writing
 from pyorch.report import write_report
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
@@ -765,6 +766,43 @@ def test_report_is_complete_and_stable(tmp_path: Path) -> None:
     assert first.figure_errors == ()
     verdicts = json.loads((tmp_path / "a" / "expectations.json").read_text())
     assert [row["verdict"] for row in verdicts] == ["agrees", "differs"]
+
+
+def test_a_figure_is_drawn_again_only_when_something_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not for a repeat; for other runs, another entry, and files that were touched or lost."""
+    specs = study()
+    store = make_store(specs, "f1")
+    drawn: list[str] = []
+    save = writing.save
+
+    def noted(canvas: Any, folder: Path, name: str) -> tuple[Path, Path]:
+        drawn.append(name)
+        return save(canvas, folder, name)
+
+    monkeypatch.setattr(writing, "save", noted)
+
+    def report(entry: dict[str, Any] = TIMESERIES, some: Any = specs) -> list[str]:
+        drawn.clear()
+        result = write_report(experiment([entry]), store, some, tmp_path, fingerprint="f1")
+        pages.append(result.index.read_bytes())
+        return sorted(drawn)
+
+    pages: list[bytes] = []
+    both = ["queue-and-rate", "queue-and-rate-one"]
+    assert report() == both
+    assert report() == []
+    assert pages[0] == pages[1]
+    (tmp_path / "queue-and-rate.csv").write_text("edited")
+    assert report() == both
+    (tmp_path / "queue-and-rate-one.pdf").unlink()
+    assert report() == both
+    assert report(TIMESERIES | {"caption": "Another."}) == both
+    assert report() == both
+    assert report(some=specs[:-1]) == both
+    (tmp_path / ".drawn" / "queue-and-rate.json").write_text('{"key": 1}')
+    assert report(some=specs[:-1]) == both
 
 
 def test_page_is_self_contained(tmp_path: Path) -> None:

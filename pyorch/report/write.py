@@ -14,6 +14,7 @@ from pyorch.errors import UserError, describe_defect
 from pyorch.files import make_folder, replacing, write_atomically
 from pyorch.fingerprint import short
 from pyorch.metrics import Metric, parse
+from pyorch.report import drawn as drawn_before
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
 from pyorch.report.expect import ExpectModel, Result, evaluate
@@ -73,7 +74,7 @@ def write_report(
     metrics = [_metric(entry) for entry in experiment.metrics]
     runs = store.collect(specs, fingerprint)
     data = ReportData(store, runs, planned, metrics, _file(experiment))
-    figures = [_write_figure(_figure(entry), data, out_dir) for entry in experiment.figures]
+    figures = [_figure_of(_figure(entry), data, out_dir) for entry in experiment.figures]
     expects = [_expect(entry) for entry in experiment.expects]
     results = evaluate(expects, runs, data.units, data.settings)
     files = [path for figure in figures for path in figure.files]
@@ -108,6 +109,17 @@ def _expect(entry: ExpectModel | Mapping[str, Any]) -> ExpectModel:
 def _file(experiment: Any) -> Path | None:
     file = getattr(experiment, "file", None)
     return None if file is None else Path(file)
+
+
+def _figure_of(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
+    """Return a figure as it lies there, if nothing changed that it depends on, else draw it."""
+    key = drawn_before.key_of(model, data)
+    known = drawn_before.recall(model.name, key, out_dir)
+    if known is not None:
+        return known
+    figure = _write_figure(model, data, out_dir)
+    drawn_before.remember(figure, key, out_dir)
+    return figure
 
 
 def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
