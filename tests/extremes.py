@@ -90,13 +90,13 @@ SCENES: dict[str, tuple[Scene, ...]] = {
     "ns3::gfc::ConceptualGfc": (
         Scene(
             ("ns3::gfc::ConceptualGfc", _L + "Pfc"),
-            attributes=with_attributes(gfc__ConceptualGfc={"Bm": "9000", "B0": "2000"}),
+            attributes=with_attributes(gfc__ConceptualGfc={"Bm": "7000", "B0": "2000"}),
         ),
     ),
     "ns3::gfc::MultiStageGfc": (
         Scene(
             ("ns3::gfc::MultiStageGfc", _L + "Pfc"),
-            attributes=with_attributes(gfc__MultiStageGfc={"Bm": "9000", "B1": "2000"}),
+            attributes=with_attributes(gfc__MultiStageGfc={"Bm": "7000", "B1": "2000"}),
         ),
     ),
     "ns3::gfc::TimeBasedGfc": (
