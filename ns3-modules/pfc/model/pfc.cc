@@ -71,8 +71,8 @@ Pfc::GetBufferDemand() const
     BufferDemand demand;
     demand.beyondStop = BufferDemand::ForEachClass(
         eta,
-        "Pfc: eta' = 2 (C D + L_wire) + max(3840 B, C x control delay) + control frame + L = " +
-            std::to_string(eta) + " B");
+        "Pfc: eta' = 2 (C D + L_wire) + max(3840 B, C x ControlDelay) + control frame + L = " +
+            std::to_string(eta) + " B, L being the largest frame");
     return demand;
 }
 
