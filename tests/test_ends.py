@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from invoke.program import Program
 
-import tasks
 from pyorch import ends
+from pyorch.cli import tasks
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = (sys.executable, "-m", "invoke", "list")

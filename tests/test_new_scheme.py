@@ -41,7 +41,7 @@ TUTORIAL = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")
         ("a" * 33, "32 characters at most"),
         ("gfc", "the module in"),
         ("core", "a module of ns-3"),
-        ("pfc", "ns3::lossless::Pfc has the section"),
+        ("pfc", "the module in"),
         ("ecn-marking", "ns3::lossless::EcnMarking has the section"),
         ("topology", "experiment files have a section or key [topology]"),
         ("port", "experiment files have a section or key [port]"),

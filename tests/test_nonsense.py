@@ -23,6 +23,7 @@ from pyorch.plan import MAX_RUNS, RunSpec, expand, read_seeds
 from pyorch.reading import excesses
 from tests.strategies import MINIMAL, complaints, load, write
 
+PFC = 'flow_control = ["pfc"]\n' + MINIMAL
 POISSON = MINIMAL + '[[traffic]]\nkind = "poisson"\nworkload = "sizes.csv"\nload = 0.5\n'
 MESSAGES = MINIMAL + '[[traffic]]\nkind = "messages"\nfile = "m.csv"\n'
 
@@ -60,7 +61,7 @@ def test_seeds_are_bounded(text: str) -> None:
 
 def test_headroom_beyond_64_bits_is_told_exactly(tmp_path: Path) -> None:
     """A link of 1000 Tbps and 46 days holds 5 * 10^20 B: no array of integers does."""
-    found = complaints(tmp_path, MINIMAL, "topology.rate=1000Tbps", "topology.delay=4000000s")
+    found = complaints(tmp_path, PFC, "topology.rate=1000Tbps", "topology.delay=4000000s")
     assert found[0].startswith("experiments/x.toml: buffer.size: size 16MB is over-committed at s0")
     assert str(4 * 2 * 10**15 * 4_000_000 // 8)[:4] in found[0]
 

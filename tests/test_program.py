@@ -96,15 +96,12 @@ def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
     copy = tmp_path / "copy"
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listed.stdout.splitlines():
-        if not name.startswith(("tests/", "docs/")) and (ROOT / name).is_file():
+    skipped = {"build", "results", "tests", "docs"}
+    for path in ROOT.rglob("*"):
+        name = str(path.relative_to(ROOT))
+        parts = path.relative_to(ROOT).parts
+        hidden = any(part.startswith((".", "__pycache__")) for part in parts)
+        if not hidden and parts[0] not in skipped and path.is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((ROOT / name).read_bytes())
     done = subprocess.run([*install, str(copy)], capture_output=True, text=True, check=False)
