@@ -55,8 +55,38 @@ ForEachClass(uint32_t classes, F call)
     }
 }
 
+/// A table of one number of bytes of a (port, class), 0 at first.
+class BytesProbe : public SampledProbe
+{
+  public:
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_columns.Open(table);
+        m_bytes = table.Add<int64_t>("bytes");
+    }
+
+  protected:
+    /// Write a row of 0 for each class that was not asked for before; return these classes.
+    uint32_t Begin(const Port& port, uint32_t classes)
+    {
+        classes = Claim(port, classes);
+        ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0); });
+        return classes;
+    }
+
+    void Write(const Port& port, uint8_t cls, int64_t bytes)
+    {
+        m_columns.Append(port, cls);
+        m_bytes->push_back(bytes);
+    }
+
+  private:
+    PortColumns m_columns;                  //!< first
+    std::vector<int64_t>* m_bytes{nullptr}; //!< B
+};
+
 /// "queue": ingress bytes of a (port, class).
-class QueueProbe : public SampledProbe
+class QueueProbe : public BytesProbe
 {
   public:
     static TypeId GetTypeId()
@@ -65,18 +95,11 @@ class QueueProbe : public SampledProbe
         return tid;
     }
 
-    void Open(Fabric& /* fabric */, Table& table) override
-    {
-        m_columns.Open(table);
-        m_bytes = table.Add<int64_t>("bytes");
-    }
-
     void Watch(Port& port, uint32_t classes) override
     {
-        classes = Claim(port, classes);
-        ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0); });
-        port.TraceConnectWithoutContext("IngressBytes",
-                                        MakeCallback(&QueueProbe::Record, this, classes));
+        port.TraceConnectWithoutContext(
+            "IngressBytes",
+            MakeCallback(&QueueProbe::Record, this, Begin(port, classes)));
     }
 
   private:
@@ -88,19 +111,10 @@ class QueueProbe : public SampledProbe
         }
     }
 
-    void Write(const Port& port, uint8_t cls, int64_t bytes)
-    {
-        m_columns.Append(port, cls);
-        m_bytes->push_back(bytes);
-    }
-
     void Sample(const Port& port, uint8_t cls) override
     {
         Write(port, cls, port.GetIngressBytes(cls));
     }
-
-    PortColumns m_columns;                  //!< first
-    std::vector<int64_t>* m_bytes{nullptr}; //!< B
 };
 
 /// "buffer": where the buffer holds the ingress bytes of a (port, class).
@@ -159,7 +173,7 @@ class BufferProbe : public SampledProbe
 };
 
 /// "egress": bytes that wait in the egress queues of a (port, class).
-class EgressProbe : public SampledProbe
+class EgressProbe : public BytesProbe
 {
   public:
     static TypeId GetTypeId()
@@ -168,18 +182,11 @@ class EgressProbe : public SampledProbe
         return tid;
     }
 
-    void Open(Fabric& /* fabric */, Table& table) override
-    {
-        m_columns.Open(table);
-        m_bytes = table.Add<int64_t>("bytes");
-    }
-
     void Watch(Port& port, uint32_t classes) override
     {
-        classes = Claim(port, classes);
-        ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0); });
-        port.TraceConnectWithoutContext("Egress",
-                                        MakeCallback(&EgressProbe::Record, this, classes));
+        port.TraceConnectWithoutContext(
+            "Egress",
+            MakeCallback(&EgressProbe::Record, this, Begin(port, classes)));
     }
 
   private:
@@ -191,19 +198,10 @@ class EgressProbe : public SampledProbe
         }
     }
 
-    void Write(const Port& port, uint8_t cls, int64_t bytes)
-    {
-        m_columns.Append(port, cls);
-        m_bytes->push_back(bytes);
-    }
-
     void Sample(const Port& port, uint8_t cls) override
     {
         Write(port, cls, port.GetEgressBytes(cls));
     }
-
-    PortColumns m_columns;                  //!< first
-    std::vector<int64_t>* m_bytes{nullptr}; //!< B
 };
 
 /// "rate": wire bytes in and out since the last row, or of each arrival.
