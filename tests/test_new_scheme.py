@@ -74,6 +74,17 @@ def test_opcodes_differ() -> None:
         found.add(opcode)
 
 
+def test_the_help_names_every_kind() -> None:
+    """`invoke new-scheme --help` has a list of its own: importing the kinds takes time."""
+    words = [sys.executable, "-m", "invoke", "new-scheme", "--help"]
+    text = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    told = re.search(r"--kind=STRING +(.+?)\n *-", text, re.DOTALL)
+    assert told is not None, text
+    plain = re.sub(r"(?<=-)\s+", "", told[1]).replace(" (default)", "")
+    listed = re.split(r",\s+", plain)
+    assert listed == list(new_scheme.KINDS)
+
+
 @pytest.mark.parametrize("kind", new_scheme.KINDS)
 @pytest.mark.parametrize("name", ["x", "a-rather-long-name-of-a-scheme"])
 def test_files_are_in_order(tmp_path: Path, kind: str, name: str) -> None:

@@ -197,6 +197,8 @@ def test_samples_that_nobody_can_mean_are_refused(tmp_path: Path) -> None:
     (problem,) = complaints(tmp_path, text, "run.duration=1s")
     assert "trace[0].period: 1ps: 1e+12 samples of each of" in problem
     assert load(tmp_path, text, "run.duration=1s", "trace.0.period=1us").points
+    (problem,) = complaints(tmp_path, text, "run.duration=soon")
+    assert "run.duration" in problem, "without a duration nothing is said of periods"
 
 
 def test_all_problems_are_told_in_one_round(tmp_path: Path) -> None:

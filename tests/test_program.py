@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ def test_both_doors_have_the_same_verbs() -> None:
     theirs = {value.name for value in vars(tasks).values() if isinstance(value, tasks.Task)}
     assert ours - {"init"} == theirs - DEVELOPERS - {"experiment"} | {"run"}
     assert ours >= set(door._VERBS) - {"experiment"}
+    assert set(door._VERBS) - {"experiment"} == ours - {"run"}
 
 
 def test_every_verb_and_option_has_a_help_text() -> None:
@@ -96,14 +98,14 @@ def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
     copy = tmp_path / "copy"
-    skipped = {"build", "results", "tests", "docs"}
-    for path in ROOT.rglob("*"):
-        name = str(path.relative_to(ROOT))
-        parts = path.relative_to(ROOT).parts
-        hidden = any(part.startswith((".", "__pycache__")) for part in parts)
-        if not hidden and parts[0] not in skipped and path.is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
+    made = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    kept = {"benchmarks", "experiments", "ns3-modules", "pyorch"}
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        top = {name for name in names if (ROOT / name).is_dir()} - kept
+        return made(folder, names) | (top if Path(folder) == ROOT else set())
+
+    shutil.copytree(ROOT, copy, ignore=ignored)
     done = subprocess.run([*install, str(copy)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "anywhere"

@@ -345,7 +345,8 @@ def schemes(context: Context, name: str, json: bool = False) -> None:
     positional=["name"],
     help={
         "name": "of the scheme and its module, such as early-pause",
-        "kind": "flow-control (default), congestion-control, int-congestion-control, buffer-policy",
+        "kind": "flow-control (default), congestion-control, int-congestion-control, "
+        "buffer-policy, forwarding-policy, table",
         "folder": "where to make it; default ns3-modules/",
     },
     auto_shortflags=False,

@@ -243,7 +243,7 @@ class Resolver:
             "traffic": flows,
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
             "traces": resolve_traces(
-                entries["trace"], network.network, duration, findings, self.types
+                entries["trace"], network.network, run.duration if run else 0, findings, self.types
             ),
         }
 
