@@ -11,7 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.config.experiment import check_port
+from pyorch.config.findings import Findings
+from pyorch.errors import Problem, UserError
 from pyorch.simulate import SLICES, add_trace, read_tables, run_until, set_up
 from pyorch.units import format_time, parse_time
 
@@ -58,16 +60,11 @@ class OpenRun:
 
     def port(self, name: str) -> Any:
         """The C++ port "s0:h0": that of s0 towards h0. Raises UserError when there is none."""
-        node, _, peer = name.partition(":")
-        for end in (node, peer):
-            if end not in self.network.numbers:
-                what, hint = f"there is no node {end!r}", suggest(end, self.network.names)
-                raise UserError([Problem(name, what, one_of(self.network.names), hint)])
-        numbers = self.network.numbers[node], self.network.numbers[peer]
-        if numbers in self.network.links:
-            return self.simulation.GetFabric().FindPort(*numbers)
-        allowed = one_of(f"{node}:{other}" for other in self.network.neighbours(node))
-        raise UserError([Problem(name, f"no link joins {node} and {peer}", allowed)])
+        findings = Findings("port")
+        if not check_port(name, self.network, findings, ()):
+            raise UserError(findings.problems)
+        node, peer = (self.network.numbers[end] for end in name.split(":"))
+        return self.simulation.GetFabric().FindPort(node, peer)
 
     def connect(self, source: str, name: str, function: Callable[..., None]) -> int:
         """Have a trace source call a plain function; return how many sources do.

@@ -32,6 +32,7 @@ from pyorch.store import Store
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
+    from pyorch.store import Damage
 
 #: Cores for which a dry run says how long the sweep takes.
 SHOWN_CORES = (1, 100, 10_000)
@@ -341,6 +342,16 @@ def look(store: Store, slurm: Slurm) -> SweepState:
         with suppress(AwayError):
             sweep.ended = slurm.ended(wanted)
     return sweep
+
+
+def settled(store: Store) -> tuple[SweepState, list[Damage]]:
+    """The state of the latest sweep without its damaged runs, which are set aside, and these.
+
+    Raises UserError when nothing was submitted.
+    """
+    state = look(store, Slurm())
+    damaged = store.set_damaged_aside(state.runs)
+    return (look(store, Slurm()) if damaged else state), damaged
 
 
 def command_of(task: str, submission: Submission, name: str) -> str:

@@ -49,9 +49,14 @@ class Paths:
         return self.shipped and self.shipped / "experiments"
 
     @property
+    def studies(self) -> Path:
+        """The project's own experiments: those that came with the package, if it is installed."""
+        return self.shipped_experiments or self.experiments
+
+    @property
     def workloads(self) -> Path:
         """The distributions of flow sizes that experiments may name."""
-        return (self.shipped_experiments or self.experiments) / "workloads"
+        return self.studies / "workloads"
 
     @property
     def benchmarks(self) -> Path:

@@ -65,7 +65,6 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     Raises UserError when it cannot be read.
     """
     from pyorch.config import load_experiment
-    from pyorch.metrics import parse
     from pyorch.report.data import ReportData
     from pyorch.report.expect import evaluate
     from pyorch.report.reproduction import Study
@@ -78,14 +77,10 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     settings = settings_of(load_experiment(name, paths=paths))
     if not specs:
         return Study(name, expects, None, settings)
-    fingerprint = plan.build.fingerprint
-    runs = plan.store.collect(specs, fingerprint)
-    by_hash = {spec.hash(fingerprint): spec for spec in specs}
-    metrics = [parse(entry) for entry in plan.experiment.metrics]
-    data = ReportData(plan.store, runs, by_hash, metrics)
+    data = ReportData.of(plan.store, specs, plan.build.fingerprint, plan.experiment.metrics)
     seeds, planned = (len({spec.data["seed"] for spec in some}) for some in (specs, plan.specs))
     note = f"; {seeds} of {planned} seeds" if seeds < planned else ""
-    results = evaluate(expects, runs, data.units, data.settings)
+    results = evaluate(expects, data.runs, data.units, data.settings)
     return Study(name, expects, results, settings, note)
 
 

@@ -232,8 +232,7 @@ class Study:
             known |= dict.fromkeys(names)
             if name in names:
                 rows = plan.store.read_table(run_hash, name)
-                own = {**spec.params, "seed": spec.data["seed"]}
-                columns = {key: one for key, one in own.items() if key not in rows.columns}
+                columns = {k: one for k, one in _own(spec).items() if k not in rows.columns}
                 parts.append(pd.concat([_constant(columns, len(rows)), rows], axis=1))
         if not parts:
             raise self._no_table(name, list(known), len(chosen))
@@ -353,11 +352,9 @@ class Study:
         partial: then report on what is done.
         """
         from pyorch import cluster
-        from pyorch.engine.slurm.client import Slurm
 
-        store = cluster.store_of(self.name)
-        store.set_damaged_aside(cluster.look(store, Slurm()).runs)
-        submission = cluster.look(store, Slurm()).submission
+        state, _ = cluster.settled(cluster.store_of(self.name))
+        submission = state.submission
         plan, _ = cluster.plan_of(submission)
         if plan.missing and not partial:
             what = f"{len(plan.missing)} of {len(plan.specs)} runs are missing"
@@ -399,28 +396,21 @@ class Study:
         return plan
 
     def _data(self) -> ReportData:
-        from pyorch.metrics import parse
         from pyorch.report.data import ReportData
 
         plan = self._made()
-        fingerprint = plan.build.fingerprint
-        specs = {spec.hash(fingerprint): spec for spec in plan.specs}
-        metrics = [parse(entry) for entry in plan.experiment.metrics]
-        runs = plan.store.collect(plan.specs, fingerprint)
-        return ReportData(plan.store, runs, specs, metrics, plan.experiment.file)
+        made, fingerprint = plan.experiment, plan.build.fingerprint
+        return ReportData.of(plan.store, plan.specs, fingerprint, made.metrics, made.file)
 
     def _chosen(self, plan: Plan, where: Mapping[str, Any]) -> list[RunSpec]:
         """Return the runs that a filter leaves. Raises UserError when it leaves none."""
-        from pyorch.report.select import same
+        from pyorch.report.select import among
 
         def fits(spec: RunSpec) -> bool:
-            own = {**spec.params, "seed": spec.data["seed"]}
-            return all(
-                any(same(own[key], one) for one in (want if isinstance(want, list) else [want]))
-                for key, want in where.items()
-            )
+            own = _own(spec)
+            return all(among(own[key], wanted) for key, wanted in where.items())
 
-        known = [*dict.fromkeys(key for spec in plan.specs for key in spec.params), "seed"]
+        known = _varied(plan)
         for key in where:
             if key not in known:
                 what, hint = f"{key!r} does not vary in this experiment", suggest(key, known)
@@ -443,10 +433,10 @@ class Study:
         plan = self._made()
         experiment = plan.experiment
         done = {id(spec) for spec in plan.done}
-        heads = [*dict.fromkeys(key for spec in plan.specs for key in spec.params), "seed"]
+        heads = _varied(plan)
         rows = [
             [
-                *({**spec.params, "seed": spec.data["seed"]}.get(key, "") for key in heads),
+                *(_own(spec).get(key, "") for key in heads),
                 "done" if id(spec) in done else "to do",
             ]
             for spec in plan.specs[:SHOWN_RUNS]
@@ -482,6 +472,16 @@ def _toml(value: Any) -> str:
         return repr(plain)
     what = f"{value!r} cannot stand in an experiment file"
     raise UserError([Problem("Study", what, "text, numbers, lists, tables, and models of pyorch")])
+
+
+def _own(spec: RunSpec) -> dict[str, Any]:
+    """Return what tells a run from the others of its study."""
+    return {**spec.params, "seed": spec.data["seed"]}
+
+
+def _varied(plan: Plan) -> list[str]:
+    """Return the names of what tells the runs of a plan apart; the seed is the last."""
+    return [*dict.fromkeys(key for spec in plan.specs for key in spec.params), "seed"]
 
 
 def _constant(columns: Mapping[str, Any], rows: int) -> pd.DataFrame:

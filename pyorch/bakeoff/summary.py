@@ -45,7 +45,7 @@ def overrides_of(scale: str, paths: Paths) -> list[str]:
 
 
 def _home(paths: Paths) -> Path:
-    return (paths.shipped_experiments or paths.experiments) / GROUP
+    return paths.studies / GROUP
 
 
 def studies(paths: Paths) -> list[str]:

@@ -7,7 +7,6 @@ import sys
 from pyorch import cluster
 from pyorch.cli import door
 from pyorch.cli.base import FAILED, command, tell_damage, write_report_of
-from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State
 
 
@@ -15,10 +14,8 @@ from pyorch.engine.slurm.state import State
 def collect(name: str, partial: bool = False) -> int:
     """Write the tables and the report of the latest sweep, once all its runs are there."""
     store = cluster.store_of(name)
-    state = cluster.look(store, Slurm())
-    if damaged := store.set_damaged_aside(state.runs):
-        tell_damage(damaged, {})
-        state = cluster.look(store, Slurm())
+    state, damaged = cluster.settled(store)
+    tell_damage(damaged, {})
     missing = len(state.runs) - state.count(State.DONE)
     if missing:
         parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.config.document import Document
-from pyorch.config.patch import ONLY, Override, PatchError, leaves, nest, parse_overrides, put
+from pyorch.config.patch import (
+    ONLY,
+    Override,
+    PatchError,
+    leaves,
+    nest,
+    parse_overrides,
+    put,
+    variants_of,
+)
 from pyorch.config.setting import is_whole
 from pyorch.errors import Problem, UserError
 from pyorch.plan import read_seeds
@@ -80,7 +89,7 @@ def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
 
 
 def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]:
-    wanted = [name.strip() for name in override.text.partition("=")[2].split(",")]
+    wanted = variants_of(override)
     variants = content.get("variants", {})
     if any(key in content for key in _BESIDE):
         what = "variants that other files bring cannot be chosen in a file"

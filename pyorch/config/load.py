@@ -31,6 +31,7 @@ from pyorch.config.patch import (
     nest,
     parse_overrides,
     put,
+    variants_of,
 )
 from pyorch.config.presets import read_presets
 from pyorch.config.schemes import Scheme, environment, load_schemes
@@ -291,12 +292,12 @@ class _Loader:
         known = [name for name in variants if name]
         wanted = set()
         for override in given:
-            for name in override.text.partition("=")[2].split(","):
-                wanted.add(name.strip())
-                if name.strip() not in known:
-                    what = f"there is no variant {name.strip()!r}"
+            for name in variants_of(override):
+                wanted.add(name)
+                if name not in known:
+                    what = f"there is no variant {name!r}"
                     allowed = one_of(known) if known else "this experiment has no [variants]"
-                    hint = suggest(name.strip(), known)
+                    hint = suggest(name, known)
                     self.findings.problems.append(Problem(override.where, what, allowed, hint))
         return [name for name in variants if name in wanted or not given]
 

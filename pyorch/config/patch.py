@@ -92,6 +92,11 @@ def nest(patch: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
+def variants_of(override: Override) -> list[str]:
+    """Return the variants that an override `only=A,B` names."""
+    return [name.strip() for name in override.text.partition("=")[2].split(",")]
+
+
 def leaves(patch: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield (path, value) of everything in nested tables that is not a table with content."""
     for key, value in patch.items():

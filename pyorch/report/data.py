@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.metrics import RunTables, output_units, unit_of_name
+from pyorch.metrics import RunTables, output_units, parse, unit_of_name
 from pyorch.metrics.base import Metric
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from pyorch.plan import RunSpec
+    from pyorch.store import Store
 
 _KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
 
@@ -58,6 +61,24 @@ class ReportData:
         self._units = output_units(metrics)
         self._tables: OrderedDict[tuple[str, str], DataFrame | None] = OrderedDict()
         self._summaries: dict[str, dict[str, Any]] = {}
+
+    @classmethod
+    def of(
+        cls,
+        store: Store,
+        specs: Sequence[RunSpec],
+        fingerprint: str,
+        metrics: Sequence[Metric | Mapping[str, Any]] = (),
+        file: Path | None = None,
+    ) -> ReportData:
+        """Collect the finished runs among the specs. fingerprint: of the build, as in run hashes.
+
+        metrics: models, or tables as in RunSpec.data.
+        """
+        runs = store.collect(specs, fingerprint)
+        by_hash = {spec.hash(fingerprint): spec for spec in specs}
+        models = [one if isinstance(one, Metric) else parse(one) for one in metrics]
+        return cls(store, runs, by_hash, models, file)
 
     @property
     def settings(self) -> list[str]:

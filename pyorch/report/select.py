@@ -24,6 +24,11 @@ def same(left: Any, right: Any) -> bool:
         return False
 
 
+def among(value: Any, wanted: Any) -> bool:
+    """Whether a value is what a filter wants: the same, or the same as one of a list."""
+    return any(same(value, one) for one in _choice(wanted))
+
+
 def _plain(value: Any) -> str | float:
     """A number of numpy or text that is a number as a float, other text unchanged."""
     try:
@@ -37,7 +42,7 @@ def matching(runs: DataFrame, where: Mapping[str, Any]) -> DataFrame:
     for name, wanted in where.items():
         if name not in runs.columns:
             return runs.iloc[:0]
-        runs = runs[[any(same(value, one) for one in _choice(wanted)) for value in runs[name]]]
+        runs = runs[[among(value, wanted) for value in runs[name]]]
     return runs
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pyorch.errors import UserError, describe_defect
 from pyorch.files import make_folder, replacing, write_atomically
 from pyorch.fingerprint import short
-from pyorch.metrics import Metric, parse
 from pyorch.report import drawn as drawn_before
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
@@ -70,30 +69,23 @@ def write_report(
     reproduces it; by default `invoke experiment NAME`. The same store gives the same bytes.
     """
     make_folder(out_dir)
-    planned = {spec.hash(fingerprint): spec for spec in specs}
-    metrics = [_metric(entry) for entry in experiment.metrics]
-    runs = store.collect(specs, fingerprint)
-    data = ReportData(store, runs, planned, metrics, _file(experiment))
+    data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
     figures = [_figure_of(_figure(entry), data, out_dir) for entry in experiment.figures]
     expects = [_expect(entry) for entry in experiment.expects]
-    results = evaluate(expects, runs, data.units, data.settings)
+    results = evaluate(expects, data.runs, data.units, data.settings)
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / "index.html"
-    page = _page(experiment, store, planned, data, figures, results, fingerprint, command)
+    page = _page(experiment, store, data.specs, data, figures, results, fingerprint, command)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
-    write_atomically(out_dir / RUNS_FILE, digest_of(planned))
+    write_atomically(out_dir / RUNS_FILE, digest_of(data.specs))
     return ReportResult(
         failed_expectations=tuple(result for result in results if result.failed),
         files=(index, *files),
         expectations=tuple(results),
         figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
     )
-
-
-def _metric(entry: Metric | Mapping[str, Any]) -> Metric:
-    return entry if isinstance(entry, Metric) else parse(entry)
 
 
 def _figure(entry: FigureModel | Mapping[str, Any]) -> FigureModel:
