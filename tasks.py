@@ -1,6 +1,6 @@
 """Everything there is to do: `invoke --list` names the tasks, `invoke TASK --help` explains one.
 
-The tasks only read the command line; what they do is in pyorch/cli and pyorch/develop.py.
+The tasks only read the command line; what they do is in pyorch/cli and in tools/.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from invoke.context import Context
 from invoke.tasks import Task, task
 
 from pyorch import ends
+from pyorch.cli import tasks as verbs
 from pyorch.cli.tasks import (
     DEFAULT,
+    NamedTask,
     build,
     cancel,
     collect,
@@ -23,7 +25,6 @@ from pyorch.cli.tasks import (
     new_scheme,
     positional_words,
     register,
-    report,
     schemes,
     show,
     size,
@@ -66,7 +67,7 @@ __all__ = [
 )
 def run_tests(context: Context, quick: bool = False, k: str = "", many: bool = False) -> None:
     """Run all tests: the C++ suites, then pytest."""
-    from pyorch import develop
+    from tools import develop
 
     finish(develop.run_tests(quick, k, many))
 
@@ -81,7 +82,7 @@ def run_tests(context: Context, quick: bool = False, k: str = "", many: bool = F
 )
 def bench(context: Context, repeats: str = "", keep: bool = False, scaling: bool = False) -> None:
     """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
-    from pyorch import bench
+    from tools import bench
 
     finish(bench.scaling() if scaling else bench.bench(repeats, keep))
 
@@ -89,7 +90,7 @@ def bench(context: Context, repeats: str = "", keep: bool = False, scaling: bool
 @task(help={"fix": "mend what can be mended without thinking"}, auto_shortflags=False)
 def lint(context: Context, fix: bool = False) -> None:
     """Check the form of all sources: ruff, mypy, clang-format."""
-    from pyorch import develop
+    from tools import develop
 
     finish(develop.lint(fix))
 
@@ -106,7 +107,7 @@ def clean(
     context: Context, results: bool = False, old_results: bool = False, dry_run: bool = False
 ) -> None:
     """Delete what compiling and testing left behind."""
-    from pyorch import develop
+    from tools import develop
 
     finish(develop.clean(results, old_results, dry_run))
 
@@ -123,15 +124,33 @@ def bakeoff(
     context: Context, scale: str = "small", jobs: str = "", report_only: bool = False
 ) -> None:
     """Run every scheme through the same scenes (experiments/bakeoff), and sum up who wins where."""
-    from pyorch.cli import bakeoff as module
+    from tools.bakeoff import command
 
-    finish(module.bakeoff(scale, jobs, report_only))
+    finish(command.bakeoff(scale, jobs, report_only))
+
+
+@task(
+    klass=NamedTask,
+    positional=["name"],
+    iterable=["set_"],
+    help=dict(verbs.report.help),
+    auto_shortflags=False,
+)
+def report(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
+    """Write the report of an experiment from the runs that are done.
+
+    With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
+    page of every published number with ours beside it, and docs/reproduction.md.
+    """
+    from tools import reproduce
+
+    finish(reproduce.report(name, [*set_, *([f"only={only}"] if only else [])], seeds))
 
 
 @task
 def docs(context: Context) -> None:
     """Build the pages of docs/ and of the modules as a site, into build/docs."""
-    from pyorch import docs
+    from tools import docs
 
     finish(docs.docs())
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.bakeoff.compare import Row, compare, cost
-from pyorch.bakeoff.page import Summary, factor_to_best, markdown, value_text, verdict, write
-from pyorch.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 from pyorch.errors import UserError
 from pyorch.paths import default_paths
+from tools.bakeoff.compare import Row, compare, cost
+from tools.bakeoff.page import Summary, factor_to_best, markdown, value_text, verdict, write
+from tools.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 
 ROW = Row(study="bakeoff/x", label="Time", metric="time", better="lower", unit="us")
 
@@ -206,7 +206,7 @@ def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
 
 CHECK_ALL = """
 import json, sys
-from pyorch.bakeoff.summary import studies
+from tools.bakeoff.summary import studies
 from pyorch.pipeline import make_plan
 from pyorch.ns3 import load_simulation
 from pyorch.paths import default_paths
@@ -246,7 +246,7 @@ def test_every_scheme_fits_every_scene_at_every_scale(scale: str) -> None:
 
 def shipped_schemes() -> list[str]:
     """The schemes that the scenes have by themselves."""
-    from pyorch.bakeoff.summary import schemes_of
+    from tools.bakeoff.summary import schemes_of
 
     found = schemes_of(default_paths())
     return [name for name, about in found.items() if not about.startswith("as ")]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.bench import programs, record
-from pyorch.bench.command import WholeRun, summarise, text_of
-from pyorch.bench.programs import Simulated, Workload
-from pyorch.bench.record import Line, Record
 from pyorch.build import ensure_built
 from pyorch.paths import default_paths
 from pyorch.pipeline import make_plan
+from tools.bench import programs, record
+from tools.bench.command import WholeRun, summarise, text_of
+from tools.bench.programs import Simulated, Workload
+from tools.bench.record import Line, Record
 
 K4 = Workload("permutation-k4", 4, 10_000_000)
 

@@ -24,7 +24,6 @@ from pyorch.build import (
     load_schema,
     parse_schema,
     read_build,
-    run_cpp_tests,
     schema,
     sources,
     toolchain,
@@ -34,6 +33,7 @@ from pyorch.build.code import tokens
 from pyorch.build.profiles import flags_of
 from pyorch.errors import UserError
 from pyorch.fingerprint import ModulePrint, compose, of_types, short
+from tools.cpptests import run_cpp_tests
 
 MODULES = Path(__file__).parent / "data" / "modules"
 REAL_MODULES = Path(__file__).parent.parent / "ns3-modules"

@@ -18,13 +18,14 @@ import pandas as pd
 import pytest
 
 import tasks
-from pyorch import develop, pipeline
+from pyorch import pipeline
 from pyorch.cli import base as cli
 from pyorch.cli.listing import list_all
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
+from tools import develop
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -27,7 +27,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyorch import develop, node
+from pyorch import node
 from pyorch.build import ensure_built
 from pyorch.build.finished import builds_in
 from pyorch.build.info import BuildInfo, read_build
@@ -50,6 +50,7 @@ from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
 from pyorch.store import Store, this_system
 from tests.slurm_cluster import wait_for
+from tools import develop
 
 ROOT = Path(__file__).resolve().parents[1]
 FINGERPRINT = "f" * 64

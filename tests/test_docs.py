@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.docs import build_site, write_source
 from pyorch.errors import UserError
 from pyorch.paths import Paths
-from pyorch.pictures import pictures, refresh
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
+from tools.docs import build_site, write_source
+from tools.pictures import pictures, refresh
 
 
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:

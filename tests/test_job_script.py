@@ -19,7 +19,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyorch import develop
 from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.engine.base import RUN_UNFIT
 from pyorch.engine.slurm import script
@@ -27,6 +26,7 @@ from pyorch.engine.slurm.packing import Array
 from pyorch.engine.slurm.settings import Settings
 from pyorch.engine.slurm.submission import Submission
 from pyorch.paths import Paths
+from tools import develop
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = str(ROOT)

@@ -16,7 +16,6 @@ import pytest
 
 from pyorch import new_scheme
 from pyorch.build import BuildInfo, ensure_built, load_schema
-from pyorch.build.cpptests import list_suites, run_suite
 from pyorch.build.lists import updated
 from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
 from pyorch.config import load_experiment
@@ -24,6 +23,7 @@ from pyorch.errors import UserError
 from pyorch.fingerprint import short
 from pyorch.paths import Paths
 from tests.wireshark import tshark
+from tools.cpptests import list_suites, run_suite
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = Paths(ROOT)

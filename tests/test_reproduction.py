@@ -35,7 +35,7 @@ from pyorch.report.reproduction import (
     to_tex,
 )
 from pyorch.report.tex import booktabs, escape
-from pyorch.reproduce import names_of, rows_of, settings_of, unread
+from tools.reproduce import names_of, rows_of, settings_of, unread
 
 CHEAP = ("gfc/two-to-one", "gfc/overhead", "sfc/reaction", "dcfit/memory", "pfc/delay-parts")
 DOCUMENTS = {"gfc", "dcfit", "dsh", "pffc", "sfc"}

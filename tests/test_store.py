@@ -26,10 +26,10 @@ from pyorch.errors import UserError
 from pyorch.files import make_folder, storage_error
 from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths
 from pyorch.plan import RunSpec
-from pyorch.prune import find_runs, size_of
 from pyorch.seal import SMALL_BYTES
 from pyorch.simulate import write_table
 from pyorch.store import Store, metrics_digest
+from tools.prune import find_runs, size_of
 
 FINGERPRINT = "f" * 64
 

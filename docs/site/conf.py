@@ -1,4 +1,4 @@
-"""How Sphinx builds the site; `invoke docs` puts this file beside the pages (pyorch.docs)."""
+"""How Sphinx builds the site; `invoke docs` puts this file beside the pages (tools/docs.py)."""
 
 project = "pyorch"
 author = "the authors of pyorch"

@@ -1,7 +1,6 @@
 """Compile the C++ modules against the ns3 wheel, and tell what they can do."""
 
 from pyorch.build.builder import ensure_built
-from pyorch.build.cpptests import SuiteResult, run_cpp_tests
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.profiles import PROFILES
 from pyorch.build.schema import (
@@ -18,12 +17,10 @@ __all__ = [
     "AttributeInfo",
     "BuildInfo",
     "Schema",
-    "SuiteResult",
     "TraceInfo",
     "TypeInfo",
     "ensure_built",
     "load_schema",
     "parse_schema",
     "read_build",
-    "run_cpp_tests",
 ]

@@ -158,11 +158,7 @@ def experiment(
     auto_shortflags=False,
 )
 def report(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
-    """Write the report of an experiment from the runs that are done.
-
-    With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
-    page of every published number with ours beside it, and docs/reproduction.md.
-    """
+    """Write the report of an experiment from the runs that are done."""
     from pyorch.cli import report as module
 
     finish(module.report(name, _with_only(set_, only), seeds))

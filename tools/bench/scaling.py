@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.bench import programs
-from pyorch.bench.programs import Workload
 from pyorch.cli.base import OK, command
 from pyorch.files import storage_error
 from pyorch.paths import default_paths
+from tools.bench import programs
+from tools.bench.programs import Workload
 
 if TYPE_CHECKING:
     import pandas as pd

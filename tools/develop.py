@@ -18,10 +18,10 @@ from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
-    from pyorch.build import SuiteResult
+    from tools.cpptests import SuiteResult
 
 PYTEST_NOTHING_FOUND = 5
-PYTHON_SOURCES = ("pyorch", "tests", "tasks.py")
+PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
 SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 SHELLCHECK = "shellcheck"
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
@@ -66,8 +66,7 @@ def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[boo
 def _run_suites(
     quick: bool, expression: str, skipped: list[str], many: bool = False
 ) -> list[SuiteResult]:
-    from pyorch.build import run_cpp_tests
-    from pyorch.build.cpptests import find_suites
+    from tools.cpptests import find_suites, run_cpp_tests
 
     profiles = ["release"] if quick or many else ["release", "sanitize"]
     if quick:
@@ -231,7 +230,7 @@ def clean(results: bool = False, old_results: bool = False, dry_run: bool = Fals
 def _clean_builds(paths: Paths, results: bool) -> None:
     """Delete all builds that nobody needs; `results` says that nobody waits for any."""
     from pyorch.build import finished
-    from pyorch.prune import builds_of_sweeps
+    from tools.prune import builds_of_sweeps
 
     needed = {} if results else builds_of_sweeps(paths)
     kept: list[tuple[Path, str]] = []
@@ -244,8 +243,8 @@ def _clean_builds(paths: Paths, results: bool) -> None:
 def _clean_old(paths: Paths, dry_run: bool) -> int:
     """Delete the runs that the present build, which is made first if need be, did not make."""
     from pyorch.build import ensure_built
-    from pyorch.prune import find_runs, size_of
     from pyorch.store import remove
+    from tools.prune import find_runs, size_of
 
     runs = find_runs(paths.results, ensure_built().fingerprint)
     size = sum(size_of(folder) for folder in runs.old)
@@ -273,6 +272,6 @@ def _delete(folder: Path, delete: Callable[[Path], object]) -> None:
 def _cleanable(paths: Paths, results: bool) -> Iterator[Path]:
     candidates = [paths.root / name for name in CACHES]
     candidates += [paths.results] if results else []
-    for source in ("pyorch", "tests"):
+    for source in ("pyorch", "tools", "tests"):
         candidates += sorted((paths.root / source).rglob("__pycache__"))
     yield from (folder for folder in candidates if folder.is_dir())

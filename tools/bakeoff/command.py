@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pyorch.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write_summary
 from pyorch.cli.base import BAD_INPUT, OK, command
 from pyorch.cli.experiment import experiment
 from pyorch.cli.report import report
 from pyorch.paths import default_paths
+from tools.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write_summary
 
 
 @command

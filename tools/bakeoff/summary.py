@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.bakeoff.compare import (
+from pyorch.config.findings import Findings
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.paths import Paths
+from pyorch.pipeline import make_plan
+from tools.bakeoff.compare import (
     BUFFER_SIZE,
     REFERENCE,
     SETTING,
@@ -16,11 +20,7 @@ from pyorch.bakeoff.compare import (
     compare,
     cost,
 )
-from pyorch.bakeoff.page import Summary, write
-from pyorch.config.findings import Findings
-from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.paths import Paths
-from pyorch.pipeline import make_plan
+from tools.bakeoff.page import Summary, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.cli import door
+from pyorch.cli import report as report_of_one
+from pyorch.cli.base import OK, command, tell_damage
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
-from pyorch.pictures import Picture, refresh
 from pyorch.pipeline import Plan, make_plan
 from pyorch.plan import NOT_HASHED
+from tools.pictures import Picture, refresh
 
 if TYPE_CHECKING:
     from pyorch.config.experiment import Experiment
@@ -194,3 +198,23 @@ def _link(paths: Paths, name: str) -> str:
     index = paths.report(name) / "index.html"
     up = Path(*[".."] * len(Path(FOLDER).parts))
     return str(up / name / "report" / "index.html") if index.is_file() else ""
+
+
+@command
+def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
+    """`invoke report`: of one study its report; of several the page, with the verdicts."""
+    names = names_of(name, default_paths())
+    if names is None:
+        return report_of_one.report(name, overrides, seeds)
+    found = report_several(names, told=lambda plan, damaged: tell_damage(damaged, plan.titles))
+    for verdict, count in found.verdicts.items():
+        print(f"{count:5}  {verdict}")
+    for study in found.left:
+        print(f"{study}: no seed is done; its rows are those of before", file=sys.stderr)
+    for picture in found.changed:
+        print(f"picture: {picture}")
+    for old in found.kept:
+        what = f"no report of the runs that {old.study} now means; `invoke report {old.study}`"
+        print(door.spoken(f"{old.file.name}: as before: {what}"), file=sys.stderr)
+    print(f"page: {found.page}\ntable: {found.table}")
+    return OK

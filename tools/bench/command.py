@@ -9,13 +9,13 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pyorch.bench import programs, record
-from pyorch.bench.programs import Simulated, Workload
-from pyorch.bench.record import Line, Record
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.files import storage_error
 from pyorch.paths import Paths, RunPaths, default_paths
 from pyorch.pipeline import Plan, make_plan
+from tools.bench import programs, record
+from tools.bench.programs import Simulated, Workload
+from tools.bench.record import Line, Record
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
 from pyorch.files import make_folder, write_atomically
 from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
+from tools.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
