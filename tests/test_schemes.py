@@ -212,12 +212,11 @@ NOT_NAMED = {
     "credit": "counter_bits min_gap",
     "time-based-gfc": "counter_bits min_gap",
     "multi-stage-gfc": "ideal refresh",
-    "pffc": "recirculated_size refresh",
+    "pffc": "refresh",
     # of cures, treatments, filters and corrections that are not chosen
-    "dcfit": "sequence_bits switch_bits lossy_class heavy_hitters limit_burst limit_rate limits"
+    "dcfit": "switch_bits lossy_class heavy_hitters limit_burst limit_rate limits"
     " restoration server_cure",
-    "sfc-congestion-point": "buffer reserve epoch hash_bits key last_gap classes message_class"
-    " resolution",
+    "sfc-congestion-point": "buffer reserve epoch hash_bits key classes message_class resolution",
 }
 """Attributes that the shipped scheme files may leave to the modules."""
 

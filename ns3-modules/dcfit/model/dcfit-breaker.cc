@@ -202,7 +202,7 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
                 wanted -= loop[next]->bytes;
                 chosen.insert(loop[next++]);
             } while (next < loop.size() && wanted > 0);
-            for (Frame* frame : egress.TakeFrames(queue, [&chosen](const Frame& frame) {
+            for (Frame* frame : egress.GetEgress().TakeFrames(queue, [&chosen](const Frame& frame) {
                      return chosen.contains(&frame);
                  }))
             {

@@ -5,7 +5,6 @@
 
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <map>
@@ -27,6 +26,9 @@ NS_OBJECT_ENSURE_REGISTERED(DeadlockController);
 
 namespace
 {
+
+/// Bytes of an answer for each port and lossless class.
+constexpr int64_t RECORD_BYTES = 32;
 
 /**
  * @brief The controller's agent on a node.
@@ -73,12 +75,7 @@ DeadlockController::GetTypeId()
                           "Time between the questions to two switches.",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&DeadlockController::m_spacing),
-                          lossless::MakePicosecondsChecker())
-            .AddAttribute("RecordSize",
-                          "Bytes of an answer for each port and lossless class. [B]",
-                          UintegerValue(32),
-                          MakeUintegerAccessor(&DeadlockController::m_record),
-                          MakeUintegerChecker<uint32_t>());
+                          lossless::MakePicosecondsChecker());
     return tid;
 }
 
@@ -101,7 +98,7 @@ DeadlockController::FindSwitches()
         toDo.pop_back();
         for (uint16_t port = 0; port < node.GetNPorts(); ++port)
         {
-            FabricNode& peer = node.GetPort(port).GetPeer().GetNode();
+            FabricNode& peer = FabricNode::Of(node.GetPort(port).GetPeer());
             DeadlockController* agent = AgentOf(peer);
             if (agent && found.emplace(peer.GetId(), agent).second)
             {
@@ -149,7 +146,7 @@ DeadlockController::Start()
     for (View& view : m_views)
     {
         const Port& peer = view.agent->m_node->GetPort(view.port).GetPeer();
-        const auto place = places.find(&peer.GetNode());
+        const auto place = places.find(&FabricNode::Of(peer));
         if (place != places.end())
         {
             view.ahead = m_firstView[place->second];
@@ -183,7 +180,7 @@ DeadlockController::ReadNext()
         {
             waits = waits || port.GetQueues()[queue].GetFrames() > 0;
         }
-        const int64_t sent = port.GetWireBytesOut(view.cls);
+        const int64_t sent = port.GetCounters().wireOut[view.cls];
         view.suspect = waits && view.waited && sent == view.sent;
         view.waited = waits;
         view.sent = sent;
@@ -192,7 +189,7 @@ DeadlockController::ReadNext()
             view.feeds[ingress] =
                 view.agent->m_node->GetFeeds()->GetBytes(view.port, ingress, view.cls) > 0;
         }
-        m_bytes += m_record;
+        m_bytes += RECORD_BYTES;
     }
     if (++m_next < m_switches.size())
     {

@@ -65,10 +65,9 @@ class DeadlockController : public Breaker
     void Act();
     std::vector<std::size_t> FindCycle() const;
 
-    Time m_period;     //!< attribute
-    Time m_delay;      //!< attribute
-    Time m_spacing;    //!< attribute
-    uint32_t m_record; //!< attribute
+    Time m_period;  //!< attribute
+    Time m_delay;   //!< attribute
+    Time m_spacing; //!< attribute
 
     std::vector<DeadlockController*> m_switches; //!< of the network, if this is the controller
     std::vector<std::size_t> m_firstView;        //!< by switch, and the end

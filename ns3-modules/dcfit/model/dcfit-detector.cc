@@ -47,6 +47,8 @@ constexpr uint64_t TIME_BITS = 32;
 constexpr uint64_t HITTER_BITS = 96;
 /// Bits of a limited flow: flow, tokens and two times.
 constexpr uint64_t LIMIT_BITS = 64 + 2 * TIME_BITS;
+/// Bits of the sequence number that are kept; the paper says only that there is one.
+constexpr uint32_t KEPT_SEQUENCE_BITS = 7;
 constexpr int64_t PS_PER_S = 1'000'000'000'000;
 
 } // namespace
@@ -65,11 +67,6 @@ Dcfit::GetTypeId()
                           UintegerValue(SWITCH_BITS),
                           MakeUintegerAccessor(&Dcfit::m_switchBits),
                           MakeUintegerChecker<uint32_t>(1, SWITCH_BITS))
-            .AddAttribute("SequenceBits",
-                          "Bits of the sequence number; the paper says only that there is one.",
-                          UintegerValue(7),
-                          MakeUintegerAccessor(&Dcfit::m_sequenceBits),
-                          MakeUintegerChecker<uint32_t>(1, SEQUENCE_BITS))
             .AddAttribute("Clearing",
                           "How a bit of the traffic map is cleared: Counters (when the last byte "
                           "from that ingress has gone) or Row (with all of its row, when the "
@@ -373,7 +370,8 @@ void
 Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
 {
     PortState& state = At(ingress, cls);
-    state.sequence = static_cast<uint16_t>((state.sequence + 1U) & ((1U << m_sequenceBits) - 1));
+    state.sequence =
+        static_cast<uint16_t>((state.sequence + 1U) & ((1U << KEPT_SEQUENCE_BITS) - 1));
     state.rank = rank;
     state.own = true;
     state.trigger = trigger;
@@ -533,7 +531,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     {
         // A server: it is the initial trigger, and its port of this switch gives it its name.
         state.sequence =
-            static_cast<uint16_t>((state.sequence + 1U) & ((1U << m_sequenceBits) - 1));
+            static_cast<uint16_t>((state.sequence + 1U) & ((1U << KEPT_SEQUENCE_BITS) - 1));
         ReceiveCheck(port,
                      cls,
                      Message{m_number, static_cast<uint8_t>(port), state.sequence, 0, 0},
@@ -883,7 +881,7 @@ Dcfit::TreatServer(uint16_t port, uint8_t cls)
             egress.SetIgnorePause(queue, true);
             continue;
         }
-        for (Frame* frame : egress.TakeFrames(queue, [](const Frame&) { return true; }))
+        for (Frame* frame : egress.GetEgress().TakeFrames(queue, [](const Frame&) { return true; }))
         {
             m_node->Reclass(frame, GetLossyClass());
         }
@@ -1008,8 +1006,8 @@ Dcfit::GetStateBits(uint32_t ports) const
 {
     const uint64_t rank = m_conflict == Conflict::HIGHEST ? 2 * RANK_BITS : 0;
     const uint64_t checked = m_rounds == 1 ? 1 : 2;
-    const uint64_t egress = m_switchBits + PORT_BITS + m_sequenceBits + 5 + checked;
-    const uint64_t ingress = 1 + PORT_BITS + m_sequenceBits + 1 + 2 + 1 + 1;
+    const uint64_t egress = m_switchBits + PORT_BITS + KEPT_SEQUENCE_BITS + 5 + checked;
+    const uint64_t ingress = 1 + PORT_BITS + KEPT_SEQUENCE_BITS + 1 + 2 + 1 + 1;
     return static_cast<uint64_t>(ports) * ports + ports * (egress + ingress + rank);
 }
 

@@ -191,7 +191,6 @@ class Dcfit : public Breaker,
 
     // Attributes
     uint32_t m_switchBits;   //!< kept of a switch's number
-    uint32_t m_sequenceBits; //!< used of a message's
     Clearing m_clearing;     //!< of the traffic map
     Cause m_cause;           //!< of a pause
     Conflict m_conflict;     //!< between messages

@@ -189,7 +189,7 @@ DeadlockMonitor::Describe() const
         }
         text << " may hold queues back, and nobody answers for it: let the flow control derive "
                 "from DeadlockModel (chain:";
-        for (const auto& flowControl : port.GetFlowControls())
+        for (const auto& flowControl : port.GetChain().GetMembers())
         {
             text << " " << flowControl->GetInstanceTypeId().GetName();
         }

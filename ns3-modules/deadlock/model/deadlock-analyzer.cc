@@ -106,6 +106,27 @@ StronglyConnected(const Graph& graph)
     return sets;
 }
 
+/**
+ * @brief Is a control frame on its way that lets a queue go?
+ *
+ * @param port of the queue
+ * @param queue it holds a frame
+ * @return true if so
+ */
+bool
+IsReleased(const Port& port, uint16_t queue)
+{
+    const Frame& head = *port.GetQueues()[queue].Head();
+    bool released = false;
+    port.ForEachControlFrame([&](const Frame& frame) {
+        for (const DeadlockModel* model : port.GetChain().GetDeadlockModels())
+        {
+            released = released || model->WouldRelease(queue, head, *frame.control);
+        }
+    });
+    return released;
+}
+
 } // namespace
 
 DeadlockAnalyzer::DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes)
@@ -175,11 +196,11 @@ DeadlockAnalyzer::Collect(const Side& side)
     const auto& queues = port.GetQueues();
     for (uint16_t number = side.cls; number < queues.size(); number += N_CLASSES)
     {
-        if (!port.IsHeld(number))
+        if (!port.GetEgress().IsHeld(number))
         {
             continue;
         }
-        const bool byPeer = port.IsHeldForGood(number);
+        const bool byPeer = port.GetEgress().IsHeldByPeer(number) && !IsReleased(port, number);
         const Port& peer = port.GetPeer();
         Candidate candidate;
         candidate.queue = Queue{side.node, side.port, number};
@@ -245,7 +266,7 @@ DeadlockAnalyzer::WaitsFor(const Candidate& candidate, const Candidate& other) c
     }
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
     const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
-    const auto& models = port.GetOrderModels();
+    const auto& models = port.GetEgress().GetOrderModels();
     return std::any_of(models.begin(), models.end(), [&](const OrderModel* model) {
         return model->WaitsFor(candidate.queue.queue, head, other.queue.queue);
     });
@@ -255,7 +276,7 @@ bool
 DeadlockAnalyzer::WaitsBehind(const Candidate& candidate) const
 {
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
-    return !port.GetOrderModels().empty() &&
+    return !port.GetEgress().GetOrderModels().empty() &&
            std::any_of(m_candidates.begin(), m_candidates.end(), [&](const Candidate& other) {
                return WaitsFor(candidate, other);
            });
@@ -270,7 +291,7 @@ DeadlockAnalyzer::HoldsWith(const Candidate& candidate,
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
     const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
     const DeadlockModel::Rest rest{bytes, off, frames};
-    const auto& models = port.GetPeer().GetDeadlockModels();
+    const auto& models = port.GetPeer().GetChain().GetDeadlockModels();
     return std::any_of(models.begin(), models.end(), [&](const DeadlockModel* model) {
         return model->WouldHold(candidate.queue.queue, head, rest);
     });
@@ -437,7 +458,7 @@ DeadlockAnalyzer::WaitsOf(std::size_t number) const
         waits = m_slots[held.waits].holders; // in rising order, one a frame
         waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
     }
-    if (m_nodes[held.queue.node]->GetPort(held.queue.port).GetOrderModels().empty())
+    if (m_nodes[held.queue.node]->GetPort(held.queue.port).GetEgress().GetOrderModels().empty())
     {
         return waits;
     }

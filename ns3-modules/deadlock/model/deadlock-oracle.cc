@@ -27,7 +27,7 @@ DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
         node->SetObserver(this);
         for (uint16_t port = 0; port < node->GetNPorts(); ++port)
         {
-            m_pools = m_pools || node->GetPort(port).HasXoffListeners();
+            m_pools = m_pools || node->GetPort(port).GetChain().HasXoffListeners();
         }
     }
 }
@@ -147,7 +147,7 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
         const uint32_t node = peer.GetNodeId();
         const uint32_t pressure = m_pressure[m_test.PlaceOf(node, peer.GetIndex(), cls)];
         state.pause =
-            peer.HasXoffListeners() && pressure != NONE
+            peer.GetChain().HasXoffListeners() && pressure != NONE
                 ? pressure
                 : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
         Use(state.pause);
@@ -215,7 +215,7 @@ DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const Frame& fram
         m_circle = true;
     }
     const bool root = search && m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
-    if (root || (m_circle && port.IsHeld(queue)))
+    if (root || (m_circle && port.GetEgress().IsHeld(queue)))
     {
         Touch(side);
     }
@@ -230,7 +230,7 @@ DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
     {
         TouchAll();
     }
-    else if (m_circle && port.IsHeld(queue))
+    else if (m_circle && port.GetEgress().IsHeld(queue))
     {
         Touch(side); // its new head cannot go
     }

@@ -93,7 +93,7 @@ class DeadlockHost : public TestNode
         {
             m_silent = true;
             NotePressure(*m_ports.front(), NO_PORT, CLASS);
-            m_ports.front()->NotifyXoff(CLASS, true);
+            m_ports.front()->GetChain().NotifyXoff(CLASS, true);
         }
     }
 
@@ -103,7 +103,7 @@ class DeadlockHost : public TestNode
         if (m_silent)
         {
             m_silent = false;
-            m_ports.front()->NotifyXoff(CLASS, false);
+            m_ports.front()->GetChain().NotifyXoff(CLASS, false);
         }
     }
 

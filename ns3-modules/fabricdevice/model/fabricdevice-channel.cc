@@ -3,8 +3,6 @@
  */
 #include "fabricdevice-channel.h"
 
-#include "fabricdevice-net-device.h"
-
 #include "ns3/channel-list.h"
 
 namespace ns3
@@ -52,10 +50,9 @@ FabricChannel::Of(const lossless::Fabric* fabric)
 }
 
 void
-FabricChannel::Add(Ptr<FabricNetDevice> device)
+FabricChannel::Add(Ptr<NetDevice> device, uint32_t host)
 {
     m_devices.push_back(device);
-    const uint32_t host = device->GetHost()->GetId();
     if (host >= m_hasDevice.size())
     {
         m_hasDevice.resize(host + 1, false);

@@ -5,6 +5,7 @@
 #define FABRICDEVICE_CHANNEL_H
 
 #include "ns3/channel.h"
+#include "ns3/net-device.h"
 
 #include <vector>
 
@@ -18,8 +19,6 @@ class Fabric;
 
 namespace fabricdevice
 {
-
-class FabricNetDevice;
 
 /**
  * @ingroup fabricdevice
@@ -51,8 +50,9 @@ class FabricChannel : public Channel
      * @brief Attach a device.
      *
      * @param device it.
+     * @param host number of its host.
      */
-    void Add(Ptr<FabricNetDevice> device);
+    void Add(Ptr<NetDevice> device, uint32_t host);
     /**
      * @brief Has a host of the fabric a device?
      *
@@ -68,9 +68,9 @@ class FabricChannel : public Channel
     void DoDispose() override;
 
   private:
-    const lossless::Fabric* m_fabric{nullptr};   //!< whose it is; only compared
-    std::vector<Ptr<FabricNetDevice>> m_devices; //!< attached to it
-    std::vector<bool> m_hasDevice;               //!< by host
+    const lossless::Fabric* m_fabric{nullptr}; //!< whose it is; only compared
+    std::vector<Ptr<NetDevice>> m_devices;     //!< attached to it
+    std::vector<bool> m_hasDevice;             //!< by host
 };
 
 } // namespace fabricdevice

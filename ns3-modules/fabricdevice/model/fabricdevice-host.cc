@@ -39,7 +39,7 @@ PlainHost::Receive(Frame* frame, lossless::Port& ingress)
     if (frame->kind == FrameKind::SIGNAL)
     {
         ++m_counters.taken;
-        if (!OfferTransit(frame, ingress))
+        if (!m_roles.OfferTransit(frame, ingress))
         {
             lossless::FramePool::Give(frame);
         }
@@ -50,7 +50,7 @@ PlainHost::Receive(Frame* frame, lossless::Port& ingress)
         Drop(frame, DropCause::NO_ROUTE); // of a queue pair, which this host has none of
         return;
     }
-    if (!ingress.CountsBytes() || PassThrough(frame, ingress))
+    if (!ingress.GetChain().CountsBytes() || PassThrough(frame, ingress))
     {
         HandOver(frame);
     }

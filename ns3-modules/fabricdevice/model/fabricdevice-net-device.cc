@@ -183,14 +183,14 @@ FabricNetDevice::Attach(Ptr<lossless::FabricNode> host, Ptr<FabricChannel> chann
     m_host = host;
     m_host->SetPacketReceiver(this);
     m_channel = channel;
-    m_channel->Add(this);
+    m_channel->Add(this, host->GetId());
 }
 
 void
 FabricNetDevice::Start()
 {
     m_port = &m_host->GetPort(0);
-    m_port->AddSource(this);
+    m_port->GetEgress().AddSource(this);
     m_port->TraceConnectWithoutContext("Transmit",
                                        MakeCallback(&FabricNetDevice::NoteTransmit, this));
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
@@ -200,7 +200,7 @@ FabricNetDevice::Start()
                                          << "; install devices by FabricNetDeviceHelper");
         if (!m_queues[cls]->IsEmpty())
         {
-            m_port->SetReady(this, cls, true);
+            m_port->GetEgress().SetReady(this, cls, true);
             Simulator::ScheduleNow(&lossless::Port::Kick, m_port);
         }
     }
@@ -410,7 +410,7 @@ FabricNetDevice::SendFrom(Ptr<Packet> packet,
     m_macTxTrace(packet);
     if (m_port)
     {
-        m_port->SetReady(this, cls, true);
+        m_port->GetEgress().SetReady(this, cls, true);
         m_port->Kick();
     }
     return true;
@@ -426,16 +426,16 @@ FabricNetDevice::Pull(uint8_t cls)
         const Ptr<Packet> packet = queue.Dequeue();
         frame = packet ? MakeFrame(packet, cls) : nullptr;
     }
-    if (frame && m_port->HasSelectors() &&
-        m_port->GetQueues()[m_port->QueueOf(*frame)].GetFrames() > 0)
+    if (frame && m_port->GetEgress().HasSelectors() &&
+        m_port->GetQueues()[m_port->GetEgress().QueueOf(*frame)].GetFrames() > 0)
     {
         m_next[cls] = frame;
-        m_port->SetReady(this, cls, false);
+        m_port->GetEgress().SetReady(this, cls, false);
         return nullptr;
     }
     if (queue.IsEmpty())
     {
-        m_port->SetReady(this, cls, false);
+        m_port->GetEgress().SetReady(this, cls, false);
     }
     if (frame)
     {
@@ -451,7 +451,7 @@ FabricNetDevice::Reopen(uint16_t /* queue */)
     {
         if (m_next[cls])
         {
-            m_port->SetReady(this, cls, true);
+            m_port->GetEgress().SetReady(this, cls, true);
         }
     }
 }

@@ -281,7 +281,7 @@ class Lan
         uint64_t pauses = 0;
         for (uint16_t port = 0; port < fabric->GetNode(node).GetNPorts(); ++port)
         {
-            pauses += fabric->GetNode(node).GetPort(port).GetPausesSent();
+            pauses += fabric->GetNode(node).GetPort(port).GetCounters().pausesSent;
         }
         return pauses;
     }

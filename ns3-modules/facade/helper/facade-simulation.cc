@@ -499,7 +499,7 @@ int64_t
 Simulation::Impl::AnswerTime(const QueuePair& queuePair) const
 {
     const lossless::Frame ack = queuePair.GetAnswerHeader();
-    const Host& receiver = *queuePair.GetDestination();
+    const QueuePairOwner& receiver = *queuePair.GetDestination();
     const auto hops = fabric->GetRoutes().Trace(receiver.GetId(), ack);
     if (hops.empty())
     {

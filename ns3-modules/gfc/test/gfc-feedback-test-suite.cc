@@ -114,7 +114,7 @@ class Meddler : public lossless::FlowControl, public lossless::Gate
     /// @return the one behind this in the chain
     Gentle& Gfc() const
     {
-        return dynamic_cast<Gentle&>(*m_port->GetFlowControls().at(1));
+        return dynamic_cast<Gentle&>(*m_port->GetChain().GetMembers().at(1));
     }
 
     /**

@@ -524,7 +524,7 @@ Fabric::SetNodeAttribute(uint32_t node,
     {
         Port& port = owner.GetPort(index);
         objects.push_back(&port);
-        for (const auto& flowControl : port.GetFlowControls())
+        for (const auto& flowControl : port.GetChain().GetMembers())
         {
             objects.push_back(PeekPointer(flowControl));
         }
@@ -635,7 +635,7 @@ Fabric::AddNames() const
 std::string
 Fabric::GetPortName(uint32_t node, uint16_t port) const
 {
-    const FabricNode& peer = m_nodes[node]->GetPort(port).GetPeer().GetNode();
+    const PortOwner& peer = m_nodes[node]->GetPort(port).GetPeer().GetNode();
     return m_nodes[node]->GetName() + ":" + peer.GetName();
 }
 
@@ -733,7 +733,7 @@ Fabric::Check() const
             {
                 problems << CheckDemand(port);
             }
-            for (const auto& flowControl : port.GetFlowControls())
+            for (const auto& flowControl : port.GetChain().GetMembers())
             {
                 problems << flowControl->Check();
             }
@@ -767,7 +767,7 @@ Fabric::Warn() const
     {
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
-            for (const auto& flowControl : node->GetPort(index).GetFlowControls())
+            for (const auto& flowControl : node->GetPort(index).GetChain().GetMembers())
             {
                 add(flowControl->Warn());
             }
@@ -856,11 +856,11 @@ Fabric::Report(Summary& summary) const
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             const Port& port = node->GetPort(index);
-            summary["pauses_sent"] += static_cast<double>(port.GetPausesSent());
+            summary["pauses_sent"] += static_cast<double>(port.GetCounters().pausesSent);
             summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
-            summary["control_frames_sent"] += static_cast<double>(port.GetControlFramesOut());
-            summary["data_hops"] += static_cast<double>(port.GetDataFramesIn());
-            for (const auto& flowControl : port.GetFlowControls())
+            summary["control_frames_sent"] += static_cast<double>(port.GetCounters().controlOut);
+            summary["data_hops"] += static_cast<double>(port.GetCounters().dataIn);
+            for (const auto& flowControl : port.GetChain().GetMembers())
             {
                 flowControl->Report(summary);
             }

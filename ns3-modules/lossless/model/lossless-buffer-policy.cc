@@ -18,14 +18,6 @@ namespace lossless
 
 NS_OBJECT_ENSURE_REGISTERED(BufferPolicy);
 
-namespace
-{
-
-/// Binary digits of alpha after the point.
-constexpr uint32_t ALPHA_SHIFT = 20;
-
-} // namespace
-
 TypeId
 BufferPolicy::GetTypeId()
 {
@@ -62,17 +54,6 @@ uint64_t
 BufferPolicy::Fixed(double alpha)
 {
     return static_cast<uint64_t>(std::llround(alpha * (1U << ALPHA_SHIFT)));
-}
-
-int64_t
-BufferPolicy::Threshold(uint64_t alpha, int64_t free)
-{
-    if (free <= 0)
-    {
-        return 0;
-    }
-    return static_cast<int64_t>((static_cast<Uint128>(alpha) * static_cast<uint64_t>(free)) >>
-                                ALPHA_SHIFT);
 }
 
 int64_t
@@ -162,55 +143,6 @@ BufferPolicy::AdmitLossy(uint32_t queue, int64_t bytes)
     held += bytes;
     m_lossyUsed += bytes;
     return true;
-}
-
-BufferPolicy::Verdict
-BufferPolicy::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
-{
-    if (!IsLossless(cls))
-    {
-        if (!AdmitLossy(Index(egress, cls), bytes))
-        {
-            return Verdict::REFUSED;
-        }
-        m_used += bytes;
-        m_peak = std::max(m_peak, m_used);
-        return Verdict::ADMITTED;
-    }
-    m_turnedOff.clear();
-    const uint32_t queue = Index(ingress, cls);
-    if (!DoAdmit(queue, bytes))
-    {
-        return m_turnedOff.empty() ? Verdict::REFUSED : Verdict::REFUSED_OFF;
-    }
-    m_used += bytes;
-    m_peak = std::max(m_peak, m_used);
-    m_peakQueue = std::max(m_peakQueue, m_usage[queue].Total());
-    return m_turnedOff.empty() ? Verdict::ADMITTED : Verdict::TURNED_OFF;
-}
-
-void
-BufferPolicy::Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
-{
-    m_used -= bytes;
-    if (!IsLossless(cls))
-    {
-        m_lossy[Index(egress, cls)] -= bytes;
-        m_lossyUsed -= bytes;
-        NS_ASSERT_MSG(m_lossyUsed >= 0, "more lossy bytes released than admitted");
-        return;
-    }
-    const uint32_t queue = Index(ingress, cls);
-    Usage& usage = m_usage[queue];
-    const int64_t fromHeadroom = std::min(bytes, usage.headroom);
-    usage.headroom -= fromHeadroom;
-    m_headroomUsed -= fromHeadroom;
-    const int64_t fromShared = std::min(bytes - fromHeadroom, usage.shared);
-    usage.shared -= fromShared;
-    m_sharedUsed -= fromShared;
-    usage.priv -= bytes - fromHeadroom - fromShared;
-    NS_ASSERT_MSG(usage.priv >= 0, "more bytes released than admitted on port " << ingress);
-    DoRelease(queue, fromShared, fromHeadroom);
 }
 
 BufferPolicy::Usage

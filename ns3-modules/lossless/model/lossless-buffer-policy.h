@@ -8,8 +8,10 @@
 #include "lossless-constants.h"
 #include "lossless-flow-control.h"
 
+#include "ns3/assert.h"
 #include "ns3/object.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -269,6 +271,8 @@ class BufferPolicy : public Object
     virtual void Report(Summary& summary) const;
 
   protected:
+    /// Binary digits of alpha after the point.
+    static constexpr uint32_t ALPHA_SHIFT = 20;
     /// Largest buffer that the fixed-point thresholds hold exactly.
     static constexpr uint64_t MAX_BUFFER = 1ULL << 42;
 
@@ -389,6 +393,7 @@ class BufferPolicy : public Object
      * @return it.
      */
     static uint64_t Fixed(double alpha);
+
     /**
      * @brief The dynamic threshold T = floor(alpha free); 0 for a pool that is over its size.
      *
@@ -396,7 +401,14 @@ class BufferPolicy : public Object
      * @param free bytes.
      * @return bytes.
      */
-    static int64_t Threshold(uint64_t alpha, int64_t free);
+    static int64_t Threshold(uint64_t alpha, int64_t free)
+    {
+        return free <= 0 ? 0
+                         : static_cast<int64_t>(
+                               (static_cast<Uint128>(alpha) * static_cast<uint64_t>(free)) >>
+                               ALPHA_SHIFT);
+    }
+
     /**
      * @brief The inverse: how much must be free for a threshold.
      *
@@ -444,6 +456,57 @@ class BufferPolicy : public Object
     std::vector<uint32_t> m_turnedOff;   //!< by the last Admit, and not taken
     std::vector<uint32_t> m_resumed;     //!< queues that turned ON and were not taken
 };
+
+// Called for every frame at every hop, so inline
+
+inline BufferPolicy::Verdict
+BufferPolicy::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
+{
+    if (!IsLossless(cls))
+    {
+        if (!AdmitLossy(Index(egress, cls), bytes))
+        {
+            return Verdict::REFUSED;
+        }
+        m_used += bytes;
+        m_peak = std::max(m_peak, m_used);
+        return Verdict::ADMITTED;
+    }
+    m_turnedOff.clear();
+    const uint32_t queue = Index(ingress, cls);
+    if (!DoAdmit(queue, bytes))
+    {
+        return m_turnedOff.empty() ? Verdict::REFUSED : Verdict::REFUSED_OFF;
+    }
+    m_used += bytes;
+    m_peak = std::max(m_peak, m_used);
+    m_peakQueue = std::max(m_peakQueue, m_usage[queue].Total());
+    return m_turnedOff.empty() ? Verdict::ADMITTED : Verdict::TURNED_OFF;
+}
+
+inline void
+BufferPolicy::Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
+{
+    m_used -= bytes;
+    if (!IsLossless(cls))
+    {
+        m_lossy[Index(egress, cls)] -= bytes;
+        m_lossyUsed -= bytes;
+        NS_ASSERT_MSG(m_lossyUsed >= 0, "more lossy bytes released than admitted");
+        return;
+    }
+    const uint32_t queue = Index(ingress, cls);
+    Usage& usage = m_usage[queue];
+    const int64_t fromHeadroom = std::min(bytes, usage.headroom);
+    usage.headroom -= fromHeadroom;
+    m_headroomUsed -= fromHeadroom;
+    const int64_t fromShared = std::min(bytes - fromHeadroom, usage.shared);
+    usage.shared -= fromShared;
+    m_sharedUsed -= fromShared;
+    usage.priv -= bytes - fromHeadroom - fromShared;
+    NS_ASSERT_MSG(usage.priv >= 0, "more bytes released than admitted on port " << ingress);
+    DoRelease(queue, fromShared, fromHeadroom);
+}
 
 } // namespace lossless
 } // namespace ns3

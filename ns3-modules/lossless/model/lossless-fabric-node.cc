@@ -8,8 +8,6 @@
 
 #include "ns3/object-vector.h"
 
-#include <type_traits>
-
 namespace ns3
 {
 namespace lossless
@@ -21,7 +19,7 @@ TypeId
 FabricNode::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::lossless::FabricNode")
-                            .SetParent<Object>()
+                            .SetParent<PortOwner>()
                             .SetGroupName("lossless")
                             .AddAttribute("PortList",
                                           "All ports, for paths of ns3::Config.",
@@ -56,29 +54,8 @@ FabricNode::DoDispose()
     {
         port->Dispose();
     }
-    m_agents.clear();
     m_ports.clear();
-    m_buffer = nullptr;
-    Object::DoDispose();
-}
-
-void
-FabricNode::SetIdentity(uint32_t id, const std::string& name)
-{
-    m_id = id;
-    m_name = name;
-}
-
-uint32_t
-FabricNode::GetId() const
-{
-    return m_id;
-}
-
-const std::string&
-FabricNode::GetName() const
-{
-    return m_name;
+    PortOwner::DoDispose();
 }
 
 uint16_t
@@ -86,30 +63,6 @@ FabricNode::AddPort(Ptr<Port> port)
 {
     m_ports.push_back(port);
     return static_cast<uint16_t>(m_ports.size() - 1);
-}
-
-Port&
-FabricNode::GetPort(uint16_t index) const
-{
-    return *m_ports[index];
-}
-
-uint16_t
-FabricNode::GetNPorts() const
-{
-    return static_cast<uint16_t>(m_ports.size());
-}
-
-void
-FabricNode::SetBuffer(Ptr<BufferPolicy> buffer)
-{
-    m_buffer = buffer;
-}
-
-BufferPolicy&
-FabricNode::GetBuffer() const
-{
-    return *m_buffer;
 }
 
 void
@@ -121,26 +74,7 @@ FabricNode::AddAgent(Ptr<SwitchAgent> agent)
                         << ", which has started already: it would never be started");
     agent->SetNode(this);
     m_agents.push_back(agent);
-    const auto enter = [&agent](auto& list) {
-        using Role = std::remove_pointer_t<typename std::decay_t<decltype(list)>::value_type>;
-        if (auto* role = dynamic_cast<Role*>(PeekPointer(agent)))
-        {
-            list.push_back(role);
-        }
-    };
-    enter(m_queueAgents);
-    enter(m_pauseAgents);
-    enter(m_transitAgents);
-    enter(m_controlAgents);
-    enter(m_receiveAgents);
-    enter(m_arrivalAgents);
-    m_wantsFeeds = m_wantsFeeds || dynamic_cast<FeedReader*>(PeekPointer(agent));
-}
-
-const std::vector<Ptr<SwitchAgent>>&
-FabricNode::GetAgents() const
-{
-    return m_agents;
+    m_roles.Add(PeekPointer(agent));
 }
 
 void
@@ -160,13 +94,13 @@ FabricNode::Start()
     std::vector<BufferDemand> demands(m_ports.size());
     for (std::size_t port = 0; port < m_ports.size(); ++port)
     {
-        for (const auto& flowControl : m_ports[port]->GetFlowControls())
+        for (const auto& flowControl : m_ports[port]->GetChain().GetMembers())
         {
             demands[port].Join(flowControl->GetBufferDemand());
         }
     }
     m_buffer->Configure(demands);
-    if (m_wantsFeeds)
+    if (m_roles.HasFeedReaders())
     {
         m_feeds = std::make_unique<FeedMap>(GetNPorts());
     }
@@ -182,12 +116,6 @@ FabricNode::Start()
     {
         m_packetReceiver->Start();
     }
-}
-
-uint32_t
-FabricNode::GetLargestFrame() const
-{
-    return 0;
 }
 
 bool
@@ -229,11 +157,6 @@ FabricNode::HandOver(Frame* frame)
 }
 
 void
-FabricNode::NotifyLeft(const Frame& /* frame */)
-{
-}
-
-void
 FabricNode::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const
 {
     if (m_observer)
@@ -254,7 +177,7 @@ FabricNode::TellTurnedOff(uint16_t egress)
             m_feeds->NoteCause(port, cls, egress);
         }
         NotePressure(*m_ports[port], egress, cls);
-        m_ports[port]->NotifyXoff(cls, true);
+        m_ports[port]->GetChain().NotifyXoff(cls, true);
     }
 }
 
@@ -309,7 +232,7 @@ FabricNode::Release(const Departure& departure)
     uint16_t port = 0;
     while (buffer.TakeResumed(port, cls))
     {
-        m_ports[port]->NotifyXoff(cls, false);
+        m_ports[port]->GetChain().NotifyXoff(cls, false);
     }
 }
 
@@ -371,20 +294,6 @@ FabricNode::Reclass(Frame* frame, uint8_t cls)
     m_ports[frame->egress]->Enqueue(frame);
 }
 
-bool
-FabricNode::OfferArrival(Frame* frame, Port& ingress)
-{
-    for (ArrivalAgent* agent : m_arrivalAgents)
-    {
-        if (!agent->NotifyArrival(*frame, ingress))
-        {
-            Drop(frame, DropCause::SCHEME);
-            return false;
-        }
-    }
-    return true;
-}
-
 const FeedMap*
 FabricNode::GetFeeds() const
 {
@@ -426,65 +335,6 @@ FabricNode::Take(Frame* frame)
 {
     ++m_counters.taken;
     FramePool::Give(frame);
-}
-
-void
-FabricNode::TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const
-{
-    for (QueueAgent* agent : m_queueAgents)
-    {
-        joined ? agent->NotifyEnqueue(egress, queue, frame)
-               : agent->NotifyDequeue(egress, queue, frame);
-    }
-}
-
-void
-FabricNode::TellPause(Port& port, uint8_t cls, bool on, bool sent) const
-{
-    for (PauseAgent* agent : m_pauseAgents)
-    {
-        sent ? agent->NotifyPauseSent(port, cls, on) : agent->NotifyPaused(port, cls, on);
-    }
-}
-
-void
-FabricNode::TellDecorate(Port& port, ControlFrame& control) const
-{
-    for (ControlAgent* agent : m_controlAgents)
-    {
-        agent->Decorate(port, control);
-    }
-}
-
-void
-FabricNode::TellControl(Port& port, const ControlFrame& control) const
-{
-    for (ControlAgent* agent : m_controlAgents)
-    {
-        agent->NotifyControl(port, control);
-    }
-}
-
-bool
-FabricNode::OfferTransit(Frame* frame, Port& ingress) const
-{
-    for (TransitAgent* agent : m_transitAgents)
-    {
-        if (agent->NotifyTransit(frame, ingress))
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
-void
-FabricNode::TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const
-{
-    for (ReceiveAgent* agent : m_receiveAgents)
-    {
-        agent->NotifyReceive(frame, bytes, rate);
-    }
 }
 
 const FabricNode::Counters&

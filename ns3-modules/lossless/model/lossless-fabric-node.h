@@ -4,20 +4,16 @@
 #ifndef LOSSLESS_FABRIC_NODE_H
 #define LOSSLESS_FABRIC_NODE_H
 
-#include "lossless-buffer-policy.h"
 #include "lossless-feed-map.h"
 #include "lossless-packet-receiver.h"
+#include "lossless-port-owner.h"
 #include "lossless-port.h"
-#include "lossless-switch-agent.h"
 
-#include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
 #include <array>
-#include <map>
 #include <memory>
 #include <string>
-#include <typeindex>
 #include <vector>
 
 namespace ns3
@@ -25,7 +21,6 @@ namespace ns3
 namespace lossless
 {
 
-class PortObserver;
 class Routes;
 
 /**
@@ -33,7 +28,7 @@ class Routes;
  * @brief A node of the fabric, switch or host: ports, a buffer, agents, and the accounting
  * of what it takes and drops.
  */
-class FabricNode : public Object
+class FabricNode : public PortOwner
 {
   public:
     /// Counted over a node's life. Frames of MAC control are not counted.
@@ -58,24 +53,15 @@ class FabricNode : public Object
     ~FabricNode() override;
 
     /**
-     * @brief Number and name it.
+     * @brief The node of a port: all owners of ports are of this type.
      *
-     * @param id its number in the fabric.
-     * @param name its name.
+     * @param port the port.
+     * @return its node.
      */
-    void SetIdentity(uint32_t id, const std::string& name);
-    /**
-     * @brief Its number.
-     *
-     * @return number.
-     */
-    uint32_t GetId() const;
-    /**
-     * @brief Its name.
-     *
-     * @return name.
-     */
-    const std::string& GetName() const;
+    static FabricNode& Of(const Port& port)
+    {
+        return static_cast<FabricNode&>(port.GetNode());
+    }
 
     /**
      * @brief Add a port.
@@ -84,43 +70,23 @@ class FabricNode : public Object
      * @return its index.
      */
     uint16_t AddPort(Ptr<Port> port);
-    /**
-     * @brief A port.
-     *
-     * @param index its index.
-     * @return the port.
-     */
-    Port& GetPort(uint16_t index) const;
-    /**
-     * @brief How many ports.
-     *
-     * @return count.
-     */
-    uint16_t GetNPorts() const;
-    /**
-     * @brief Give it a buffer, not yet configured.
-     *
-     * @param buffer the buffer.
-     */
-    void SetBuffer(Ptr<BufferPolicy> buffer);
-    /**
-     * @brief Its buffer.
-     *
-     * @return the buffer.
-     */
-    BufferPolicy& GetBuffer() const;
+
+    Port& GetPort(uint16_t index) const final
+    {
+        return *PeekPointer(m_ports[index]);
+    }
+
+    uint16_t GetNPorts() const final
+    {
+        return static_cast<uint16_t>(m_ports.size());
+    }
+
     /**
      * @brief Give it an agent, before it has started.
      *
      * @param agent the agent; its roles are found here.
      */
     void AddAgent(Ptr<SwitchAgent> agent);
-    /**
-     * @brief Its agents.
-     *
-     * @return agents.
-     */
-    const std::vector<Ptr<SwitchAgent>>& GetAgents() const;
     /**
      * @brief Who knows the ways.
      *
@@ -138,34 +104,10 @@ class FabricNode : public Object
         m_packetReceiver = receiver;
     }
 
-    /**
-     * @brief Who takes the packets that arrive here.
-     *
-     * @return it, or nullptr.
-     */
+    /// @return who takes the packets that arrive here, or nullptr.
     PacketReceiver* GetPacketReceiver() const
     {
         return m_packetReceiver;
-    }
-
-    /**
-     * @brief Who watches the ports.
-     *
-     * @param observer it, or nullptr.
-     */
-    void SetObserver(PortObserver* observer)
-    {
-        m_observer = observer;
-    }
-
-    /**
-     * @brief Who watches the ports.
-     *
-     * @return it, or nullptr.
-     */
-    PortObserver* GetObserver() const
-    {
-        return m_observer;
     }
 
     /**
@@ -185,20 +127,6 @@ class FabricNode : public Object
      */
     virtual int64_t GetPipelineLatency() const = 0;
     /**
-     * @brief Largest frame this node may make.
-     *
-     * @return bytes; 0: it makes none of its own.
-     */
-    virtual uint32_t GetLargestFrame() const;
-
-    /**
-     * @brief A frame has arrived whole.
-     *
-     * @param frame it.
-     * @param ingress port.
-     */
-    virtual void Receive(Frame* frame, Port& ingress) = 0;
-    /**
      * @brief Send a frame made here.
      *
      * @param frame it.
@@ -210,13 +138,6 @@ class FabricNode : public Object
      * @return count.
      */
     virtual uint64_t CountHeld() const;
-    /**
-     * @brief A frame that was made here, with Frame::paced set, begins to go, or was dropped
-     * before.
-     *
-     * @param frame it.
-     */
-    virtual void NotifyLeft(const Frame& frame);
     /**
      * @brief The link of a port went down or came up. The packet receiver is told.
      *
@@ -261,11 +182,7 @@ class FabricNode : public Object
      */
     void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const;
 
-    /**
-     * @brief Release a frame's bytes, tell the flow controls, and let queues resume that now may.
-     * @param departure what leaves.
-     */
-    void Release(const Departure& departure);
+    void Release(const Departure& departure) final;
     /**
      * @brief Charge and release a frame that a host takes at once: a flow control that counts bytes
      * (credits) has to see them come and go.
@@ -276,13 +193,7 @@ class FabricNode : public Object
      */
     bool PassThrough(Frame* frame, Port& ingress);
 
-    /**
-     * @brief Drop a frame that was taken out of an egress queue, and release its bytes.
-     *
-     * @param frame it.
-     * @param cause why.
-     */
-    void Discard(Frame* frame, DropCause cause);
+    void Discard(Frame* frame, DropCause cause) final;
     /**
      * @brief Let a frame that was taken out of an egress queue leave by another port. It does not
      * follow the path of its flow any more.
@@ -300,13 +211,7 @@ class FabricNode : public Object
      */
     void Reclass(Frame* frame, uint8_t cls);
 
-    /**
-     * @brief Count a drop and free the frame, whose bytes are not, or no longer, charged.
-     *
-     * @param frame it.
-     * @param cause why.
-     */
-    void Drop(Frame* frame, DropCause cause);
+    void Drop(Frame* frame, DropCause cause) final;
     /**
      * @brief Count a frame that ended here and free it.
      *
@@ -315,14 +220,6 @@ class FabricNode : public Object
     void Take(Frame* frame);
 
     /**
-     * @brief Ask the agents whether an arrived frame may stay; count and drop it otherwise.
-     *
-     * @param frame it, with its egress.
-     * @param ingress port.
-     * @return false when it was dropped.
-     */
-    bool OfferArrival(Frame* frame, Port& ingress);
-    /**
      * @brief Which ingress feeds which egress.
      *
      * @return the map, or nullptr where no agent asked for it.
@@ -330,87 +227,11 @@ class FabricNode : public Object
     const FeedMap* GetFeeds() const;
 
     /**
-     * @brief What the instances of a scheme on the ports of this node share.
-     *
-     * @tparam T its type, made when first asked for.
-     * @return it.
-     */
-    template <class T>
-    std::shared_ptr<T> GetShared()
-    {
-        std::shared_ptr<void>& shared = m_shared[typeid(T)];
-        if (!shared)
-        {
-            shared = std::make_shared<T>();
-        }
-        return std::static_pointer_cast<T>(shared);
-    }
-
-    /**
      * @brief The ways through the fabric.
      *
      * @return routes.
      */
     const Routes& GetRoutes() const;
-
-    /**
-     * @brief Is anybody interested in queues?
-     *
-     * @return true if an agent is.
-     */
-    bool HasQueueAgents() const
-    {
-        return !m_queueAgents.empty();
-    }
-
-    /**
-     * @brief Tell the agents.
-     *
-     * @param egress port.
-     * @param queue queue.
-     * @param frame frame.
-     * @param joined joined, else goes.
-     */
-    void TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const;
-    /**
-     * @brief Tell the agents.
-     *
-     * @param port port.
-     * @param cls class.
-     * @param on paused.
-     * @param sent by this node, else obeyed by it.
-     */
-    void TellPause(Port& port, uint8_t cls, bool on, bool sent) const;
-    /**
-     * @brief Let the agents append to a control frame.
-     *
-     * @param port port.
-     * @param control the frame.
-     */
-    void TellDecorate(Port& port, ControlFrame& control) const;
-    /**
-     * @brief Tell the agents of a control frame.
-     *
-     * @param port port.
-     * @param control the frame.
-     */
-    void TellControl(Port& port, const ControlFrame& control) const;
-    /**
-     * @brief Offer a SIGNAL frame to the agents.
-     *
-     * @param frame it.
-     * @param ingress port.
-     * @return true if one consumed it.
-     */
-    bool OfferTransit(Frame* frame, Port& ingress) const;
-    /**
-     * @brief Tell the agents of a data frame in the FIFO of a slow receiver.
-     *
-     * @param frame it.
-     * @param bytes frame bytes in the FIFO.
-     * @param rate bit/s at which they are taken.
-     */
-    void TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const;
 
     /**
      * @brief What it counted.
@@ -430,25 +251,12 @@ class FabricNode : public Object
   protected:
     void DoDispose() override;
 
-    uint32_t m_id{0};                                          //!< number
-    std::string m_name;                                        //!< name
-    std::vector<Ptr<Port>> m_ports;                            //!< ports
-    Ptr<BufferPolicy> m_buffer;                                //!< buffer
-    std::vector<Ptr<SwitchAgent>> m_agents;                    //!< all agents
-    std::vector<QueueAgent*> m_queueAgents;                    //!< of them
-    std::vector<PauseAgent*> m_pauseAgents;                    //!< of them
-    std::vector<TransitAgent*> m_transitAgents;                //!< of them
-    std::vector<ControlAgent*> m_controlAgents;                //!< of them
-    std::vector<ReceiveAgent*> m_receiveAgents;                //!< of them
-    std::vector<ArrivalAgent*> m_arrivalAgents;                //!< of them
-    bool m_wantsFeeds{false};                                  //!< one is a FeedReader
-    bool m_started{false};                                     //!< all agents are there
-    std::map<std::type_index, std::shared_ptr<void>> m_shared; //!< GetShared
-    std::unique_ptr<FeedMap> m_feeds;                          //!< or null
-    const Routes* m_routes{nullptr};                           //!< the ways
-    PortObserver* m_observer{nullptr};                         //!< or null
-    PacketReceiver* m_packetReceiver{nullptr};                 //!< or null
-    Counters m_counters;                                       //!< what it counted
+    std::vector<Ptr<Port>> m_ports;            //!< ports
+    std::unique_ptr<FeedMap> m_feeds;          //!< or null
+    const Routes* m_routes{nullptr};           //!< the ways
+    PacketReceiver* m_packetReceiver{nullptr}; //!< or null
+    bool m_started{false};                     //!< all agents are there
+    Counters m_counters;                       //!< what it counted
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 
   private:

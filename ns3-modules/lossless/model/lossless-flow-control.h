@@ -282,6 +282,28 @@ class OrderModel
     virtual bool WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const = 0;
 };
 
+/**
+ * @ingroup lossless
+ * @brief Enter a flow control or an agent into the list of a role, if it takes it.
+ *
+ * @tparam Role the role.
+ * @tparam T what `member` is.
+ * @param list who takes it.
+ * @param member it may.
+ * @return true if it does.
+ */
+template <class Role, class T>
+bool
+EnterRole(std::vector<Role*>& list, T* member)
+{
+    auto* role = dynamic_cast<Role*>(member);
+    if (role)
+    {
+        list.push_back(role);
+    }
+    return role != nullptr;
+}
+
 } // namespace lossless
 } // namespace ns3
 

@@ -3,7 +3,7 @@
  */
 #include "lossless-forwarding-policy.h"
 
-#include "lossless-switch.h"
+#include "lossless-fabric-node.h"
 
 #include "ns3/boolean.h"
 
@@ -39,7 +39,7 @@ ForwardingPolicy::ForwardingPolicy()
 ForwardingPolicy::~ForwardingPolicy() = default;
 
 void
-ForwardingPolicy::SetSwitch(Switch* node)
+ForwardingPolicy::SetSwitch(FabricNode* node)
 {
     m_switch = node;
 }

@@ -18,7 +18,7 @@ namespace ns3
 namespace lossless
 {
 
-class Switch;
+class FabricNode;
 
 /**
  * @ingroup lossless
@@ -45,7 +45,7 @@ class ForwardingPolicy : public Object
      *
      * @param node the switch, which owns this object.
      */
-    void SetSwitch(Switch* node);
+    void SetSwitch(FabricNode* node);
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
     /**
@@ -103,7 +103,7 @@ class ForwardingPolicy : public Object
         return m_random->GetInteger(0, static_cast<uint32_t>(count - 1));
     }
 
-    Switch* m_switch{nullptr}; //!< the switch it belongs to
+    FabricNode* m_switch{nullptr}; //!< the switch it belongs to
 
   private:
     bool m_answers;                      //!< attribute

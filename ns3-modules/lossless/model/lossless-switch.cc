@@ -117,10 +117,17 @@ Switch::DoDispose()
 void
 Switch::Forward(Frame* frame, Port& ingress)
 {
-    if (frame->cls < N_CLASSES && ((!m_arrivalAgents.empty() && !OfferArrival(frame, ingress)) ||
-                                   !Charge(frame, ingress, frame->egress)))
+    if (frame->cls < N_CLASSES)
     {
-        return;
+        if (m_roles.HasArrivalAgents() && !m_roles.OfferArrival(*frame, ingress))
+        {
+            Drop(frame, DropCause::SCHEME);
+            return;
+        }
+        if (!Charge(frame, ingress, frame->egress))
+        {
+            return;
+        }
     }
     ++frame->hop;
     if (m_latency.IsZero())
@@ -140,7 +147,7 @@ Switch::EnterPipeline(Frame* frame)
 void
 Switch::Receive(Frame* frame, Port& ingress)
 {
-    if (frame->kind == FrameKind::SIGNAL && OfferTransit(frame, ingress))
+    if (frame->kind == FrameKind::SIGNAL && m_roles.OfferTransit(frame, ingress))
     {
         ++m_counters.taken;
         return;

@@ -521,15 +521,15 @@ class CountedSource : public FrameSource
           m_cls(cls),
           m_left(frames)
     {
-        m_node.GetPort(0).AddSource(this);
-        m_node.GetPort(0).SetReady(this, cls, true);
+        m_node.GetPort(0).GetEgress().AddSource(this);
+        m_node.GetPort(0).GetEgress().SetReady(this, cls, true);
     }
 
     Frame* Pull(uint8_t cls) override
     {
         if (cls != m_cls || m_left == 0)
         {
-            m_node.GetPort(0).SetReady(this, cls, false);
+            m_node.GetPort(0).GetEgress().SetReady(this, cls, false);
             return nullptr;
         }
         --m_left;

@@ -417,14 +417,17 @@ class OwnQueuesTest : public TestCase
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(b->got.size(), 0, "a class that is blocked stands still");
         NS_TEST_ASSERT_MSG_EQ(port.IsUnjudged(), true, "nobody answers for the block");
-        NS_TEST_ASSERT_MSG_EQ(port.IsHeld(queueOf(7)), true, "held");
+        NS_TEST_ASSERT_MSG_EQ(port.GetEgress().IsHeld(queueOf(7)), true, "held");
         port.Block(queueOf(5)); // a second time: 5 stays
         port.SetIgnorePause(queueOf(6), true);
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(b->got.size(), 3, "what ignores the block goes");
-        NS_TEST_ASSERT_MSG_EQ(port.DropQueue(queueOf(9), DropCause::SCHEME), 3, "dropped");
-        const auto taken =
-            port.TakeFrames(queueOf(8), [](const Frame& frame) { return frame.psn == 1; });
+        NS_TEST_ASSERT_MSG_EQ(port.GetEgress().DropQueue(queueOf(9), DropCause::SCHEME),
+                              3,
+                              "dropped");
+        const auto taken = port.GetEgress().TakeFrames(queueOf(8), [](const Frame& frame) {
+            return frame.psn == 1;
+        });
         NS_TEST_ASSERT_MSG_EQ(taken.size(), 1, "one was taken");
         FramePool::Give(taken.front());
         b->got.clear();

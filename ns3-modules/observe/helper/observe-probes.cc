@@ -247,8 +247,8 @@ class RateProbe : public SampledProbe
     void Sample(const Port& port, uint8_t cls) override
     {
         auto& [in, out] = m_last[{&port, cls}];
-        const int64_t rx = port.GetWireBytesIn(cls);
-        const int64_t tx = port.GetWireBytesOut(cls);
+        const int64_t rx = port.GetCounters().wireIn[cls];
+        const int64_t tx = port.GetCounters().wireOut[cls];
         Write(port, cls, rx - in, tx - out);
         in = rx;
         out = tx;

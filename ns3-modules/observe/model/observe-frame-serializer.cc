@@ -101,7 +101,7 @@ std::shared_ptr<const FrameSerializers>
 FrameSerializers::Of(const Port& port)
 {
     std::vector<const FabricNode*> nodes;
-    std::vector<const FabricNode*> waiting{&port.GetNode()};
+    std::vector<const FabricNode*> waiting{&FabricNode::Of(port)};
     while (!waiting.empty())
     {
         const FabricNode* node = waiting.back();
@@ -115,7 +115,7 @@ FrameSerializers::Of(const Port& port)
         nodes[id] = node;
         for (uint16_t i = 0; i < node->GetNPorts(); ++i)
         {
-            waiting.push_back(&node->GetPort(i).GetPeer().GetNode());
+            waiting.push_back(&FabricNode::Of(node->GetPort(i).GetPeer()));
         }
     }
     return std::make_shared<const FrameSerializers>(nodes);

@@ -3,7 +3,6 @@
  */
 #include "pfc-watchdog.h"
 
-#include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
@@ -26,6 +25,14 @@ using lossless::Port;
 using lossless::Summary;
 
 NS_OBJECT_ENSURE_REGISTERED(PfcWatchdog);
+
+namespace
+{
+
+/// Share of an interval that PFC must have held a queue back for more than.
+constexpr double PAUSED_SHARE = 0.99;
+
+} // namespace
 
 TypeId
 PfcWatchdog::GetTypeId()
@@ -63,12 +70,6 @@ PfcWatchdog::GetTypeId()
                                           "Forward",
                                           Action::ALERT,
                                           "Alert"))
-            .AddAttribute("PausedShare",
-                          "Share of an interval that PFC must have held a queue back for more "
-                          "than.",
-                          DoubleValue(0.99),
-                          MakeDoubleAccessor(&PfcWatchdog::m_pausedShare),
-                          MakeDoubleChecker<double>(0, 1))
             .AddTraceSource(
                 "Detection",
                 "An egress queue is taken for deadlocked; nothing is done about it yet.",
@@ -154,10 +155,10 @@ PfcWatchdog::Judge(Port& port, uint8_t cls)
         watch.pausedSince = NowPs();
     }
     const bool paused =
-        static_cast<double>(watch.pausedTime) > m_pausedShare * static_cast<double>(interval);
-    const bool silent = port.GetWireBytesOut(cls) == watch.sent;
+        static_cast<double>(watch.pausedTime) > PAUSED_SHARE * static_cast<double>(interval);
+    const bool silent = port.GetCounters().wireOut[cls] == watch.sent;
     watch.pausedTime = 0;
-    watch.sent = port.GetWireBytesOut(cls);
+    watch.sent = port.GetCounters().wireOut[cls];
     if (watch.acting)
     {
         watch.calm = paused ? 0 : watch.calm + interval;
@@ -195,7 +196,7 @@ PfcWatchdog::Act(Port& port, uint8_t cls)
     {
         if (m_action == Action::DROP)
         {
-            m_dropped += port.DropQueue(queue, DropCause::SCHEME);
+            m_dropped += port.GetEgress().DropQueue(queue, DropCause::SCHEME);
         }
         else if (m_action == Action::FORWARD)
         {

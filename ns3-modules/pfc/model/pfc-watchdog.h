@@ -22,7 +22,7 @@ namespace dcfit
  * @brief The PFC watchdog of a switch, as SONiC has it.
  *
  * Every Poll it looks at each (port, lossless class): if the queue holds frames, none was sent and
- * PFC held it back for more than PausedShare of the interval, the interval counts as a storm. When
+ * PFC held it back for more than 99 % of the interval, the interval counts as a storm. When
  * storms have lasted Detection, it acts; when there was none for Restoration, it takes that back.
  * It knows nothing of loops.
  */
@@ -75,11 +75,10 @@ class PfcWatchdog : public lossless::SwitchAgent,
     void Act(lossless::Port& port, uint8_t cls);
     void Restore(lossless::Port& port, uint8_t cls);
 
-    Time m_poll;          //!< attribute
-    Time m_detection;     //!< attribute
-    Time m_restoration;   //!< attribute
-    Action m_action;      //!< attribute
-    double m_pausedShare; //!< attribute
+    Time m_poll;        //!< attribute
+    Time m_detection;   //!< attribute
+    Time m_restoration; //!< attribute
+    Action m_action;    //!< attribute
 
     std::vector<Watch> m_watches; //!< by port, class
     /// Detection

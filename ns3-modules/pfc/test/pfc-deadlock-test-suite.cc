@@ -146,7 +146,7 @@ class DissolutionTest : public RandomNetworkTest
         m_brokenAt = NowPs();
         if (m_byDrop)
         {
-            port.DropQueue(queue.queue, DropCause::SCHEME);
+            port.GetEgress().DropQueue(queue.queue, DropCause::SCHEME);
             return;
         }
         port.SetIgnorePause(queue.queue, true);
@@ -334,6 +334,7 @@ class TwoRingsTest : public RandomNetworkTest
             Simulator::Schedule(MicroSeconds(1), [&] {
                 m_fabric->GetNode(queue.node)
                     .GetPort(queue.port)
+                    .GetEgress()
                     .DropQueue(queue.queue, DropCause::SCHEME);
             });
             Simulator::Run();

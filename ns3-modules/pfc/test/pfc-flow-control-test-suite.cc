@@ -140,7 +140,11 @@ class PfcTest : public TestCase
      */
     void Pressure(int64_t time, uint8_t cls, bool off)
     {
-        Simulator::Schedule(TimeStep(time), &Port::NotifyXoff, &PortB(), cls, off);
+        Simulator::Schedule(TimeStep(time),
+                            &FlowControlChain::NotifyXoff,
+                            &PortB().GetChain(),
+                            cls,
+                            off);
     }
 
     /**
@@ -252,7 +256,7 @@ class PfcPauseTest : public PfcTest
         NS_TEST_ASSERT_MSG_EQ(PortA().GetPausedTime(),
                               resumed - obeyed,
                               "time in which class 5 was paused");
-        NS_TEST_ASSERT_MSG_EQ(PortB().GetPausesSent(), 1, "one pause");
+        NS_TEST_ASSERT_MSG_EQ(PortB().GetCounters().pausesSent, 1, "one pause");
     }
 
     std::string m_mode; //!< of Pfc
@@ -309,7 +313,7 @@ class PfcStatesTest : public PfcTest
         }
         RunUntil(10'000'000);
         NS_TEST_EXPECT_MSG_EQ((m_changes == expected), true, states);
-        NS_TEST_EXPECT_MSG_EQ(PortB().GetControlFramesOut(), frames, states);
+        NS_TEST_EXPECT_MSG_EQ(PortB().GetCounters().controlOut, frames, states);
         DoTeardown();
     }
 
@@ -355,7 +359,7 @@ class PfcTimerTest : public PfcTest
         control.classes = 1U << 4;
         control.value.fill(0);
         control.value[4] = quanta;
-        PortA().GetFlowControls().front()->ReceiveControl(control);
+        PortA().GetChain().GetMembers().front()->ReceiveControl(control);
     }
 
     void DoRun() override
@@ -418,7 +422,7 @@ class PfcRefreshTest : public PfcTest
         RunUntil(1000 * QUANTUM * 50);
         NS_TEST_ASSERT_MSG_EQ(Count(6, 0, NowPs()), 0, "50 pause times, no frame");
         Summary summary;
-        PortB().GetFlowControls().front()->Report(summary);
+        PortB().GetChain().GetMembers().front()->Report(summary);
         NS_TEST_ASSERT_MSG_EQ_TOL(summary["pfc_refreshes_sent"],
                                   100,
                                   1,
@@ -516,13 +520,15 @@ class PfcClocksTest : public PfcTest
                                                          : NowPs() + control.value[cls] * quantum;
                     }
                 }
-                NS_TEST_ASSERT_MSG_EQ(PortA().GetFlowControls().front()->ReceiveControl(control),
-                                      true,
-                                      "its own");
+                NS_TEST_ASSERT_MSG_EQ(
+                    PortA().GetChain().GetMembers().front()->ReceiveControl(control),
+                    true,
+                    "its own");
                 control.opcode = 1; // plain PAUSE: not PFC's
-                NS_TEST_ASSERT_MSG_EQ(PortA().GetFlowControls().front()->ReceiveControl(control),
-                                      false,
-                                      "another opcode");
+                NS_TEST_ASSERT_MSG_EQ(
+                    PortA().GetChain().GetMembers().front()->ReceiveControl(control),
+                    false,
+                    "another opcode");
                 const int64_t next = NowPs() + 1 + static_cast<int64_t>(random() % 60) * quantum;
                 for (const int64_t end : until)
                 {
@@ -586,7 +592,7 @@ class PfcIndependenceTest : public PfcTest
                                       "frames of class " << +cls << " with classes " << set
                                                          << " paused");
             }
-            NS_TEST_ASSERT_MSG_EQ(PortB().GetPausesSent(), pauses, "one pause a class");
+            NS_TEST_ASSERT_MSG_EQ(PortB().GetCounters().pausesSent, pauses, "one pause a class");
             DoTeardown();
         }
     }

@@ -473,7 +473,9 @@ class TinyHeadroomTest : public TestCase
         tiny.Run(0);
         const uint64_t lost = tiny.Drops();
         NS_TEST_ASSERT_MSG_EQ(tiny.Finish(), "", "frames are conserved");
-        NS_TEST_ASSERT_MSG_EQ(tiny.Ingress().GetPausesSent(), 1, "one pause for the whole burst");
+        NS_TEST_ASSERT_MSG_EQ(tiny.Ingress().GetCounters().pausesSent,
+                              1,
+                              "one pause for the whole burst");
         HeadroomRig ample(setting, 0);
         ample.Run(0);
         NS_TEST_ASSERT_MSG_EQ(ample.Drops(), 0, "eta' loses nothing");

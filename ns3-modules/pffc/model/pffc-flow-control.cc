@@ -134,12 +134,6 @@ Pffc::GetTypeId()
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Pffc::m_recirculation),
                           lossless::MakePicosecondsChecker())
-            .AddAttribute("RecirculatedSize",
-                          "Bytes of a clone, which take bandwidth inside the switch (reported, not "
-                          "modelled); 0: as the frame. [B]",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&Pffc::m_recirculatedSize),
-                          MakeUintegerChecker<uint32_t>(0, 9216))
             .AddAttribute("Refresh",
                           "Time after which the state of PEQs and migrated flows is sent again; "
                           "what was not heard for three of them is forgotten. 0: never.",
@@ -185,7 +179,7 @@ Pffc::Start()
     {
         m_fbuXoff = m_fbuXon + 2 * frame;
     }
-    lossless::FabricNode& node = m_port->GetNode();
+    lossless::PortOwner& node = m_port->GetNode();
     m_node = node.GetShared<NodeState>();
     m_node->instances.push_back(this);
     m_recirculates = dynamic_cast<lossless::Switch*>(&node) != nullptr;
@@ -350,7 +344,7 @@ Pffc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
 void
 Pffc::NotifyReleased(const lossless::Departure& departure, int64_t /* queueBytes */)
 {
-    m_recirculated += m_recirculatedSize ? m_recirculatedSize : departure.bytes;
+    m_recirculated += departure.bytes;
     if (m_recirculation.IsZero())
     {
         Subtract(departure.cls, departure.flow, departure.bytes);
@@ -723,8 +717,8 @@ Pffc::ReceiveControl(const ControlFrame& control)
     }
     if (message.nFlows > 0)
     {
-        m_port->NoteFirmer(); // a PEQ may have to wait for another now
-        m_port->Reopen();     // they join other queues now
+        m_port->NoteFirmer();         // a PEQ may have to wait for another now
+        m_port->GetEgress().Reopen(); // they join other queues now
         m_port->Kick();
     }
     StartExpiry();
@@ -763,7 +757,7 @@ Pffc::SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now)
     }
     m_pausedTime += now - lane.paused;
     lane.paused = -1;
-    lane.resumed = m_port->GetFramesJoined();
+    lane.resumed = m_port->GetEgress().GetFramesJoined();
     m_port->Unblock(QueueNumber(cls, peq));
 }
 
@@ -790,7 +784,7 @@ Pffc::Migrate(uint8_t cls, uint32_t flow, uint8_t peq, int64_t now)
         return;
     }
     Lane& lane = LaneOf(cls, peq);
-    lane.mark = m_port->GetFramesJoined();
+    lane.mark = m_port->GetEgress().GetFramesJoined();
     lane.behind |= place->peq ? 1U << place->peq | LaneOf(cls, place->peq).behind : 1U;
     lane.behind &= ~(1U << peq);
     place->peq = peq;
@@ -818,7 +812,7 @@ Pffc::Forget(uint8_t cls, uint32_t flow)
 {
     m_places.Remove(PlaceKey(cls, flow));
     --m_placed[cls];
-    m_port->Reopen();
+    m_port->GetEgress().Reopen();
 }
 
 void
@@ -898,7 +892,7 @@ Pffc::NotifyLink(bool up)
         m_paused[cls] = 0;
         m_again[cls] = 0;
     }
-    m_port->Reopen();
+    m_port->GetEgress().Reopen();
 }
 
 void

@@ -211,16 +211,15 @@ class Pffc : public lossless::FlowControl,
     void SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now);
 
     // Attributes
-    uint32_t m_nPeqs;            //!< n
-    int64_t m_fbuXoff;           //!< B
-    int64_t m_fbuXon;            //!< B
-    int64_t m_pbuXoff;           //!< B; 0: no condition
-    int64_t m_pbuXon;            //!< B; 0: no condition
-    PbuScope m_pbuScope;         //!< what PBU counts
-    Assignment m_assignment;     //!< which PEQ a flow gets
-    Time m_recirculation;        //!< lateness of the decrement
-    uint32_t m_recirculatedSize; //!< of a clone (B); 0: the whole frame
-    Time m_refresh;              //!< between repeats; 0: none
+    uint32_t m_nPeqs;        //!< n
+    int64_t m_fbuXoff;       //!< B
+    int64_t m_fbuXon;        //!< B
+    int64_t m_pbuXoff;       //!< B; 0: no condition
+    int64_t m_pbuXon;        //!< B; 0: no condition
+    PbuScope m_pbuScope;     //!< what PBU counts
+    Assignment m_assignment; //!< which PEQ a flow gets
+    Time m_recirculation;    //!< lateness of the decrement
+    Time m_refresh;          //!< between repeats; 0: none
 
     // Receiver's side
     std::shared_ptr<NodeState> m_node;                      //!< shared with the node's other ports

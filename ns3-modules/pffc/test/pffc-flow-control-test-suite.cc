@@ -112,7 +112,7 @@ class Gremlin : public lossless::FlowControl
             m_late.push_back(control);
             return true;
         }
-        const auto& chain = m_port->GetFlowControls();
+        const auto& chain = m_port->GetChain().GetMembers();
         chain[1]->ReceiveControl(control);
         while (!m_late.empty() && g_random() % 2)
         {
@@ -695,11 +695,11 @@ class OrderTest : public TestCase
     void LookIdle(const Pair& pair, uint32_t n)
     {
         const lossless::Port& port = pair.nodes[0]->GetPort(0);
-        const int64_t sent = port.GetWireBytesOut(3);
+        const int64_t sent = port.GetCounters().wireOut[3];
         const auto& queues = port.GetQueues();
         // Nothing is in transmission if nothing is on the way: look a largest frame later.
         Simulator::Schedule(TimeStep(1'300'000), [this, &port, &queues, sent, n] {
-            const bool idle = port.GetWireBytesOut(3) == sent;
+            const bool idle = port.GetCounters().wireOut[3] == sent;
             m_idle += idle && queues[3].GetFrames() > 0 && n > 0;
         });
     }

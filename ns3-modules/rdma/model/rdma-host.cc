@@ -61,7 +61,7 @@ Host::SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progres
 void
 Host::ConnectSource()
 {
-    m_ports.front()->AddSource(this);
+    m_ports.front()->GetEgress().AddSource(this);
 }
 
 void
@@ -91,7 +91,7 @@ Host::SetPauseStorm(uint8_t cls, bool on, bool endless)
         m_silencing |= endless ? 1U << cls : 0U;
         NotePressure(*m_ports.front(), lossless::NO_PORT, cls);
     }
-    m_ports.front()->NotifyXoff(cls, on);
+    m_ports.front()->GetChain().NotifyXoff(cls, on);
 }
 
 bool
@@ -115,7 +115,7 @@ Host::PushReady(QueuePair* queuePair, int64_t now)
     queuePair->m_nextReady = nullptr;
     (m_readyHead[cls] ? m_readyTail[cls]->m_nextReady : m_readyHead[cls]) = queuePair;
     m_readyTail[cls] = queuePair;
-    m_ports.front()->SetReady(this, cls, true);
+    m_ports.front()->GetEgress().SetReady(this, cls, true);
 }
 
 void
@@ -246,9 +246,9 @@ Host::Pull(uint8_t cls)
         const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
         const bool maySend = queuePair->CanSend(now) && queuePair->GetEarliest(now) <= now;
         uint16_t queue = cls;
-        if (maySend && port.HasSelectors())
+        if (maySend && port.GetEgress().HasSelectors())
         {
-            queue = port.QueueOf(queuePair->GetHeader());
+            queue = port.GetEgress().QueueOf(queuePair->GetHeader());
         }
         if (maySend && port.GetQueues()[queue].GetFrames() > 0)
         {
@@ -273,7 +273,7 @@ Host::Pull(uint8_t cls)
     }
     if (!m_readyHead[cls])
     {
-        m_ports.front()->SetReady(this, cls, false);
+        m_ports.front()->GetEgress().SetReady(this, cls, false);
     }
     if (frame)
     {
@@ -321,14 +321,14 @@ Host::Accept(Frame* frame)
         if (Charge(frame, ingress, 0))
         {
             m_received.Push(frame);
-            TellReceive(*frame,
-                        m_received.GetBytes(),
-                        m_receiveRate ? m_receiveRate : ingress.GetRate());
+            m_roles.TellReceive(*frame,
+                                m_received.GetBytes(),
+                                m_receiveRate ? m_receiveRate : ingress.GetRate());
             ServeNext();
         }
         return;
     }
-    if (!payload || !ingress.CountsBytes() || PassThrough(frame, ingress))
+    if (!payload || !ingress.GetChain().CountsBytes() || PassThrough(frame, ingress))
     {
         Process(frame);
     }
@@ -364,7 +364,7 @@ Host::Process(Frame* frame)
     if (frame->kind == FrameKind::SIGNAL)
     {
         ++m_counters.taken;
-        if (!OfferTransit(frame, *m_ports.front()))
+        if (!m_roles.OfferTransit(frame, *m_ports.front()))
         {
             lossless::FramePool::Give(frame);
         }
@@ -456,7 +456,7 @@ void
 Host::NotifyLeft(const Frame& frame)
 {
     QueuePair* queuePair = PeekPointer((*m_queuePairs)[frame.flow]);
-    const int64_t held = m_ports.front()->GetHeldUntil(frame.cls);
+    const int64_t held = m_ports.front()->GetEgress().GetHeldUntil(frame.cls);
     queuePair->NotifyLeft(frame, held, NowPs());
     Activate(queuePair);
 }

@@ -4,10 +4,11 @@
 #ifndef RDMA_HOST_H
 #define RDMA_HOST_H
 
+#include "rdma-queue-pair-owner.h"
 #include "rdma-queue-pair.h"
 
 #include "ns3/callback.h"
-#include "ns3/lossless-fabric-node.h"
+#include "ns3/lossless-frame-source.h"
 
 #include <array>
 #include <queue>
@@ -53,7 +54,7 @@ struct Progress
  * go: their way through the NIC is seen only by what stops them, and belongs to the scheme that
  * does.
  */
-class Host : public lossless::FabricNode, public lossless::FrameSource
+class Host : public QueuePairOwner, public lossless::FrameSource
 {
   public:
     /**
@@ -94,26 +95,10 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     void SetPauseStorm(uint8_t cls, bool on, bool endless);
     bool IsSilencingForGood(uint8_t cls) const override;
 
-    /**
-     * @brief A queue pair may have become able to send.
-     *
-     * @param queuePair it.
-     */
-    void Activate(QueuePair* queuePair);
-    /**
-     * @brief A queue pair received data in order.
-     *
-     * @param bytes payload of a message with an end; 0 for a greedy source.
-     */
-    void NoteDelivery(uint64_t bytes);
-    /**
-     * @brief A queue pair received its message whole.
-     *
-     * @param flow its number.
-     */
-    void NoteFinished(uint32_t flow);
-    /// A queue pair that sends from here learned that its message was received whole.
-    void NoteAcknowledged();
+    void Activate(QueuePair* queuePair) final;
+    void NoteDelivery(uint64_t bytes) final;
+    void NoteFinished(uint32_t flow) final;
+    void NoteAcknowledged() final;
     void NotifyLeft(const lossless::Frame& frame) override;
 
     lossless::Frame* Pull(uint8_t cls) override;
@@ -134,9 +119,7 @@ class Host : public lossless::FabricNode, public lossless::FrameSource
     /// Flows of the network.
     /// @return count.
     uint32_t GetNFlows() const;
-    /// NIC latency.
-    /// @return ps.
-    int64_t GetLatency() const;
+    int64_t GetLatency() const final;
 
     /// Make the port take frames from the queue pairs; call once it is there.
     void ConnectSource();

@@ -3,7 +3,7 @@
  */
 #include "rdma-queue-pair.h"
 
-#include "rdma-host.h"
+#include "rdma-queue-pair-owner.h"
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
@@ -157,8 +157,8 @@ QueuePair::DoDispose()
 
 void
 QueuePair::Connect(uint32_t flow,
-                   Host* src,
-                   Host* dst,
+                   QueuePairOwner* src,
+                   QueuePairOwner* dst,
                    const Demand& demand,
                    Ptr<CongestionControl> control,
                    bool pinned)
@@ -208,13 +208,6 @@ QueuePair::Start()
         m_control->Start(this, m_src->GetPort(0).GetRate());
     }
     Reconsider();
-}
-
-void
-QueuePair::SetOnOff(int64_t on, int64_t off)
-{
-    m_demand.on = on;
-    m_demand.off = off;
 }
 
 void
@@ -723,13 +716,13 @@ QueuePair::GetFlow() const
     return m_flow;
 }
 
-Host*
+QueuePairOwner*
 QueuePair::GetSource() const
 {
     return m_src;
 }
 
-Host*
+QueuePairOwner*
 QueuePair::GetDestination() const
 {
     return m_dst;

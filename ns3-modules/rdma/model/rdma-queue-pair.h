@@ -19,7 +19,7 @@ namespace ns3
 namespace rdma
 {
 
-class Host;
+class QueuePairOwner;
 
 /**
  * @ingroup rdma
@@ -91,8 +91,8 @@ class QueuePair : public Object
      * @param pinned its data frames follow a pinned path.
      */
     void Connect(uint32_t flow,
-                 Host* src,
-                 Host* dst,
+                 QueuePairOwner* src,
+                 QueuePairOwner* dst,
                  const Demand& demand,
                  Ptr<CongestionControl> control,
                  bool pinned);
@@ -111,13 +111,6 @@ class QueuePair : public Object
     void SetAnswersPinned(bool pinned);
     /// Begin to send, at the demanded time.
     void Start();
-    /**
-     * @brief Send only in bursts.
-     *
-     * @param on ps.
-     * @param off ps.
-     */
-    void SetOnOff(int64_t on, int64_t off);
     /// Something that limits the sender has changed.
     void Reconsider();
     /**
@@ -183,10 +176,10 @@ class QueuePair : public Object
     uint32_t GetFlow() const;
     /// The sender.
     /// @return host.
-    Host* GetSource() const;
+    QueuePairOwner* GetSource() const;
     /// The receiver.
     /// @return host.
-    Host* GetDestination() const;
+    QueuePairOwner* GetDestination() const;
     /// What it was asked.
     /// @return demand.
     const Demand& GetDemand() const;
@@ -334,8 +327,8 @@ class QueuePair : public Object
     Time m_timeout;              //!< silence that causes repeats
 
     // Both ends
-    Host* m_src{nullptr};                     //!< sender
-    Host* m_dst{nullptr};                     //!< receiver
+    QueuePairOwner* m_src{nullptr};           //!< sender
+    QueuePairOwner* m_dst{nullptr};           //!< receiver
     Demand m_demand;                          //!< what to send
     Outcome m_outcome;                        //!< what became of it
     Ptr<CongestionControl> m_control;         //!< or null

@@ -31,6 +31,14 @@ using lossless::NowPs;
 
 NS_OBJECT_ENSURE_REGISTERED(SfcCongestionPoint);
 
+namespace
+{
+
+/// Silence after which a frame is known to have been the last (FirstAndLast): 2 us, in ps.
+constexpr int64_t LAST_GAP = 2'000'000;
+
+} // namespace
+
 TypeId
 SfcCongestionPoint::GetTypeId()
 {
@@ -134,12 +142,6 @@ SfcCongestionPoint::GetTypeId()
                           EnumValue(Key::HOSTS),
                           MakeEnumAccessor<Key>(&SfcCongestionPoint::m_key),
                           MakeEnumChecker(Key::HOSTS, "Hosts", Key::FLOW, "Flow"))
-            .AddAttribute("LastGap",
-                          "A frame is known to have been the last when nothing followed for so "
-                          "long (FirstAndLast).",
-                          TimeValue(MicroSeconds(2)),
-                          MakeTimeAccessor(&SfcCongestionPoint::m_lastGap),
-                          lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("HashBits",
                           "Each array of the two-hash filter has 2^HashBits bits; the public P4 "
                           "program has 16.",
@@ -381,7 +383,7 @@ SfcCongestionPoint::Passes(Queue& queue,
     {
         told.waiting = true;
         m_awaited.emplace_back(now, &told);
-        m_look.Schedule(m_lastGap.GetTimeStep());
+        m_look.Schedule(LAST_GAP);
     }
     return false;
 }
@@ -396,7 +398,7 @@ SfcCongestionPoint::LookForLast()
     if (told->last > since)
     {
         // Others followed: wait until the gap has passed since the latest of them.
-        const int64_t due = told->last + m_lastGap.GetTimeStep();
+        const int64_t due = told->last + LAST_GAP;
         if (due > now)
         {
             const auto place = std::upper_bound(

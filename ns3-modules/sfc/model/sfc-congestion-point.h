@@ -179,7 +179,6 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
     Time m_longest;          //!< longest interval
     Filter m_filter;         //!< which messages are sent
     Key m_key;               //!< whose are the same
-    Time m_lastGap;          //!< silence that makes a frame the last
     uint32_t m_hashBits;     //!< of a place in the filter
     Time m_epoch;            //!< of the filter
 

@@ -82,7 +82,7 @@ SfcProxy::Check() const
     for (const Edge& edge : m_edges)
     {
         const Port& nic = m_node->GetPort(edge.port).GetPeer();
-        const auto& chain = nic.GetFlowControls();
+        const auto& chain = nic.GetChain().GetMembers();
         const auto pfc = std::find_if(chain.begin(), chain.end(), [](const auto& flowControl) {
             return dynamic_cast<const lossless::Pfc*>(PeekPointer(flowControl)) != nullptr;
         });

@@ -44,7 +44,7 @@ SfcGate::Hold(uint8_t cls, int64_t now, int64_t until)
 {
     const int64_t before = std::max(now, m_until[cls]);
     m_until[cls] = std::max(m_until[cls], until);
-    m_port->NoteHeldUntil(cls, m_until[cls]);
+    m_port->GetEgress().NoteHeldUntil(cls, m_until[cls]);
     return std::max<int64_t>(0, until - before);
 }
 

@@ -1,0 +1,154 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_CLASS_SCHEDULER_H
+#define LOSSLESS_CLASS_SCHEDULER_H
+
+#include "lossless-constants.h"
+#include "lossless-egress-queue.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/// Which class of a port goes next.
+enum class ClassService
+{
+    STRICT, ///< the highest that may
+    DWRR,   ///< deficit weighted round robin, in bytes
+    FIFO,   ///< the frame that has waited longest
+};
+
+/**
+ * @ingroup lossless
+ * @brief Chooses the class of a port that sends next.
+ */
+class ClassScheduler
+{
+  public:
+    /**
+     * @brief Set it up, before the first choice.
+     *
+     * @param service how to choose.
+     * @param quantum bytes that a class may send a turn (DWRR).
+     */
+    void Configure(ClassService service, uint32_t quantum)
+    {
+        m_service = service;
+        m_quantum = quantum;
+    }
+
+    /**
+     * @brief Choose.
+     *
+     * @tparam F type of `selectOf`.
+     * @param classes bit c: class c has frames that nothing blocks.
+     * @param queues egress queues of the port.
+     * @param selectOf names the queue that a class would send from now, or -1.
+     * @return the queue, or -1 if none may send.
+     */
+    template <class F>
+    int Select(uint32_t classes, const std::vector<EgressQueue>& queues, F selectOf)
+    {
+        switch (m_service)
+        {
+        case ClassService::STRICT:
+            return SelectStrict(classes, selectOf);
+        case ClassService::DWRR:
+            return SelectDwrr(classes, queues, selectOf);
+        case ClassService::FIFO:
+            return SelectFifo(classes, queues, selectOf);
+        }
+        return -1;
+    }
+
+  private:
+    template <class F>
+    static int SelectStrict(uint32_t classes, F selectOf)
+    {
+        while (classes)
+        {
+            const auto cls = static_cast<uint8_t>(std::bit_width(classes) - 1);
+            classes &= ~(1U << cls);
+            const int queue = selectOf(cls);
+            if (queue >= 0)
+            {
+                return queue;
+            }
+        }
+        return -1;
+    }
+
+    template <class F>
+    static int SelectFifo(uint32_t classes, const std::vector<EgressQueue>& queues, F selectOf)
+    {
+        int best = -1;
+        for (; classes; classes &= classes - 1)
+        {
+            const int queue = selectOf(static_cast<uint8_t>(std::countr_zero(classes)));
+            if (queue >= 0 &&
+                (best < 0 || queues[queue].Head()->queued < queues[best].Head()->queued))
+            {
+                best = queue;
+            }
+        }
+        return best;
+    }
+
+    template <class F>
+    int SelectDwrr(uint32_t classes, const std::vector<EgressQueue>& queues, F selectOf)
+    {
+        // The first queue of each class that may go stands for the class in this turn.
+        std::array<int, N_CLASSES> candidate;
+        candidate.fill(-1);
+        bool any = false;
+        for (; classes; classes &= classes - 1)
+        {
+            const auto cls = static_cast<uint8_t>(std::countr_zero(classes));
+            candidate[cls] = selectOf(cls);
+            any = any || candidate[cls] >= 0;
+        }
+        while (any)
+        {
+            const int queue = candidate[m_turn];
+            if (queue >= 0)
+            {
+                if (m_fresh)
+                {
+                    m_deficit[m_turn] += m_quantum;
+                    m_fresh = false;
+                }
+                const int64_t bytes = queues[queue].Head()->bytes;
+                if (bytes <= m_deficit[m_turn])
+                {
+                    m_deficit[m_turn] -= bytes;
+                    return queue;
+                }
+            }
+            else
+            {
+                m_deficit[m_turn] = 0;
+            }
+            m_turn = (m_turn + 1) % N_CLASSES;
+            m_fresh = true;
+        }
+        return -1;
+    }
+
+    ClassService m_service{ClassService::STRICT}; //!< how it chooses
+    uint32_t m_quantum{0};                        //!< bytes a turn
+    uint8_t m_turn{0};                            //!< class whose turn it is
+    bool m_fresh{true};                           //!< it has not got its quantum for this turn
+    std::array<int64_t, N_CLASSES> m_deficit{};   //!< bytes a class may still send in its turn
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_CLASS_SCHEDULER_H */

@@ -1,0 +1,605 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-egress.h"
+
+#include "lossless-event.h"
+#include "lossless-port-observer.h"
+#include "lossless-port-owner.h"
+#include "lossless-refusal.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/// The queues that a flow control added to a class, and who serves them.
+class Egress::OwnQueues : public QueueScheduler::Heads
+{
+  public:
+    /**
+     * @brief Make them.
+     *
+     * @param egress whose
+     * @param cls class
+     * @param n how many
+     * @param own who serves them
+     */
+    OwnQueues(Egress& egress, uint8_t cls, uint32_t n, std::unique_ptr<QueueScheduler> own)
+        : scheduler(std::move(own)),
+          ignored(n, false),
+          m_egress(egress),
+          m_cls(cls),
+          m_active(n, false)
+    {
+        scheduler->Configure(n);
+    }
+
+    bool MayGo(uint32_t place) override
+    {
+        return (paused == 0 || ignored[place]) && m_egress.MayGo(QueueAt(place), now);
+    }
+
+    uint32_t GetBytes(uint32_t place) const override
+    {
+        return m_egress.m_queues[QueueAt(place)].Head()->bytes;
+    }
+
+    uint16_t QueueAt(uint32_t place) const
+    {
+        return static_cast<uint16_t>(m_cls + N_CLASSES * (place + 1));
+    }
+
+    static uint32_t PlaceOf(uint16_t queue)
+    {
+        return queue / N_CLASSES - 1U;
+    }
+
+    /// A queue may have become active, or ceased to be.
+    void Update(uint16_t queue)
+    {
+        const uint32_t place = PlaceOf(queue);
+        const bool active = m_egress.m_queues[queue].GetFrames() > 0 &&
+                            (m_egress.m_blockCount[queue] == 0 || ignored[place]);
+        if (active == m_active[place])
+        {
+            return;
+        }
+        m_active[place] = active;
+        const uint32_t bit = 1U << (N_CLASSES + m_cls);
+        if (active)
+        {
+            scheduler->Activate(place);
+            m_egress.m_nonempty |= m_nActive++ == 0 ? bit : 0;
+        }
+        else
+        {
+            scheduler->Deactivate(place);
+            m_egress.m_nonempty &= --m_nActive == 0 ? ~bit : UINT32_MAX;
+        }
+    }
+
+    std::unique_ptr<QueueScheduler> scheduler; //!< who serves them
+    std::vector<bool> ignored;                 //!< by place: goes whatever holds it back
+    int64_t bytes{0};                          //!< in all of them
+    uint32_t blocked{0};                       //!< queues that are held back one by one
+    uint32_t paused{0};                        //!< flow controls that hold the class back
+    int64_t now{0};                            //!< time of the present selection (ps)
+
+  private:
+    Egress& m_egress;           //!< whose
+    uint8_t m_cls;              //!< class
+    std::vector<bool> m_active; //!< by place: the scheduler may choose it
+    uint32_t m_nActive{0};      //!< how many
+};
+
+Egress::Egress(Port& port, const TracedCallback<const Port&, uint8_t>& trace)
+    : m_port(port),
+      m_trace(trace)
+{
+}
+
+Egress::~Egress() = default;
+
+void
+Egress::Attach(PortOwner* node, uint16_t index)
+{
+    m_node = node;
+    m_index = index;
+}
+
+void
+Egress::AddRoles(FlowControl* member)
+{
+    EnterRole(m_selectors, member);
+    const bool isGate = EnterRole(m_gates, member);
+    const bool keepsOrder = EnterRole(m_orderModels, member);
+    if (isGate && !keepsOrder)
+    {
+        m_firmGates.push_back(m_gates.back());
+    }
+}
+
+const QueueSelector*
+Egress::FindOwner() const
+{
+    const QueueSelector* owner = nullptr;
+    for (const QueueSelector* selector : m_selectors)
+    {
+        if (selector->GetOwnQueues() > 0)
+        {
+            if (owner)
+            {
+                Refuse("two flow controls of ",
+                       m_node->GetName(),
+                       " ask for egress queues of their own; one of a chain may");
+            }
+            owner = selector;
+        }
+    }
+    if (owner && owner->GetOwnQueues() > MAX_OWN_QUEUES)
+    {
+        Refuse("a flow control of ",
+               m_node->GetName(),
+               " asks for ",
+               owner->GetOwnQueues(),
+               " egress queues of its own a class; at most ",
+               MAX_OWN_QUEUES,
+               " are possible");
+    }
+    return owner;
+}
+
+void
+Egress::Start(const Service& service)
+{
+    m_scheduler.Configure(service.classes, service.quantum);
+    const QueueSelector* owner = FindOwner();
+    const uint32_t own = owner ? owner->GetOwnQueues() : 0;
+    m_queues.reserve((own + 1) * N_CLASSES);
+    for (uint32_t queue = 0; queue < (own + 1) * N_CLASSES; ++queue)
+    {
+        m_queues.emplace_back(static_cast<uint8_t>(queue % N_CLASSES),
+                              queue < N_CLASSES ? service.lanes : static_cast<uint16_t>(1));
+    }
+    for (uint8_t cls = 0; owner && cls < N_CLASSES; ++cls)
+    {
+        m_own.push_back(std::make_unique<OwnQueues>(*this, cls, own, owner->MakeScheduler()));
+    }
+    m_blockCount.assign(m_queues.size(), 0);
+}
+
+void
+Egress::Clear()
+{
+    m_gates.clear();
+    m_selectors.clear();
+    m_orderModels.clear();
+    m_firmGates.clear();
+}
+
+void
+Egress::AddSource(FrameSource* source)
+{
+    if (!m_source)
+    {
+        m_source = source;
+        return;
+    }
+    if (!m_ring)
+    {
+        m_ring = std::make_unique<SourceRing>();
+        m_ring->Add(m_source, m_ready);
+        m_source = m_ring.get();
+    }
+    m_ring->Add(source, 0);
+}
+
+void
+Egress::Refill()
+{
+    const bool select = HasSelectors();
+    for (uint32_t wanted = Wanted(); wanted; wanted &= wanted - 1)
+    {
+        const auto cls = static_cast<uint8_t>(std::countr_zero(wanted));
+        do
+        {
+            if (Frame* frame = m_source->Pull(cls))
+            {
+                Push(frame);
+            }
+        } while (select && (m_ready >> cls) & 1U);
+    }
+}
+
+void
+Egress::Push(Frame* frame)
+{
+    const uint16_t queue = QueueOf(*frame);
+    frame->queued = NowPs();
+    frame->order = m_joined++;
+    m_queues[queue].Push(frame);
+    if (queue < N_CLASSES)
+    {
+        m_nonempty |= 1U << queue;
+    }
+    else
+    {
+        NoteFrames(queue, frame->bytes);
+    }
+    TellTrace(frame->cls);
+    for (QueueSelector* selector : m_selectors)
+    {
+        selector->NotifyJoined(queue, *frame);
+    }
+    if (m_node->GetRoles().HasQueueAgents())
+    {
+        m_node->GetRoles().TellQueue(m_port, queue, *frame, true);
+    }
+    if ((m_held >> frame->cls) & 1U)
+    {
+        m_node->GetObserver()->NotifyJoined(m_port, queue, *frame);
+    }
+}
+
+bool
+Egress::MayGo(uint16_t queue, int64_t now)
+{
+    if (m_gates.empty() || IsIgnored(queue))
+    {
+        return true;
+    }
+    int64_t earliest = now;
+    const Frame& head = *m_queues[queue].Head();
+    for (const Gate* gate : m_gates)
+    {
+        earliest = std::max(earliest, gate->GetEarliest(queue, head, now));
+    }
+    if (earliest <= now)
+    {
+        return true;
+    }
+    m_wakeTime = std::min(m_wakeTime, earliest);
+    return false;
+}
+
+int
+Egress::SelectOf(uint8_t cls, uint32_t mask, int64_t now)
+{
+    if ((mask >> cls) & 1U && MayGo(cls, now))
+    {
+        return cls;
+    }
+    if (!((mask >> (N_CLASSES + cls)) & 1U))
+    {
+        return -1;
+    }
+    OwnQueues& own = *m_own[cls];
+    own.now = now;
+    const uint32_t place = own.scheduler->Select(own);
+    return place == QueueScheduler::NONE ? -1 : own.QueueAt(place);
+}
+
+int
+Egress::Select(int64_t now)
+{
+    m_wakeTime = NEVER;
+    const uint32_t mask = Eligible();
+    const uint32_t free = m_gates.empty() ? mask : 0; // of these there is nothing to ask
+    const auto selectOf = [&](uint8_t cls) {
+        return (free >> cls) & 1U ? int{cls} : SelectOf(cls, mask, now);
+    };
+    return m_scheduler.Select((mask | mask >> N_CLASSES) & 0xff, m_queues, selectOf);
+}
+
+Frame*
+Egress::Pop(uint16_t queue, int64_t now)
+{
+    EgressQueue& frames = m_queues[queue];
+    Frame* frame = frames.Pop();
+    if (queue >= N_CLASSES)
+    {
+        OwnOf(queue).scheduler->NotifySent(OwnQueues::PlaceOf(queue), frame->bytes);
+        NoteFrames(queue, -int64_t{frame->bytes});
+    }
+    TellTrace(frame->cls);
+    if (frames.GetFrames() == 0)
+    {
+        m_nonempty &= queue < N_CLASSES ? ~(1U << queue) : UINT32_MAX;
+        Reopen(queue);
+    }
+    for (Gate* gate : m_gates)
+    {
+        gate->NotifySent(queue, *frame, now);
+    }
+    if (m_node->GetRoles().HasQueueAgents())
+    {
+        m_node->GetRoles().TellQueue(m_port, queue, *frame, false);
+    }
+    if ((m_held >> frame->cls) & 1U)
+    {
+        m_node->GetObserver()->NotifyLeft(m_port, queue);
+    }
+    return frame;
+}
+
+Egress::OwnQueues&
+Egress::OwnOf(uint16_t queue) const
+{
+    return *m_own[queue % N_CLASSES];
+}
+
+bool
+Egress::IsIgnored(uint16_t queue) const
+{
+    return queue < N_CLASSES ? (m_ignored >> queue) & 1U
+                             : OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)];
+}
+
+bool
+Egress::IsBlocked(uint16_t queue) const
+{
+    return m_blockCount[queue] > 0 || (queue >= N_CLASSES && OwnOf(queue).paused > 0);
+}
+
+void
+Egress::NoteFrames(uint16_t queue, int64_t bytes)
+{
+    if (queue < N_CLASSES)
+    {
+        const uint32_t bit = 1U << queue;
+        m_nonempty = m_queues[queue].GetFrames() > 0 ? m_nonempty | bit : m_nonempty & ~bit;
+        return;
+    }
+    OwnOf(queue).bytes += bytes;
+    OwnOf(queue).Update(queue);
+}
+
+void
+Egress::AddBlock(uint16_t queue)
+{
+    m_wasBlocked = true;
+    if (m_blockCount[queue]++ > 0)
+    {
+        return;
+    }
+    if (queue < N_CLASSES)
+    {
+        m_blocked |= 1U << queue;
+        return;
+    }
+    ++OwnOf(queue).blocked;
+    OwnOf(queue).Update(queue);
+}
+
+void
+Egress::TakeBlock(uint16_t queue)
+{
+    NS_ABORT_MSG_IF(m_blockCount[queue] == 0,
+                    "a flow control unblocked a queue that it had not blocked");
+    if (--m_blockCount[queue] > 0)
+    {
+        return;
+    }
+    NoteHeldUntil(queue % N_CLASSES, NowPs());
+    if (queue < N_CLASSES)
+    {
+        m_blocked &= ~(1U << queue);
+        return;
+    }
+    --OwnOf(queue).blocked;
+    OwnOf(queue).Update(queue);
+}
+
+void
+Egress::Block(uint16_t queue)
+{
+    AddBlock(queue);
+    UpdateHeld(queue % N_CLASSES);
+}
+
+bool
+Egress::Unblock(uint16_t queue)
+{
+    TakeBlock(queue);
+    const bool free = m_blockCount[queue] == 0;
+    if (free)
+    {
+        UpdateHeld(queue % N_CLASSES);
+    }
+    return free;
+}
+
+void
+Egress::BlockClass(uint8_t cls, bool block)
+{
+    block ? AddBlock(cls) : TakeBlock(cls);
+    if (!m_own.empty())
+    {
+        // The scheduler is not told: turns and deficits outlast the pause.
+        uint32_t& paused = m_own[cls]->paused;
+        paused += block ? 1 : -1;
+        const uint32_t bit = 1U << (N_CLASSES + cls);
+        m_blocked = paused > 0 ? m_blocked | bit : m_blocked & ~bit;
+    }
+    UpdateHeld(cls);
+}
+
+void
+Egress::SetPaused(uint8_t cls, bool on)
+{
+    const uint32_t bit = 1U << cls;
+    m_paused = on ? m_paused | bit : m_paused & ~bit;
+    if (!on)
+    {
+        NoteHeldUntil(cls, NowPs());
+    }
+    UpdateHeld(cls);
+}
+
+void
+Egress::UpdateHeld(uint8_t cls)
+{
+    PortObserver* observer = m_node->GetObserver();
+    if (!observer)
+    {
+        return;
+    }
+    // A scheme that gates frame by frame says with NotePaused that it may have to.
+    const uint32_t bit = 1U << cls;
+    if (m_blocked & bit || (!m_own.empty() && m_own[cls]->blocked > 0) ||
+        (!m_gates.empty() && m_paused & bit))
+    {
+        m_held |= bit;
+        observer->NotifyHeld(m_port, cls);
+    }
+    else if (m_held & bit)
+    {
+        m_held &= ~bit;
+        observer->NotifyFree(m_port, cls);
+    }
+}
+
+void
+Egress::NoteHeldUntil(uint8_t cls, int64_t until)
+{
+    m_heldUntil[cls] = std::max(m_heldUntil[cls], until);
+}
+
+void
+Egress::NotifyChange() const
+{
+    if (m_node->GetObserver())
+    {
+        m_node->GetObserver()->NotifyChange();
+    }
+}
+
+void
+Egress::SetIgnorePause(uint16_t queue, bool ignore)
+{
+    if (queue < N_CLASSES)
+    {
+        const uint32_t bit = 1U << queue;
+        m_ignored = ignore ? m_ignored | bit : m_ignored & ~bit;
+    }
+    else
+    {
+        std::vector<bool>& ignored = OwnOf(queue).ignored;
+        ignored[OwnQueues::PlaceOf(queue)] = ignore;
+        OwnOf(queue).Update(queue);
+        const uint32_t bit = 1U << (N_CLASSES + queue % N_CLASSES);
+        const bool any = std::find(ignored.begin(), ignored.end(), true) != ignored.end();
+        m_ignored = any ? m_ignored | bit : m_ignored & ~bit;
+    }
+    NotifyChange();
+}
+
+bool
+Egress::IsHeldByPeer(uint16_t queue) const
+{
+    const Frame* head = m_queues[queue].Head();
+    if (!head || IsIgnored(queue))
+    {
+        return false;
+    }
+    const int64_t now = NowPs();
+    return IsBlocked(queue) ||
+           std::any_of(m_firmGates.begin(), m_firmGates.end(), [&](const Gate* gate) {
+               return gate->GetEarliest(queue, *head, now) == NEVER;
+           });
+}
+
+bool
+Egress::IsHeld(uint16_t queue) const
+{
+    if (IsHeldByPeer(queue))
+    {
+        return true;
+    }
+    const Frame* head = m_queues[queue].Head();
+    if (!head || IsIgnored(queue))
+    {
+        return false;
+    }
+    return std::any_of(m_orderModels.begin(), m_orderModels.end(), [&](const OrderModel* model) {
+        for (uint16_t other = queue % N_CLASSES; other < m_queues.size(); other += N_CLASSES)
+        {
+            if (other != queue && model->WaitsFor(queue, *head, other))
+            {
+                return true;
+            }
+        }
+        return false;
+    });
+}
+
+uint32_t
+Egress::DropQueue(uint16_t queue, DropCause cause)
+{
+    uint32_t dropped = 0;
+    int64_t bytes = 0;
+    EgressQueue& frames = m_queues[queue];
+    while (frames.Head())
+    {
+        Frame* frame = frames.Pop();
+        frame->egress = m_index; // a host's frames do not know it
+        bytes -= frame->bytes;
+        m_node->Discard(frame, cause);
+        ++dropped;
+    }
+    NoteFrames(queue, bytes);
+    TellTrace(frames.GetClass());
+    Reopen(queue);
+    return dropped;
+}
+
+std::vector<Frame*>
+Egress::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choose)
+{
+    std::vector<Frame*> taken;
+    std::vector<Frame*> kept;
+    EgressQueue& frames = m_queues[queue];
+    const int64_t before = frames.GetBytes();
+    while (frames.Head())
+    {
+        Frame* frame = frames.Pop();
+        (choose(*frame) ? taken : kept).push_back(frame);
+    }
+    for (Frame* frame : kept)
+    {
+        frames.Push(frame);
+    }
+    NoteFrames(queue, frames.GetBytes() - before);
+    if (kept.empty())
+    {
+        Reopen(queue);
+    }
+    TellTrace(frames.GetClass());
+    NotifyChange();
+    return taken;
+}
+
+int64_t
+Egress::GetBytes(uint8_t cls) const
+{
+    return m_queues[cls].GetBytes() + (m_own.empty() ? 0 : m_own[cls]->bytes);
+}
+
+uint64_t
+Egress::CountFrames() const
+{
+    uint64_t frames = 0;
+    for (const EgressQueue& queue : m_queues)
+    {
+        frames += queue.GetFrames();
+    }
+    return frames;
+}
+
+} // namespace lossless
+} // namespace ns3
