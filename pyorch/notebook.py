@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 
@@ -35,6 +36,7 @@ def output(shown: bool) -> TextIO:
 
 
 def show_figures() -> None:
-    """Have a notebook show a figure that a cell ends with; it does once pyplot is loaded."""
+    """Have a notebook show a figure that a cell ends with, as it does once pyplot is used."""
     if is_notebook():
-        import matplotlib.pyplot as plt  # noqa: F401
+        with suppress(ImportError):
+            import matplotlib_inline.backend_inline  # noqa: F401 (to import it is to switch it on)

@@ -215,7 +215,7 @@ class Study:
     def table(self, name: str, **where: Any) -> pd.DataFrame:
         """A table of all finished runs, with the variant, the parameters and the seed of each.
 
-        where: variant="GFC", seed=1, or {"buffer.alpha": 0.5} as **; a list means any of it.
+        where: `variant="GFC", seed=1`, or `**{"buffer.alpha": 0.5}`; a list means any of it.
         Nodes are numbers; `nodes` has their names. Raises UserError when it was not traced.
         """
         import pandas as pd

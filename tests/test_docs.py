@@ -14,6 +14,7 @@ from pyorch.paths import Paths
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
 from tools.docs import build_site, write_source
+from tools.notebooks import notebooks
 from tools.pictures import pictures, refresh
 
 
@@ -27,6 +28,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert {file.stem for file in (html / "modules").glob("*.html")} >= modules
     text = (html / "modules" / "attributes-lossless.html").read_text(encoding="utf-8")
     assert "queue_service" in text
+    assert 'id="pyorch.Study.load"' in (html / "reference.html").read_text(encoding="utf-8")
+    for notebook in notebooks(Paths(ROOT)):
+        shown = (html / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        assert '<img alt="' in shown, notebook
     linked = re.findall(r'href="([\w/-]+)\.html"', page.read_text(encoding="utf-8"))
     assert {name.split("/")[-1] for name in linked} >= pages | modules
 

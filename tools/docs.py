@@ -18,6 +18,7 @@ from pyorch.cli.base import OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
+from tools.notebooks import notebooks as notebooks_of
 
 if TYPE_CHECKING:
     from pyorch.build.schema import TypeInfo
@@ -69,6 +70,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     modules = {f"modules/{file.stem}": file for file in sorted(paths.modules.glob("*/doc/*.rst"))}
     (source / "modules").mkdir(parents=True)
     shutil.copytree(paths.images, source / "images")
+    if notebooks := [f"notebooks/{file.stem}" for file in notebooks_of(paths)]:
+        shutil.copytree(paths.root / "docs" / "notebooks", source / "notebooks")
     shutil.copy(paths.root / "docs" / "site" / "conf.py", source / "conf.py")
     for name, file in pages.items():
         write_atomically(source / f"{name}.md", _inward(file, paths.root))
@@ -80,10 +83,13 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
         write_atomically(source / f"{name}.rst", text)
     readme = (paths.root / "README.md").read_text(encoding="utf-8")
     write_atomically(source / f"{START}.md", readme.replace("](docs/", "]("))
+    write_atomically(source / "reference.md", reference())
     attributes = attribute_pages(types)
     for name, text in attributes.items():
         write_atomically(source / f"{name}.md", text)
-    write_atomically(source / "index.md", index(list(pages), list(modules), list(attributes)))
+    write_atomically(
+        source / "index.md", index(list(pages), list(modules), list(attributes), notebooks)
+    )
 
 
 def _inward(file: Path, root: Path) -> str:
@@ -104,7 +110,24 @@ def onward(module: str, pages: Collection[str], types: Sequence[TypeInfo]) -> st
     return f"\nFurther\n~~~~~~~\n\n{listed}\n" if links else ""
 
 
-def index(pages: Sequence[str], modules: Sequence[str], attributes: Sequence[str]) -> str:
+def reference() -> str:
+    """Return the page of the public names of Python, from their docstrings."""
+    import pyorch
+
+    objects = {name: getattr(pyorch, name) for name in sorted(pyorch.__all__)}
+    lines = ["# Reference of pyorch", "", "[Python](python.md) says what they are for.", ""]
+    for name, value in objects.items():
+        options = [] if hasattr(value, "model_fields") else ["   :members:"]
+        lines += ["```{eval-rst}", f".. autoclass:: pyorch.{name}", *options, "```", ""]
+    return "\n".join(lines)
+
+
+def index(
+    pages: Sequence[str],
+    modules: Sequence[str],
+    attributes: Sequence[str],
+    notebooks: Sequence[str] = (),
+) -> str:
     """Return the first page: a tree of all pages."""
     studies = [name for name in pages if name.startswith("studies-")]
     placed = {*GUIDE, *RESULTS, *PROJECT, *studies}
@@ -112,6 +135,7 @@ def index(pages: Sequence[str], modules: Sequence[str], attributes: Sequence[str
     groups: Mapping[str, Sequence[str]] = {
         "Quick start": [START],
         "Guide": [*(name for name in GUIDE if name in pages), *others],
+        "Python": ["reference", *notebooks],
         "Schemes and modules": [*modules, *attributes],
         "Studies": [*RESULTS, *studies],
         "Project": PROJECT,

@@ -2,8 +2,12 @@
 
 project = "pyorch"
 author = "the authors of pyorch"
-extensions = ["myst_parser"]
-source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
+nb_execution_mode = "off"  # notebooks show what is stored in them, which a test compares
+autodoc_typehints_format = "short"
+autodoc_member_order = "bysource"
+nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures need not be on the site
 myst_heading_anchors = 4
 html_theme = "furo"
 html_title = "pyorch"
