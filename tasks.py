@@ -18,6 +18,7 @@ from pyorch.cli.tasks import (
     build,
     cancel,
     collect,
+    compare,
     experiment,
     finish,
     gfc_parameters,
@@ -42,6 +43,7 @@ __all__ = [
     "build",
     "cancel",
     "collect",
+    "compare",
     "experiment",
     "gfc_parameters",
     "list_",
@@ -89,7 +91,7 @@ def bench(context: Context, repeats: str = "", keep: bool = False, scaling: bool
 
 @task(help={"fix": "mend what can be mended without thinking"}, auto_shortflags=False)
 def lint(context: Context, fix: bool = False) -> None:
-    """Check the form of all sources: ruff, mypy, clang-format."""
+    """Check the form of all sources: ruff, mypy, import-linter, clang-format."""
     from tools import develop
 
     finish(develop.lint(fix))

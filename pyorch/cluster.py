@@ -308,7 +308,7 @@ def _send(
 
 def store_of(name: str) -> Store:
     """The store of an experiment that was submitted. Raises UserError when there is none."""
-    from pyorch.config.load import experiment_name
+    from pyorch.loading.find import experiment_name
 
     paths = default_paths()
     try:

@@ -184,8 +184,8 @@ def _forget() -> None:
     for registry, kind in _added:
         registry.pop(kind, None)
     if _added:
-        from pyorch.config import topology
+        from pyorch.config import failing
 
-        topology.forget_drawn()
+        failing.forget_drawn()
     _added.clear()
     _active.clear()

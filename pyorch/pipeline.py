@@ -15,7 +15,8 @@ from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
-    from pyorch.config import Document, Experiment
+    from pyorch.config.experiment import Experiment
+    from pyorch.loading.document import Document
     from pyorch.plan import RunSpec
     from pyorch.report import ReportResult
     from pyorch.store import Damage, Store
@@ -68,8 +69,8 @@ def make_plan(
     claim: results will be written, so that their folder must belong to this experiment.
     """
     from pyorch.build import ensure_built, load_schema
-    from pyorch.config import load_experiment
-    from pyorch.config.load import claim_results
+    from pyorch.loading.find import claim_results
+    from pyorch.loading.load import load_experiment
     from pyorch.plan import expand, read_seeds
     from pyorch.store import Store
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pyorch.config.experiment import Experiment, Point
-from pyorch.config.topology import draw_failed_links
+from pyorch.config.failing import draw_failed_links
 from pyorch.errors import Problem, UserError, quoted
 from pyorch.fingerprint import of_types, types_in
 from pyorch.units import whole

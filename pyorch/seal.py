@@ -43,10 +43,11 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Seal:
-    """A SHA256SUMS as read: size [B] and SHA-256 of each file."""
+    """A SHA256SUMS as read: size [B] and SHA-256 of each file, and the build that made them."""
 
     sizes: Mapping[str, int]
     digests: Mapping[str, str]
+    fingerprint: str
 
 
 def write_seal(folder: Path, run_hash: str, fingerprint: str) -> None:
@@ -81,7 +82,7 @@ def read_seal(folder: Path, run_hash: str) -> Seal:
     if about["run"] != run_hash:
         raise DamagedError(file, f"is of another run: {about['run']}")
     digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    return Seal(about["bytes"], digests)
+    return Seal(about["bytes"], digests, about["fingerprint"])
 
 
 def stamp(folder: Path) -> tuple[int, ...]:

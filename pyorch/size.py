@@ -29,7 +29,7 @@ from pyorch.units import (
 )
 
 if TYPE_CHECKING:
-    from pyorch.config import Experiment
+    from pyorch.config.experiment import Experiment
 
 #: Light and electricity in a cable: 5 ns a metre (two thirds of the speed of light) [ps/m].
 PS_PER_METRE = 5000
@@ -315,7 +315,7 @@ def _of_chip(asic: str, values: Mapping[str, int]) -> Switch:
 def _of_experiment(name: str) -> Switch:
     """The switch of an experiment's first setting that needs the most headroom."""
     from pyorch.build import ensure_built, load_schema
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
     from pyorch.paths import default_paths
 
     schema = load_schema(ensure_built())

@@ -434,6 +434,12 @@ def _read_kept(path: Path) -> dict[str, Any] | None:
     return values
 
 
+def kept_metrics(folder: Path) -> list[dict[str, Any]]:
+    """Return the metrics that were computed after a run, from the files beside its tables."""
+    found = map(_read_kept, sorted(folder.glob("metrics-*.json")))
+    return [values for values in found if values is not None]
+
+
 def remove(folder: Path) -> None:
     """Delete a folder in a way that never shows half of it under its name."""
     aside = folder.with_name(f".gone.{uuid.uuid4().hex}")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pyorch.byhand import OpenRun
     from pyorch.cluster import Sent
-    from pyorch.config import Document
     from pyorch.engine import Failure
+    from pyorch.loading.document import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.report import ReportResult
@@ -72,7 +72,7 @@ class Study:
         `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
         """
         from pyorch.config.fields import written
-        from pyorch.config.load import made_document
+        from pyorch.loading.find import made_document
 
         self._paths = (paths or default_paths()).absolute()
         entries = traffic if isinstance(traffic, list | tuple) else [traffic]
@@ -100,7 +100,7 @@ class Study:
         overrides: as --set has them. seeds: N for 1 to N, or "N-M". Raises UserError when there is
         no such experiment.
         """
-        from pyorch.config.load import experiment_name
+        from pyorch.loading.find import experiment_name
 
         study = cls.__new__(cls)
         study._paths = (paths or default_paths()).absolute()
@@ -150,7 +150,7 @@ class Study:
     @property
     def name(self) -> str:
         """The name of its results."""
-        from pyorch.config.load import experiment_name
+        from pyorch.loading.find import experiment_name
 
         if isinstance(self._source, str):
             return experiment_name(self._source, self._paths)
@@ -370,9 +370,9 @@ class Study:
 
         What was changed in Python stands in it. Raises UserError when it cannot be written so.
         """
-        from pyorch.config.compose import composed
-        from pyorch.config.load import read_document
         from pyorch.files import storage_error, write_atomically
+        from pyorch.loading.compose import composed
+        from pyorch.loading.find import read_document
 
         path = Path(file)
         if path.suffix != ".toml":

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pyorch.build.schema import AttributeInfo, TypeInfo
-from pyorch.config import load_experiment
 from pyorch.config.experiment import Experiment
 from pyorch.config.findings import Findings
 from pyorch.config.topology import Topology, resolve
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -189,7 +189,7 @@ def test_scales_are_those_of_the_scenes() -> None:
 
 def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     """Each row names a study, a metric of it, and settings that the study has."""
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
 
     paths = default_paths()
     rows = load_rows(paths)

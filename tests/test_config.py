@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from pyorch.config import list_experiments, load_experiment
-from pyorch.config.setting import Resolver
 from pyorch.errors import UserError
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
+from pyorch.loading.setting import Resolver
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
 

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyorch.config import load, traffic
+from pyorch.config import traffic
 from pyorch.config.experiment import Experiment
 from pyorch.errors import UserError
+from pyorch.loading import load
 from pyorch.plan import expand
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 

@@ -13,19 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pyorch.config  # noqa: F401  (registers the kinds)
-from pyorch.config import topology, traffic
-from pyorch.config.topology import Topology
-from pyorch.dependency import (
-    FlowCycle,
+from pyorch.config import failing, topology, traffic
+from pyorch.config.cycles import (
     ShortestPaths,
-    describe_cycle,
     draw_paths_around_cycle,
     find_cycle,
-    flow_cycle,
     has_cycle,
     have_cycles,
     route_dependencies,
 )
+from pyorch.config.topology import Topology
+from pyorch.dependency import FlowCycle, describe_cycle, flow_cycle
 from pyorch.errors import UserError
 
 LINK = {"rate_bps": 10**10, "delay_ps": 10**6, "failed_links": [], "failures": []}
@@ -35,7 +33,7 @@ TREE: dict[str, Any] = LINK | {"kind": "fat_tree", "k": 4}
 def drawn(seed: int, count: int = 2, dependency: str = "any", k: int = 4) -> Topology:
     """A fat-tree with failed links."""
     form = TREE | {"k": k, "random_failed_links": count, "dependency": dependency}
-    return topology.build(topology.draw_failed_links(form, seed))
+    return topology.build(failing.draw_failed_links(form, seed))
 
 
 def graph_of(network: Topology) -> nx.Graph[int]:
@@ -172,7 +170,7 @@ def test_cycles_of_flows_are_those_of_an_enumeration_of_their_paths(
 
     Flows with a single path make all their turns for certain.
     """
-    form = topology.draw_failed_links(TREE | {"random_failed_links": count}, seed)
+    form = failing.draw_failed_links(TREE | {"random_failed_links": count}, seed)
     entry = {"kind": "permutation", "size_bytes": 1000, "hosts": ["all"], "shift": shift}
     network = topology.build(form)
     names = [network.names[host] for host in network.hosts.tolist()]

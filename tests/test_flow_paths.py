@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pyorch.config import load_experiment, traffic
+from pyorch.config import traffic
 from pyorch.config.findings import Findings
 from pyorch.config.topology import Topology
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.paths import RESULTS_VARIABLE
 from pyorch.pipeline import make_plan
 from pyorch.simulate import _set_paths

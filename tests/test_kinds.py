@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from pyorch import Study, kinds
-from pyorch.config import load_experiment, topology, traffic
+from pyorch.config import topology, traffic
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.metrics import MODELS
 from pyorch.paths import Paths
 from pyorch.plan import expand
@@ -218,7 +219,7 @@ def test_an_installed_package_brings_kinds(paths: Paths, tmp_path: Path) -> None
 import json, sys
 from pathlib import Path
 from pyorch import kinds
-from pyorch.config import load_experiment
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 paths = Paths(Path(sys.argv[1]))
 own, ours = (load_experiment(name, paths=paths).points[0].data for name in ("own.toml", "gfc/ring"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.config.load import claim_results, experiment_name
 from pyorch.errors import UserError
+from pyorch.loading.find import claim_results, experiment_name
 from pyorch.paths import Paths
 
 

@@ -18,9 +18,9 @@ from pyorch import new_scheme
 from pyorch.build import BuildInfo, ensure_built, load_schema
 from pyorch.build.lists import updated
 from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
-from pyorch.config import load_experiment
 from pyorch.errors import UserError
 from pyorch.fingerprint import short
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from tests.wireshark import tshark
 from tools.cpptests import list_suites, run_suite

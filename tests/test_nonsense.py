@@ -15,9 +15,10 @@ from pyorch.cli import base as cli
 from pyorch.cli.collect import collect
 from pyorch.cli.new_scheme import new_scheme
 from pyorch.cli.status import status
-from pyorch.config import list_experiments, load_experiment
 from pyorch.config.traffic import MAX_FLOWS
 from pyorch.errors import SHOWN_PROBLEMS, UserError
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
 from pyorch.metrics import parse_quantity
 from pyorch.plan import MAX_RUNS, RunSpec, expand, read_seeds
 from pyorch.reading import excesses

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch.config import load_experiment
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.plan import RunSpec, expand, read_seeds
 from tests.strategies import MINIMAL, load
 

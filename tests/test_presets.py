@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pyorch.build import ensure_built, load_schema
-from pyorch.config import load_experiment
 from pyorch.config.attributes import catalogue, resolve_section
 from pyorch.config.findings import Findings
-from pyorch.config.presets import read_presets
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
+from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 

@@ -14,7 +14,7 @@ import tasks
 from pyorch.build.sources import find_modules, fingerprint
 from pyorch.cli import door, main
 from pyorch.cli.init import init
-from pyorch.config import list_experiments
+from pyorch.loading.find import list_experiments
 from pyorch.paths import Paths, default_paths, project_root
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pyorch.config import list_experiments, load_experiment
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import expand
 

@@ -13,9 +13,10 @@ import networkx as nx
 import pytest
 
 from pyorch.build.schema import TypeInfo
-from pyorch.config import Experiment, load_experiment
 from pyorch.config.attributes import catalogue
-from pyorch.dependency import ShortestPaths
+from pyorch.config.cycles import ShortestPaths
+from pyorch.config.experiment import Experiment
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from pyorch.remarks import Remark, lines, of_plan, of_runs

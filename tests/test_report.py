@@ -31,9 +31,10 @@ from pyorch.report import write_report
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
-from pyorch.report.figures.network import busiest, layout, moments
+from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
+from pyorch.report.figures.picture import layout
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import is_legible, paper_style
 from tests.strategies import SCHEMA

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pyorch.config import list_experiments, load_experiment
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import make_plan
 from pyorch.report.expect import ExpectModel, Result, evaluate

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.config.findings import Findings
-from pyorch.config.load import list_experiments, load_experiment
-from pyorch.config.schemes import CHAINS, environment, evaluate, load_schemes
 from pyorch.errors import UserError
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
+from pyorch.loading.schemes import CHAINS, environment, evaluate, load_schemes
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.config import load_experiment
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.paths import RESULTS_VARIABLE
 from pyorch.pipeline import make_plan
 

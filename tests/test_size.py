@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pyorch import size, theory
 from pyorch.asics import ASICS
 from pyorch.build import ensure_built, load_schema
-from pyorch.config import load_experiment
 from pyorch.config.attributes import catalogue
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import expand
 from pyorch.store import Store

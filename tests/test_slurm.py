@@ -25,10 +25,10 @@ from pathlib import Path
 import pytest
 
 from pyorch.cluster import look
-from pyorch.config.load import experiment_name
 from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.engine.slurm.submission import Submission, TaskNote, submissions
+from pyorch.loading.find import experiment_name
 from pyorch.paths import Paths
 from pyorch.store import Store
 from tests.slurm_cluster import (

@@ -14,7 +14,7 @@ import pytest
 
 import pyorch
 from pyorch import Incast, Messages, Run, Star, Study, Trace, UserError
-from pyorch.config import load_experiment
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.config import topology
+from pyorch.config import failing, topology
 from pyorch.config.findings import Findings
 from pyorch.errors import UserError
 from tests.strategies import TOPOLOGIES, network
@@ -142,8 +142,8 @@ def test_failed_links_become_failures() -> None:
 def test_random_failures_keep_hosts_connected_and_depend_on_the_seed_alone(seed: int) -> None:
     """As many links between switches fail as asked for, the same ones for the same seed."""
     table = form(kind="fat_tree", k=4, random_failed_links=4)
-    drawn = topology.draw_failed_links(table, seed)
-    assert drawn == topology.draw_failed_links(table, seed)
+    drawn = failing.draw_failed_links(table, seed)
+    assert drawn == failing.draw_failed_links(table, seed)
     assert len(drawn["failed_links"]) == 4
     assert not any(end.startswith("h") for link in drawn["failed_links"] for end in link)
     assert topology.build(drawn).cut_off() == []
@@ -153,7 +153,7 @@ def test_too_many_random_failures_are_refused() -> None:
     """Three of the four links of a ring cannot fail without cutting off a host."""
     table = form(kind="ring", switches=4, random_failed_links=3)
     with pytest.raises(UserError, match="3 failed links cut off a host in each of 1000 draws"):
-        topology.draw_failed_links(table, 1)
+        failing.draw_failed_links(table, 1)
 
 
 def test_an_explicit_topology_is_checked_as_a_graph() -> None:

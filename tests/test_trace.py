@@ -256,7 +256,7 @@ class Run:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
     """Simulate a variant of the study when it is first asked for."""
     from pyorch.build import ensure_built, load_schema
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
 
     folder = tmp_path_factory.mktemp("trace")
     file = folder / "study.toml"
@@ -531,7 +531,7 @@ def test_sfc_messages_have_their_bytes(study: Callable[[str], Run]) -> None:
 def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
     """Pauses on a loop carry DCFIT's block behind the times, where tshark sees padding."""
     from pyorch.build import ensure_built, load_schema
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
 
     build = ensure_built()
     experiment = load_experiment("dcfit/on-loop", schema=load_schema(build), paths=Paths(ROOT))

@@ -24,7 +24,7 @@ PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
 SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 SHELLCHECK = "shellcheck"
-CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
+CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache", ".hypothesis")
 
 
 @command
@@ -149,6 +149,7 @@ def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
         ("ruff check", [*ruff, "check", *(["--fix"] if fix else []), *python]),
         ("ruff format", [*ruff, "format", *([] if fix else ["--check"]), *python]),
         ("mypy", mypy),
+        ("import-linter", [_program("lint-imports"), "--no-logo"]),
         *([("clang-format", [*clang_format, *cpp])] if cpp else []),
     ]
 

@@ -39,7 +39,7 @@ def names_of(pattern: str, paths: Paths) -> list[str] | None:
     "all", a folder of experiments/ ("gfc"), a pattern ("gfc/*"), or names with commas between.
     Raises UserError when a part of it means none.
     """
-    from pyorch.config import list_experiments
+    from pyorch.loading.find import list_experiments
 
     parts = [part.strip().rstrip("/") for part in pattern.split(",") if part.strip()]
     known = [name for name, _ in list_experiments(paths)]
@@ -68,7 +68,7 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
 
     Raises UserError when it cannot be read.
     """
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
     from pyorch.report.data import ReportData
     from pyorch.report.expect import evaluate
     from pyorch.report.reproduction import Study
@@ -128,7 +128,7 @@ def rows_of(
     Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
     them while its settings are those of then. Raises UserError.
     """
-    from pyorch.config import list_experiments
+    from pyorch.loading.find import list_experiments
     from pyorch.report.published import load_published
     from pyorch.report.reproduction import carry_over, from_csv, make_rows
 
@@ -145,7 +145,7 @@ def rows_of(
 
 def unread(name: str, paths: Paths) -> Study:
     """A study without results. Raises UserError when its file cannot be read."""
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
     from pyorch.report.reproduction import Study
 
     experiment = load_experiment(name, paths=paths)

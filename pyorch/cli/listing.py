@@ -10,7 +10,7 @@ from pyorch.paths import default_paths
 @listing
 def list_all() -> int:
     """Print the name and the title of every experiment."""
-    from pyorch.config import list_experiments
+    from pyorch.loading.find import list_experiments
 
     paths = default_paths()
     found = list_experiments(paths)

@@ -210,6 +210,26 @@ def trace(
     finish(module.trace(name, run, words, _with_only(set_, only), seeds))
 
 
+@task(
+    klass=PositionalTask,
+    positional=["a", "b"],
+    help={
+        "a": "name of an experiment with results, or a results folder; with @BUILD only the runs "
+        "of a build, by the first digits of its fingerprint",
+        "b": "what it is compared with",
+    },
+    auto_shortflags=False,
+)
+def compare(context: Context, a: str, b: str) -> None:
+    """Compare two results: which runs are the same bytes, which numbers differ by how much.
+
+    Exit codes: 0 the same, 1 they differ, 2 bad input.
+    """
+    from pyorch.cli import compare as module
+
+    finish(module.compare_results(a, b))
+
+
 SITE = {
     "partition": "of Slurm; default as slurm.toml or the site says, as for all of these",
     "account": "whom the time is charged to",

@@ -1,4 +1,4 @@
-"""Experiment files: from TOML to validated, canonical settings."""
+"""What experiment files are made of: networks, traffic, and the attributes of C++ objects."""
 
 from pyorch.config import (  # they register themselves
     topology_kinds,
@@ -6,17 +6,5 @@ from pyorch.config import (  # they register themselves
     traffic_kinds,
     traffic_messages,
 )
-from pyorch.config.document import Document
-from pyorch.config.experiment import Experiment
-from pyorch.config.load import list_experiments, load_experiment
 
-__all__ = [
-    "Document",
-    "Experiment",
-    "list_experiments",
-    "load_experiment",
-    "topology_kinds",
-    "traffic_collectives",
-    "traffic_kinds",
-    "traffic_messages",
-]
+__all__ = ["topology_kinds", "traffic_collectives", "traffic_kinds", "traffic_messages"]

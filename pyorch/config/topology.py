@@ -7,11 +7,9 @@ have exactly one link and are numbered first, in the order h0, h1, ...; switches
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -25,10 +23,6 @@ from pyorch.errors import Problem, UserError, suggest
 HOST, SWITCH = 0, 1
 #: When a link stays down for good.
 NEVER = -1
-#: Draws of random failed links before giving up on keeping the hosts connected.
-MAX_DRAWS = 1000
-DRAWS_AT_ONCE = 8
-"""Draws that are looked at together, which is faster than one by one."""
 
 
 @dataclass(frozen=True)
@@ -282,55 +276,14 @@ def build(spec: Mapping[str, Any]) -> Topology:
     return _with_failures(network, spec)
 
 
-def draw_failed_links(spec: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
-    """Replace `random_failed_links = n` of a canonical form by n links drawn from the seed.
-
-    They are links between switches. Draws that cut off a host are drawn again, and with `dependency
-    = "cyclic"` also those under which the shortest paths between hosts have no cyclic buffer
-    dependency. Raises UserError when no draw will do. The variants of an experiment share what is
-    drawn, so that nobody may change it.
-    """
-    if not spec.get("random_failed_links", 0):
-        return spec
-    return _draw(json.dumps(spec, sort_keys=True), seed)
-
-
-def forget_drawn() -> None:
-    """Forget the links that were drawn: a kind of topology has changed."""
-    _draw.cache_clear()
-
-
-@cache
-def _draw(spec: str, seed: int) -> Mapping[str, Any]:
-    form = json.loads(spec)
-    count, cyclic = form.pop("random_failed_links"), form.pop("dependency", "any") == "cyclic"
-    network = build(form)
-    trunks = _trunks(network)
-    from pyorch.dependency import have_cycles  # not needed by a run, which finds its links drawn
-
-    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0x11])))
-    for _ in range(MAX_DRAWS // DRAWS_AT_ONCE):
-        draws = [
-            network.failed_links | set(random.choice(trunks, size=count, replace=False).tolist())
-            for _ in range(DRAWS_AT_ONCE)
-        ]
-        fits = have_cycles(network, draws) if cyclic else [True] * DRAWS_AT_ONCE
-        for failed in itertools.compress(draws, fits):
-            if not network.cut_off(failed):
-                pairs = [_ends(network, link) for link in sorted(failed)]
-                drawn: Mapping[str, Any] = form | {"failed_links": pairs}
-                return drawn
-    least = "or leave no cyclic buffer dependency " if cyclic else ""
-    what = f"{count} failed links cut off a host {least}in each of {MAX_DRAWS} draws (seed {seed})"
-    raise UserError([Problem("topology.random_failed_links", what, None, "fail fewer links")])
-
-
-def _trunks(network: Topology) -> list[int]:
+def trunks(network: Topology) -> list[int]:
+    """Return the links between switches that have not failed from the start."""
     both = (network.kinds[network.a] == SWITCH) & (network.kinds[network.b] == SWITCH)
     return [link for link in np.flatnonzero(both).tolist() if link not in network.failed_links]
 
 
-def _ends(network: Topology, link: int) -> list[str]:
+def ends_of(network: Topology, link: int) -> list[str]:
+    """Return the names of the two ends of a link."""
     return [network.names[network.a[link]], network.names[network.b[link]]]
 
 
@@ -373,10 +326,10 @@ def _canonical(table: TopologyTable, network: Topology) -> dict[str, Any]:
     """Return the canonical form: links as drawn and sorted, defaults filled in."""
     form = table.fill(encode(table) | _tier_defaults(table))
     failed = {network.link_index(*link) for link in table.failed_links}
-    form["failed_links"] = [_ends(network, link) for link in sorted(failed)]
+    form["failed_links"] = [ends_of(network, link) for link in sorted(failed)]
     failures = [(network.link_index(*f.link), f.down, f.up) for f in table.failures]
     form["failures"] = [
-        {"link": _ends(network, link), "down_ps": down, "up_ps": NEVER if up is None else up}
+        {"link": ends_of(network, link), "down_ps": down, "up_ps": NEVER if up is None else up}
         for link, down, up in sorted(failures, key=lambda failure: failure[:2])
     ]
     if not form["random_failed_links"]:
@@ -415,7 +368,7 @@ def _check_connected(
             f"no way from {network.names[network.hosts[0]]} to {listed}",
             "hosts that all reach each other",
         )
-    trunks = len(_trunks(network))
-    if table.random_failed_links > trunks:
-        what = f"{table.random_failed_links} links are to fail of {trunks} between switches"
-        findings.add((*path, "random_failed_links"), what, f"0 to {trunks}")
+    most = len(trunks(network))
+    if table.random_failed_links > most:
+        what = f"{table.random_failed_links} links are to fail of {most} between switches"
+        findings.add((*path, "random_failed_links"), what, f"0 to {most}")

@@ -133,7 +133,7 @@ class Cycle(_Routed):
 
     @override
     def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
-        from pyorch.dependency import draw_paths_around_cycle  # networkx takes 0.1 s to import
+        from pyorch.config.cycles import draw_paths_around_cycle
 
         paths = draw_paths_around_cycle(network, self.flows, random)
         if not paths:

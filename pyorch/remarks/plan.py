@@ -11,8 +11,8 @@ from pyorch.errors import UserError
 from pyorch.remarks.base import Remark, which
 
 if TYPE_CHECKING:
-    from pyorch.config import Experiment
     from pyorch.config.attributes import Catalogue
+    from pyorch.config.experiment import Experiment
     from pyorch.config.traffic import Flows
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
@@ -69,7 +69,7 @@ def _may_draw(experiment: Experiment) -> bool:
     drawn; an agent, or a congestion control, may draw.
     """
     from pyorch.config import traffic
-    from pyorch.dependency import ShortestPaths
+    from pyorch.config.cycles import ShortestPaths
 
     keys = ("topology", "traffic", "run")
     seen: set[str] = set()

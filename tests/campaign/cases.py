@@ -380,25 +380,25 @@ def _short(value: object) -> str:
 
 
 def _load(odd: Any) -> object:
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
 
     return load_experiment(odd)
 
 
 def _override(odd: Any) -> object:
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
 
     return load_experiment("gfc/two-to-one", odd)
 
 
 def _override_one(odd: Any) -> object:
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
 
     return load_experiment("gfc/two-to-one", [odd])
 
 
 def _expand(odd: Any) -> object:
-    from pyorch.config import load_experiment
+    from pyorch.loading.load import load_experiment
     from pyorch.plan import expand
 
     return expand(load_experiment("gfc/two-to-one"), odd)

@@ -63,8 +63,8 @@ class OddRun:
 
 def make(seed: int, number: int, types: Any, folder: Path) -> OddRun:
     """Return the run of a number; `folder` is where its experiment file is written."""
-    from pyorch.config import load_experiment
     from pyorch.errors import UserError
+    from pyorch.loading.load import load_experiment
     from pyorch.paths import Paths
     from pyorch.plan import expand
 

@@ -138,8 +138,8 @@ def schemes_of(paths: Paths) -> dict[str, str]:
 
     Those that modules add to comparisons come last.
     """
-    from pyorch.config.compare import COMPARED, added_variants
-    from pyorch.config.schemes import load_schemes
+    from pyorch.loading.compare import COMPARED, added_variants
+    from pyorch.loading.schemes import load_schemes
 
     findings = Findings(f"experiments/{GROUP}")
     found = load_schemes("schemes/*.toml", _home(paths), findings)

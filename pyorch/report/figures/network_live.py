@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyorch.report.figures import live
-from pyorch.report.figures.network import NAMES, STYLES, Egress, Picture
+from pyorch.report.figures.picture import NAMES, STYLES, Egress, Picture
 
 _STEP_MS = 150
 

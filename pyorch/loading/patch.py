@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from pyorch.config.findings import Path
 from pyorch.errors import Problem
 from pyorch.reading import MAX_DEPTH, is_text, parse_toml_value
 from pyorch.units import whole
+
+if TYPE_CHECKING:
+    from pyorch.config.findings import Path
 
 #: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
 WHOLE = frozenset(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pyorch.config.document import Document
-from pyorch.config.patch import (
+from pyorch.errors import Problem, UserError
+from pyorch.loading.document import Document
+from pyorch.loading.patch import (
     ONLY,
     Override,
     PatchError,
@@ -18,8 +19,7 @@ from pyorch.config.patch import (
     put,
     variants_of,
 )
-from pyorch.config.setting import is_whole
-from pyorch.errors import Problem, UserError
+from pyorch.loading.setting import is_whole
 from pyorch.plan import read_seeds
 
 #: Keys whose values name files beside the experiment file, or take their tables from elsewhere.

@@ -31,11 +31,11 @@ from pyorch.config.experiment import (
     resolve_traces,
 )
 from pyorch.config.findings import Findings
-from pyorch.config.nodes import resolve_nodes
-from pyorch.config.patch import WHOLE
-from pyorch.config.routes import RouteTable, resolve_routes
 from pyorch.errors import suggest
 from pyorch.kinds import packages_of
+from pyorch.loading.nodes import resolve_nodes
+from pyorch.loading.patch import WHOLE
+from pyorch.loading.routes import RouteTable, resolve_routes
 from pyorch.units import (
     MAX_TIME,
     format_bytes,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.build.sources import present_modules
 from pyorch.config.findings import Findings, Path
-from pyorch.config.patch import PatchError, leaves, nest
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.loading.patch import PatchError, leaves, nest
 from pyorch.reading import read_toml
 
 if TYPE_CHECKING:

@@ -1,0 +1,199 @@
+"""Two results compared: which runs are the same bytes, and which numbers differ by how much.
+
+A side is a results folder, of this project or a copy from elsewhere, or the runs in it that one
+build made. Runs belong together that have the same parameters and the same seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyorch import seal
+from pyorch.errors import Problem, UserError, one_of
+from pyorch.paths import Paths, RunPaths
+from pyorch.plan import RunSpec
+from pyorch.store import kept_metrics
+
+SHOWN_DIGITS = 12
+"""Of a build's fingerprint."""
+
+Key = tuple[tuple[tuple[str, str], ...], int]
+"""Parameters and seed of a run."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: its parameters, its build, the SHA-256 of its files, and its numbers."""
+
+    title: str
+    build: str
+    digests: Mapping[str, str]
+    values: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: what a person called it, its runs, and those it has of other builds.
+
+    older: runs that an earlier build made of one that is there.
+    """
+
+    name: str
+    folder: Path
+    runs: Mapping[Key, Run]
+    older: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number that is not the same on both sides.
+
+    runs: in how many it differs. a, b: its values where it differs most; None: there is none.
+    """
+
+    name: str
+    runs: int
+    a: float | None
+    b: float | None
+    where: str
+
+    @property
+    def relative(self) -> float:
+        """The difference in parts of the larger value, from 0 to 2; inf when there is only one."""
+        return _relative(self.a, self.b)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two sides have in common, by titles of runs.
+
+    same: all files of results are the same bytes. differing: the files that are not, by run.
+    """
+
+    same: Sequence[str]
+    differing: Mapping[str, Sequence[str]]
+    only_a: Sequence[str]
+    only_b: Sequence[str]
+    values: Sequence[Difference]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both sides have the same runs, byte by byte."""
+        return not (self.differing or self.only_a or self.only_b)
+
+
+def read_side(text: str, paths: Paths) -> Side:
+    """Return the runs that "NAME", "FOLDER", "NAME@BUILD" or "FOLDER@BUILD" stands for.
+
+    NAME: of an experiment with results. BUILD: how the fingerprint of a build begins. Of several
+    builds' runs with the same parameters and seed the newest counts. Raises UserError when there is
+    nothing, or a run is damaged.
+    """
+    place, _, build = text.partition("@")
+    folder = _folder(place, paths)
+    found: dict[Key, tuple[int, Run]] = {}
+    builds: dict[str, int] = {}
+    older = 0
+    for path in sorted((folder / "runs").iterdir()):
+        if path.name.startswith("."):
+            continue
+        key, run = _read_run(path)
+        builds[run.build] = builds.get(run.build, 0) + 1
+        if not run.build.startswith(build):
+            continue
+        made = RunPaths(path).sums.stat().st_mtime_ns
+        older += key in found
+        if key not in found or made > found[key][0]:
+            found[key] = (made, run)
+    if not found:
+        allowed = one_of(
+            [f"{name[:SHOWN_DIGITS]} ({count} runs)" for name, count in builds.items()]
+        )
+        what = f"no run is of a build {build!r}" if build else "there is no finished run"
+        raise UserError([Problem(text, what, allowed or None)])
+    return Side(text, folder, {key: run for key, (_, run) in found.items()}, older)
+
+
+def _folder(place: str, paths: Paths) -> Path:
+    """Return the results folder of a path or a name."""
+    folders = [Path(place)]
+    with contextlib.suppress(ValueError):
+        folders.append(paths.experiment_results(place))
+    for folder in folders:
+        if (folder / "runs").is_dir():
+            return folder
+    known = sorted(
+        str(one.parent.relative_to(paths.results)) for one in paths.results.rglob("runs")
+    )
+    what = "there are no results of that name, and no folder with runs/"
+    raise UserError([Problem(place, what, one_of(known) or None)])
+
+
+def _read_run(folder: Path) -> tuple[Key, Run]:
+    """Read a finished run. Raises UserError when it is damaged."""
+    try:
+        sealed = seal.read_seal(folder, folder.name)
+        spec = RunSpec.from_json(seal.read_file(folder, sealed, "spec.json").decode())
+        summary = json.loads(seal.read_file(folder, sealed, "summary.json"))
+    except seal.DamagedError as error:
+        raise UserError([Problem(str(error.file), error.what)]) from error
+    params = {name: str(value) for name, value in spec.params.items() if value != ""}
+    seed = int(spec.data["seed"])
+    metrics = [*summary.get("metrics", {}).values(), *kept_metrics(folder)]
+    values = dict(summary["summary"])
+    for one in metrics:
+        values |= one
+    title = " ".join([*(f"{name}={value}" for name, value in params.items()), f"seed={seed}"])
+    digests = {name: digest for name, digest in sealed.digests.items() if name != "spec.json"}
+    return (tuple(sorted(params.items())), seed), Run(title, sealed.fingerprint, digests, values)
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """Compare the runs of two sides."""
+    same, differing = [], {}
+    values: dict[str, list[Difference]] = {}
+    for key, one in a.runs.items():
+        other = b.runs.get(key)
+        if other is None:
+            continue
+        files = _files(one.digests, other.digests)
+        if files:
+            differing[one.title] = files
+        else:
+            same.append(one.title)
+        for name in dict.fromkeys((*one.values, *other.values)):
+            x, y = one.values.get(name), other.values.get(name)
+            if x != y and not (_is_nan(x) and _is_nan(y)):
+                values.setdefault(name, []).append(Difference(name, 1, x, y, one.title))
+    return Comparison(
+        same,
+        differing,
+        [run.title for key, run in a.runs.items() if key not in b.runs],
+        [run.title for key, run in b.runs.items() if key not in a.runs],
+        [_most(found) for found in values.values()],
+    )
+
+
+def _files(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+    return sorted(name for name in {*a, *b} if a.get(name) != b.get(name))
+
+
+def _most(found: Sequence[Difference]) -> Difference:
+    most = max(found, key=lambda one: one.relative)
+    return Difference(most.name, len(found), most.a, most.b, most.where)
+
+
+def _relative(a: Any, b: Any) -> float:
+    if a is None or b is None or not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf
+    return float(abs(b - a) / max(abs(a), abs(b)))
+
+
+def _is_nan(value: float | None) -> bool:
+    return value is not None and math.isnan(value)

@@ -1,0 +1,1 @@
+"""Experiment files: found, read, composed, and resolved to an Experiment."""

@@ -1,0 +1,161 @@
+"""Which experiment files there are, which one a name means, and what it says, unjudged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from os.path import realpath
+from pathlib import Path as FilePath
+from typing import Any
+
+from pyorch.build.sources import present_modules
+from pyorch.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.loading.document import Document
+from pyorch.loading.naming import claim, name_outside
+from pyorch.loading.patch import merge
+from pyorch.paths import Paths, default_paths
+from pyorch.reading import is_file, read_toml
+
+#: Folders of results/ that belong to no experiment.
+NOT_STUDIES = frozenset({"reproduction"})
+#: Folders below experiments/ whose TOML files are no experiments.
+MATERIAL = frozenset({"schemes", "parts", "workloads"})
+#: What is left of such names as "..toml" without their suffix: none that results can have.
+_NO_NAMES = frozenset({"", ".", ".."})
+
+
+def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
+    """Return what an experiment file says, with what it includes. Raises UserError."""
+    file, name = _find(fspath(name_or_path), paths)
+    label = _label(file, paths)
+    return Document(name, file, label, _with_included(read_toml(file, label), file, label))
+
+
+def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Document:
+    """Return an experiment made in Python, as if it stood in NAME.toml in the current folder.
+
+    Raises UserError when no file can have that name.
+    """
+    file = FilePath.cwd() / f"{name}.toml"
+    if "/" in name or "\0" in name or name in _NO_NAMES:
+        what = f"{quoted(name)} is no name of an experiment file"
+        raise UserError([Problem("Study: name", what, 'a name such as "my-incast"')])
+    return Document(_name(file, paths), file, name, content)
+
+
+def _with_included(document: dict[str, Any], file: FilePath, label: str) -> dict[str, Any]:
+    """Return a document with those it includes below it: its own keys win, lists are joined."""
+    names = document.pop("include", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UserError([Problem(f"{label}: include", f"{names!r} is not a list of files")])
+    whole: dict[str, Any] = {}
+    for name in names:
+        part = file.parent / name
+        if not is_file(part):
+            what = f"there is no file {name!r} beside the experiment file"
+            raise UserError([Problem(f"{label}: include", what)])
+        whole = merge(whole, read_toml(part, name))
+    return merge(whole, document)
+
+
+def experiment_name(name_or_path: str, paths: Paths) -> str:
+    """Return the name of an experiment without reading it. Raises UserError when there is none."""
+    return _find(name_or_path, paths)[1]
+
+
+def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
+    """Return (name, title) of every experiment file, by name; the title says if it is no TOML.
+
+    Those of experiments/ first, then those that modules bring.
+    """
+    found = []
+    for name, file in _files(paths or default_paths()).items():
+        try:
+            title = str(read_toml(file, file.name).get("title", ""))
+        except UserError as error:
+            title = f"(cannot be read: {error.problems[0].what})"
+        found.append((name, title))
+    return found
+
+
+def _files(paths: Paths) -> dict[str, FilePath]:
+    """Return experiment files by name: below experiments/, and in the modules' own folders.
+
+    A file FILE.toml of a module is MODULE/FILE, unless experiments/ has one of that name. What came
+    with the package follows the project's own.
+    """
+    own = {_below(file, paths.experiments): file for file in _tomls(paths.experiments)}
+    shipped = paths.shipped_experiments
+    if shipped is not None:
+        more = {_below(file, shipped): file for file in _tomls(shipped)}
+        own |= {name: file for name, file in more.items() if name not in own}
+    brought = {
+        f"{module.name}/{_below(file, module.experiments)}": file
+        for module in present_modules(paths.modules)
+        for file in _tomls(module.experiments)
+    }
+    return own | {name: file for name, file in brought.items() if name not in own}
+
+
+def _below(file: FilePath, folder: FilePath) -> str:
+    return file.relative_to(folder).with_suffix("").as_posix()
+
+
+def _tomls(folder: FilePath) -> list[FilePath]:
+    """Return the experiment files below a folder; what they include lies in folders of MATERIAL."""
+    files = (file for file in sorted(folder.rglob("*.toml")) if file.stem not in _NO_NAMES)
+    return [file for file in files if file.parent.name not in MATERIAL]
+
+
+def _name(file: FilePath, paths: Paths) -> str:
+    root = paths.experiments.resolve()
+    resolved = FilePath(realpath(file))
+    if resolved.is_relative_to(root):
+        return _below(resolved, root)
+    files = _files(paths)
+    for name, known in files.items():
+        if realpath(known) == str(resolved):
+            return name
+    folders = {str(folder) for name in files for folder in FilePath(name).parents}
+    return name_outside(file, files.keys() | folders | NOT_STUDIES, paths)
+
+
+def claim_results(name_or_path: str | Document, paths: Paths) -> str:
+    """Make the results folder of a file outside experiments/ its own, before anything is written.
+
+    Returns the name of the experiment. Raises UserError when there is no such file, or the folder
+    cannot be written.
+    """
+    while True:
+        if isinstance(name_or_path, Document):
+            file = name_or_path.file
+            name = _name(file, paths)
+        else:
+            file, name = _find(name_or_path, paths)
+        if name in _files(paths) or claim(name, file, paths) or name != file.stem:
+            return name
+
+
+def _label(file: FilePath, paths: Paths) -> str:
+    # a link is called by its own name, also one that leads nowhere
+    resolved, root = file.parent.resolve() / file.name, paths.root.resolve()
+    inside = resolved.is_relative_to(root)
+    return resolved.relative_to(root).as_posix() if inside else str(file)
+
+
+def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:
+    """Return the file of an experiment and its name. Raises UserError when there is none."""
+    inside = paths.experiments / f"{name_or_path.removesuffix('.toml')}.toml"
+    for file in (inside, FilePath(name_or_path)):
+        if file.suffix == ".toml" and file.stem not in _NO_NAMES and is_file(file):
+            return file, _name(file, paths)
+    names = _files(paths)
+    if name_or_path in names:
+        return names[name_or_path], name_or_path
+    problem = Problem(
+        name_or_path,
+        "there is no such experiment",
+        one_of(names) or "none: experiments/ has no .toml file",
+        suggest(name_or_path, names) or "'invoke list' shows them with their titles",
+    )
+    raise UserError([problem])
