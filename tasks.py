@@ -26,6 +26,7 @@ from pyorch.cli.tasks import (
     new_scheme,
     positional_words,
     register,
+    schema,
     schemes,
     show,
     size,
@@ -50,6 +51,7 @@ __all__ = [
     "new_scheme",
     "positional_words",
     "report",
+    "schema",
     "schemes",
     "show",
     "size",
@@ -64,7 +66,8 @@ __all__ = [
     help={
         "quick": "leave out sanitizers and slow tests",
         "many": "only the C++ suites, with thousands of random networks (-k proof: some minutes)",
-        "k": "only Python tests that match this expression, and C++ suites with it in their name",
+        "k": "only Python tests that match this expression, and C++ suites with it in their name, "
+        "whose modules' tests alone are compiled",
     },
 )
 def run_tests(context: Context, quick: bool = False, k: str = "", many: bool = False) -> None:

@@ -19,7 +19,7 @@ from pyorch.build.toolchain import Ns3, find_ns3
 from pyorch.config.attributes import SECTIONS, kebab_case
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.files import storage_error
-from pyorch.loading.setting import KEYS
+from pyorch.loading.model import KEYS
 from pyorch.paths import Paths
 
 #: Kinds of schemes, as the option spells them, and the folders with their files.

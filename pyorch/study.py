@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pyorch.report.data import ReportData
 
 SHOWN_RUNS = 20
-_LISTS = {"traces": "trace", "metrics": "metric", "figures": "figure", "expects": "expect"}
-_LISTS |= {"nodes": "node", "routes": "route", "faults": "fault"}
 
 
 class RunsFailedError(Exception):
@@ -73,11 +71,13 @@ class Study:
         """
         from pyorch.config.fields import written
         from pyorch.loading.find import made_document
+        from pyorch.loading.model import ENTRIES
 
         self._paths = (paths or default_paths()).absolute()
         entries = traffic if isinstance(traffic, list | tuple) else [traffic]
         content: dict[str, Any] = {"title": title or name}
-        plain = {_LISTS.get(key, key): value for key, value in tables.items()}
+        lists = {f"{key}s": key for key in ENTRIES}
+        plain = {lists.get(key, key): value for key, value in tables.items()}
         content |= {key: written(value) for key, value in plain.items() if value is not None}
         content |= {"traffic": written(list(entries))}
         content |= {} if run is None else {"run": written(run)}

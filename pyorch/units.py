@@ -7,6 +7,7 @@ The spellings are ns-3's. Decimal prefixes are powers of 1000, binary ones (KiB,
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -38,9 +39,14 @@ MAX_BYTES = 10**15
 MAX_DIGITS = 20
 _MAX_TEXT = 100
 
-_NUMBER = re.compile(
-    r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>[A-Za-z/]+)?", re.ASCII
-)
+_DIGITS = r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?"
+_NUMBER = re.compile(rf"(?P<number>{_DIGITS})\s*(?P<unit>[A-Za-z/]+)?", re.ASCII)
+
+
+def pattern_of(units: Mapping[str, int]) -> str:
+    """Return the regular expression, of JSON schemas, of texts with one of some units."""
+    names = [*units, *(alias for alias, unit in _ALIASES.items() if unit in units)]
+    return rf"^\s*{_DIGITS}\s*({'|'.join(names)})\s*$"
 
 
 def parse_rate(text: str) -> int:

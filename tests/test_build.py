@@ -33,7 +33,7 @@ from pyorch.build.code import tokens
 from pyorch.build.profiles import flags_of
 from pyorch.errors import UserError
 from pyorch.fingerprint import ModulePrint, compose, of_types, short
-from tools.cpptests import run_cpp_tests
+from tools.cpptests import run_cpp_tests, suites_by_module
 
 MODULES = Path(__file__).parent / "data" / "modules"
 REAL_MODULES = Path(__file__).parent.parent / "ns3-modules"
@@ -670,6 +670,19 @@ def test_suites_pass_and_fail(project: Path) -> None:
     assert (failed.name, failed.passed) == ("demo-counter", False)
     assert "two steps of one end at two" in failed.output
     assert compiled(info) == ["demo-counter-test-suite.cc"]
+
+
+@pytest.mark.cpp
+def test_chosen_suites_are_built_alone(project: Path) -> None:
+    """`invoke test -k X`: one program a module that has X, and neither others nor examples."""
+    assert suites_by_module(project)["demo"] == ["demo-counter"]
+    assert run_cpp_tests(quiet=True, root=project, expression="elsewhere") == []
+    [passed] = run_cpp_tests(quiet=True, root=project, expression="COUNT")
+    assert (passed.name, passed.passed) == ("demo-counter", True)
+    [programs] = ensure_built(quiet=True, root=project).folder.glob("programs-*")
+    assert [path.name for path in programs.iterdir() if path.stat().st_mode & 0o100] == [
+        "test-runner-demo"
+    ]
 
 
 @pytest.mark.cpp

@@ -153,9 +153,9 @@ dst = "h2"
         'experiments/x.toml: title: missing\n    hint: add title = "..." at the top',
         (
             "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, "
-            "question, source, compare, run, "
+            "question, source, include, kinds, compare, scale, run, "
             "topology, flow_control, agents, host_agents, forwarding, congestion_control, "
-            "buffer_policy, node, route, traffic, fault, "
+            "buffer_policy, node, route, traffic, fault, schemes, "
             "scenarios, variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, never-seen-policy, "
             "queue_pair, pfc, conceptual-gfc, never-seen-before, dcqcn\n"
@@ -163,9 +163,9 @@ dst = "h2"
         ),
         (
             "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, "
-            "question, source, compare, run, "
+            "question, source, include, kinds, compare, scale, run, "
             "topology, flow_control, agents, host_agents, forwarding, congestion_control, "
-            "buffer_policy, node, route, traffic, fault, "
+            "buffer_policy, node, route, traffic, fault, schemes, "
             "scenarios, variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, never-seen-policy, "
             "queue_pair, pfc, conceptual-gfc, never-seen-before, dcqcn\n"

@@ -181,7 +181,7 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
     assert "warning:" not in log
     assert "pfc.cc" not in log, "the project's own modules are there already"
     suites = list_suites(made.build)
-    assert suites == [
+    assert sorted(suites) == [
         "busy-hop-int-congestion-control",
         "early-pause-flow-control",
         "fair-share-buffer-policy",
@@ -190,8 +190,8 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
         "round-trip-congestion-control",
         "side-step-forwarding-policy",
     ]
-    for suite in suites:
-        result = run_suite(made.build, suite)
+    for suite, runner in suites.items():
+        result = run_suite(runner, suite)
         assert result.passed, result.output
 
 

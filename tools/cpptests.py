@@ -1,17 +1,19 @@
 """Run the C++ test suites of the modules."""
 
 import os
+import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.build.builder import ensure_built
+from pyorch.build.builder import TEST_RUNNER, ensure_built
 from pyorch.build.info import BuildInfo
+from pyorch.build.sources import files_of_tests, find_modules
 from pyorch.errors import Problem, UserError
+from pyorch.paths import Paths, project_root
 
 # ns-3's singletons live until the process ends, but stay reachable, and so count as no leaks.
 _SANITIZER_OPTIONS = {
@@ -19,6 +21,7 @@ _SANITIZER_OPTIONS = {
     "UBSAN_OPTIONS": "print_stacktrace=1",
 }
 
+_SUITE = re.compile(r'\bTestSuite\(\s*"([^"]+)"')
 #: Seconds after which a suite counts as hung; with thousands of random networks.
 SUITE_TIMEOUT = 600
 MANY_TIMEOUT = 7200
@@ -38,49 +41,76 @@ def run_cpp_tests(
     profile: str = "release",
     quiet: bool = False,
     *,
-    suites: Sequence[str] | None = None,
+    expression: str = "",
     root: Path | None = None,
     many: bool = False,
 ) -> list[SuiteResult]:
-    """Build the test program and run all suites of the modules, or the given ones.
+    """Build the test program and run the suites of the modules, each in a process of its own.
 
-    many: also the cases of thousands of random networks. Each suite runs in a process of its own.
-    Returns one result a suite, in the order of their names. Raises UserError when the build fails.
+    expression: only the suites with it in their name, and of the tests only those of their modules
+    are compiled. many: also the cases of thousands of random networks. Returns one result a suite,
+    in the order of their names. Raises UserError when the build fails.
     """
-    found = find_suites(profile, quiet, root=root)
-    names = sorted(found) if suites is None else [name for name in suites if name in found]
+    builds = _builds(profile, quiet, root, expression)
+    found = {name: runner for info in builds for name, runner in list_suites(info).items()}
+    names = sorted(name for name in found if expression.lower() in name.lower())
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         return list(pool.map(lambda name: run_suite(found[name], name, many), names))
 
 
-def find_suites(
-    profile: str = "release", quiet: bool = False, *, root: Path | None = None
-) -> dict[str, BuildInfo]:
-    """Build the test programs, and return every suite with the build whose program has it.
+def suites_by_module(root: Path | None = None) -> dict[str, list[str]]:
+    """Return the suites of each module, as the sources of its tests name them."""
+    modules = find_modules(Paths(root if root is not None else project_root()).modules)
+    texts = {
+        module.name: [path.read_text(encoding="utf-8") for path in files_of_tests([module])]
+        for module in modules
+    }
+    return {name: _SUITE.findall("\n".join(found)) for name, found in texts.items()}
+
+
+def _builds(profile: str, quiet: bool, root: Path | None, expression: str) -> list[BuildInfo]:
+    """Build the test programs, and return the builds that have some.
 
     The suites of modules of $PYORCH_MODULE_PATH are in a program of their own. Raises UserError
     when a build fails.
     """
-    builds = [ensure_built(profile, quiet, tests=True, root=root, outside=False)]
-    whole = ensure_built(profile, quiet, tests=True, root=root)
-    builds += [whole] if whole.folder != builds[0].folder else []
-    return {name: info for info in builds for name in list_suites(info)}
+    tested: list[str] = []
+    if expression:
+        wanted = expression.lower()
+        suites = suites_by_module(root).items()
+        tested = [name for name, own in suites if any(wanted in one.lower() for one in own)]
+        if not tested:
+            return []
+    builds: list[BuildInfo] = []
+    for outside in (False, True):
+        info = ensure_built(profile, quiet, root=root, outside=outside)
+        if info.folder in [build.folder for build in builds]:
+            continue
+        own = [name for name in tested if name in info.modules]
+        own = [name for name in own if not any(name in build.modules for build in builds)]
+        if not tested or own:
+            info = ensure_built(profile, quiet, tests=True, tested=own, root=root, outside=outside)
+        builds.append(info)
+    return [info for info in builds if info.programs]
 
 
-def list_suites(info: BuildInfo) -> list[str]:
-    """Return the names of our suites ("<module>-..."), sorted. The build must have its tests.
+def list_suites(info: BuildInfo) -> dict[str, Path]:
+    """Return the programs that hold our suites, by the suites' names ("MODULE-...").
 
-    Raises UserError when the test program does not even start.
+    The build must have its tests. Raises UserError when a program does not even start.
     """
-    code, output = _run_program(info, "--list")
-    if code != 0:
-        what = f"the C++ test program does not start:\n{output[-2000:]}"
-        raise UserError([Problem(str(runner_of(info)), what, None, None)])
     prefixes = tuple(f"{module}-" for module in info.modules)
-    return sorted(name for name in output.split() if name.startswith(prefixes))
+    suites: dict[str, Path] = {}
+    for runner in runners_of(info):
+        code, output = _run_program(runner, "--list")
+        if code != 0:
+            what = f"the C++ test program does not start:\n{output[-2000:]}"
+            raise UserError([Problem(str(runner), what, None, None)])
+        suites |= {name: runner for name in output.split() if name.startswith(prefixes)}
+    return suites
 
 
-def run_suite(info: BuildInfo, name: str, many: bool = False) -> SuiteResult:
+def run_suite(runner: Path, name: str, many: bool = False) -> SuiteResult:
     """Run one suite with all its cases, also those that ns-3 skips by default for their length.
 
     many: and those that take minutes to hours.
@@ -88,16 +118,16 @@ def run_suite(info: BuildInfo, name: str, many: bool = False) -> SuiteResult:
     began = time.monotonic()
     fullness = "TAKES_FOREVER" if many else "EXTENSIVE"
     options = (f"--suite={name}", f"--fullness={fullness}", "--verbose")
-    code, output = _run_program(info, *options, timeout=MANY_TIMEOUT if many else SUITE_TIMEOUT)
+    code, output = _run_program(runner, *options, timeout=MANY_TIMEOUT if many else SUITE_TIMEOUT)
     return SuiteResult(name, code == 0, time.monotonic() - began, output)
 
 
-def _run_program(info: BuildInfo, *options: str, timeout: int = SUITE_TIMEOUT) -> tuple[int, str]:
+def _run_program(runner: Path, *options: str, timeout: int = SUITE_TIMEOUT) -> tuple[int, str]:
     """Run the test program in a folder that goes away; return its exit code and output."""
     with tempfile.TemporaryDirectory(prefix="pyorch-test-") as folder:
         try:
             done = subprocess.run(
-                [runner_of(info), *options, f"--tempdir={folder}"],
+                [runner, *options, f"--tempdir={folder}"],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -113,8 +143,8 @@ def _run_program(info: BuildInfo, *options: str, timeout: int = SUITE_TIMEOUT) -
     return done.returncode, done.stdout
 
 
-def runner_of(info: BuildInfo) -> Path:
-    """Return the path of the program that holds the suites of all modules."""
+def runners_of(info: BuildInfo) -> list[Path]:
+    """Return the programs of a build that hold suites. Raises ValueError when it has no tests."""
     if info.programs is None:
         raise ValueError("this build was asked for without its tests")
-    return info.programs / "test-runner"
+    return sorted(info.programs.glob(f"{TEST_RUNNER}*"))

@@ -16,6 +16,7 @@ from pyorch.cli import report as report_of_one
 from pyorch.cli.base import OK, command, tell_damage
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
+from pyorch.loading.model import ENTRIES, TEXTS, WHOLE
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
 from pyorch.plan import NOT_HASHED
@@ -30,7 +31,7 @@ ALL = "all"
 FOLDER = "reproduction"
 _VERSION_DIGITS = 12
 Told = Callable[[Plan, "Sequence[Damage]"], object]
-_NO_SETTINGS = ("title", "question", "source", "metric", "figure", "expect")
+_NO_SETTINGS = (*TEXTS, *(key for key in ENTRIES if key in WHOLE))
 
 
 def names_of(pattern: str, paths: Paths) -> list[str] | None:

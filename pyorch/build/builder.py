@@ -40,6 +40,9 @@ _LONGEST = 60
 #: How often to compile again when somebody keeps editing.
 _TRIES = 5
 _PROGRAMS = "programs-"
+_PROGRAMS_OF = f"{_PROGRAMS}of-"  # some modules only
+#: The program with the suites of all modules; with "-MODULE" behind it, those of one.
+TEST_RUNNER = "test-runner"
 #: Beside the profiles: what each version of a module's files contributes to a fingerprint.
 _PRINTS = "prints.json"
 _STUB = re.compile(r'#include "(?P<file>/[^"]*)"\n')
@@ -61,6 +64,7 @@ class _Request:
     quiet: bool
     base: BuildInfo | None = None
     first: Callable[[], object] | None = None
+    tested: Sequence[str] = ()
 
     @property
     def compiled(self) -> Sequence[Module]:
@@ -73,8 +77,16 @@ class _Request:
         return self.folder / _WORK
 
     @property
-    def target(self) -> str:
-        return "tests" if self.tests else "modules"
+    def targets(self) -> Sequence[str]:
+        """What Ninja makes."""
+        if self.tests and not self.tested:
+            return ["tests"]
+        return ["modules", *(self.runners if self.tests else ())]
+
+    @property
+    def runners(self) -> Sequence[str]:
+        """The programs with the suites of the modules that alone are to be tested."""
+        return [f"{TEST_RUNNER}-{name}" for name in self.tested]
 
     def say(self, text: str) -> None:
         if not self.quiet:
@@ -86,6 +98,7 @@ def ensure_built(
     quiet: bool = False,
     *,
     tests: bool = False,
+    tested: Sequence[str] = (),
     root: Path | None = None,
     folder: Path | None = None,
     outside: bool = True,
@@ -99,10 +112,11 @@ def ensure_built(
     those of build/PROFILE are the same with and without them. `outside` False leaves them out.
 
     `tests` compiles the test program and the examples too; where there are modules of
-    $PYORCH_MODULE_PATH, theirs only. `root` is the project's folder if it is not the one that this
-    package lies in; `folder` takes the place of its build/. When there is nothing to compile, no
-    other program than the compiler (for its version) is started. Several processes may call this at
-    once: one compiles, the others wait for it. `first` is called before anything is compiled, if
+    $PYORCH_MODULE_PATH, theirs only. `tested` names the modules whose tests alone are compiled, a
+    program for each, without examples. `root` is the project's folder if it is not the one that
+    this package lies in; `folder` takes the place of its build/. When there is nothing to compile,
+    no other program than the compiler (for its version) is started. Several processes may call this
+    at once: one compiles, the others wait for it. `first` is called before anything is compiled, if
     anything is: what it raises spares the wait.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
@@ -119,6 +133,7 @@ def ensure_built(
         tests=tests and not more,
         quiet=quiet,
         first=first,
+        tested=tested,
     )
     info = _ensure(own)
     if not more:
@@ -199,7 +214,9 @@ def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
 def _programs(request: _Request) -> str:
     """The name of a folder of programs in a build: by what they are made of."""
     flags = TEST_FLAGS.get(request.profile, "")
-    return _PROGRAMS + sources.digest_of_tests(request.compiled, flags)[:12]
+    wanted = [one for one in request.compiled if not request.tested or one.name in request.tested]
+    prefix = _PROGRAMS_OF if request.tested else _PROGRAMS
+    return prefix + sources.digest_of_tests(wanted, flags)[:12]
 
 
 def _open(folder: Path) -> BuildInfo | None:
@@ -254,10 +271,10 @@ def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> Build
     fingerprint = _fingerprint(request, tools.ns3.version, str(tools.compiler))
     folder = _folder(request, tools.ns3, fingerprint)
     programs = folder / _programs(request)
-    jobs = str(len(os.sched_getaffinity(0)))
+    ninja = [tools.ninja, "-C", str(request.work), "-j", str(len(os.sched_getaffinity(0)))]
     with _working_folder(request, tools):
         log.run("configure", _configure_command(request, tools))
-        log.run("compile", [tools.ninja, "-C", str(request.work), "-j", jobs, request.target])
+        log.run("compile", [*ninja, *request.targets])
     info = _open(folder)
     if info is None:
         info = _info(request, tools, fingerprint, folder)
@@ -266,7 +283,8 @@ def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> Build
             _refuse_changes(request, before)
     if request.tests:
         with finished.made_aside(programs) as new:
-            finished.place({path.name: path for path in _files(request.work / "bin")}, new)
+            made = {path.name: path for path in _files(request.work / "bin")}
+            finished.place({name: made[name] for name in request.runners or made}, new)
             _refuse_changes(request, before)
         info = replace(info, programs=programs)
     for path in (info.folder, info.programs):
@@ -323,7 +341,8 @@ def _forget(request: _Request, info: BuildInfo) -> None:
         if build != info.folder and request.profile != "release":
             finished.remove(build)
             continue
-        for programs in build.glob(f"{_PROGRAMS}*") if info.programs else ():
+        prefix = _PROGRAMS_OF if request.tested else _PROGRAMS
+        for programs in build.glob(f"{prefix}*") if info.programs else ():
             if programs != info.programs:
                 finished.remove(programs)
 

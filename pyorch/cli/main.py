@@ -42,7 +42,15 @@ def init(context: Context, folder: str) -> None:  # noqa: ARG001 (invoke hands i
 
 VERBS = (
     *(run, tasks.show, tasks.report, tasks.trace, tasks.submit, tasks.status, tasks.cancel),
-    *(tasks.collect, tasks.compare, tasks.build, tasks.schemes, tasks.size, tasks.gfc_parameters),
+    *(
+        tasks.collect,
+        tasks.compare,
+        tasks.build,
+        tasks.schemes,
+        tasks.schema,
+        tasks.size,
+        tasks.gfc_parameters,
+    ),
     *(tasks.new_scheme, init),
 )
 

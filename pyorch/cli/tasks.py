@@ -356,6 +356,19 @@ def schemes(context: Context, name: str, json: bool = False) -> None:
 
 
 @task(
+    klass=OptionalName,
+    positional=["name"],
+    help={"name": "experiment whose own kinds belong to it, too"},
+    auto_shortflags=False,
+)
+def schema(context: Context, name: str) -> None:
+    """Print the JSON schema of experiment files, by which an editor completes and checks them."""
+    from pyorch.cli import schema as module
+
+    finish(module.schema(name))
+
+
+@task(
     klass=PositionalTask,
     name="new-scheme",
     positional=["name"],

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -39,38 +40,48 @@ class Unit:
     write: Callable[[int], str]
 
 
-def _quantity(unit: Unit) -> tuple[BeforeValidator, Unit]:
+def _quantity(
+    unit: Unit, scales: Mapping[str, int], example: str
+) -> tuple[BeforeValidator, PlainSerializer, Unit]:
+    """Text with a unit <-> integer; written back as text, so that a dumped entry can be read."""
+
     def read(value: Any, info: ValidationInfo) -> Any:
         if info.context == _CANONICAL and type(value) is int:
             return value
         return unit.parse(value)
 
-    return BeforeValidator(read), unit
+    text = Annotated[str, Field(pattern=units.pattern_of(scales), examples=[example])]
+    reader = BeforeValidator(read, json_schema_input_type=text)
+    return reader, PlainSerializer(unit.write, return_type=str), unit
 
 
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_RATE = _quantity(Unit("_bps", units.parse_rate, units.format_rate))
-_TIME = _quantity(Unit("_ps", units.parse_time, units.format_time))
-_SIZE = _quantity(Unit("_bytes", units.parse_bytes, units.format_bytes))
+_RATE = _quantity(Unit("_bps", units.parse_rate, units.format_rate), units.RATES, "10Gbps")
+_TIME = _quantity(Unit("_ps", units.parse_time, units.format_time), units.TIMES, "25us")
+_SIZE = _quantity(Unit("_bytes", units.parse_bytes, units.format_bytes), units.SIZES, "100KB")
 
-Rate = Annotated[int, _RATE[0], _RATE[1]]
+Rate = Annotated[int, *_RATE]
 """A rate, "10Gbps" in a file, in bit/s; 0 is allowed."""
-LinkRate = Annotated[int, _RATE[0], _RATE[1], Field(gt=0)]
+LinkRate = Annotated[int, *_RATE, Field(gt=0)]
 """A rate above 0, in bit/s."""
-Time = Annotated[int, _TIME[0], _TIME[1]]
+Time = Annotated[int, *_TIME]
 """A time, "25us" in a file, in ps; 0 is allowed."""
-Duration = Annotated[int, _TIME[0], _TIME[1], Field(gt=0)]
+Duration = Annotated[int, *_TIME, Field(gt=0)]
 """A time above 0, in ps."""
-Size = Annotated[int, _SIZE[0], _SIZE[1], Field(gt=0)]
+Size = Annotated[int, *_SIZE, Field(gt=0)]
 """A size above 0, "100KB" in a file, in bytes."""
-Window = Annotated[int, _SIZE[0], _SIZE[1]]
+Window = Annotated[int, *_SIZE]
 """A size in bytes; 0 is allowed."""
 TrafficClass = Annotated[int, Field(ge=0, le=7)]
 """A traffic class (priority) of 802.1Q, 0 to 7."""
-Names = Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
+Names = Annotated[
+    list[str],
+    BeforeValidator(_as_list, json_schema_input_type=str | list[str]),
+    Field(min_length=1),
+]
 """One name or a list of names."""
 Link = Annotated[list[str], Field(min_length=2, max_length=2)]
 """A link: the names of its two ends."""

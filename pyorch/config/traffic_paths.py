@@ -43,9 +43,16 @@ def read_ack_path(value: Any) -> Any:
     return nodes
 
 
-NodePath = Annotated[list[str], BeforeValidator(_read_path), Field(min_length=2)]
+NodePath = Annotated[
+    list[str],
+    BeforeValidator(_read_path, json_schema_input_type=str | list[str]),
+    Field(min_length=2),
+]
 """Every node from one end to the other: a list of names, or "h0 > s0 > h1"."""
-AckPath = Annotated[AckMode | list[str], BeforeValidator(read_ack_path)]
+AckPath = Annotated[
+    AckMode | list[str],
+    BeforeValidator(read_ack_path, json_schema_input_type=str | list[str]),
+]
 """The path of answers: every node from the flow's destination to its source, or an AckMode."""
 
 Nodes = npt.NDArray[np.uint32]

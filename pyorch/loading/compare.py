@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pyorch.build.sources import present_modules
 from pyorch.config.findings import Findings, Path
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.loading.model import Compared
 from pyorch.loading.patch import PatchError, leaves, nest
 from pyorch.reading import read_toml
 
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
 #: The key of a study that says what it compares.
 COMPARE = "compare"
-#: What a study may compare.
-COMPARED = ("buffer_policy", "flow_control", "forwarding", "congestion_control")
+COMPARED = get_args(Compared)
 _SHAPE = (
     "[variants.NAME] that chooses a flow_control, forwarding, congestion_control or buffer_policy"
 )

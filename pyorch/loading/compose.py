@@ -9,6 +9,7 @@ from typing import Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.loading.document import Document
+from pyorch.loading.model import is_whole
 from pyorch.loading.patch import (
     ONLY,
     Override,
@@ -19,7 +20,6 @@ from pyorch.loading.patch import (
     put,
     variants_of,
 )
-from pyorch.loading.setting import is_whole
 from pyorch.plan import read_seeds
 
 #: Keys whose values name files beside the experiment file, or take their tables from elsewhere.

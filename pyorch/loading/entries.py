@@ -19,6 +19,7 @@ from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import label_of
 from pyorch.errors import one_of, suggest
+from pyorch.loading.model import ENTRIES, WHOLE
 from pyorch.loading.setting import canonical_quantity
 
 
@@ -65,7 +66,7 @@ def resolve_entries(
     varied: what figures and expectations may filter by, and its values. file: of the experiment,
     beside which figures may look for what they need.
     """
-    lists = {key: _entries(document, key, findings) for key in ("metric", "figure", "expect")}
+    lists = {key: _entries(document, key, findings) for key in ENTRIES if key in WHOLE}
     if not any(lists.values()):
         return Entries()
     models = report_models()

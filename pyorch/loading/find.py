@@ -54,7 +54,11 @@ def _with_included(document: dict[str, Any], file: FilePath, label: str) -> dict
         if not is_file(part):
             what = f"there is no file {name!r} beside the experiment file"
             raise UserError([Problem(f"{label}: include", what)])
-        whole = merge(whole, read_toml(part, name))
+        content = read_toml(part, name)
+        if "include" in content:
+            what = "an included file includes others"
+            raise UserError([Problem(f"{name}: include", what, None, f"include them in {label}")])
+        whole = merge(whole, content)
     return merge(whole, document)
 
 

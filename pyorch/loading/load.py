@@ -21,6 +21,7 @@ from pyorch.loading.compare import COMPARE, added_variants
 from pyorch.loading.document import Document
 from pyorch.loading.entries import Entries, resolve_entries
 from pyorch.loading.find import read_document
+from pyorch.loading.model import FIRST, KEYS, TEXTS, is_whole
 from pyorch.loading.patch import (
     ONLY,
     Override,
@@ -33,7 +34,7 @@ from pyorch.loading.patch import (
 )
 from pyorch.loading.presets import read_presets
 from pyorch.loading.schemes import Scheme, environment, load_schemes
-from pyorch.loading.setting import KEYS, Resolver, canonical_param, is_whole
+from pyorch.loading.setting import Resolver, canonical_param
 from pyorch.paths import Paths, default_paths
 
 #: Settings of one experiment above which a plan is surely a mistake.
@@ -189,6 +190,10 @@ class _Loader:
             if not is_whole(path):
                 others.append(override)
                 continue
+            if path[0] in FIRST:
+                what = f"{path[0]!r} is read before anything is changed"
+                self.findings.problems.append(Problem(override.where, what, "in the file itself"))
+                continue
             if path[0] == "sweep" and len(path) > 1:
                 swept = self._flat(("sweep",), self.document.get("sweep", {}))
                 key = ".".join(path[1:])
@@ -223,7 +228,7 @@ class _Loader:
     def _texts(self) -> dict[str, str]:
         """Return title, question and source."""
         texts = {}
-        for key in ("title", "question", "source"):
+        for key in TEXTS:
             value = self.document.get(key, "")
             if not isinstance(value, str):
                 self.findings.add((key,), f"{value!r} is not text", "text")

@@ -14,14 +14,6 @@ from pyorch.units import whole
 if TYPE_CHECKING:
     from pyorch.config.findings import Path
 
-#: Top-level keys that belong to the experiment as a whole; a variant or a sweep cannot change them.
-WHOLE = frozenset(
-    {
-        *("title", "question", "source", "compare", "scenarios", "variants", "sweep"),
-        *("metric", "figure", "expect"),
-    }
-)
-
 
 class PatchError(ValueError):
     """A patch that cannot be applied; the message is for people."""

@@ -33,8 +33,8 @@ from pyorch.config.experiment import (
 from pyorch.config.findings import Findings
 from pyorch.errors import suggest
 from pyorch.kinds import packages_of
+from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.loading.nodes import resolve_nodes
-from pyorch.loading.patch import WHOLE
 from pyorch.loading.routes import RouteTable, resolve_routes
 from pyorch.units import (
     MAX_TIME,
@@ -50,14 +50,6 @@ from pyorch.units import (
 SCHEMA = 1
 #: Entries of one kind above which a file is surely a mistake; every setting reads all of them.
 MAX_ENTRIES = 1000
-#: Top-level keys that are no sections of C++ objects.
-KEYS = (
-    *("title", "question", "source", "compare", "run", "topology", *INTERFACES, "node", "route"),
-    *("traffic", "fault"),
-    *("scenarios", "variants", "sweep", "trace", "metric", "figure", "expect"),
-)
-#: Those that every file has.
-NEEDED = ("run", "topology", "traffic")
 
 
 @dataclass
@@ -279,7 +271,7 @@ class Resolver:
     def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:
         """Return the lists of tables, empty where something else stands."""
         lists: dict[str, list[Any]] = {}
-        for key in ("node", "route", "traffic", "fault", "trace"):
+        for key in (key for key in ENTRIES if key not in WHOLE):
             value = document.get(key, [])
             if not isinstance(value, list):
                 findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
@@ -325,8 +317,3 @@ def canonical_quantity(text: str) -> str:
         except ValueError:
             continue
     return text
-
-
-def is_whole(path: tuple[str, ...]) -> bool:
-    """Whether a key belongs to the experiment as a whole, so that no setting may change it."""
-    return path[0] in WHOLE or path[:2] == ("run", "seeds")

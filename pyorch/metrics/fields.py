@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from pyorch import units
+from pyorch.config import fields
 from pyorch.errors import quoted
 
 
@@ -32,23 +33,10 @@ class Entry(BaseModel):
     )
 
 
-def _with_unit(
-    parse: Callable[[str], int], write: Callable[[int], str]
-) -> tuple[BeforeValidator, PlainSerializer]:
-    """Text with a unit <-> integer; written back as text, so that a dumped entry can be read."""
-    return BeforeValidator(parse), PlainSerializer(write, return_type=str)
-
-
-_TIME = _with_unit(units.parse_time, units.format_time)
-_SIZE = _with_unit(units.parse_bytes, units.format_bytes)
-_RATE = _with_unit(units.parse_rate, units.format_rate)
-
-Time = Annotated[int, _TIME[0], _TIME[1]]
-"""A time: "25us" in a file, integer picoseconds in Python."""
-Size = Annotated[int, _SIZE[0], _SIZE[1]]
-"""A size: "100KB" in a file, integer bytes in Python."""
-Rate = Annotated[int, _RATE[0], _RATE[1]]
-"""A rate: "10Gbps" in a file, integer bit/s in Python."""
+Time = fields.Time
+Size = fields.Window
+Rate = fields.Rate
+TrafficClass = fields.TrafficClass
 
 
 def _check_port(value: str) -> str:
@@ -62,8 +50,6 @@ def _check_port(value: str) -> str:
 
 Port = Annotated[str, AfterValidator(_check_port)]
 """The port of a node that leads to a neighbour: "s0:h0"."""
-TrafficClass = Annotated[int, Field(ge=0, le=7)]
-"""A traffic class (priority) of 802.1Q."""
 EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=100)]
 """A name that is safe as a column and as a file name."""
 _T = TypeVar("_T")

@@ -1,0 +1,30 @@
+"""`schema`: the JSON schema of experiment files, for editors."""
+
+from __future__ import annotations
+
+import json
+
+from pyorch.cli.base import OK, listing
+from pyorch.paths import default_paths
+
+
+@listing
+def schema(name: str = "") -> int:
+    """Print the schema; with the name of an experiment, its own kinds are in it."""
+    from pyorch import kinds
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.config.attributes import catalogue
+    from pyorch.loading.editor import schema_of
+    from pyorch.loading.find import read_document
+    from pyorch.loading.presets import read_presets
+
+    paths = default_paths()
+    texts = {}
+    if name:
+        document = read_document(name, paths)
+        named = document.content.get("kinds", [])
+        texts = kinds.read(named, document.file.parent, document.label)
+    kinds.activate(texts)
+    types = catalogue(load_schema(ensure_built()), read_presets(paths))
+    print(json.dumps(schema_of(types), indent=1, ensure_ascii=False))
+    return OK

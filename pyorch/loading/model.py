@@ -1,0 +1,128 @@
+"""What an experiment file may say: one model, from which every list of its keys comes.
+
+Sections of C++ objects, such as [buffer], stand beside these keys; their names and keys come from
+the built modules. The models of kinds, of [topology], [[traffic]], [[metric]] and [[figure]], come
+from registries, which files and packages add to (pyorch.kinds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import Field
+
+from pyorch.config.experiment import RunTable, TraceTable
+from pyorch.config.fields import Table
+from pyorch.loading.routes import RouteTable
+
+
+class Whole:
+    """Marks a key that belongs to the experiment as a whole: no variant and no sweep changes it."""
+
+
+class First:
+    """Marks a key that is read before anything is changed: --set comes too late for it."""
+
+
+Compared = Literal["buffer_policy", "flow_control", "forwarding", "congestion_control"]
+"""What a study may compare."""
+Patch = dict[str, Any]
+"""Keys that describe a run, dotted or as tables, with other values."""
+Text = Annotated[str, Whole()]
+Tables = list[dict[str, Any]]
+"""Entries whose keys depend on what else the file says."""
+
+
+class NodeTable(Table):
+    """[[node]]: sections of C++ objects that hold for some nodes alone."""
+
+    names: str | list[str] = Field(description="Nodes, or patterns such as 'spine*'.")
+    label: str | None = Field(default=None, description="A name by which --set finds the entry.")
+
+
+class ExperimentFile(Table):
+    """The keys at the top of an experiment file, in the order in which messages list them."""
+
+    title: Text = Field(description="What the study is, in one line.")
+    question: Text = Field(default="", description="What it asks.")
+    source: Text = Field(default="", description="Where it comes from: a paper, a section.")
+    include: Annotated[list[str], Whole(), First()] = Field(
+        default=[], description="Files beside this one whose keys come below its own."
+    )
+    kinds: Annotated[list[str], Whole(), First()] = Field(
+        default=[], description="Python files beside this one with kinds of your own."
+    )
+    compare: Annotated[Compared | list[Compared], Whole()] = Field(
+        default=[], description="What it compares, so that modules may add variants."
+    )
+    scale: Annotated[dict[str, Patch], Whole(), First()] = Field(
+        default={}, description="Named sets of changes: --set scale=NAME."
+    )
+    run: RunTable = Field(description="How long, with which seeds, and what counts as a success.")
+    topology: dict[str, Any] = Field(description="The network, by its 'kind'.")
+    flow_control: list[str] = Field(default=[], description="Flow controls on every port.")
+    agents: list[str] = Field(default=[], description="Agents of switches.")
+    host_agents: list[str] = Field(default=[], description="Agents of hosts.")
+    forwarding: str = Field(default="", description="How switches choose among short ways.")
+    congestion_control: str = Field(default="", description="Of every queue pair; default none.")
+    buffer_policy: str = Field(default="", description="Who gets a switch's packet buffer.")
+    node: list[NodeTable] = Field(default=[], description="Sections for some nodes alone.")
+    route: list[RouteTable] = Field(default=[], description="What switches send elsewhere.")
+    traffic: Tables = Field(description="Flows, by their 'kind'.")
+    fault: Tables = Field(default=[], description="Faulty hosts, by their 'kind'.")
+    schemes: Annotated[str | list[str], Whole()] = Field(
+        default=[], description="Scheme files beside this one, each of them a variant."
+    )
+    scenarios: Annotated[dict[str, Patch], Whole()] = Field(
+        default={}, description="Sets of changes, each run with every variant."
+    )
+    variants: Annotated[dict[str, Patch], Whole()] = Field(
+        default={}, description="Sets of changes that are compared with each other."
+    )
+    sweep: Annotated[dict[str, Any], Whole()] = Field(
+        default={}, description="Keys, and the values that each takes in turn."
+    )
+    trace: list[TraceTable] = Field(default=[], description="Tables to record.")
+    metric: Annotated[Tables, Whole()] = Field(
+        default=[], description="Numbers of every run, by their 'kind'."
+    )
+    figure: Annotated[Tables, Whole()] = Field(
+        default=[], description="Figures of the report, by their 'kind'."
+    )
+    expect: Annotated[Tables, Whole()] = Field(
+        default=[], description="What was published, and what else is expected."
+    )
+
+
+def _marked(mark: type) -> frozenset[str]:
+    fields = ExperimentFile.model_fields.items()
+    return frozenset(
+        name for name, info in fields if any(isinstance(one, mark) for one in info.metadata)
+    )
+
+
+def is_whole(path: Sequence[str]) -> bool:
+    """Whether a key belongs to the experiment as a whole, so that no setting may change it."""
+    return path[0] in WHOLE or tuple(path[:2]) == ("run", "seeds")
+
+
+#: Keys at the top of a file that are no sections of C++ objects.
+KEYS = tuple(ExperimentFile.model_fields)
+#: Those that no variant and no sweep changes, and those that --set does not change either.
+WHOLE, FIRST = _marked(Whole), _marked(First)
+#: Those that are text, and tables that every file has.
+TEXTS = tuple(
+    name for name in KEYS if name in WHOLE and ExperimentFile.model_fields[name].annotation is str
+)
+NEEDED = tuple(
+    name
+    for name, info in ExperimentFile.model_fields.items()
+    if info.is_required() and name not in TEXTS
+)
+#: Those that are lists of tables, such as [[traffic]].
+ENTRIES = tuple(
+    name
+    for name, info in ExperimentFile.model_fields.items()
+    if get_origin(info.annotation) is list and get_args(info.annotation)[0] is not str
+)
