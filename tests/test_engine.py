@@ -138,8 +138,8 @@ def started(root: Path) -> list[int]:
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something holds, at most ten seconds."""
-    deadline = time.monotonic() + 10
+    """Wait until something holds, at most a minute: other work may fill the machine."""
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain for: {what}"
         time.sleep(0.01)
