@@ -65,16 +65,19 @@ __all__ = [
     name="test",
     help={
         "quick": "leave out sanitizers and slow tests",
+        "coverage": "say which lines of pyorch pytest runs; takes longer",
         "many": "only the C++ suites, with thousands of random networks (-k proof: some minutes)",
         "k": "only Python tests that match this expression, and C++ suites with it in their name, "
         "whose modules' tests alone are compiled",
     },
 )
-def run_tests(context: Context, quick: bool = False, k: str = "", many: bool = False) -> None:
+def run_tests(
+    context: Context, quick: bool = False, k: str = "", many: bool = False, coverage: bool = False
+) -> None:
     """Run all tests: the C++ suites, then pytest."""
     from tools import develop
 
-    finish(develop.run_tests(quick, k, many))
+    finish(develop.run_tests(quick, k, many, coverage))
 
 
 @task(

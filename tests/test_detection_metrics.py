@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyorch.metrics import RunTables, compute
 from pyorch.metrics.detection_kinds import WAYS
-from pyorch.report.statistics import clopper_pearson
+from tools.bakeoff.compare import clopper_pearson
 
 Row = tuple[int, ...]
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch import theory
+from tests import fluid as fluid_model
 
 GBPS = 10**9
 US = 10**6
@@ -65,7 +66,7 @@ def test_steady_queue_of_figure_5() -> None:
 
 def test_gfc_fluid_of_figure_5() -> None:
     """One overshoot to 78.5 KB at 150 us, an undershoot to 74.5 KB, then 75 KB."""
-    fluid = theory.gfc_fluid(10 * GBPS, 5 * GBPS, 25e-6, 100_000, 50_000, 2e-3)
+    fluid = fluid_model.gfc_fluid(10 * GBPS, 5 * GBPS, 25e-6, 100_000, 50_000, 2e-3)
     assert fluid.peak() == pytest.approx(78_500, abs=60)
     assert fluid.peak_time() == pytest.approx(150e-6, abs=1e-6)
     assert fluid.after(150e-6).queue.min() == pytest.approx(74_500, abs=60)
@@ -75,7 +76,7 @@ def test_gfc_fluid_of_figure_5() -> None:
 
 def test_pfc_fluid_of_figure_5() -> None:
     """The queue swings from 61.4 to 95.6 KB, 54.8 us with input and 54.8 us without."""
-    fluid = theory.pfc_fluid(10 * GBPS, 5 * GBPS, 25e-6, 80_000, 77_000, 2e-3).after(400e-6)
+    fluid = fluid_model.pfc_fluid(10 * GBPS, 5 * GBPS, 25e-6, 80_000, 77_000, 2e-3).after(400e-6)
     on, off = fluid.intervals()
     assert (fluid.queue.min(), fluid.peak()) == pytest.approx((61_400, 95_600), abs=60)
     assert (on, off) == pytest.approx((54.8e-6, 54.8e-6), abs=1e-7)
@@ -87,7 +88,7 @@ def test_the_tight_range_of_gfc_is_e(factor: float, overshoots: bool) -> None:
     """With nothing drained the queue passes Bm below e C tau and not above; 4 C tau is safe."""
     reach = 31_250  # C tau at 10G and 25 us
     b0 = 200_000 - round(factor * reach)
-    fluid = theory.gfc_fluid(10 * GBPS, 0, 25e-6, 200_000, b0, 2e-3)
+    fluid = fluid_model.gfc_fluid(10 * GBPS, 0, 25e-6, 200_000, b0, 2e-3)
     assert (fluid.peak() > 200_000 + 1) is overshoots
     assert theory.gfc_tight_range(10 * GBPS, 25 * US) == pytest.approx(math.e * reach)
     assert theory.gfc_sufficient_range(10 * GBPS, 25 * US) == 4 * reach
@@ -101,7 +102,7 @@ def test_stage_thresholds_of_multi_stage_gfc() -> None:
 
 def test_a_queue_that_never_pauses_has_no_period() -> None:
     """Without a pause there is nothing to average."""
-    fluid = theory.pfc_fluid(10 * GBPS, 10 * GBPS, 25e-6, 80_000, 77_000, 1e-4)
+    fluid = fluid_model.pfc_fluid(10 * GBPS, 10 * GBPS, 25e-6, 80_000, 77_000, 1e-4)
     assert math.isnan(fluid.period())
 
 

@@ -28,10 +28,13 @@ CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache",
 
 
 @command
-def run_tests(quick: bool = False, expression: str = "", many: bool = False) -> int:
+def run_tests(
+    quick: bool = False, expression: str = "", many: bool = False, coverage: bool = False
+) -> int:
     """Run the C++ suites, release and sanitized, then pytest; say what was left out.
 
-    many: only the C++ suites, released, with their cases of thousands of random networks.
+    many: only the C++ suites, released, with their cases of thousands of random networks. coverage:
+    say how much of each file of pyorch pytest runs.
     """
     skipped: list[str] = []
     suites = _run_suites(quick, expression, skipped, many)
@@ -40,7 +43,7 @@ def run_tests(quick: bool = False, expression: str = "", many: bool = False) -> 
         good, line = verdict([result.passed for result in suites], PYTEST_NOTHING_FOUND, True)
         print(line)
         return OK if good else FAILED
-    pytest_code = _run_pytest(quick, expression, skipped)
+    pytest_code = _run_pytest(quick, expression, skipped, coverage)
     for line in skipped:
         print(f"not run: {line}")
     good, line = verdict([result.passed for result in suites], pytest_code, bool(expression))
@@ -90,9 +93,11 @@ def _suite_line(result: SuiteResult) -> str:
     return f"{result.name} ({result.seconds:.1f} s)"
 
 
-def _run_pytest(quick: bool, expression: str, skipped: list[str]) -> int:
+def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool = False) -> int:
     paths = default_paths()
     arguments = [sys.executable, "-m", "pytest", str(paths.tests)]
+    if coverage:
+        arguments += ["--cov", "--cov-report=term:skip-covered"]
     if quick:
         arguments += ["-m", "not slow"]
     elif not all(map(_system_program, SLURM_DAEMONS)):

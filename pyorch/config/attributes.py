@@ -315,11 +315,6 @@ def describe(attribute: AttributeInfo) -> str:
     return f"{names[kind]}, at least {low}" if bounds[0] != 0 else names[kind]
 
 
-def default_number(attribute: AttributeInfo) -> float:
-    """Return the default of an attribute as a number (bytes, bit/s, ps or pure)."""
-    return _number(attribute.default, math.nan)
-
-
 def number(text: str) -> float:
     """Return a value in ns-3's spelling as a number (bytes, bit/s, ps or pure)."""
     return _number(text, math.nan)

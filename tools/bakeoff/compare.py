@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
+from scipy.special import betaincinv
 
 from pyorch.config.fields import Table
 from pyorch.metrics.fields import Where
 from pyorch.report.quantities import AxisUnit
 from pyorch.report.select import matching
-from pyorch.report.statistics import Estimate, clopper_pearson, estimate
+from pyorch.report.statistics import CONFIDENCE, Estimate, estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -228,6 +229,19 @@ class Cost:
 CONTROL = ("control_frames_sent", "sfc_messages_sent", "cnps_sent")
 BUFFER_SIZE = "buffer_size_bytes"
 """Column that the command adds to the tables of runs: the buffer of every node [B]."""
+
+
+def clopper_pearson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the exact two-sided interval of a share of `hits` in `n` (Clopper, Pearson 1934).
+
+    With no hits, or nothing but hits, all of the error is on the one side that is open, so that the
+    upper bound of 0 in n is 1 - 0.05^(1/n), about 3/n.
+    """
+    error = 1 - confidence
+    tail = error if hits in (0, n) else error / 2
+    lower = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, tail))
+    upper = 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - tail))
+    return lower, upper
 
 
 def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
