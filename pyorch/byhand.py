@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pyorch.build import BuildInfo
     from pyorch.config.topology import Topology
+    from pyorch.facade import Simulation
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 
@@ -52,7 +53,7 @@ class OpenRun:
         """Build the run. Raises RefusedError when the modules refuse its configuration."""
         self.spec = spec
         self.ns3 = _ns3(plan.build)
-        self.simulation: Any = self.ns3.rdma.Simulation(spec.data["seed"])
+        self.simulation: Simulation = self.ns3.rdma.Simulation(spec.data["seed"])
         self.network: Topology = set_up(self.simulation, spec.data)
         for trace in spec.data["traces"]:
             add_trace(self.simulation, self.network, trace)

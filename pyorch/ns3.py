@@ -15,12 +15,13 @@ from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
+    from pyorch.facade import SimulationClass
 
 #: Modules of ns-3 that `load_all` brings beside ours, in load order.
 NS3_MODULES = ("core", "network")
 
 
-def load_simulation(info: "BuildInfo") -> type:
+def load_simulation(info: "BuildInfo") -> "SimulationClass":
     """Return the C++ class ns3::rdma::Simulation, ready within a second of the process's start.
 
     Loads the built modules with what they link, and parses one header without any of ns-3's.
@@ -29,7 +30,7 @@ def load_simulation(info: "BuildInfo") -> type:
     """
     cppyy = _load_libraries(info)
     cppyy.include(f"ns3/{FACADE_HEADER}")
-    simulation: type = getattr(cppyy.gbl.ns3, FACADE_NAMESPACE).Simulation
+    simulation: SimulationClass = getattr(cppyy.gbl.ns3, FACADE_NAMESPACE).Simulation
     return simulation
 
 
@@ -126,8 +127,7 @@ def main(arguments: list[str]) -> int:
     from pyorch.build.info import read_build
 
     info = read_build(Path(arguments[0]))
-    simulation: Any = load_simulation(info)
-    sys.stdout.write(str(simulation.Describe(",".join(info.modules))))
+    sys.stdout.write(str(load_simulation(info).Describe(",".join(info.modules))))
     return 0
 
 

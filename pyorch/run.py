@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyorch.build.info import BuildInfo
     from pyorch.engine.manifest import Manifest
+    from pyorch.facade import SimulationClass
     from pyorch.paths import RunPaths
     from pyorch.plan import RunSpec
     from pyorch.store import Store
@@ -173,7 +174,7 @@ def load_build(manifest: Manifest) -> BuildInfo:
 
 
 @functools.cache
-def load_class(manifest: Manifest) -> type:
+def load_class(manifest: Manifest) -> SimulationClass:
     """The class that simulates, loaded once: its forks do not need the files any more."""
     from pyorch.ns3 import load_simulation
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pyorch.config.topology import Topology
     from pyorch.config.traffic import Flows
+    from pyorch.facade import Simulation, SimulationClass
     from pyorch.paths import RunPaths
     from pyorch.plan import RunSpec
 
@@ -73,7 +74,7 @@ class OutOfMemoryError(RunProblemsError):
     headline = "there is not enough memory for this run"
 
 
-def simulate(spec: RunSpec, simulation_class: Any, run: RunPaths) -> dict[str, float]:
+def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) -> dict[str, float]:
     """Simulate a run and write its tables and summary.json into its folder.
 
     simulation_class: ns3::rdma::Simulation as `pyorch.ns3.load_simulation` gives it. Returns the
@@ -127,7 +128,7 @@ class _Phases:
 # RunSpec -> Simulation
 
 
-def set_up(simulation: Any, data: Mapping[str, Any]) -> Topology:
+def set_up(simulation: Simulation, data: Mapping[str, Any]) -> Topology:
     """Build in a new Simulation what a RunSpec wants, and return its network.
 
     Raises RefusedError with what the modules say against it, UserError for kinds that do not load.
@@ -147,7 +148,7 @@ def set_up(simulation: Any, data: Mapping[str, Any]) -> Topology:
     return network
 
 
-def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
+def configure(simulation: Simulation, data: Mapping[str, Any]) -> Topology:
     """Tell a new Simulation what a RunSpec wants built, and return its network."""
     from pyorch.config import topology as topologies
     from pyorch.config import traffic
@@ -183,7 +184,7 @@ def configure(simulation: Any, data: Mapping[str, Any]) -> Topology:
     return network
 
 
-def _add_topology(simulation: Any, network: Topology) -> None:
+def _add_topology(simulation: Simulation, network: Topology) -> None:
     simulation.AddNodes(network.kinds, "\n".join(network.names), len(network.names))
     ends = (network.a, network.b)
     simulation.AddLinks(*ends, network.rates, network.delays, len(network.a))
@@ -191,7 +192,9 @@ def _add_topology(simulation: Any, network: Topology) -> None:
         simulation.FailLink(link, down_ps, up_ps)
 
 
-def _set_nodes(simulation: Any, network: Topology, entries: Sequence[Mapping[str, Any]]) -> None:
+def _set_nodes(
+    simulation: Simulation, network: Topology, entries: Sequence[Mapping[str, Any]]
+) -> None:
     """Set the attributes of single nodes; a later entry overrules an earlier one."""
     for entry in entries:
         for node in entry["nodes"]:
@@ -201,21 +204,28 @@ def _set_nodes(simulation: Any, network: Topology, entries: Sequence[Mapping[str
 
 
 def _divert_routes(
-    simulation: Any, network: Topology, entries: Sequence[Mapping[str, Any]]
+    simulation: Simulation, network: Topology, entries: Sequence[Mapping[str, Any]]
 ) -> None:
     for entry in entries:
-        ends = [network.numbers[entry[key]] for key in ("switch", "dst", "next")]
-        simulation.DivertRoute(*ends, entry["at_ps"], entry["until_ps"])
+        node, dst, neighbour = (network.numbers[entry[key]] for key in ("switch", "dst", "next"))
+        simulation.DivertRoute(node, dst, neighbour, entry["at_ps"], entry["until_ps"])
 
 
-def _add_flows(simulation: Any, flows: Flows) -> None:
+def _add_flows(simulation: Simulation, flows: Flows) -> None:
     count = len(flows)
     if count == 0:
         return
-    times = (flows.starts, flows.stops)
-    ends = (flows.src, flows.dst)
-    limits = (flows.classes, flows.rates, flows.windows)
-    simulation.AddFlows(*ends, flows.sizes, *times, *limits, count)
+    simulation.AddFlows(
+        flows.src,
+        flows.dst,
+        flows.sizes,
+        flows.starts,
+        flows.stops,
+        flows.classes,
+        flows.rates,
+        flows.windows,
+        count,
+    )
     if flows.waits is not None:
         waits = flows.waits
         simulation.AddDependencies(waits.flows, waits.after, waits.delays, len(waits))
@@ -224,7 +234,7 @@ def _add_flows(simulation: Any, flows: Flows) -> None:
     _set_paths(simulation, flows)
 
 
-def _set_paths(simulation: Any, flows: Flows) -> None:
+def _set_paths(simulation: Simulation, flows: Flows) -> None:
     from pyorch.config.traffic_paths import flat
 
     if flows.paths:
@@ -237,24 +247,24 @@ def _set_paths(simulation: Any, flows: Flows) -> None:
         simulation.SetAckRouting(numbers, ways, len(reverse))
 
 
-def _slow_receiver(simulation: Any, network: Topology, fault: Mapping[str, Any]) -> None:
+def _slow_receiver(simulation: Simulation, network: Topology, fault: Mapping[str, Any]) -> None:
     host = network.numbers[fault["host"]]
     simulation.SetReceiveRate(host, fault["rate_bps"], fault["start_ps"])
 
 
-def _pause_storm(simulation: Any, network: Topology, fault: Mapping[str, Any]) -> None:
+def _pause_storm(simulation: Simulation, network: Topology, fault: Mapping[str, Any]) -> None:
     host = network.numbers[fault["host"]]
     simulation.AddPauseStorm(host, fault["class"], fault["start_ps"], fault["stop_ps"])
 
 
-FAULTS: dict[str, Callable[[Any, Topology, Mapping[str, Any]], None]] = {
+FAULTS: dict[str, Callable[[Simulation, Topology, Mapping[str, Any]], None]] = {
     "slow_receiver": _slow_receiver,
     "pause_storm": _pause_storm,
 }
 """How each kind of fault reaches the Simulation."""
 
 
-def add_trace(simulation: Any, network: Topology, trace: Mapping[str, Any]) -> None:
+def add_trace(simulation: Simulation, network: Topology, trace: Mapping[str, Any]) -> None:
     """Have a Simulation that is built record a table of a RunSpec."""
     ports = [[network.numbers[end] for end in port] for port in trace["ports"]]
     # an empty array has no address to hand over; its length says that it is empty
@@ -274,7 +284,7 @@ def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
 # Simulation -> files
 
 
-def advance(simulation: Any, settings: Mapping[str, Any], run: RunPaths) -> None:
+def advance(simulation: Simulation, settings: Mapping[str, Any], run: RunPaths) -> None:
     """Simulate to the end that [run] sets, in slices, and keep the heartbeat.
 
     The ends of slices are events that are counted, so they are the same whatever the machine.
@@ -288,14 +298,15 @@ def advance(simulation: Any, settings: Mapping[str, Any], run: RunPaths) -> None
         return max(share, delivered) if settings["stop_when_done"] else share
 
     # so that the heartbeat goes on meanwhile; nothing that runs in here calls Python
-    getattr(type(simulation), "Run", simulation.Run).__release_gil__ = True
+    run_of_class: Any = getattr(type(simulation), "Run", simulation.Run)
+    run_of_class.__release_gil__ = True
     with Heartbeat(run.heartbeat, done):
         for number in range(1, SLICES + 1):
             if not run_until(simulation, end_ps * number // SLICES, end_ps):
                 break
 
 
-def run_until(simulation: Any, until_ps: int, end_ps: int) -> bool:
+def run_until(simulation: Simulation, until_ps: int, end_ps: int) -> bool:
     """Simulate up to a time [ps]. Raises OutOfMemoryError, ModelError."""
     try:
         return bool(simulation.Run(until_ps))
@@ -310,7 +321,7 @@ def run_until(simulation: Any, until_ps: int, end_ps: int) -> bool:
         raise OutOfMemoryError([where, hint]) from error
 
 
-def read_tables(simulation: Any) -> Tables:
+def read_tables(simulation: Simulation) -> Tables:
     """The result tables as arrays that lie in C++: valid as long as the Simulation lives."""
     tables: Tables = {}
     for table in range(simulation.GetNTables()):

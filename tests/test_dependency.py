@@ -78,7 +78,7 @@ def test_several_draws_are_judged_as_each_alone(monkeypatch: pytest.MonkeyPatch)
     expected = [not nx.is_directed_acyclic_graph(graph) for graph in graphs]
     assert 0 < sum(expected) < len(draws)
     assert have_cycles(network, draws) == expected
-    monkeypatch.setattr("pyorch.dependency.MOST_SUMS", 100_000)
+    monkeypatch.setattr("pyorch.config.cycles.MOST_SUMS", 100_000)
     assert have_cycles(network, draws) == expected
 
 

@@ -38,16 +38,15 @@ def experiment(
 
     workers = whole_number("--jobs", jobs)
     plan = make_plan(name, overrides, seeds, claim=not dry_run)
-    remarks = of_plan(plan.experiment, plan.specs)
     if dry_run:
-        print_runs(plan, remarks)
+        print_runs(plan, of_plan(plan.experiment, plan.specs))
         print("\nnothing was run (--dry-run)")
         return OK
     tell_damage(plan.set_damaged_aside(), plan.titles)
     missing = plan.missing
     print(f"{plan.store.name}: {runs_text(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
     if missing:
-        tell(remarks)
+        tell(of_plan(plan.experiment, plan.specs))
     result = LocalEngine(plan.store, workers).run(missing, plan.build)
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:

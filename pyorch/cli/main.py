@@ -58,6 +58,12 @@ VERBS = (
 class Console(Program):
     """A program of verbs, without the options of invoke that have no meaning here."""
 
+    def print_version(self) -> None:
+        """Say which version this is."""
+        from importlib.metadata import version
+
+        print(f"pyorch {version('pyorch')}")
+
     def print_help(self) -> None:
         """Say how it is called, and which verbs there are."""
         print("Usage: pyorch VERB [options]\n\n`pyorch VERB --help` explains a verb.\n")
@@ -66,13 +72,11 @@ class Console(Program):
 
 def program() -> Program:
     """Return the program with its verbs."""
-    from importlib.metadata import version
-
     verbs = Collection()
     for verb in (tasks.list_, *VERBS):
         verbs.add_task(verb)
     tasks.register(globals())
-    return Console(name="pyorch", binary="pyorch", namespace=verbs, version=version("pyorch"))
+    return Console(name="pyorch", binary="pyorch", namespace=verbs)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -141,8 +141,8 @@ class PathBook:
         return {(int(path[0]), int(path[-1])): path for path in numbered}
 
 
-def flat(paths: Mapping[int, Nodes]) -> Iterator[Nodes]:
-    """Yield paths as three arrays: their flows, their lengths, and all their nodes in turn."""
-    yield np.fromiter(paths, dtype=np.uint32, count=len(paths))
-    yield np.fromiter(map(len, paths.values()), dtype=np.uint32, count=len(paths))
-    yield np.concatenate([np.zeros(0, np.uint32), *paths.values()])
+def flat(paths: Mapping[int, Nodes]) -> tuple[Nodes, Nodes, Nodes]:
+    """Return paths as three arrays: their flows, their lengths, and all their nodes in turn."""
+    flows = np.fromiter(paths, dtype=np.uint32, count=len(paths))
+    lengths = np.fromiter(map(len, paths.values()), dtype=np.uint32, count=len(paths))
+    return flows, lengths, np.concatenate([np.zeros(0, np.uint32), *paths.values()])

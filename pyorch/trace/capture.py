@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyorch.config.topology import Topology
+    from pyorch.facade import Simulation, SimulationClass
     from pyorch.plan import RunSpec
 
 TAP = "ns3::lossless::PcapTap"
@@ -79,7 +80,9 @@ class Traced:
     problems: tuple[str, ...]
 
 
-def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Options) -> Traced:
+def trace_run(
+    spec: RunSpec, simulation_class: SimulationClass, folder: Path, options: Options
+) -> Traced:
     """Simulate a run with taps on and write their files into a folder, made if need be.
 
     simulation_class: ns3::rdma::Simulation as `pyorch.ns3.load_simulation` gives it; one simulation
@@ -120,7 +123,7 @@ def trace_run(spec: RunSpec, simulation_class: Any, folder: Path, options: Optio
     )
 
 
-def _advance(simulation: Any, spec: RunSpec, until_ps: int | None) -> None:
+def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> None:
     """Simulate in the same slices as `pyorch.simulate`, whose ends are events that are counted."""
     from pyorch.simulate import SLICES
 
