@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.config.experiment import check_port
-from pyorch.config.findings import Findings
 from pyorch.errors import Problem, UserError
+from pyorch.findings import Findings
 from pyorch.simulate import SLICES, add_trace, read_tables, run_until, set_up
 from pyorch.units import format_time, parse_time
 

@@ -25,9 +25,9 @@ from pyorch.errors import Problem, UserError, describe_defect, quoted
 from pyorch.reading import is_file, read_text
 
 if TYPE_CHECKING:
-    from pyorch.config.fields import Duration, LinkRate, Names, Size, Time
     from pyorch.config.topology import TopologyTable, Wiring, topology
     from pyorch.config.traffic import Block, Check, TrafficTable, canonical, end_numbers, traffic
+    from pyorch.fields import Duration, LinkRate, Names, Size, Time
     from pyorch.metrics import Metric, Need, RunTables, metric
     from pyorch.report.figures import Drawn, FigureModel, figure
 
@@ -35,7 +35,7 @@ GROUP = "pyorch.kinds"
 """The group of entry points; each names a module that registers kinds when it is imported."""
 
 _WHERE = {
-    **dict.fromkeys(("Duration", "LinkRate", "Names", "Size", "Time"), "pyorch.config.fields"),
+    **dict.fromkeys(("Duration", "LinkRate", "Names", "Size", "Time"), "pyorch.fields"),
     **dict.fromkeys(("TopologyTable", "Wiring", "topology"), "pyorch.config.topology"),
     **dict.fromkeys(
         ("Block", "Check", "TrafficTable", "canonical", "end_numbers", "traffic"),

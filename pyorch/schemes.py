@@ -31,9 +31,9 @@ from pyorch.config.attributes import (
     number,
     written,
 )
-from pyorch.config.fields import Unit
-from pyorch.config.findings import models_in
 from pyorch.errors import Problem, UserError, fold, one_of, suggest
+from pyorch.fields import Unit
+from pyorch.findings import models_in
 from pyorch.paths import Paths
 from pyorch.units import format_bytes, format_rate, format_time
 

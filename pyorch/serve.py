@@ -111,7 +111,6 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     """
     import pyarrow.parquet  # noqa: F401
 
-    import pyorch.metrics
     from pyorch.paths import RunPaths
     from pyorch.plan import RunSpec
     from pyorch.simulate import simulate
@@ -119,7 +118,9 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     try:
         simulation_class = load_class(manifest)
         if warm:
-            import pyorch.dependency  # noqa: F401  (some kinds of traffic need it)
+            import networkx  # noqa: F401  (some kinds of traffic need both)
+
+            import pyorch.config.cycles  # noqa: F401
 
             with tempfile.TemporaryDirectory(prefix="pyorch-") as folder:
                 simulate(RunSpec(_TINY), simulation_class, RunPaths(Path(folder)))

@@ -69,7 +69,7 @@ class Study:
         `Star(hosts=3, ...)`, or with tables as in a file. Lists have names in the plural: `traces`,
         `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
         """
-        from pyorch.config.fields import written
+        from pyorch.fields import written
         from pyorch.loading.find import made_document
         from pyorch.loading.model import ENTRIES
 
@@ -282,7 +282,7 @@ class Study:
                 raise UserError([Problem(f"figure {model.name}", str(error))]) from error
 
     def _figure(self, figure: str | Mapping[str, Any] | Any) -> Any:
-        from pyorch.config.findings import Findings
+        from pyorch.findings import Findings
         from pyorch.report.figures import MODELS
 
         if isinstance(figure, Mapping):
@@ -457,7 +457,7 @@ class Study:
 
 def _toml(value: Any) -> str:
     """Return a value as --set takes it."""
-    from pyorch.config.fields import written
+    from pyorch.fields import written
 
     plain = written(value)
     if isinstance(plain, bool):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pyorch.build.schema import AttributeInfo, TypeInfo
 from pyorch.config.experiment import Experiment
-from pyorch.config.findings import Findings
 from pyorch.config.topology import Topology, resolve
 from pyorch.errors import UserError
+from pyorch.findings import Findings
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyorch.config import traffic
-from pyorch.config.findings import Findings
 from pyorch.config.topology import Topology
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
+from pyorch.findings import Findings
 from pyorch.loading.load import load_experiment
 from pyorch.paths import RESULTS_VARIABLE
 from pyorch.pipeline import make_plan

@@ -8,8 +8,8 @@ import pytest
 
 from pyorch.build import ensure_built, load_schema
 from pyorch.config.attributes import catalogue, resolve_section
-from pyorch.config.findings import Findings
 from pyorch.errors import UserError
+from pyorch.findings import Findings
 from pyorch.loading.load import load_experiment
 from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths

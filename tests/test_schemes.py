@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.config.findings import Findings
 from pyorch.errors import UserError
+from pyorch.findings import Findings
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.loading.schemes import CHAINS, environment, evaluate, load_schemes

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.config import failing, topology
-from pyorch.config.findings import Findings
 from pyorch.errors import UserError
+from pyorch.findings import Findings
 from tests.strategies import TOPOLOGIES, network
 
 

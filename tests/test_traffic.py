@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.config import traffic, workloads
-from pyorch.config.findings import Findings
 from pyorch.config.topology import Topology
 from pyorch.errors import UserError
+from pyorch.findings import Findings
 from tests.strategies import ROOT, TOPOLOGIES, network
 
 WORKLOADS = ROOT / "experiments" / "workloads"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from pyorch.config.findings import Findings, Path
 from pyorch.errors import fold, one_of, suggest
+from pyorch.findings import Findings, Path
 from pyorch.units import (
     RATES,
     TIMES,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyorch.config.attributes import Catalogue, number, section_of
-from pyorch.config.findings import Findings
 from pyorch.config.topology import SWITCH, Topology
+from pyorch.findings import Findings
 from pyorch.theory import eta_prime
 from pyorch.units import format_bytes, format_rate, format_time
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from pyorch.config.attributes import SAMPLED_PROBE, Catalogue
-from pyorch.config.fields import Duration, Rate, Table, Time, TrafficClass, encode
-from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology, check_link
 from pyorch.errors import suggest
+from pyorch.fields import Duration, Rate, Table, Time, TrafficClass, encode
+from pyorch.findings import Findings, Path
 from pyorch.units import format_time
 
 MAX_SEEDS = 100_000

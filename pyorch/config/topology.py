@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from pyorch.config.fields import Kind, Link, LinkRate, Table, Time, decode, encode
-from pyorch.config.findings import Findings, Path
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.fields import Kind, Link, LinkRate, Table, Time, decode, encode
+from pyorch.findings import Findings, Path
 
 HOST, SWITCH = 0, 1
 #: When a link stays down for good.

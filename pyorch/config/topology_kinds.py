@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.config.fields import Link, LinkRate, Table, Time
-from pyorch.config.findings import Path
 from pyorch.config.topology import TopologyTable, Wiring, topology
 from pyorch.errors import suggest
+from pyorch.fields import Link, LinkRate, Table, Time
+from pyorch.findings import Path
 
 
 class _Trunks(TopologyTable):

@@ -18,7 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from pyorch.config.fields import (
+from pyorch.config.topology import Topology
+from pyorch.config.traffic_paths import AckPath, NodePath, PathBook, check_path
+from pyorch.errors import Problem, UserError, suggest
+from pyorch.fields import (
     Duration,
     Kind,
     LinkRate,
@@ -28,10 +31,7 @@ from pyorch.config.fields import (
     decode,
     encode,
 )
-from pyorch.config.findings import Findings, Path
-from pyorch.config.topology import Topology
-from pyorch.config.traffic_paths import AckPath, NodePath, PathBook, check_path
-from pyorch.errors import Problem, UserError, suggest
+from pyorch.findings import Findings, Path
 from pyorch.units import whole
 
 NEVER = -1

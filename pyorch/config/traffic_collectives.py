@@ -16,8 +16,6 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.config import collectives
-from pyorch.config.fields import Names, Size, Table, Time, decode
-from pyorch.config.findings import Findings
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
     Block,
@@ -31,6 +29,8 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import UserError
+from pyorch.fields import Names, Size, Table, Time, decode
+from pyorch.findings import Findings
 from pyorch.reading import is_file, read_json, read_toml
 
 #: Messages of one entry above which a plan is surely a mistake.

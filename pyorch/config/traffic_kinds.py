@@ -12,7 +12,6 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.config import workloads
-from pyorch.config.fields import Duration, Names, Size, Table, Time
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.config.traffic import (
     NEVER,
@@ -25,6 +24,7 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import Problem, UserError
+from pyorch.fields import Duration, Names, Size, Table, Time
 from pyorch.units import format_bytes
 
 #: Packets of the largest flow of a distribution above which its mean is not worked out.

@@ -12,7 +12,6 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.config import workloads
-from pyorch.config.fields import Size, Table, Time, TrafficClass
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
     Block,
@@ -26,6 +25,7 @@ from pyorch.config.traffic import (
 )
 from pyorch.config.traffic_paths import AckPath, NodePath, check_path, read_ack_path, split_path
 from pyorch.errors import Problem, one_of, suggest
+from pyorch.fields import Size, Table, Time, TrafficClass
 from pyorch.reading import is_file
 from pyorch.units import parse_bytes, parse_time
 

@@ -13,8 +13,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, get_args
 
 from pyorch.build.sources import present_modules
-from pyorch.config.findings import Findings, Path
 from pyorch.errors import Problem, UserError, suggest
+from pyorch.findings import Findings, Path
 from pyorch.loading.model import Compared
 from pyorch.loading.patch import PatchError, leaves, nest
 from pyorch.reading import read_toml

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 
 from pyorch.config.attributes import Catalogue
 from pyorch.config.experiment import Point, TraceTable, check_port
-from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import label_of
 from pyorch.errors import one_of, suggest
+from pyorch.findings import Findings, Path
 from pyorch.loading.model import ENTRIES, WHOLE
 from pyorch.loading.setting import canonical_quantity
 

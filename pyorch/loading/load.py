@@ -15,8 +15,8 @@ from typing import Any
 from pyorch import kinds
 from pyorch.config.attributes import TypeInfo, catalogue
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
-from pyorch.config.findings import Findings, Path, dotted
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.findings import Findings, Path, dotted
 from pyorch.loading.compare import COMPARE, added_variants
 from pyorch.loading.document import Document
 from pyorch.loading.entries import Entries, resolve_entries

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import Field
 
 from pyorch.config.experiment import RunTable, TraceTable
-from pyorch.config.fields import Table
+from pyorch.fields import Table
 from pyorch.loading.routes import RouteTable
 
 

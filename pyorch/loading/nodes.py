@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyorch.config.attributes import DEFAULTS, INTERFACES, Catalogue, TypeInfo, resolve_section
-from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import Topology
 from pyorch.errors import suggest
+from pyorch.findings import Findings, Path
 
 #: Keys of an entry that are no sections.
 _OWN = ("names", "label")

@@ -12,7 +12,7 @@ from pyorch.reading import MAX_DEPTH, is_text, parse_toml_value
 from pyorch.units import whole
 
 if TYPE_CHECKING:
-    from pyorch.config.findings import Path
+    from pyorch.findings import Path
 
 
 class PatchError(ValueError):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyorch.config.fields import Duration, Names, Table, Time
-from pyorch.config.findings import Findings, Path
 from pyorch.config.topology import NEVER, SWITCH, Topology, check_link
 from pyorch.config.traffic import expand_hosts
 from pyorch.errors import suggest
+from pyorch.fields import Duration, Names, Table, Time
+from pyorch.findings import Findings, Path
 
 
 class RouteTable(Table):

@@ -26,10 +26,10 @@ from pyorch.config.checks import (
     MIN_FRAME,
     Frames,
 )
-from pyorch.config.fields import Names, Table
-from pyorch.config.findings import Findings
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.fields import Names, Table
+from pyorch.findings import Findings
 from pyorch.reading import is_file, read_toml
 from pyorch.units import format_bytes, format_time, parse_bytes, parse_time
 

@@ -30,8 +30,8 @@ from pyorch.config.experiment import (
     resolve_run,
     resolve_traces,
 )
-from pyorch.config.findings import Findings
 from pyorch.errors import suggest
+from pyorch.findings import Findings
 from pyorch.kinds import packages_of
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.loading.nodes import resolve_nodes

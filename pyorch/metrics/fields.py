@@ -12,8 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from pyorch import units
-from pyorch.config import fields
+from pyorch import fields, units
 from pyorch.errors import quoted
 
 

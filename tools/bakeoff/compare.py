@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from scipy.special import betaincinv
 
-from pyorch.config.fields import Table
+from pyorch.fields import Table
 from pyorch.metrics.fields import Where
 from pyorch.report.quantities import AxisUnit
 from pyorch.report.select import matching

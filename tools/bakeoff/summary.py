@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.config.findings import Findings
 from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.findings import Findings
 from pyorch.paths import Paths
 from pyorch.pipeline import make_plan
 from tools.bakeoff.compare import (

@@ -24,8 +24,8 @@ from pydantic import (
 )
 
 from pyorch import units
-from pyorch.config.findings import Findings, models_in
 from pyorch.errors import UserError
+from pyorch.findings import Findings, models_in
 
 #: Validation context that says: this is a canonical form, quantities are integers already.
 _CANONICAL = "canonical form"
