@@ -93,7 +93,7 @@ class Paths:
 
     @property
     def published(self) -> Path:
-        """The source documents, and published numbers that no expectation carries."""
+        """The source documents, what they claim, and what no run can refute."""
         return self.root / "docs" / "published.toml"
 
     @property

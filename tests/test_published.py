@@ -16,8 +16,8 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from pyorch.loading.load import read_toml
 from pyorch.paths import default_paths
+from pyorch.reading import read_toml
 from pyorch.report.published import load_published
 from pyorch.report.reproduction import Row, from_csv
 

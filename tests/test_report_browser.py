@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from pyorch.report import write_report
-from pyorch.report.published import Document
-from pyorch.report.reproduction import REACHED, Row, write_page
+from pyorch.report.claims import HOLDS, REFUTED
+from pyorch.report.published import Document, Published
+from pyorch.report.reproduction import Row, write_page
 from tests.browser import HINT, Browser, program
 from tests.test_report import FIGURES, TIMESERIES, experiment, make_spec, make_store, sweep
 
@@ -147,12 +148,34 @@ def test_the_reproduction_page_opens_without_an_error(
 ) -> None:
     """Text with signs of HTML is text."""
     document = Document(key="d", title="A <paper>", sources=["paper"])
-    told = ("3 KB", "within 5 %", "3.1 KB")
-    row = Row("d", "p. 1", "a < b & c", "x = 1", *told, REACHED, "", "gfc/two-to-one", "")
-    page, *_ = write_page([row], [document], tmp_path, {"gfc/two-to-one": "../x/index.html"})
-    seen = browser.open(page, dark=dark)
+    rows = [
+        Row(
+            "d",
+            "p. 1",
+            "a < b & c",
+            "3 KB",
+            "one",
+            "gfc/two-to-one",
+            "e",
+            total=1,
+            holds=1,
+            verdict=HOLDS,
+        ),
+        Row("d", "p. 2", "d", "4 KB", "two", "gfc/ring", "f", total=2, verdict=REFUTED),
+    ]
+    published = Published(document=[document])
+    page, *_ = write_page(rows, published, tmp_path, {"gfc/two-to-one": "../x/index.html"})
+    seen = browser.open(page, dark=dark, width=420)
     assert seen.errors == []
     assert browser.value("document.querySelector('h2').textContent") == "A <paper>"
-    assert browser.value("document.querySelector('.expect tbody th').textContent").startswith(
-        "a < b & c"
+    assert browser.value("document.querySelector('.claim strong').textContent") == "a < b & c"
+    assert browser.value("document.documentElement.scrollWidth") <= 420
+    left = "[...document.querySelectorAll('.claim:not([hidden]) strong')].map((e) => e.textContent)"
+    assert browser.value(left) == ["a < b & c", "d"]
+    browser.value("document.querySelector('button[data-verdict=refuted]').click()")
+    assert browser.value(left) == ["a < b & c"]
+    browser.value("document.querySelector('button[data-verdict=refuted]').click()")
+    browser.value(
+        "(() => { words.value = 'gfc/ring'; words.dispatchEvent(new Event('input')); })()"
     )
+    assert browser.value(left) == ["d"]

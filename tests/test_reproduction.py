@@ -17,18 +17,19 @@ from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import make_plan
+from pyorch.report.claims import HOLDS, NOT_JUDGED, NOT_RUN, PARTLY, REFUTED, VERDICTS
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.published import CLOSED_FORMS, Number, Published, load_published
 from pyorch.report.reproduction import (
-    DIFFERS,
-    NOT_COMPARABLE,
+    FACTS,
     NOT_MODELLED,
-    NOT_RUN,
-    REACHED,
-    VERDICTS,
+    OTHER,
+    SAME,
     Row,
     Study,
     carry_over,
+    claims_of,
+    facts_of,
     from_csv,
     make_rows,
     to_csv,
@@ -53,15 +54,14 @@ def unread_studies() -> list[Study]:
     return [unread(name, default_paths()) for name, _ in list_experiments()]
 
 
-def test_the_page_has_every_number_of_every_document() -> None:
-    """Each verified expectation and each entry of published.toml has its row; no other is there."""
+def test_the_page_has_every_claim_of_every_document() -> None:
+    """Each expectation that speaks to a claim has its row, and each fact; no other is there."""
     published = load_published(default_paths().published)
     wanted = make_rows(published, unread_studies())
     assert {document.key for document in published.document} == DOCUMENTS
     assert [row.key for row in kept_rows()] == [row.key for row in wanted], (
         "docs/reproduction.csv is not that of the studies: run `invoke report all`"
     )
-    assert len({row.key for row in wanted}) == len(wanted)
     assert [(row.what, row.settings) for row in kept_rows()] == [
         (row.what, row.settings) for row in wanted
     ], "the settings of a study changed: run it, and `invoke report all`"
@@ -78,46 +78,38 @@ def test_every_verified_source_is_a_document_or_said_to_be_another() -> None:
                 )
 
 
-def test_bounds_of_ours_do_not_look_like_quotations() -> None:
-    """What stands under "published" is said there, or is the document's own number."""
+def test_only_a_number_of_a_document_is_called_published() -> None:
+    """Whatever else a row is judged by is derived, of the fluid model, recalled, or ours."""
     expects = {(s.name, e.what): e for s in unread_studies() for e in s.expects}
-    rows = [row for row in kept_rows() if (row.study, row.what) in expects]
-    assert len(rows) > 100
+    rows = [row for row in kept_rows() if row.evidence]
+    assert len(rows) > 200
     for row in rows:
-        expect = expects[row.study, row.what]
-        if not expect.says and expect.published is None:
-            assert row.published == "", row
+        expect = expects[row.study, row.evidence]
+        own = expect.status == "verified" and expect.published is not None
+        assert (row.origin == "published") == own, row
 
 
 def test_the_markdown_is_that_of_the_rows() -> None:
     """docs/reproduction.md is made from docs/reproduction.csv."""
     paths = default_paths()
-    documents = load_published(paths.published).document
     text = paths.reproduction.read_text(encoding="utf-8")
-    assert text == to_markdown(kept_rows(), documents)
+    assert text == to_markdown(kept_rows(), load_published(paths.published))
 
 
-def test_every_number_was_measured_and_every_difference_has_its_reason() -> None:
-    """No row waits for its study, and what is not reached says why in a sentence."""
-    for row in kept_rows():
-        assert row.verdict in VERDICTS
-        assert row.verdict != NOT_RUN, row
-        if row.verdict in (DIFFERS, NOT_COMPARABLE, NOT_MODELLED):
-            assert re.search(r"[a-z]{3,}.*\.$", row.why), row
-
-
-def test_recalled_numbers_are_never_called_published() -> None:
-    """No row comes from an expectation whose status is "unverified"."""
-    unverified = {
-        (study.name, expect.what)
-        for study in unread_studies()
-        for expect in study.expects
-        if expect.status == "unverified"
-    }
-    assert unverified
-    assert not unverified & {(row.study, row.what) for row in kept_rows()}
-    published = load_published(default_paths().published)
-    assert not unverified & {(number.study, number.expect) for number in published.number}
+def test_no_verdict_is_better_than_its_worst_setting() -> None:
+    """A claim holds only where every row of it does, and one that does not says where not."""
+    for claim in claims_of(kept_rows()):
+        assert claim.verdict in VERDICTS
+        assert claim.verdict != NOT_RUN, claim
+        judged = [row for row in claim.rows if row.total]
+        if claim.verdict == HOLDS:
+            assert all(row.holds == row.total for row in judged), claim
+        if claim.verdict == NOT_JUDGED:
+            assert all(re.search(r"[a-z]{3,}.*\.$", row.why) for row in claim.rows), claim
+        for row in judged:
+            assert row.holds == row.total or row.why or row.against, row
+    for row in facts_of(kept_rows()):
+        assert row.verdict in FACTS
 
 
 @pytest.mark.cpp
@@ -143,6 +135,15 @@ def test_cheap_studies_give_the_rows_of_the_docs(tmp_path: Path) -> None:
 PUBLISHED = Published.model_validate(
     {
         "document": [{"key": "p", "title": "A paper", "sources": ["paper"]}],
+        "claim": [
+            {
+                "key": "settles",
+                "document": "p",
+                "place": "p. 1",
+                "what": "the queue settles",
+                "published": "75 KB",
+            }
+        ],
         "number": [
             {
                 "document": "p",
@@ -160,6 +161,7 @@ PUBLISHED = Published.model_validate(
 def expectation(**keys: object) -> ExpectModel:
     """An expectation of the metric `queue`."""
     given = {"what": "settles", "metric": "queue", "published": "75KB", "tolerance": 0.02}
+    given["claim"] = "settles"
     more = {"status": "verified", "source": "paper, p. 1: as the text has it"}
     return ExpectModel.model_validate(given | more | keys)
 
@@ -176,13 +178,13 @@ def judged(expect: ExpectModel, values: Sequence[float]) -> Study:
 @pytest.mark.parametrize(
     ("keys", "value", "verdict", "why"),
     [
-        ({}, 75_100.0, REACHED, ""),
-        ({"why": "Frames."}, 90_000.0, DIFFERS, "+15 KB (+20 %). Frames."),
-        ({"comparable": False, "why": "Software."}, 90_000.0, NOT_COMPARABLE, "Software."),
+        ({}, 75_100.0, HOLDS, ""),
+        ({"why": "Frames."}, 90_000.0, REFUTED, "+15 KB (+20 %). Frames."),
+        ({"comparable": False, "why": "Software."}, 90_000.0, NOT_JUDGED, "Software."),
         (
             {"published": None, "tolerance": None, "max": "30KB"},
             90_000.0,
-            DIFFERS,
+            REFUTED,
             "+60 KB (3 times).",
         ),
     ],
@@ -196,12 +198,41 @@ def test_the_verdict_is_that_of_the_study(
 
 
 @pytest.mark.parametrize(
-    "keys", [{"status": "derived"}, {"status": "unverified"}, {"source": "another paper"}]
+    ("keys", "origin"),
+    [
+        ({}, "published"),
+        ({"status": "derived"}, "derived"),
+        ({"status": "fluid model"}, "fluid model"),
+        ({"status": "unverified"}, "unverified"),
+        ({"published": None, "tolerance": None, "max": "80KB"}, "ours"),
+    ],
 )
-def test_only_what_was_read_in_a_document_is_published(keys: dict[str, object]) -> None:
-    """Derived and recalled numbers, and other sources, have no row."""
-    rows = make_rows(PUBLISHED, [judged(expectation(**keys), [75e3])])
-    assert [row.what for row in rows] == ["memory"]
+def test_whatever_speaks_to_a_claim_counts_with_its_origin(
+    keys: dict[str, object], origin: str
+) -> None:
+    """Derived and recalled numbers, too; only the document's own is called published."""
+    (row, _) = make_rows(PUBLISHED, [judged(expectation(**keys), [75e3])])
+    assert (row.evidence, row.origin) == ("settles", origin)
+
+
+def test_the_worst_setting_is_told() -> None:
+    """A claim that holds in one setting and not in the other holds in part, and says where not."""
+    import pandas as pd
+
+    runs = pd.DataFrame({"variant": ["A", "B"], "seed": 1, "queue": [75e3, 90e3]})
+    found = evaluate([expectation()], runs, {"queue": "B"}, ["variant"])
+    rows = make_rows(PUBLISHED, [Study("s/one", [expectation()], found)])
+    (claim,) = claims_of(rows)
+    assert (claim.verdict, claim.says) == (PARTLY, "holds in 1 of 2 settings")
+    assert claim.rows[0].against == "B"
+
+
+def test_a_claim_without_evidence_is_refused() -> None:
+    """As is an expectation that speaks to a claim that no document has."""
+    with pytest.raises(UserError, match="no expectation speaks to this claim"):
+        make_rows(PUBLISHED, [])
+    with pytest.raises(UserError, match="a claim 'other' that no document has"):
+        make_rows(PUBLISHED, [judged(expectation(claim="other"), [75e3])])
 
 
 def test_a_study_that_was_not_run_keeps_what_was_said() -> None:
@@ -253,7 +284,7 @@ def test_the_version_of_settings_is_that_of_what_runs(
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
 
 
-@given(st.lists(st.builds(Row, *[CELLS] * 11), max_size=5))
+@given(st.lists(st.builds(Row, *[CELLS] * 11, *[st.integers()] * 2, *[CELLS] * 4), max_size=5))
 def test_rows_survive_their_csv(rows: list[Row]) -> None:
     """What is written is what is read, whatever the text."""
     assert from_csv(to_csv(rows)) == rows
@@ -277,18 +308,18 @@ def test_a_closed_form_is_judged_by_its_tolerance() -> None:
         for value in ("69Mbps", "60Mbps")
     ]
     assert [(row.ours, row.verdict, row.why) for row in rows] == [
-        ("69.19 Mb/s", REACHED, "Rounded."),
-        ("69.19 Mb/s (+15 %)", DIFFERS, "Rounded."),
+        ("69.19 Mb/s", SAME, "Rounded."),
+        ("69.19 Mb/s (+15 %)", OTHER, "Rounded."),
     ]
 
 
 @pytest.mark.parametrize(
     ("bound", "value", "verdict"),
     [
-        ("max", "23KB", DIFFERS),
-        ("max", "24KB", REACHED),
-        ("min", "23KB", REACHED),
-        ("min", "24KB", DIFFERS),
+        ("max", "23KB", OTHER),
+        ("max", "24KB", SAME),
+        ("min", "23KB", SAME),
+        ("min", "24KB", OTHER),
     ],
 )
 def test_a_published_bound_is_a_bound(bound: str, value: str, verdict: str) -> None:
@@ -301,22 +332,12 @@ def test_a_published_bound_is_a_bound(bound: str, value: str, verdict: str) -> N
     assert row.judged == ("≤ " if bound == "max" else "≥ ") + value.replace("K", " K")
 
 
-def test_ours_stands_beside_what_is_not_comparable() -> None:
-    """The measured number is there, without a verdict of ours."""
-    number = {"document": "p", "place": "p. 3", "what": "x", "published": "slow", "why": "Vague."}
-    beside = {"verdict": "not comparable", "study": "s/one", "expect": "settles"}
-    file = {"document": PUBLISHED.model_dump()["document"], "number": [number | beside]}
-    expect = expectation(status="derived")
-    (row,) = make_rows(Published.model_validate(file), [judged(expect, [90e3])])
-    assert (row.ours, row.verdict, row.why) == ("90 KB (n\u00a0=\u00a01)", NOT_COMPARABLE, "Vague.")
-
-
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
         ({}, "give one of"),
         ({"verdict": "not modelled"}, "say in 'why'"),
-        ({"verdict": "setting"}, "need the 'study'"),
+        ({"verdict": "setting"}, "needs the 'study'"),
         ({"closed_form": "none", "value": 1, "tolerance": 0.1}, "no closed form 'none'"),
         ({"closed_form": "sfc-wire", "value": "1KB", "tolerance": 0.1}, "'value' is in B"),
         ({"closed_form": "sfc-wire", "value": "1us"}, "one of 'tolerance' and 'bound'"),
@@ -329,11 +350,10 @@ def test_bad_entries_are_refused(keys: dict[str, object], message: str) -> None:
         Number.model_validate(number | keys)
 
 
-@pytest.mark.parametrize("keys", [{"study": "no/such"}, {"study": "s/one", "expect": "nothing"}])
-def test_an_entry_names_what_exists(keys: dict[str, str]) -> None:
-    """A study and an expectation that are there; the message names the entry."""
+def test_an_entry_names_what_exists() -> None:
+    """A study that is there; the message names the entry."""
     number = {"document": "p", "place": "p. 3", "what": "x", "published": "1"}
-    given = {"expect": "settles"} | keys
+    given = {"verdict": "setting", "study": "no/such"}
     file = {"document": PUBLISHED.model_dump()["document"], "number": [number | given]}
     with pytest.raises(UserError, match=re.escape('published.toml: "x"')):
         make_rows(Published.model_validate(file), [judged(expectation(), [75e3])])

@@ -157,7 +157,7 @@ def unread(name: str, paths: Paths) -> Study:
 class Reproduction:
     """What a report over several studies wrote.
 
-    verdicts: how many numbers got each. left: studies of which no seed is done. changed: pictures
+    verdicts: how many claims got each. left: studies of which no seed is done. changed: pictures
     that are new; kept: pictures that stay, as there is no report of these runs.
     """
 
@@ -182,11 +182,11 @@ def report_several(
 
     paths = paths or default_paths()
     rows, left = rows_of(names, paths, told)
-    documents = load_published(paths.published).document
+    published = load_published(paths.published)
     folder = paths.results / FOLDER
     links = {name: link for name in names if (link := _link(paths, name))}
-    files = write_page(rows, documents, folder, links)
-    write_atomically(paths.reproduction, to_markdown(rows, documents))
+    files = write_page(rows, published, folder, links)
+    write_atomically(paths.reproduction, to_markdown(rows, published))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
     changed, kept = refresh(names, paths, lambda name: runs_of(name, paths))
     return Reproduction(

@@ -35,7 +35,7 @@ class RunTable(Table):
     simulator: Literal["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"] = (
         "ns3::eventloop::EventLoop"
     )
-    seeds: int | list[int] = 1
+    seeds: int | list[int] | str = 1
 
 
 class SlowReceiver(Table):
@@ -130,7 +130,7 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
         return None
     if not _seeds_of(run):
         what = f"{run.seeds!r} is not allowed"
-        allowed = f"a count from 1 to {MAX_SEEDS}, or a list of different seeds from 1"
+        allowed = f"a count from 1 to {MAX_SEEDS}, a list of different seeds from 1, or '1001-1500'"
         findings.add(("run", "seeds"), what, allowed)
         return None
     return run
@@ -146,9 +146,15 @@ def canonical_run(run: RunTable) -> dict[str, Any]:
 def _seeds_of(run: RunTable) -> tuple[int, ...]:
     if isinstance(run.seeds, int):
         return tuple(range(1, run.seeds + 1)) if run.seeds <= MAX_SEEDS else ()
-    seeds = run.seeds
+    seeds = _range(run.seeds) if isinstance(run.seeds, str) else run.seeds
     good = all(1 <= seed < 2**32 for seed in seeds) and len(set(seeds)) == len(seeds)
     return tuple(seeds) if good and len(seeds) <= MAX_SEEDS else ()
+
+
+def _range(text: str) -> Sequence[int]:
+    """Return the seeds of "1001-1500", none of any other text."""
+    first, _, last = text.partition("-")
+    return range(int(first), int(last) + 1) if first.isdecimal() and last.isdecimal() else ()
 
 
 def seeds_of(run: RunTable) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 
 from pyorch.metrics import parse_quantity
-from pyorch.metrics.fields import Entry, QuantityText, Where
+from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
 from pyorch.report.quantities import Scale, automatic, scale_of_text, show, show_text
 from pyorch.report.select import matching
 from pyorch.report.statistics import Estimate, estimate
@@ -34,6 +34,9 @@ class ExpectModel(Entry):
     differs, or cannot be compared; with `comparable = false` the numbers stand side by side and
     nothing is judged. `says` is what the source says, in its words: for the page of all published
     numbers, where a bound of ours must not look like theirs.
+
+    `claim` names the claim of a document that it speaks to, or several (docs/published.toml). Then
+    every run must meet the criteria, unless `average` says that the claim is of a mean or a share.
     """
 
     what: str = Field(min_length=1)
@@ -46,12 +49,19 @@ class ExpectModel(Entry):
     min: QuantityText | None = None
     max: QuantityText | None = None
     equals: QuantityText | None = None
-    status: Literal["verified", "derived", "unverified"]
+    status: Literal["verified", "derived", "fluid model", "ours", "unverified"]
     source: str = Field(min_length=1)
     fails: bool = True
     comparable: bool = True
     why: str = ""
     says: str = ""
+    claim: EntryName | list[EntryName] = Field(default=[])
+    average: bool = False
+
+    @property
+    def claims(self) -> list[str]:
+        """The claims that it speaks to."""
+        return [self.claim] if isinstance(self.claim, str) else self.claim
 
     @model_validator(mode="after")
     def _check(self) -> ExpectModel:
@@ -114,6 +124,11 @@ class ExpectModel(Entry):
             checks.append(value == parse_quantity(self.equals).value)
         return all(checks)
 
+    def meets(self, values: Sequence[float], mean: float) -> bool:
+        """Whether a setting meets it, by its mean and, where a claim asks, by every run."""
+        each = bool(self.claims) and not self.average
+        return self.holds(mean) and (not each or all(map(self.holds, values)))
+
     def quoted(self) -> str:
         """What the source itself says: `says`, else its number; "" when all bounds are ours."""
         if self.says or self.published is None or self.status != "verified":
@@ -121,10 +136,13 @@ class ExpectModel(Entry):
         return show_text(self.published)
 
     def origin(self) -> str:
-        """Where the criterion is from: "published", "derived", "unverified", or "bound of ours"."""
+        """Where the criterion is from: "published", "derived", "fluid model", "ours", "unverified".
+
+        A bound that we set for words of a source is ours, however closely we read them.
+        """
         if self.status != "verified":
             return self.status
-        return "bound of ours" if self.published is None else "published"
+        return "ours" if self.published is None else "published"
 
     def expected(self) -> str:
         """Return the number, or the bounds, with their origin: "published 75 KB"."""
@@ -148,19 +166,40 @@ class ExpectModel(Entry):
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One setting that an expectation was judged in: the columns that tell it apart.
+
+    found: None where a run has no value, for a mean over the others would hide it.
+    """
+
+    setting: Mapping[str, Any]
+    found: Estimate | None
+    holds: bool
+
+
+@dataclass(frozen=True)
 class Result:
     """An expectation and what the runs say.
 
-    estimates: one a setting (parameters other than the seed). missing: settings in which runs
-    were made but the metric has no value. failed: the experiment fails because of it.
+    cells: one a setting (parameters other than the seed). failed: the experiment fails because of
+    it.
     """
 
     expect: ExpectModel
-    estimates: tuple[Estimate, ...]
-    missing: int
+    cells: tuple[Cell, ...]
     verdict: str
     failed: bool
     unit: str
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """What was measured, one a setting in which every run has a value."""
+        return tuple(cell.found for cell in self.cells if cell.found is not None)
+
+    @property
+    def missing(self) -> int:
+        """Settings in which runs were made but the metric has no value."""
+        return sum(cell.found is None for cell in self.cells)
 
     def _worst(self) -> Estimate | None:
         published = self.expect.published if self.expect.published is not None else None
@@ -296,20 +335,16 @@ def _evaluate(
     rows = matching(runs, expect.where)
     if expect.relative_to is not None:
         rows = _relative(rows, runs, expect.metric, expect.relative_to, settings)
-    estimates: list[Estimate] = []
-    missing = 0
+    cells: list[Cell] = []
     if len(rows):
         keys = [rows[name].astype(str) for name in settings]
         parts = (
             [part for _, part in rows.groupby(keys, sort=False, dropna=False)] if keys else [rows]
         )
-        found = [estimate(part.get(expect.metric, ())) for part in parts]
-        # A metric without a value in one of the seeds was not measured in that setting: a mean
-        # over the seeds that went well would hide the others.
-        whole = [e.n == len(part) for e, part in zip(found, parts, strict=True)]
-        estimates = [e for e, complete in zip(found, whole, strict=True) if complete]
-        missing = len(whole) - sum(whole)
-    agrees = all(expect.holds(found.mean) for found in estimates)
+        cells = [_cell(expect, part, settings) for part in parts]
+    missing = sum(cell.found is None for cell in cells)
+    estimates = len(cells) - missing
+    agrees = all(cell.holds for cell in cells if cell.found is not None)
     verdict = AGREES if agrees else DIFFERS
     if not agrees and expect.status == "unverified":
         verdict = UNVERIFIED
@@ -321,4 +356,14 @@ def _evaluate(
     failed = counts and (verdict == DIFFERS or (verdict == NOT_MEASURED and missing > 0))
     unit = units.get(expect.metric) or expect.unit() or "1"
     unit = "1" if expect.relative_to is not None else unit
-    return Result(expect, tuple(estimates), missing, verdict, failed, unit)
+    return Result(expect, tuple(cells), verdict, failed, unit)
+
+
+def _cell(expect: ExpectModel, part: DataFrame, settings: Sequence[str]) -> Cell:
+    """Judge one setting. A metric without a value in one of the runs was not measured there."""
+    values = list(part.get(expect.metric, ()))
+    found = estimate(values)
+    setting = {name: part.iloc[0][name] for name in settings}
+    if found.n < len(part):
+        return Cell(setting, None, holds=False)
+    return Cell(setting, found, expect.meets([float(value) for value in values], found.mean))

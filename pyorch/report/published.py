@@ -1,8 +1,9 @@
-"""docs/published.toml: the source documents, and the published numbers that no [[expect]] has."""
+"""docs/published.toml: the source documents, what they claim, and what no run can refute."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
 from pyorch.reading import read_toml
+from pyorch.report.claims import Claim
 from pyorch.report.quantities import show_text
 from pyorch.theory import bytes_in, eta, gfc_stage_thresholds, gfc_sufficient_range
 
@@ -107,22 +109,20 @@ class Document(Entry):
 
 
 class Number(Entry):
-    """A published number that no [[expect]] names as published, in one of three forms.
+    """What a document states and no run can refute, in one of two forms.
 
-    `verdict` says that it is an input ("setting", which `study` uses as it is given), "not
-    comparable" or "not modelled", and `why`. `closed_form` computes it again from what the document
-    gives, and `tolerance` (relative) judges, or `bound`: whether `value` is the most or the least.
-    `study` and `expect` (its `what`) measure it; with "not comparable" ours only stands beside it.
+    `verdict` says that it is an input ("setting", which `study` uses as it is given) or "not
+    modelled", and `why`. `closed_form` computes it again from what the document gives, and
+    `tolerance` (relative) judges, or `bound`: whether `value` is the most or the least.
     """
 
     document: EntryName
     place: str = Field(min_length=1)
     what: str = Field(min_length=1)
     published: str = Field(min_length=1)
-    verdict: Literal["setting", "not comparable", "not modelled"] | None = None
+    verdict: Literal["setting", "not modelled"] | None = None
     why: str = ""
     study: str = ""
-    expect: str | None = None
     closed_form: str | None = None
     value: QuantityText | None = None
     tolerance: float | None = Field(default=None, gt=0)
@@ -150,14 +150,12 @@ class Number(Entry):
 
     @model_validator(mode="after")
     def _check(self) -> Number:
-        beside = self.verdict == "not comparable" and self.expect is not None
-        forms = [None if beside else self.verdict, self.expect, self.closed_form]
-        if sum(form is not None for form in forms) != 1:
-            raise ValueError("give one of 'verdict', 'expect' and 'closed_form'")
-        if (self.expect is not None or self.verdict == "setting") and not self.study:
-            raise ValueError("'expect', and the verdict 'setting', need the 'study'")
-        if self.verdict in ("not comparable", "not modelled") and not self.why:
-            raise ValueError(f"say in 'why' the reason for '{self.verdict}'")
+        if (self.verdict is None) == (self.closed_form is None):
+            raise ValueError("give one of 'verdict' and 'closed_form'")
+        if self.verdict == "setting" and not self.study:
+            raise ValueError("the verdict 'setting' needs the 'study'")
+        if self.verdict == "not modelled" and not self.why:
+            raise ValueError("say in 'why' the reason for 'not modelled'")
         return self
 
     @model_validator(mode="after")
@@ -179,20 +177,27 @@ class Published(Entry):
     """The whole file.
 
     others: words that begin the source of an [[expect]] of some other document, read as well but
-    not one of those of the page.
+    not one of those of the page. history: how the page counted before, in a sentence or two.
     """
 
     others: list[str] = Field(default=[])
+    history: str = ""
     document: list[Document] = Field(min_length=1)
+    claim: list[Claim] = Field(default=[])
     number: list[Number] = Field(default=[])
 
     @model_validator(mode="after")
     def _check(self) -> Published:
         known = [document.key for document in self.document]
-        for number in self.number:
-            if number.document not in known:
+        entries: list[Claim | Number] = [*self.claim, *self.number]
+        for entry in entries:
+            if entry.document not in known:
                 allowed = ", ".join(known)
-                raise ValueError(f"'{number.what}': no document '{number.document}'; {allowed}")
+                raise ValueError(f"'{entry.what}': no document '{entry.document}'; {allowed}")
+        keys = Counter(claim.key for claim in self.claim)
+        twice = [key for key, times in keys.items() if times > 1]
+        if twice:
+            raise ValueError(f"claims with the same key: {', '.join(twice)}")
         return self
 
     def document_of(self, source: str) -> Document | None:

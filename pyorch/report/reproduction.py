@@ -1,9 +1,11 @@
-"""The reproduction page: every published number of the source documents, and ours beside it.
+"""The reproduction page: what the source documents claim, and what our runs say of it.
 
-    docs/published.toml, the [[expect]]s of all studies -> rows -> HTML, CSV, LaTeX, Markdown
+    docs/published.toml, the [[expect]]s of all studies -> rows of evidence -> claims -> HTML, CSV,
+    LaTeX, Markdown
 
-A row comes from an expectation whose status is "verified" and whose source is one of the documents,
-or from an entry of docs/published.toml. What is derived or recalled is never called published.
+Every expectation that names a claim is a row of its evidence, whatever the origin of its number;
+a claim's verdict is that of all its rows together (pyorch.report.claims). What no run can refute
+(inputs, arithmetic, what is not modelled) stands apart and is counted nowhere.
 """
 
 from __future__ import annotations
@@ -16,63 +18,99 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
-from pyorch.report.expect import (
-    AGREES,
-    NOT_COMPARABLE,
-    NOT_MEASURED,
-    ExpectModel,
-    Result,
+from pyorch.report.claims import (
+    HOLDS,
+    NOT_JUDGED,
+    NOT_RUN,
+    PARTLY,
+    REFUTED,
+    VERDICTS,
+    Claim,
+    count,
+    grade,
+    verdict_of,
+    where_not,
 )
+from pyorch.report.expect import ExpectModel, Result
 from pyorch.report.page import template, where_text
 from pyorch.report.published import CLOSED_FORMS, Document, Number, Published
 from pyorch.report.quantities import scale_of_text, show
 from pyorch.report.tex import booktabs
 
-REACHED, DIFFERS, SETTING, NOT_MODELLED = "reached", "differs", "setting", "not modelled"
-NOT_RUN = "not run"
-VERDICTS = {
-    REACHED: "ours meets what is published, within the tolerance that the study states",
-    DIFFERS: "ours does not; the last column says by how much and why",
-    NOT_COMPARABLE: "ours stands beside it, but something keeps the two from being compared",
-    NOT_MODELLED: "the simulator has nothing that this number is about",
+SETTING, NOT_MODELLED, SAME, OTHER = "setting", "not modelled", "the same", "another"
+FACTS = {
     SETTING: "an input, which the study uses as it is given",
-    NOT_RUN: "the study has no results, or none since its settings changed",
+    SAME: "arithmetic of the document, done again, gives the same",
+    OTHER: "arithmetic of the document, done again, gives another number",
+    NOT_MODELLED: "the simulator has nothing that this is about",
 }
-"""Every verdict and what it means."""
-_COLOURS = {REACHED: "good", DIFFERS: "bad", SETTING: "", NOT_MODELLED: ""}
+"""What is said of what no run can refute, and what it means."""
+_COLOURS = {HOLDS: "good", REFUTED: "bad", SETTING: "", NOT_MODELLED: "", SAME: ""}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One published number.
+    """One piece of evidence for a claim, or a fact that no run can refute.
 
-    document: its key. place: where in it. what, where: the statement, and the runs it was measured
-    in. published: what the document says, "" when the study states only a bound of its own. judged:
-    that bound, or the tolerance. ours: for people. verdict: of VERDICTS. why: of a difference, or
-    of what was not compared. study: what measures it, "" for none. settings: the version of the
-    study's settings that was measured, "" when nothing is.
+    document: its key. place: where in it. what, published: the claim, in our reading and in the
+    document's words. claim: its key, "" for a fact. study, evidence, where: the expectation that
+    speaks to it and the runs it was measured in; "" when nothing does. origin: of the criterion
+    `judged`. ours: for people. holds, total: settings in which it holds, of so many. against: those
+    in which it does not. why: of a difference, or of what was not compared. settings: the version
+    of the study's settings that was measured, "" when nothing is.
     """
 
     document: str
     place: str
     what: str
-    where: str
     published: str
-    judged: str
-    ours: str
-    verdict: str
-    why: str
-    study: str
-    settings: str
+    claim: str = ""
+    study: str = ""
+    evidence: str = ""
+    where: str = ""
+    origin: str = ""
+    judged: str = ""
+    ours: str = "-"
+    holds: int = 0
+    total: int = 0
+    verdict: str = NOT_JUDGED
+    against: str = ""
+    why: str = ""
+    settings: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:
         """What tells a row apart from all others, whatever was measured."""
-        said = (self.published, self.judged)
-        return (self.document, self.place, self.what, self.where, *said, self.study)
+        said = (self.published, self.origin, self.judged)
+        return (self.document, self.place, self.what, self.study, self.evidence, self.where, *said)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with all its evidence. holds, total: settings in which it holds, of so many."""
+
+    document: str
+    place: str
+    what: str
+    published: str
+    verdict: str
+    holds: int
+    total: int
+    rows: tuple[Row, ...]
+
+    @property
+    def says(self) -> str:
+        """The verdict in words: "holds in 5 of 8 settings"."""
+        if self.verdict in (NOT_JUDGED, NOT_RUN):
+            return self.verdict
+        settings = "setting" if self.total == 1 else "settings"
+        if self.verdict == REFUTED:
+            return f"refuted ({self.total} {settings})"
+        return f"holds in {self.holds} of {self.total} {settings}"
 
 
 @dataclass(frozen=True)
@@ -93,18 +131,30 @@ class Study:
 def make_rows(published: Published, studies: Sequence[Study]) -> list[Row]:
     """All rows, by document and by their place in it.
 
-    Raises UserError when an entry names a study or an expectation that does not exist.
+    Raises UserError when an entry names a study, or an expectation a claim, that does not exist.
     """
-    by_name = {study.name: study for study in studies}
-    rows = [
-        row
-        for study in studies
-        for number, expect in enumerate(study.expects)
-        for row in _verified(published, study, number, expect)
-    ]
-    rows += [_of_number(number, by_name) for number in published.number]
+    _check_names(published, studies)
+    rows = [row for claim in published.claim for row in _of_claim(claim, studies)]
+    rows += [_of_number(number) for number in published.number]
     order = {document.key: place for place, document in enumerate(published.document)}
     return sorted(rows, key=lambda row: (order[row.document], *_position(row.place)))
+
+
+def _check_names(published: Published, studies: Sequence[Study]) -> None:
+    known = {study.name for study in studies}
+    entries: list[Claim | Number] = [*published.claim, *published.number]
+    for entry in entries:
+        if entry.study and entry.study not in known:
+            where = f'published.toml: "{entry.what}"'
+            raise UserError([Problem(where, f"there is no study '{entry.study}'", None, None)])
+    claims = [claim.key for claim in published.claim]
+    for study in studies:
+        for expect in study.expects:
+            for key in expect.claims:
+                if key not in claims:
+                    what = f"'{expect.what}' speaks to a claim '{key}' that no document has"
+                    hint = "published.toml has the claims"
+                    raise UserError([Problem(study.name, what, None, hint)])
 
 
 def _position(place: str) -> tuple[float, str]:
@@ -114,83 +164,61 @@ def _position(place: str) -> tuple[float, str]:
     return (float(found[1]) if found else math.inf, place)
 
 
-def _verified(published: Published, study: Study, number: int, expect: ExpectModel) -> list[Row]:
-    """The row of an expectation, none when it is not published in one of the documents."""
-    document = published.document_of(expect.source)
-    if expect.status != "verified" or document is None:
-        return []
-    return [
-        Row(
-            document.key,
-            _place(document, expect.source),
-            expect.what,
-            where_text(expect),
-            expect.quoted(),
-            expect.criterion() if expect.comparable else "",
-            *_judged(study, number, expect.why),
-            study.name,
-            study.settings,
-        )
+def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
+    """A claim's evidence, or a single row that says why there is none."""
+    base = Row(claim.document, claim.place, claim.what, claim.published, claim.key)
+    rows = [
+        _evidence(base, study, number, expect)
+        for study in studies
+        for number, expect in enumerate(study.expects)
+        if claim.key in expect.claims
     ]
+    if rows:
+        return rows
+    if not claim.why:
+        where = f'published.toml: "{claim.what}"'
+        what = "no expectation speaks to this claim"
+        hint = "name it in the `claim` of an [[expect]], or say in `why` what keeps it from that"
+        raise UserError([Problem(where, what, None, hint)])
+    return [replace(base, study=claim.study, why=claim.why)]
 
 
-def _place(document: Document, source: str) -> str:
-    """What follows the document's name in a source: "section 4.1, p. 79"."""
-    name = max((n for n in document.sources if source.startswith(n)), key=len)
-    return source.removeprefix(name).lstrip(", :").partition(": ")[0] or source
-
-
-def _judged(study: Study, number: int, why: str) -> tuple[str, str, str]:
-    """(ours, verdict, why) of an expectation of a study."""
-    if study.results is None:
-        return "-", NOT_RUN, why
-    result = study.results[number]
-    found = {AGREES: REACHED, NOT_COMPARABLE: NOT_COMPARABLE}.get(result.verdict, DIFFERS)
-    if result.verdict == NOT_MEASURED:
-        why = f"A run has no value. {why}".strip()
-    elif found == DIFFERS:
-        why = f"{result.difference()}. {why}".strip()
-    return result.measured() + study.note, found, why
-
-
-def _of_number(number: Number, studies: Mapping[str, Study]) -> Row:
-    """The row of an entry of docs/published.toml. Raises UserError; see make_rows."""
-    where = f'published.toml: "{number.what}"'
-    if number.study and number.study not in studies:
-        raise UserError([Problem(where, f"there is no study '{number.study}'", None, None)])
-    ours, why, judged, settings = "-", number.why, "", ""
-    verdict: str = number.verdict or ""
-    if number.closed_form is not None:
-        ours, verdict = _computed(number)
-        judged = number.criterion()
-    elif number.expect is not None:
-        study = studies[number.study]
-        names = [expect.what for expect in study.expects]
-        if names.count(number.expect) != 1:
-            what = (
-                f"{names.count(number.expect)} expectations of {study.name} say '{number.expect}'"
-            )
-            raise UserError([Problem(where, what, "exactly one", "name one of them")])
-        place = names.index(number.expect)
-        ours, found, why = _judged(study, place, number.why or study.expects[place].why)
-        settings = study.settings
-        if number.verdict is None:
-            verdict, judged = found, study.expects[place].criterion()
-        else:
-            verdict, why = (number.verdict if found != NOT_RUN else found), number.why
-    return Row(
-        number.document,
-        number.place,
-        number.what,
-        "",
-        number.published,
-        judged,
-        ours,
-        verdict,
-        why,
-        number.study,
-        settings,
+def _evidence(base: Row, study: Study, number: int, expect: ExpectModel) -> Row:
+    """The row of an expectation for a claim."""
+    row = replace(
+        base,
+        study=study.name,
+        evidence=expect.what,
+        where=where_text(expect),
+        origin=expect.origin(),
+        judged=expect.criterion() if expect.comparable else "",
+        settings=study.settings,
     )
+    if study.results is None:
+        return replace(row, verdict=NOT_RUN, why=expect.why)
+    result = study.results[number]
+    ours = result.measured() + study.note
+    if not expect.comparable:
+        return replace(row, ours=ours, why=expect.why)
+    holds, total = count(result)
+    verdict = grade(holds, total) if total else NOT_RUN
+    why = expect.why if verdict != HOLDS else ""
+    if verdict in (PARTLY, REFUTED):
+        why = f"{result.difference()}. {why}".strip()
+    against = where_not(result) if verdict in (PARTLY, REFUTED) else ""
+    return replace(
+        row, ours=ours, holds=holds, total=total, verdict=verdict, against=against, why=why
+    )
+
+
+def _of_number(number: Number) -> Row:
+    """The row of a fact."""
+    row = Row(number.document, number.place, number.what, number.published, study=number.study)
+    row = replace(row, why=number.why)
+    if number.closed_form is None:
+        return replace(row, verdict=str(number.verdict))
+    ours, verdict = _computed(number)
+    return replace(row, ours=ours, verdict=verdict, judged=number.criterion())
 
 
 def _computed(number: Number) -> tuple[str, str]:
@@ -204,12 +232,32 @@ def _computed(number: Number) -> tuple[str, str]:
     if number.published.endswith("%"):
         text = f"{found.value * 100:.3g} %"
     if near:
-        return text, REACHED
-    return f"{text} ({(found.value / wanted.value - 1) * 100:+.2g} %)".replace("-", "−"), DIFFERS
+        return text, SAME
+    return f"{text} ({(found.value / wanted.value - 1) * 100:+.2g} %)".replace("-", "−"), OTHER
+
+
+def claims_of(rows: Iterable[Row]) -> list[Judged]:
+    """The claims of the rows, in their order, each with all its evidence."""
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.claim:
+            parts.setdefault(row.claim, []).append(row)
+    found = []
+    for mine in parts.values():
+        verdict, holds, total = verdict_of([(row.verdict, row.holds, row.total) for row in mine])
+        one = mine[0]
+        said = (one.document, one.place, one.what, one.published)
+        found.append(Judged(*said, verdict, holds, total, tuple(mine)))
+    return found
+
+
+def facts_of(rows: Iterable[Row]) -> list[Row]:
+    """The rows that no run can refute."""
+    return [row for row in rows if not row.claim]
 
 
 def carry_over(rows: Sequence[Row], before: Iterable[Row]) -> list[Row]:
-    """Rows of studies that were not run, with what an earlier page says of the same number.
+    """Rows of studies that were not run, with what an earlier page says of the same.
 
     What was measured with other settings is not carried: the row stays "not run" and says so.
     """
@@ -223,7 +271,8 @@ def _carried(row: Row, old: Row | None) -> Row:
         return row
     if old.settings != row.settings:
         return replace(row, why=f"The study's settings changed; before, ours was {old.ours}.")
-    return replace(row, ours=old.ours, verdict=old.verdict, why=old.why)
+    said = {name: getattr(old, name) for name in ("ours", "holds", "total", "verdict", "against")}
+    return replace(row, why=old.why, **said)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -241,111 +290,154 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 def from_csv(text: str) -> list[Row]:
     """The rows of a file that to_csv made."""
-    return [Row(**row) for row in csv.DictReader(io.StringIO(text))]
+    found = []
+    for line in csv.DictReader(io.StringIO(text)):
+        cells: dict[str, Any] = dict(line)
+        cells |= {name: int(line[name]) for name in ("holds", "total")}
+        found.append(Row(**cells))
+    return found
 
 
 def counts(rows: Iterable[Row]) -> list[tuple[str, int]]:
-    """(verdict, in how many rows), in the order of VERDICTS."""
-    found = Counter(row.verdict for row in rows)
+    """(verdict, of how many claims), in the order of VERDICTS."""
+    found = Counter(claim.verdict for claim in claims_of(rows))
     return [(verdict, found[verdict]) for verdict in VERDICTS if found[verdict]]
 
 
-def of_arithmetic(rows: Iterable[Row]) -> str:
-    """Say how many rows are reached without a simulation."""
-    count = sum(row.verdict == REACHED and not row.study for row in rows)
-    return f"{count} of those reached are arithmetic of the document, done again without a run."
+def fact_counts(rows: Iterable[Row]) -> list[tuple[str, int]]:
+    """(what is said, of how many facts), in the order of FACTS."""
+    found = Counter(row.verdict for row in facts_of(rows))
+    return [(verdict, found[verdict]) for verdict in FACTS if found[verdict]]
 
 
-def to_markdown(rows: Sequence[Row], documents: Sequence[Document]) -> str:
+def to_markdown(rows: Sequence[Row], published: Published) -> str:
     """docs/reproduction.md."""
+    claims, facts = claims_of(rows), facts_of(rows)
     lines = [
         "# Reproduction",
         "",
-        "Every number that the source documents publish, and ours beside it. Made by",
+        "What the source documents claim, and what our runs say of it. Made by",
         "`invoke report all` from the results of all studies and `docs/published.toml`;",
-        "do not edit. What a study derives from a document, or what is only recalled of it, is not",
-        "here: the study's own report has it. *published* is what the document says, and empty",
-        "where it gives no number; *judged by* is our criterion.",
+        "do not edit. A claim's verdict is that of all settings which speak to it, in all studies:",
+        "each line below a claim is an expectation of a study, and counts the settings in which it",
+        "holds in every run. *published* is what the document says; *judged by* is the criterion,",
+        "with the origin of its number.",
         "",
-        "| verdict | rows | means |",
+        "| verdict | claims | it holds |",
         "|---|---|---|",
-        *(f"| {verdict} | {count} | {VERDICTS[verdict]} |" for verdict, count in counts(rows)),
+        *(f"| {verdict} | {number} | {VERDICTS[verdict]} |" for verdict, number in counts(rows)),
         "",
-        of_arithmetic(rows),
+        published.history,
     ]
-    for document in documents:
-        mine = [row for row in rows if row.document == document.key]
+    for document in published.document:
+        mine = [claim for claim in claims if claim.document == document.key]
         lines += ["", f"## {document.title}", ""]
         lines += [
-            "| where | what | published | judged by | ours | verdict | why |",
-            "|---|---|---|---|---|---|---|",
+            "| where | claim and evidence | published, judged by | ours | verdict | where not |",
+            "|---|---|---|---|---|---|",
         ]
-        lines += [_markdown_row(row) for row in mine]
+        for claim in mine:
+            lines += _markdown_claim(claim)
+    lines += [
+        "",
+        "## Inputs and arithmetic",
+        "",
+        "No run can refute these; they count nowhere.",
+        "",
+    ]
+    lines += ["| said | rows | means |", "|---|---|---|"]
+    lines += [f"| {said} | {number} | {FACTS[said]} |" for said, number in fact_counts(rows)]
+    lines += ["", "| where | what | published | ours | | why |", "|---|---|---|---|---|---|"]
+    titles = {document.key: document.title.partition(":")[0] for document in published.document}
+    for row in facts:
+        study = f" ({row.study})" if row.study else ""
+        place = f"{titles[row.document]}, {row.place}"
+        lines.append(_cells(place, row.what + study, row.published, row.ours, row.verdict, row.why))
     return "\n".join([*lines, ""])
 
 
-def _markdown_row(row: Row) -> str:
-    what = f"{row.what} ({row.where})" if row.where else row.what
-    study = f" ({row.study})" if row.study else ""
-    cells = (
-        row.place,
-        what + study,
-        row.published,
-        row.judged,
-        row.ours,
-        row.verdict,
-        row.why,
-    )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def _cells(*texts: str) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+
+
+def _markdown_claim(claim: Judged) -> list[str]:
+    """The line of a claim, and one for each piece of evidence."""
+    why = claim.rows[0].why if not claim.rows[0].evidence else ""
+    lines = [
+        _cells(claim.place, f"**{claim.what}**", claim.published, "", f"**{claim.says}**", why)
+    ]
+    for row in claim.rows:
+        if row.evidence:
+            what = f"{row.evidence} ({row.where})" if row.where else row.evidence
+            against = ". ".join(text for text in (row.against, row.why) if text)
+            share = f"{row.holds} of {row.total}" if row.total else row.verdict
+            judged = f"{row.judged} ({row.origin})" if row.judged else ""
+            lines.append(_cells("", f"{what} ({row.study})", judged, row.ours, share, against))
+    return lines
 
 
 def to_tex(rows: Sequence[Row], documents: Sequence[Document]) -> str:
-    """One booktabs table a document."""
-    heads = ("Where", "What", "Published", "Judged by", "Ours", "Verdict")
+    """One booktabs table a document: its claims."""
+    heads = ("Where", "Claim", "Published", "Studies", "Verdict")
+    claims = claims_of(rows)
     return "\n".join(
         booktabs(
             heads,
             [
-                (row.place, row.what, row.published, row.judged, row.ours, row.verdict)
-                for row in rows
-                if row.document == document.key
+                (
+                    claim.place,
+                    claim.what,
+                    claim.published,
+                    ", ".join(dict.fromkeys(row.study for row in claim.rows)),
+                    claim.says,
+                )
+                for claim in claims
+                if claim.document == document.key
             ],
             caption=document.title,
             label=f"tab:{document.key}",
-            widths=(0.15, 0.28, 0.16, 0.13, 0.16, 0.12),
+            widths=(0.15, 0.35, 0.17, 0.18, 0.15),
             long=True,
         )
         for document in documents
     )
 
 
-def to_html(rows: Sequence[Row], documents: Sequence[Document], links: Mapping[str, str]) -> str:
+def to_html(rows: Sequence[Row], published: Published, links: Mapping[str, str]) -> str:
     """The page. links: from a study to its report, for those that have one."""
-    parts = [(doc, [row for row in rows if row.document == doc.key]) for doc in documents]
+    claims = claims_of(rows)
+    parts = [
+        (doc, [claim for claim in claims if claim.document == doc.key])
+        for doc in published.document
+    ]
     return template("reproduction.html.j2").render(
         parts=parts,
         counts=counts(rows),
-        arithmetic=of_arithmetic(rows),
+        facts=facts_of(rows),
+        fact_counts=fact_counts(rows),
+        titles={doc.key: doc.title.partition(":")[0] for doc in published.document},
         verdicts=VERDICTS,
+        said=FACTS,
         links=links,
-        total=len(rows),
+        total=len(claims),
+        history=published.history,
         command="invoke report all",
         colour=lambda verdict: _COLOURS.get(verdict, "open"),
     )
 
 
 def write_page(
-    rows: Sequence[Row], documents: Sequence[Document], folder: Path, links: Mapping[str, str]
+    rows: Sequence[Row], published: Published, folder: Path, links: Mapping[str, str]
 ) -> list[Path]:
     """Write index.html and reproduction.csv, .md and .tex into a folder; the page comes first."""
     from pyorch.files import make_folder, write_atomically
 
     make_folder(folder)
     texts = {
-        "index.html": to_html(rows, documents, links),
+        "index.html": to_html(rows, published, links),
         "reproduction.csv": to_csv(rows),
-        "reproduction.md": to_markdown(rows, documents),
-        "reproduction.tex": to_tex(rows, documents),
+        "reproduction.md": to_markdown(rows, published),
+        "reproduction.tex": to_tex(rows, published.document),
     }
     for name, text in texts.items():
         write_atomically(folder / name, text)

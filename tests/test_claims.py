@@ -1,0 +1,162 @@
+"""Claims: every setting that speaks to one counts, and the verdict is the worst of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pyorch.config.experiment import Experiment
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
+from pyorch.paths import default_paths
+from pyorch.report.claims import (
+    HOLDS,
+    NOT_JUDGED,
+    NOT_RUN,
+    PARTLY,
+    REFUTED,
+    Claim,
+    count,
+    uncounted,
+    verdict_of,
+    where_not,
+)
+from pyorch.report.expect import ExpectModel, Result, evaluate
+from pyorch.report.published import Published, load_published
+
+
+@cache
+def published() -> Published:
+    """The file of the project."""
+    return load_published(default_paths().published)
+
+
+@cache
+def studies() -> dict[str, Experiment]:
+    """All studies of the project."""
+    return {name: load_experiment(name) for name, _ in list_experiments()}
+
+
+@pytest.mark.parametrize("claim", published().claim, ids=lambda claim: claim.key)
+def test_every_setting_that_speaks_to_a_claim_is_counted(claim: Claim) -> None:
+    """What has one of its metrics for one of its schemes is judged, or left out with a reason."""
+    found = [
+        one
+        for name, study in studies().items()
+        for one in uncounted(
+            claim,
+            name,
+            [point.data["params"] for point in study.points],
+            [metric["name"] for metric in study.metrics],
+            study.expects,
+        )
+    ]
+    assert not found, "judge these in an [[expect]], or name them in `outside` of the claim"
+
+
+def test_nothing_is_left_out_that_is_not_there() -> None:
+    """Every entry of `outside` excuses a setting of a study that exists."""
+    for claim in published().claim:
+        for one in claim.outside:
+            alone = claim.model_copy(update={"outside": [one]})
+            excused = [
+                (name, metric)
+                for name, study in studies().items()
+                for point in study.points
+                for metric in {expect.metric for expect in study.expects}
+                | {metric["name"] for metric in study.metrics}
+                if alone.leaves_out(name, metric, point.data["params"])
+            ]
+            assert excused, (claim.key, one)
+
+
+def test_every_claim_has_evidence_or_a_reason() -> None:
+    """And what a study expects of a claim speaks to one that is there."""
+    named = {key for study in studies().values() for one in study.expects for key in one.claims}
+    for claim in published().claim:
+        assert (claim.key in named) != bool(claim.why), claim.key
+    assert named <= {claim.key for claim in published().claim}
+
+
+def test_what_was_read_in_a_document_speaks_to_a_claim() -> None:
+    """No verified expectation of a document is missing there, but for what cannot fail."""
+    for name, study in studies().items():
+        for expect in study.expects:
+            known = published().document_of(expect.source) is not None
+            if expect.status == "verified" and known and not expect.claims:
+                assert "(cannot fail" in expect.what, (name, expect.what)
+
+
+CLAIM = {"key": "c", "document": "d", "place": "p. 1", "what": "w", "published": "yes"}
+
+
+def expectation(**keys: object) -> ExpectModel:
+    """No frame is lost."""
+    given = {"what": "none", "metric": "lost", "equals": 0, "claim": "c"}
+    more = {"status": "ours", "source": "own"}
+    return ExpectModel.model_validate(given | more | keys)
+
+
+def judged(expect: ExpectModel, lost: Sequence[Sequence[float]]) -> Result:
+    """A result: variants A, B, ... with so many frames lost in each seed."""
+    rows: list[dict[str, Any]] = [
+        {"variant": "ABCD"[place], "seed": seed, "lost": value}
+        for place, values in enumerate(lost)
+        for seed, value in enumerate(values)
+    ]
+    return evaluate([expect], pd.DataFrame(rows), {"lost": "1"}, ["variant"])[0]
+
+
+def test_one_seed_is_enough_to_contradict() -> None:
+    """A mean hides it: 12 and 8 are 10 in the mean, and at most 10 is not true of both."""
+    each = judged(expectation(equals=None, max=10), [[10, 10], [12, 8]])
+    assert count(each) == (1, 2)
+    assert where_not(each) == "B"
+    mean = judged(expectation(equals=None, max=10, average=True), [[10, 10], [12, 8]])
+    assert count(mean) == (2, 2)
+    assert where_not(mean) == ""
+
+
+def test_a_setting_without_a_value_does_not_hold() -> None:
+    """What was not measured in one run of a setting is no evidence for it."""
+    assert count(judged(expectation(), [[0, 0], [0, float("nan")]])) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ([(HOLDS, 3, 3), (HOLDS, 1, 1)], (HOLDS, 4, 4)),
+        ([(HOLDS, 3, 3), (REFUTED, 0, 1)], (PARTLY, 3, 4)),
+        ([(REFUTED, 0, 2), (REFUTED, 0, 1)], (REFUTED, 0, 3)),
+        ([(NOT_JUDGED, 0, 0)], (NOT_JUDGED, 0, 0)),
+        ([(NOT_JUDGED, 0, 0), (HOLDS, 1, 1)], (HOLDS, 1, 1)),
+        ([(HOLDS, 1, 1), (NOT_RUN, 0, 0)], (NOT_RUN, 1, 1)),
+    ],
+)
+def test_the_verdict_is_the_worst(
+    rows: list[tuple[str, int, int]], wanted: tuple[str, int, int]
+) -> None:
+    """Of all evidence together; what was not run keeps it open."""
+    assert verdict_of(rows) == wanted
+
+
+def test_a_setting_that_nobody_judges_is_found() -> None:
+    """Unless its variant is another scheme, or a reason is given."""
+    points = [{"variant": variant, "load": load} for variant in ("A", "B") for load in (0.3, 0.8)]
+    expect = expectation(where={"variant": "A", "load": 0.3})
+
+    def found(**keys: object) -> list[str]:
+        claim = Claim.model_validate(CLAIM | keys)
+        return [one.setting for one in uncounted(claim, "s/one", points, ["lost"], [expect])]
+
+    assert found() == ["A, load = 0.8", "B, load = 0.3", "B, load = 0.8"]
+    assert found(schemes=["A"]) == ["A, load = 0.8"]
+    reason = {"study": "s/*", "where": {"load": 0.8}, "why": "too much"}
+    assert found(schemes=["A"], outside=[reason]) == []
+    claim = Claim.model_validate(CLAIM | {"metrics": ["lost"], "schemes": ["B"]})
+    other = expectation(claim="another", where={"variant": "B"})
+    assert len(list(uncounted(claim, "s/one", points, ["lost"], [other]))) == 2
