@@ -1,6 +1,6 @@
 """A complete module for a new scheme, which builds, runs and has its tests: `invoke new-scheme`.
 
-What a module is made of stands in pyorch/newscheme/: files with @words@ in the place of names.
+What a module is made of stands in the folders beside this file, with @words@ in the place of names.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FILES = {
     "comparison.toml": "comparison.toml",
     "two-to-one.toml": "experiments/two-to-one.toml",
 }
-TEMPLATES = Path(__file__).parent / "newscheme"
+TEMPLATES = Path(__file__).parent
 LONGEST_NAME = 32
 #: A study that every new scheme of a kind joins.
 COMPARING = {"flow-control": "gfc/two-to-one", "buffer-policy": "dsh/burst"}
