@@ -14,6 +14,9 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:ns3/)?([\w./-]+)"', re.MULTILINE)
 
 Graph = dict[str, set[str]]
 
+#: Lines of a class with its header, comments and licence included.
+LONGEST = 900
+
 
 def includes(home: Path) -> Graph:
     """What each source and header of the modules includes of them, by file name.
@@ -70,6 +73,23 @@ def test_no_module_needs_one_that_needs_it() -> None:
     assert modules["rdma"] == {"lossless", "observe"}
     assert modules["facade"] >= {"rdma", "deadlock"}
     assert cycle(modules) == []
+
+
+def lengths(home: Path) -> dict[str, int]:
+    """Lines of each class: its header and its source, which have its name."""
+    lines: dict[str, int] = {}
+    for part in ("model", "helper"):
+        for file in home.glob(f"*/{part}/*.[ch]*"):
+            text = file.read_text(encoding="utf-8")
+            lines[file.stem] = lines.get(file.stem, 0) + text.count("\n")
+    return lines
+
+
+def test_no_class_is_too_long_to_read() -> None:
+    """Who has more than one duty is cut."""
+    lines = lengths(MODULES)
+    assert lines["lossless-port"] > 500, "headers and sources are added up"
+    assert {name: n for name, n in lines.items() if n > LONGEST} == {}
 
 
 @pytest.mark.parametrize("text", ['#include "b.h"', '# include "ns3/b.h"'])

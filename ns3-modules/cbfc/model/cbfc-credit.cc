@@ -31,14 +31,9 @@ NS_OBJECT_ENSURE_REGISTERED(Credit);
 namespace
 {
 
-/**
- * @brief How far one counter is ahead of another, of whose difference the low bits are known.
- *
- * @param a counter.
- * @param b counter.
- * @param bits how many bits.
- * @return a - b, from -2^(bits - 1) up to below 2^(bits - 1).
- */
+/// How far one counter is ahead of another, of whose difference the low bits are known.
+/// @param a counter. @param b counter. @param bits how many bits.
+/// @return a - b, from -2^(bits - 1) up to below 2^(bits - 1).
 int32_t
 Ahead(uint32_t a, uint32_t b, uint32_t bits)
 {

@@ -27,12 +27,8 @@ inline constexpr uint32_t BLOCK_BYTES = 64;
 /// IEEE leaves unused.
 inline constexpr uint16_t CREDIT_OPCODE = 0x0cbf;
 
-/**
- * @brief Blocks that a frame takes.
- *
- * @param bytes size of the frame.
- * @return blocks, rounded up.
- */
+/// Blocks that a frame takes.
+/// @param bytes size of the frame. @return blocks, rounded up.
 inline uint32_t
 BlocksOf(uint32_t bytes)
 {
@@ -69,11 +65,7 @@ class Credit : public lossless::FlowControl,
                public lossless::DeadlockModel
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Credit();
 
@@ -92,29 +84,19 @@ class Credit : public lossless::FlowControl,
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
 
-    /**
-     * @brief Blocks the sender may still send.
-     *
-     * @param cls class.
-     * @return FCCL - FCTBS, not negative.
-     */
+    /// Blocks the sender may still send.
+    /// @param cls class. @return FCCL - FCTBS, not negative.
     uint32_t GetCredit(uint8_t cls) const;
 
   protected:
-    /**
-     * @brief New credit has come.
-     *
-     * @param cls class.
-     * @param now ps.
-     */
+    /// New credit has come.
+    /// @param cls class. @param now ps.
     virtual void NotifyCredit(uint8_t cls, int64_t now);
 
-    /// The buffer that the receiver promises per class.
-    /// @return bytes.
+    /// The buffer that the receiver promises per class. @return bytes.
     int64_t GetBuffer() const;
 
-    /// Time between credit messages.
-    /// @return Period.
+    /// Time between credit messages. @return Period.
     Time GetPeriod() const;
 
   private:

@@ -39,30 +39,20 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
         NEWEST, ///< those at its end
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     std::string Check() const override;
     void Report(lossless::Summary& summary) const override;
 
   protected:
-    /// Does it do anything?
-    /// @return true if there is a cure.
+    /// Does it do anything? @return true if there is a cure.
     bool Cures() const;
-    /**
-     * @brief Break a loop that leads from an ingress to an egress.
-     *
-     * @param egress port that is held back.
-     * @param ingress port whose upstream waits.
-     * @param cls class.
-     */
+    /// Break a loop that leads from an ingress to an egress.
+    /// @param egress port that is held back. @param ingress port whose upstream waits.
+    /// @param cls class.
     void Break(lossless::Port& egress, lossless::Port& ingress, uint8_t cls);
-    /// The class that frames are moved to.
-    /// @return class.
+    /// The class that frames are moved to. @return class.
     uint8_t GetLossyClass() const;
 
     /// Detection, where an agent derived from this one detects

@@ -30,12 +30,9 @@ namespace
 /// Bytes of an answer for each port and lossless class.
 constexpr int64_t RECORD_BYTES = 32;
 
-/**
- * @brief The controller's agent on a node.
- *
- * @param node the node
- * @return it, or nullptr
- */
+/// The controller's agent on a node.
+/// @param node the node
+/// @return it, or nullptr
 DeadlockController*
 AgentOf(const FabricNode& node)
 {

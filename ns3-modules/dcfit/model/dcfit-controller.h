@@ -31,11 +31,7 @@ namespace dcfit
 class DeadlockController : public Breaker
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     DeadlockController();
 

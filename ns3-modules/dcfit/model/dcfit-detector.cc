@@ -7,7 +7,6 @@
 #include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
-#include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/uinteger.h"
 
@@ -49,7 +48,6 @@ constexpr uint64_t HITTER_BITS = 96;
 constexpr uint64_t LIMIT_BITS = 64 + 2 * TIME_BITS;
 /// Bits of the sequence number that are kept; the paper says only that there is one.
 constexpr uint32_t KEPT_SEQUENCE_BITS = 7;
-constexpr int64_t PS_PER_S = 1'000'000'000'000;
 
 } // namespace
 
@@ -168,36 +166,38 @@ Dcfit::GetTypeId()
 }
 
 Dcfit::Dcfit()
-    : m_look(this, &Dcfit::Look),
-      m_restore(this, &Dcfit::Restore)
+    : m_look(this, &Dcfit::Look)
 {
 }
 
 void
 Dcfit::Start()
 {
-    const uint16_t ports = m_node->GetNPorts();
-    m_state.assign(static_cast<std::size_t>(N_CLASSES) * ports, PortState{});
     if (const auto* node = dynamic_cast<const lossless::Switch*>(m_node))
     {
         m_number = static_cast<uint16_t>(std::min(node->GetNumber(), MAX_SWITCHES - 1));
     }
-    for (PortState& state : m_state)
-    {
-        state.info.node = MAX_SWITCHES - 1; // of no switch
-    }
     // What a link-layer discovery tells: does the neighbour speak DCFIT?
-    m_speaks.resize(ports);
-    for (uint16_t port = 0; port < ports; ++port)
+    std::vector<bool> speaks(m_node->GetNPorts());
+    for (uint16_t port = 0; port < speaks.size(); ++port)
     {
         const auto& agents = m_node->GetPort(port).GetPeer().GetNode().GetAgents();
-        m_speaks[port] = std::any_of(agents.begin(), agents.end(), [](const auto& agent) {
+        speaks[port] = std::any_of(agents.begin(), agents.end(), [](const auto& agent) {
             return dynamic_cast<const Dcfit*>(PeekPointer(agent)) != nullptr;
         });
     }
+    m_map.Start(*m_node, m_number, std::move(speaks), {m_clearing, m_conflict, m_evidence});
     if (m_handle)
     {
-        m_heavy.assign(ports, HeavyHitters(m_heavyEntries));
+        m_cure.Start(*m_node,
+                     m_map,
+                     {m_serverCure,
+                      GetLossyClass(),
+                      m_heavyEntries,
+                      m_limitRate.GetBitRate(),
+                      m_limitBurst,
+                      m_mostLimits,
+                      m_restoration.GetTimeStep()});
     }
 }
 
@@ -231,145 +231,10 @@ Dcfit::Check() const
     return problems.str();
 }
 
-bool
-Dcfit::Speaks(uint16_t port) const
-{
-    return m_speaks[port];
-}
-
-bool
-Dcfit::Feeds(uint16_t egress, uint16_t ingress, uint8_t cls) const
-{
-    const lossless::FeedMap& feeds = *m_node->GetFeeds();
-    return m_clearing == Clearing::COUNTERS ? feeds.GetBytes(egress, ingress, cls) > 0
-                                            : feeds.HasFed(egress, ingress, cls);
-}
-
-bool
-Dcfit::IsMiddle(uint16_t port, uint8_t cls, const Message& message)
-{
-    for (uint16_t other = 0; other < m_node->GetNPorts(); ++other)
-    {
-        const PortState& state = At(other, cls);
-        if (other != port && state.known && state.info.HasInitiatorOf(message))
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-Dcfit::WaitsForPaused(uint16_t ingress, uint8_t cls)
-{
-    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
-    {
-        if (At(egress, cls).paused && Feeds(egress, ingress, cls))
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-Dcfit::HearsOthers(uint16_t ingress, uint8_t cls)
-{
-    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
-    {
-        const PortState& state = At(egress, cls);
-        if (state.known && state.fresh > 0 && Feeds(egress, ingress, cls))
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-Dcfit::StaysOff(uint16_t ingress, uint8_t cls, const Message& message)
-{
-    if (m_evidence == Evidence::MAP)
-    {
-        return true;
-    }
-    const lossless::FeedMap& feeds = *m_node->GetFeeds();
-    const lossless::BufferPolicy& buffer = m_node->GetBuffer();
-    std::vector<lossless::BufferPolicy::Rest> rests;
-    for (uint8_t other = 0; other < N_CLASSES; ++other)
-    {
-        for (uint16_t port = 0; buffer.IsLossless(other) && port < m_node->GetNPorts(); ++port)
-        {
-            int64_t rest = 0;
-            for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
-            {
-                const PortState& state = At(egress, other);
-                const bool waits = state.known && state.info.HasEpisodeOf(message);
-                rest += waits ? feeds.GetBytes(egress, port, other) : 0;
-            }
-            rests.push_back({port, other, rest});
-        }
-    }
-    return buffer.StaysOff(ingress, cls, rests);
-}
-
-uint16_t
-Dcfit::FindInfo(uint16_t ingress, uint8_t cls)
-{
-    if (m_conflict == Conflict::NEWEST)
-    {
-        const uint16_t cause = At(ingress, cls).cause;
-        return At(cause, cls).known ? cause : NO_PORT;
-    }
-    uint16_t best = NO_PORT;
-    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
-    {
-        const PortState& state = At(egress, cls);
-        if (state.known && Feeds(egress, ingress, cls) &&
-            (best == NO_PORT || state.info.Precedes(At(best, cls).info)))
-        {
-            best = egress;
-        }
-    }
-    return best;
-}
-
-bool
-Dcfit::FindTag(uint16_t ingress, uint8_t cls, Message& message)
-{
-    const PortState& state = At(ingress, cls);
-    if (state.own)
-    {
-        message = Message{m_number, static_cast<uint8_t>(ingress), state.sequence, state.rank, 0};
-        return true;
-    }
-    const uint16_t egress = FindInfo(ingress, cls);
-    if (egress != NO_PORT)
-    {
-        message = At(egress, cls).info;
-    }
-    return egress != NO_PORT;
-}
-
-uint8_t
-Dcfit::NextRank(const Message& message) const
-{
-    return m_conflict == Conflict::HIGHEST && message.rank < MAX_RANK
-               ? static_cast<uint8_t>(message.rank + 1)
-               : message.rank;
-}
-
-uint8_t
-Dcfit::RankAbove(uint16_t ingress, uint8_t cls)
-{
-    const uint16_t egress = m_conflict == Conflict::HIGHEST ? FindInfo(ingress, cls) : NO_PORT;
-    return egress == NO_PORT ? uint8_t{0} : NextRank(At(egress, cls).info);
-}
-
 void
 Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
 {
-    PortState& state = At(ingress, cls);
+    State& state = m_map.At(ingress, cls);
     state.sequence =
         static_cast<uint16_t>((state.sequence + 1U) & ((1U << KEPT_SEQUENCE_BITS) - 1));
     state.rank = rank;
@@ -386,7 +251,7 @@ void
 Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
 {
     const uint16_t ingress = port.GetIndex();
-    PortState& state = At(ingress, cls);
+    State& state = m_map.At(ingress, cls);
     state.pausing = on;
     state.own = false;
     state.trigger = false;
@@ -405,17 +270,17 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
         m_lookPending = true;
         m_look.Schedule(m_retry.GetTimeStep());
     }
-    const bool trigger = !At(state.cause, cls).paused;
-    if (trigger || !Speaks(ingress))
+    const bool trigger = !m_map.At(state.cause, cls).paused;
+    if (trigger || !m_map.Speaks(ingress))
     {
-        if (Speaks(ingress))
+        if (m_map.Speaks(ingress))
         {
-            Begin(ingress, cls, ON_LOOP, true, RankAbove(ingress, cls));
+            Begin(ingress, cls, ON_LOOP, true, m_map.RankAbove(ingress, cls));
         }
         state.trigger = trigger;
         return;
     }
-    const uint16_t from = FindInfo(ingress, cls);
+    const uint16_t from = m_map.FindInfo(ingress, cls);
     if (from == NO_PORT)
     {
         if (m_untold)
@@ -423,9 +288,9 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
             Begin(ingress, cls, AGAIN, false, 0);
         }
     }
-    else if (IsMiddle(from, cls, At(from, cls).info))
+    else if (m_map.IsMiddle(from, cls, m_map.At(from, cls).info))
     {
-        const uint8_t rank = RankAbove(ingress, cls);
+        const uint8_t rank = m_map.RankAbove(ingress, cls);
         Begin(ingress, cls, OFF_LOOP, false, rank);
     }
 }
@@ -433,7 +298,7 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
 void
 Dcfit::NotifyPaused(Port& port, uint8_t cls, bool on)
 {
-    PortState& state = At(port.GetIndex(), cls);
+    State& state = m_map.At(port.GetIndex(), cls);
     if (on)
     {
         state.known = state.known && state.paused; // a pause that no PFC frame brought
@@ -448,7 +313,7 @@ Dcfit::NotifyPaused(Port& port, uint8_t cls, bool on)
 void
 Dcfit::Decorate(Port& port, ControlFrame& control)
 {
-    if (control.opcode != PFC_OPCODE || !Speaks(port.GetIndex()))
+    if (control.opcode != PFC_OPCODE || !m_map.Speaks(port.GetIndex()))
     {
         return;
     }
@@ -458,7 +323,7 @@ Dcfit::Decorate(Port& port, ControlFrame& control)
     {
         Message message;
         if ((control.classes >> cls) & 1U && control.value[cls] > 0 &&
-            FindTag(port.GetIndex(), cls, message) && block.Add(cls, message))
+            m_map.FindTag(port.GetIndex(), cls, message) && block.Add(cls, message))
         {
             ++added;
         }
@@ -512,10 +377,10 @@ Dcfit::NotifyControl(Port& port, const ControlFrame& control)
 void
 Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& message)
 {
-    PortState& state = At(port, cls);
+    State& state = m_map.At(port, cls);
     const bool fresh = !state.paused;
     state.paused = true;
-    state.calm = NowPs();
+    state.heard = NowPs();
     if (tagged)
     {
         ReceiveCheck(port, cls, message, fresh);
@@ -527,7 +392,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     }
     state.known = false;
     state.resumed = false;
-    if (!Speaks(port))
+    if (!m_map.Speaks(port))
     {
         // A server: it is the initial trigger, and its port of this switch gives it its name.
         state.sequence =
@@ -539,51 +404,26 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     }
 }
 
-bool
-Dcfit::Remember(uint16_t port, uint8_t cls, const Message& message, bool fresh)
-{
-    PortState& state = At(port, cls);
-    const bool same = state.info.HasEpisodeOf(message);
-    if (!fresh && state.known &&
-        (same || (m_conflict == Conflict::HIGHEST && state.fresh > 0 &&
-                  !state.info.HasInitiatorOf(message) && state.info.Precedes(message))))
-    {
-        return false;
-    }
-    if (!same)
-    {
-        // A new episode. In one and the same, a port that has resumed stays so, whether or not it
-        // was paused again (Lemma 3.2, case 3).
-        state.resumed = false;
-        state.checked = 0;
-        state.noticed = false;
-        state.fresh = 2;
-    }
-    state.info = message;
-    state.known = true;
-    return true;
-}
-
 void
 Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fresh)
 {
-    if (!At(port, cls).paused)
+    if (!m_map.At(port, cls).paused)
     {
         return; // a resume overtook it
     }
-    if (message.node == m_number && Speaks(message.port))
+    if (message.node == m_number && m_map.Speaks(message.port))
     {
-        PortState& own = At(message.port, cls);
+        State& own = m_map.At(message.port, cls);
         if (!own.own || !own.pausing || own.sequence != message.sequence ||
             own.rank != message.rank)
         {
             if (fresh)
             {
-                At(port, cls).known = false;
+                m_map.At(port, cls).known = false;
             }
             return; // not the latest
         }
-        if (Remember(port, cls, message, fresh) && Feeds(port, message.port, cls))
+        if (m_map.Remember(port, cls, message, fresh) && m_map.Feeds(port, message.port, cls))
         {
             ++m_suspected;
             own.looped = NowPs();
@@ -591,26 +431,26 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
         }
         return;
     }
-    if (!Remember(port, cls, message, fresh))
+    if (!m_map.Remember(port, cls, message, fresh))
     {
         return;
     }
-    if (!IsMiddle(port, cls, message))
+    if (!m_map.IsMiddle(port, cls, message))
     {
         ForwardFrom(Kind::CHECK, port, cls, message);
         return;
     }
     for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
     {
-        PortState& state = At(ingress, cls);
-        if (!state.pausing || !Speaks(ingress) || !Feeds(port, ingress, cls) ||
+        State& state = m_map.At(ingress, cls);
+        if (!state.pausing || !m_map.Speaks(ingress) || !m_map.Feeds(port, ingress, cls) ||
             (state.own && !state.aged && (state.rank > message.rank || state.way == OFF_LOOP)))
         {
             continue; // among others: a process is not begun anew by each pause of the trigger
         }
-        Begin(ingress, cls, OFF_LOOP, false, NextRank(message));
+        Begin(ingress, cls, OFF_LOOP, false, m_map.NextRank(message));
         Message own;
-        FindTag(ingress, cls, own);
+        m_map.FindTag(ingress, cls, own);
         SendAlone(Kind::CHECK, ingress, cls, own);
     }
 }
@@ -618,7 +458,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
 void
 Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
 {
-    PortState& state = At(port, cls);
+    State& state = m_map.At(port, cls);
     if (!state.paused || state.resumed || !state.known || !state.info.HasEpisodeOf(message))
     {
         ++m_refuted;
@@ -629,18 +469,18 @@ Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
         return; // it came by another way before
     }
     state.checked = static_cast<uint8_t>(message.round + 1);
-    if (message.node != m_number || !Speaks(message.port))
+    if (message.node != m_number || !m_map.Speaks(message.port))
     {
         ForwardFrom(Kind::CONSISTENCY, port, cls, message);
         return;
     }
-    const PortState& own = At(message.port, cls);
+    const State& own = m_map.At(message.port, cls);
     if (!own.own || !own.pausing || own.declared || own.sequence != message.sequence ||
-        own.rank != message.rank || !Feeds(port, message.port, cls))
+        own.rank != message.rank || !m_map.Feeds(port, message.port, cls))
     {
         return;
     }
-    if (!StaysOff(message.port, cls, message))
+    if (!m_map.StaysOff(message.port, cls, message))
     {
         ++m_refuted;
         return;
@@ -660,11 +500,11 @@ Dcfit::ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message
 {
     for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
     {
-        if (!At(ingress, cls).pausing || !Feeds(port, ingress, cls))
+        if (!m_map.At(ingress, cls).pausing || !m_map.Feeds(port, ingress, cls))
         {
             continue;
         }
-        if (kind == Kind::CONSISTENCY && !StaysOff(ingress, cls, message))
+        if (kind == Kind::CONSISTENCY && !m_map.StaysOff(ingress, cls, message))
         {
             ++m_refuted;
             continue;
@@ -676,7 +516,7 @@ Dcfit::ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message
 void
 Dcfit::SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message)
 {
-    if (!Speaks(port))
+    if (!m_map.Speaks(port))
     {
         return;
     }
@@ -696,9 +536,9 @@ Dcfit::SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message)
 void
 Dcfit::BeginAgain(uint16_t ingress, uint8_t cls)
 {
-    Begin(ingress, cls, AGAIN, At(ingress, cls).trigger, RankAbove(ingress, cls));
+    Begin(ingress, cls, AGAIN, m_map.At(ingress, cls).trigger, m_map.RankAbove(ingress, cls));
     Message message;
-    FindTag(ingress, cls, message);
+    m_map.FindTag(ingress, cls, message);
     SendAlone(Kind::CHECK, ingress, cls, message);
 }
 
@@ -706,14 +546,15 @@ void
 Dcfit::NotifyDequeue(Port& egress, uint16_t /* queue */, Frame& frame)
 {
     if (!m_drained || !frame.charged || frame.ingress == NO_PORT ||
-        !At(frame.ingress, frame.cls).pausing)
+        !m_map.At(frame.ingress, frame.cls).pausing)
     {
         return;
     }
     // The frame counts until its last bit has gone.
     const uint32_t held = m_node->GetFeeds()->GetBytes(egress.GetIndex(), frame.ingress, frame.cls);
-    if (held == frame.bytes && Speaks(frame.ingress) && !At(frame.ingress, frame.cls).declared &&
-        WaitsForPaused(frame.ingress, frame.cls))
+    if (held == frame.bytes && m_map.Speaks(frame.ingress) &&
+        !m_map.At(frame.ingress, frame.cls).declared &&
+        m_map.WaitsForPaused(frame.ingress, frame.cls))
     {
         BeginAgain(frame.ingress, frame.cls);
     }
@@ -727,13 +568,14 @@ Dcfit::Look()
     {
         for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
         {
-            PortState& state = At(ingress, cls);
-            if (!state.pausing || !Speaks(ingress) || (state.declared && !Cures()))
+            State& state = m_map.At(ingress, cls);
+            if (!state.pausing || !m_map.Speaks(ingress) || (state.declared && !Cures()))
             {
                 continue;
             }
             any = true;
-            if (state.aged && WaitsForPaused(ingress, cls) && !HearsOthers(ingress, cls))
+            if (state.aged && m_map.WaitsForPaused(ingress, cls) &&
+                !m_map.HearsOthers(ingress, cls))
             {
                 state.declared = false;
                 BeginAgain(ingress, cls);
@@ -741,10 +583,7 @@ Dcfit::Look()
             state.aged = true;
         }
     }
-    for (PortState& state : m_state)
-    {
-        state.fresh -= state.fresh > 0;
-    }
+    m_map.Age();
     m_lookPending = any;
     if (any)
     {
@@ -755,7 +594,7 @@ Dcfit::Look()
 void
 Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
 {
-    PortState& own = At(ingress, cls);
+    State& own = m_map.At(ingress, cls);
     own.declared = true;
     ++m_detections[own.way];
     NS_LOG_INFO(m_node->GetName() << " declares a deadlock at port " << port << ", class " << +cls);
@@ -773,24 +612,10 @@ Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
     }
     // First the notice goes around: a loop that is broken cannot be followed any more.
     Message notice;
-    FindTag(ingress, cls, notice);
+    m_map.FindTag(ingress, cls, notice);
     notice.round = MAX_ROUND;
     const bool found = TellSuspects(ingress, cls, notice);
     SendAlone(found ? Kind::FOUND : Kind::NOTICE, port, cls, notice);
-}
-
-uint16_t
-Dcfit::FindLoop(uint16_t ingress, uint8_t cls, const Message& message)
-{
-    for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
-    {
-        const PortState& state = At(egress, cls);
-        if (state.known && state.info.HasEpisodeOf(message) && Feeds(egress, ingress, cls))
-        {
-            return egress;
-        }
-    }
-    return NO_PORT;
 }
 
 bool
@@ -799,18 +624,18 @@ Dcfit::TellSuspects(uint16_t ingress, uint8_t cls, const Message& message)
     bool found = false;
     for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
     {
-        const PortState& state = At(egress, cls);
+        const State& state = m_map.At(egress, cls);
         const bool paused = state.paused || state.resumed; // now, or before
         const bool onLoop = state.known && state.info.HasEpisodeOf(message);
         // What came by a port is sent on by it only where frames go back the way they came.
-        if (!paused || onLoop || (egress == ingress && !Feeds(egress, ingress, cls)))
+        if (!paused || onLoop || (egress == ingress && !m_map.Feeds(egress, ingress, cls)))
         {
             continue;
         }
         found = true;
-        if (!Speaks(egress))
+        if (!m_map.Speaks(egress))
         {
-            TreatServer(egress, cls);
+            m_cure.TreatServer(egress, cls);
         }
         else if (message.round > 0)
         {
@@ -827,14 +652,14 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
     {
         return;
     }
-    const uint16_t loop = FindLoop(ingress, cls, message);
-    if (message.node == m_number && Speaks(message.port))
+    const uint16_t loop = m_map.FindLoop(ingress, cls, message);
+    if (message.node == m_number && m_map.Speaks(message.port))
     {
-        if (message.port == ingress && At(ingress, cls).declared && loop != NO_PORT)
+        if (message.port == ingress && m_map.At(ingress, cls).declared && loop != NO_PORT)
         {
             if (kind == Kind::NOTICE)
             {
-                TreatFlows(loop); // nobody off the loop: the trigger is here
+                m_cure.TreatFlows(loop); // nobody off the loop: the trigger is here
             }
             Break(m_node->GetPort(loop), m_node->GetPort(ingress), cls);
         }
@@ -843,7 +668,7 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
     if (loop != NO_PORT)
     {
         // Around the loop, however long it is, once.
-        if (!std::exchange(At(loop, cls).noticed, true))
+        if (!std::exchange(m_map.At(loop, cls).noticed, true))
         {
             const bool found = TellSuspects(ingress, cls, message);
             SendAlone(found ? Kind::FOUND : kind, loop, cls, message);
@@ -857,109 +682,9 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
     --message.round;
     if (!TellSuspects(ingress, cls, message))
     {
-        TreatFlows(At(ingress, cls).cause); // the end of the way: what is congested here
+        m_cure.TreatFlows(
+            m_map.At(ingress, cls).cause); // the end of the way: what is congested here
     }
-}
-
-void
-Dcfit::TreatServer(uint16_t port, uint8_t cls)
-{
-    PortState& state = At(port, cls);
-    state.calm = NowPs();
-    if (std::exchange(state.treated, true))
-    {
-        return;
-    }
-    ++m_handled;
-    NS_LOG_INFO(m_node->GetName() << " treats the server at port " << port << ", class " << +cls);
-    AwaitRestoration();
-    Port& egress = m_node->GetPort(port);
-    for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
-    {
-        if (m_serverCure == ServerCure::IGNORE)
-        {
-            egress.SetIgnorePause(queue, true);
-            continue;
-        }
-        for (Frame* frame : egress.GetEgress().TakeFrames(queue, [](const Frame&) { return true; }))
-        {
-            m_node->Reclass(frame, GetLossyClass());
-        }
-    }
-}
-
-void
-Dcfit::SpareServer(uint16_t port, uint8_t cls)
-{
-    At(port, cls).treated = false;
-    ++m_restored;
-    Port& egress = m_node->GetPort(port);
-    for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
-    {
-        if (m_serverCure == ServerCure::IGNORE)
-        {
-            egress.SetIgnorePause(queue, false);
-        }
-    }
-}
-
-void
-Dcfit::AwaitRestoration()
-{
-    if (!m_restorePending && !m_restoration.IsZero())
-    {
-        m_restorePending = true;
-        m_restore.Schedule(m_restoration.GetTimeStep());
-    }
-}
-
-void
-Dcfit::Restore()
-{
-    m_restorePending = false;
-    const int64_t until = NowPs() - m_restoration.GetTimeStep();
-    bool any = false;
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-    {
-        for (uint16_t port = 0; port < m_node->GetNPorts(); ++port)
-        {
-            const PortState& state = At(port, cls);
-            if (state.treated && !state.paused && state.calm <= until)
-            {
-                SpareServer(port, cls);
-            }
-            any = any || state.treated;
-        }
-    }
-    m_restored +=
-        std::erase_if(m_limits, [until](const Limit& limit) { return limit.dropped <= until; });
-    if (any || !m_limits.empty())
-    {
-        AwaitRestoration();
-    }
-}
-
-void
-Dcfit::TreatFlows(uint16_t port)
-{
-    const HeavyHitters::Entry* heaviest = m_heavy[port].FindHeaviest();
-    if (!heaviest || std::any_of(m_limits.begin(), m_limits.end(), [&](const Limit& limit) {
-            return limit.flow == heaviest->flow;
-        }))
-    {
-        return;
-    }
-    if (m_limits.size() == m_mostLimits)
-    {
-        m_limits.erase(
-            std::min_element(m_limits.begin(), m_limits.end(), [](const Limit& a, const Limit& b) {
-                return a.dropped < b.dropped;
-            }));
-        ++m_restored;
-    }
-    ++m_handled;
-    m_limits.push_back({heaviest->flow, 0, NowPs(), NowPs()});
-    AwaitRestoration();
 }
 
 bool
@@ -969,36 +694,7 @@ Dcfit::NotifyArrival(Frame& frame, Port& /* ingress */)
     {
         return true;
     }
-    m_heavy[frame.egress].Add(frame.flow, frame.bytes);
-    if (m_serverCure == ServerCure::LOSSY && At(frame.egress, frame.cls).treated)
-    {
-        frame.cls = GetLossyClass();
-    }
-    return Admits(frame);
-}
-
-bool
-Dcfit::Admits(const Frame& frame)
-{
-    for (Limit& limit : m_limits)
-    {
-        if (limit.flow != frame.flow)
-        {
-            continue;
-        }
-        // A token bucket in bytes x 1e12 / 8, so that nothing is rounded.
-        const auto rate = static_cast<lossless::Int128>(m_limitRate.GetBitRate());
-        const auto full = static_cast<lossless::Int128>(m_limitBurst) * 8 * PS_PER_S;
-        const auto now = NowPs();
-        const auto tokens = std::min(full, limit.tokens + rate * (now - limit.updated));
-        const auto cost = static_cast<lossless::Int128>(frame.bytes) * 8 * PS_PER_S;
-        limit.updated = now;
-        const bool passes = tokens >= cost;
-        limit.tokens = static_cast<int64_t>(passes ? tokens - cost : tokens);
-        limit.dropped = passes ? limit.dropped : now;
-        return passes;
-    }
-    return true;
+    return m_cure.Admit(frame);
 }
 
 uint64_t
@@ -1033,12 +729,8 @@ void
 Dcfit::Report(Summary& summary) const
 {
     Breaker::Report(summary);
-    uint64_t all = 0;
-    for (const uint64_t detections : m_detections)
-    {
-        all += detections;
-    }
-    summary["dcfit_detections"] += static_cast<double>(all);
+    summary["dcfit_detections"] +=
+        static_cast<double>(m_detections[ON_LOOP] + m_detections[OFF_LOOP] + m_detections[AGAIN]);
     summary["dcfit_detections_on_loop"] += static_cast<double>(m_detections[ON_LOOP]);
     summary["dcfit_detections_off_loop"] += static_cast<double>(m_detections[OFF_LOOP]);
     summary["dcfit_detections_again"] += static_cast<double>(m_detections[AGAIN]);
@@ -1048,8 +740,8 @@ Dcfit::Report(Summary& summary) const
     summary["dcfit_messages_sent"] += static_cast<double>(m_alone);
     summary["dcfit_tags_sent"] += static_cast<double>(m_tags);
     summary["dcfit_message_bytes"] += static_cast<double>(m_messageBytes);
-    summary["dcfit_triggers_handled"] += static_cast<double>(m_handled);
-    summary["dcfit_triggers_restored"] += static_cast<double>(m_restored);
+    summary["dcfit_triggers_handled"] += static_cast<double>(m_cure.GetHandled());
+    summary["dcfit_triggers_restored"] += static_cast<double>(m_cure.GetRestored());
     const uint32_t ports = m_node->GetNPorts();
     double& state = summary["dcfit_state_bits"];
     state = std::max(state, static_cast<double>(GetStateBits(ports)));

@@ -32,23 +32,16 @@ class HeavyHitters
         uint64_t error; //!< at most so much above them
     };
 
-    /**
-     * @brief Start empty.
-     *
-     * @param entries k.
-     */
+    /// Start empty.
+    /// @param entries k.
     explicit HeavyHitters(std::size_t entries)
         : m_size(entries)
     {
         m_entries.reserve(entries);
     }
 
-    /**
-     * @brief Bytes of a flow have come.
-     *
-     * @param flow number.
-     * @param bytes bytes.
-     */
+    /// Bytes of a flow have come.
+    /// @param flow number. @param bytes bytes.
     void Add(uint32_t flow, uint32_t bytes)
     {
         Entry* least = nullptr;
@@ -74,11 +67,8 @@ class HeavyHitters
         }
     }
 
-    /**
-     * @brief The flow with the most bytes that are certain.
-     *
-     * @return its entry, the first of equals; nullptr if there is none.
-     */
+    /// The flow with the most bytes that are certain.
+    /// @return its entry, the first of equals; nullptr if there is none.
     const Entry* FindHeaviest() const
     {
         const Entry* heaviest = nullptr;
@@ -92,8 +82,7 @@ class HeavyHitters
         return heaviest;
     }
 
-    /// All entries.
-    /// @return in no particular order.
+    /// All entries. @return in no particular order.
     const std::vector<Entry>& GetEntries() const
     {
         return m_entries;

@@ -68,31 +68,19 @@ struct Message
     uint8_t rank{0};      //!< 1 more than that of the messages its initiator had seen; 0: none
     uint8_t round{0};     //!< CONSISTENCY: rounds before this one. NOTICE, FOUND: hops left
 
-    /**
-     * @brief Compare.
-     *
-     * @param other another.
-     * @return whether they are the same.
-     */
+    /// Compare.
+    /// @param other another. @return whether they are the same.
     bool operator==(const Message& other) const = default;
 
-    /**
-     * @brief Does another come from the same generic initiator?
-     *
-     * @param other another.
-     * @return true if so.
-     */
+    /// Does another come from the same generic initiator?
+    /// @param other another. @return true if so.
     bool HasInitiatorOf(const Message& other) const
     {
         return node == other.node && port == other.port;
     }
 
-    /**
-     * @brief Is it of the same episode of the same initiator?
-     *
-     * @param other another.
-     * @return true if so.
-     */
+    /// Is it of the same episode of the same initiator?
+    /// @param other another. @return true if so.
     bool HasEpisodeOf(const Message& other) const
     {
         return HasInitiatorOf(other) && sequence == other.sequence && rank == other.rank;
@@ -117,18 +105,14 @@ struct Message
         return Key() != other.Key() ? Key() > other.Key() : Initiator() > other.Initiator();
     }
 
-    /// Its initiator as one number.
-    /// @return switch and port.
+    /// Its initiator as one number. @return switch and port.
     uint32_t Initiator() const
     {
         return static_cast<uint32_t>(node) << PORT_BITS | port;
     }
 
-    /**
-     * @brief Its place among messages of its rank: initiator and sequence number, shuffled.
-     *
-     * @return 20 bits; of one sequence number another for each initiator.
-     */
+    /// Its place among messages of its rank: initiator and sequence number, shuffled.
+    /// @return 20 bits; of one sequence number another for each initiator.
     uint32_t Key() const
     {
         // Steps that can each be undone.
@@ -172,45 +156,24 @@ Message Read(const MessageBytes& bytes);
 class Block
 {
   public:
-    /**
-     * @brief Start empty.
-     *
-     * @param kind of all its messages.
-     */
+    /// Start empty.
+    /// @param kind of all its messages.
     explicit Block(Kind kind = Kind::CHECK);
 
-    /**
-     * @brief Add the message of a class. Classes are added in rising order.
-     *
-     * @param cls class.
-     * @param message the message.
-     * @return false if there is no room: MAX_MESSAGES fit.
-     */
+    /// Add the message of a class. Classes are added in rising order.
+    /// @param cls class. @param message the message.
+    /// @return false if there is no room: MAX_MESSAGES fit.
     bool Add(uint8_t cls, const Message& message);
-    /**
-     * @brief The message of a class.
-     *
-     * @param cls class.
-     * @param message where to put it.
-     * @return false if there is none.
-     */
+    /// The message of a class.
+    /// @param cls class. @param message where to put it. @return false if there is none.
     bool Get(uint8_t cls, Message& message) const;
-    /// Of which kind its messages are.
-    /// @return kind.
+    /// Of which kind its messages are. @return kind.
     Kind GetKind() const;
-    /**
-     * @brief Append it to a frame, behind what others appended; nothing if it is empty.
-     *
-     * @param control the frame.
-     * @return false if there is no room.
-     */
+    /// Append it to a frame, behind what others appended; nothing if it is empty.
+    /// @param control the frame. @return false if there is no room.
     bool AppendTo(lossless::ControlFrame& control) const;
-    /**
-     * @brief Find one in a frame; blocks of other types (type, length, bytes) are passed over.
-     *
-     * @param control the frame.
-     * @return false if there is none.
-     */
+    /// Find one in a frame; blocks of other types (type, length, bytes) are passed over.
+    /// @param control the frame. @return false if there is none.
     bool ReadFrom(const lossless::ControlFrame& control);
 
   private:

@@ -49,11 +49,7 @@ class Dcqcn : public rdma::CongestionControl
         ACK_BIT,    ///< no CNP: a bit of the packet's ACK or NACK
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Dcqcn();
     ~Dcqcn() override;
@@ -67,17 +63,11 @@ class Dcqcn : public rdma::CongestionControl
     bool NotifyData(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// Alpha, brought up to date.
-    /// @return 0 to 1.
+    /// Alpha, brought up to date. @return 0 to 1.
     double GetAlpha();
-    /**
-     * @brief TracedCallback signature of changes.
-     *
-     * @param flow number.
-     * @param current Rc in bit/s.
-     * @param target Rt in bit/s.
-     * @param alpha as used by the last cut.
-     */
+    /// TracedCallback signature of changes.
+    /// @param flow number. @param current Rc in bit/s. @param target Rt in bit/s.
+    /// @param alpha as used by the last cut.
     typedef void (*StateCallback)(uint32_t flow, uint64_t current, uint64_t target, double alpha);
 
   private:

@@ -26,42 +26,28 @@ namespace lossless
 class DeadlockMonitor : public FabricObserver
 {
   public:
-    /**
-     * @brief Judge a fabric, to which it is then added.
-     *
-     * @param fabric it; not yet built.
-     */
+    /// Judge a fabric, to which it is then added.
+    /// @param fabric it; not yet built.
     explicit DeadlockMonitor(const Fabric& fabric);
 
-    /**
-     * @brief The monitor of a fabric. Throws std::logic_error where there is none.
-     *
-     * @param fabric it.
-     * @return its monitor.
-     */
+    /// The monitor of a fabric. Throws std::logic_error where there is none.
+    /// @param fabric it. @return its monitor.
     static DeadlockMonitor& Of(const Fabric& fabric);
 
-    /**
-     * @brief See a deadlock now and then, and at the end in any case. Since when there is one is
-     * known whatever the period. Precondition: not built.
-     *
-     * @param period between two looks; 0: only at the end.
-     * @param stop true: stop the simulator when one is seen.
-     */
+    /// See a deadlock now and then, and at the end in any case. Since when there is one is known
+    /// whatever the period. Precondition: not built.
+    /// @param period between two looks; 0: only at the end.
+    /// @param stop true: stop the simulator when one is seen.
     void SetTest(Time period, bool stop);
-    /// Who knows of deadlocks. Precondition: built.
-    /// @return the oracle.
+    /// Who knows of deadlocks. Precondition: built. @return the oracle.
     DeadlockOracle& GetOracle() const;
     /// Was a deadlock seen, and is the simulator to stop for it? Precondition: built.
     /// @return true if both.
     bool IsStopped() const;
-    /**
-     * @brief The deadlocks there were, and queues that waited for hosts without an end.
-     * Precondition: built.
-     *
-     * @return a line each: when, which queues wait for each other, and how it came about; before
-     * them a line if some could not be judged (Port::IsUnjudged).
-     */
+    /// The deadlocks there were, and queues that waited for hosts without an end. Precondition:
+    /// built.
+    /// @return a line each: when, which queues wait for each other, and how it came about; before
+    /// them a line if some could not be judged (Port::IsUnjudged).
     std::string Describe() const;
 
     void NotifyBuilt() override;

@@ -19,14 +19,11 @@ namespace
 /// By node of a graph: where its edges lead.
 using Graph = std::vector<std::vector<std::size_t>>;
 
-/**
- * @brief Mark all that can be reached.
- *
- * @param graph edges
- * @param from node
- * @param seen marks; what is marked is not entered again
- * @return the nodes that were marked, each after all that were reached from it first
- */
+/// Mark all that can be reached.
+/// @param graph edges
+/// @param from node
+/// @param seen marks; what is marked is not entered again
+/// @return the nodes that were marked, each after all that were reached from it first
 std::vector<std::size_t>
 Reach(const Graph& graph, std::size_t from, std::vector<bool>& seen)
 {
@@ -53,12 +50,9 @@ Reach(const Graph& graph, std::size_t from, std::vector<bool>& seen)
     return done;
 }
 
-/**
- * @brief Turn all edges around.
- *
- * @param graph edges
- * @return the edges the other way
- */
+/// Turn all edges around.
+/// @param graph edges
+/// @return the edges the other way
 Graph
 Turn(const Graph& graph)
 {
@@ -73,12 +67,9 @@ Turn(const Graph& graph)
     return turned;
 }
 
-/**
- * @brief The strongly connected sets of a graph (Kosaraju).
- *
- * @param graph edges
- * @return sets, their nodes in rising order
- */
+/// The strongly connected sets of a graph (Kosaraju).
+/// @param graph edges
+/// @return sets, their nodes in rising order
 Graph
 StronglyConnected(const Graph& graph)
 {
@@ -106,13 +97,10 @@ StronglyConnected(const Graph& graph)
     return sets;
 }
 
-/**
- * @brief Is a control frame on its way that lets a queue go?
- *
- * @param port of the queue
- * @param queue it holds a frame
- * @return true if so
- */
+/// Is a control frame on its way that lets a queue go?
+/// @param port of the queue
+/// @param queue it holds a frame
+/// @return true if so
 bool
 IsReleased(const Port& port, uint16_t queue)
 {
@@ -306,7 +294,7 @@ DeadlockAnalyzer::IsHeldByPeer(const Candidate& candidate, bool roots) const
     }
     const Slot& slot = m_slots[candidate.waits];
     const FabricNode& node = *m_nodes[slot.node];
-    const bool off = (roots && node.IsSilencingForGood(slot.cls)) || IsOff(slot);
+    const bool off = (roots && node.IsPausingForever(slot.cls)) || IsOff(slot);
     return HoldsWith(candidate, off, slot.bytes, slot.frames);
 }
 

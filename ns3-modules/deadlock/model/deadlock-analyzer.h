@@ -40,7 +40,7 @@ struct Frame;
  * What is stuck is of two kinds. *Cyclic*: it would be so even if every host took what comes. That
  * part contains a cycle: each queue waits for frames in other stuck queues of the next switch.
  * *Host-rooted*: it waits, directly or through others, for a host that pauses without an end
- * (FabricNode::IsSilencingForGood).
+ * (FabricNode::IsPausingForever).
  *
  * Nothing is kept from one call to the next: the cost of a call is a look at the queues named and a
  * walk over the frames in those that are held back. DeadlockOracle knows when a call is worth it.
@@ -55,12 +55,8 @@ class DeadlockAnalyzer
         uint16_t port;  //!< egress port
         uint16_t queue; //!< number at the port; its class is that modulo 8
 
-        /**
-         * @brief Compare.
-         *
-         * @param other another.
-         * @return whether they are the same queue.
-         */
+        /// Compare.
+        /// @param other another. @return whether they are the same queue.
         bool operator==(const Queue& other) const = default;
     };
 
@@ -72,40 +68,26 @@ class DeadlockAnalyzer
         uint8_t cls;   //!< class
     };
 
-    /**
-     * @brief Watch a network. Precondition: its nodes are built.
-     *
-     * @param nodes all of its nodes, by number.
-     */
+    /// Watch a network. Precondition: its nodes are built.
+    /// @param nodes all of its nodes, by number.
     explicit DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes);
 
-    /// Look for stuck queues now, everywhere.
-    /// @return whether there is any.
+    /// Look for stuck queues now, everywhere. @return whether there is any.
     bool Find();
-    /**
-     * @brief Look for stuck queues now.
-     *
-     * @param sides where the queues are that are held back; no other can be stuck.
-     * @return whether there is any.
-     */
+    /// Look for stuck queues now.
+    /// @param sides where the queues are that are held back; no other can be stuck.
+    /// @return whether there is any.
     bool Find(const std::vector<Side>& sides);
 
-    /**
-     * @brief The queues that the last Find found.
-     *
-     * @return them, those of the cyclic part first, each part by node, port and queue if Find
-     * looked everywhere, else in the order of the sides.
-     */
+    /// The queues that the last Find found.
+    /// @return them, those of the cyclic part first, each part by node, port and queue if Find
+    /// looked everywhere, else in the order of the sides.
     const std::vector<Queue>& GetStuck() const;
-    /// How many of them are stuck whatever hosts do.
-    /// @return count: the first of GetStuck.
+    /// How many of them are stuck whatever hosts do. @return count: the first of GetStuck.
     std::size_t CountCyclic() const;
 
-    /**
-     * @brief A cycle among them: each holds frames that came from the one before it.
-     *
-     * @return its queues in the order of the frames' way; empty if nothing is stuck but by hosts.
-     */
+    /// A cycle among them: each holds frames that came from the one before it.
+    /// @return its queues in the order of the frames' way; empty if nothing is stuck but by hosts.
     std::vector<Queue> GetCycle() const;
 
     /// Queues that wait for each other, and would if nothing else of the network were left.
@@ -127,17 +109,10 @@ class DeadlockAnalyzer
      */
     std::vector<Core> FindCores();
 
-    /**
-     * @brief The place of an ingress or egress in a list of all, by port and class.
-     *
-     * @param node node.
-     * @param port its port.
-     * @param cls class.
-     * @return number below CountPlaces.
-     */
+    /// The place of an ingress or egress in a list of all, by port and class.
+    /// @param node node. @param port its port. @param cls class. @return number below CountPlaces.
     std::size_t PlaceOf(uint32_t node, uint16_t port, uint8_t cls) const;
-    /// How many places there are.
-    /// @return 8 a port.
+    /// How many places there are. @return 8 a port.
     std::size_t CountPlaces() const;
 
   private:

@@ -31,25 +31,14 @@ class DependencyGraph
     /// An egress: node and port.
     using Egress = std::pair<uint32_t, uint16_t>;
 
-    /**
-     * @brief Add a path.
-     *
-     * @param path its egresses from the source on.
-     */
+    /// Add a path.
+    /// @param path its egresses from the source on.
     void Add(const std::vector<Egress>& path);
-    /**
-     * @brief Add every way that a frame may take where no hash keeps its flow on one.
-     *
-     * @param routes the ways.
-     * @param src the host that sends it.
-     * @param header the frame.
-     */
+    /// Add every way that a frame may take where no hash keeps its flow on one.
+    /// @param routes the ways. @param src the host that sends it. @param header the frame.
     void Add(const Routes& routes, uint32_t src, const Frame& header);
-    /**
-     * @brief Find a shortest cycle.
-     *
-     * @return its egresses in order, from the lowest on; empty if there is none.
-     */
+    /// Find a shortest cycle.
+    /// @return its egresses in order, from the lowest on; empty if there is none.
     std::vector<Egress> FindCycle() const;
 
   private:

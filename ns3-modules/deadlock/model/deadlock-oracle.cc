@@ -150,7 +150,7 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
             peer.GetChain().HasXoffListeners() && pressure != NONE
                 ? pressure
                 : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
-        Use(state.pause);
+        m_pauses.Use(state.pause);
         state.since = NowPs();
     }
     state.asked = HasFrames(side);
@@ -162,7 +162,7 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
     {
         m_circle = true;
     }
-    if (m_circle || (m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls)))
+    if (m_circle || (m_host == 0 && m_nodes[port.GetPeerId()]->IsPausingForever(cls)))
     {
         Touch(side);
     }
@@ -184,7 +184,7 @@ DeadlockOracle::NotifyFree(const Port& port, uint8_t cls)
     state.held = false;
     state.stuck = false;
     state.core = false;
-    Drop(state.pause);
+    m_pauses.Drop(state.pause);
     state.pause = NONE;
     const DeadlockAnalyzer::Side last = m_sides.back();
     m_sides[state.at] = last;
@@ -214,7 +214,7 @@ DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const Frame& fram
     {
         m_circle = true;
     }
-    const bool root = search && m_host == 0 && m_nodes[port.GetPeerId()]->IsSilencingForGood(cls);
+    const bool root = search && m_host == 0 && m_nodes[port.GetPeerId()]->IsPausingForever(cls);
     if (root || (m_circle && port.GetEgress().IsHeld(queue)))
     {
         Touch(side);
@@ -241,8 +241,8 @@ DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls
 {
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
     const uint32_t pause = MakePause(ingress.GetNodeId(), ingress.GetIndex(), egress, cls);
-    Use(pause);
-    Drop(last);
+    m_pauses.Use(pause);
+    m_pauses.Drop(last);
     last = pause;
     if (egress == NO_PORT && StateOf(ingress.GetPeerId(), ingress.GetPeer().GetIndex(), cls).held)
     {
@@ -330,13 +330,10 @@ DeadlockOracle::Review()
 namespace
 {
 
-/**
- * @brief Do two lists of queues have one in common?
- *
- * @param a one
- * @param b another
- * @return true if so
- */
+/// Do two lists of queues have one in common?
+/// @param a one
+/// @param b another
+/// @return true if so
 bool
 Share(const std::vector<DeadlockAnalyzer::Queue>& a, const std::vector<DeadlockAnalyzer::Queue>& b)
 {
@@ -446,7 +443,8 @@ DeadlockOracle::Form(const DeadlockAnalyzer::Core& core)
     episode.chain = ChainOf(core.cycle);
     for (const DeadlockAnalyzer::Queue& queue : core.cycle)
     {
-        episode.since.push_back(SinceOf(queue));
+        const uint32_t pause = PauseOf(queue);
+        episode.since.push_back(pause == NONE ? -1 : m_pauses.Get(pause).time);
     }
     m_open.push_back(Open{m_episodes.size(), core.queues});
     m_episodes.push_back(std::move(episode));
@@ -564,24 +562,6 @@ DeadlockOracle::FindEpisode(uint32_t node, uint16_t port, uint8_t cls)
     return -1;
 }
 
-const std::vector<DeadlockOracle::Episode>&
-DeadlockOracle::GetEpisodes() const
-{
-    return m_episodes;
-}
-
-uint64_t
-DeadlockOracle::CountEvaluations() const
-{
-    return m_evaluations;
-}
-
-uint64_t
-DeadlockOracle::CountMissed() const
-{
-    return m_missed;
-}
-
 // ---- Causes
 
 uint16_t
@@ -618,22 +598,7 @@ DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t
         parent = egress == NO_PORT ? NONE : StateOf(node, egress, cls).pause;
         reason = parent == NONE ? Reason::CONGESTED : Reason::EARLIER;
     }
-    uint32_t made = static_cast<uint32_t>(m_pauses.size());
-    if (m_freePauses.empty())
-    {
-        m_pauses.emplace_back();
-    }
-    else
-    {
-        made = m_freePauses.back();
-        m_freePauses.pop_back();
-    }
-    const Pause pause{NowPs(), node, port, egress, cls, reason};
-    m_pauses[made] =
-        parent == NONE ? Link{pause, pause, 0, parent, 0}
-                       : Link{pause, m_pauses[parent].root, m_pauses[parent].depth + 1, parent, 0};
-    Use(parent);
-    return made;
+    return m_pauses.Add({NowPs(), node, port, egress, cls, reason}, parent);
 }
 
 void
@@ -648,8 +613,11 @@ DeadlockOracle::TellHold(const DeadlockAnalyzer::Side& side) const
     const SideState& state = m_states[m_test.PlaceOf(side.node, side.port, side.cls)];
     if (m_tellHold && state.pause != NONE)
     {
-        const Link& link = m_pauses[state.pause];
-        m_tellHold(Hold{side, state.since, link.pause, link.root, link.depth});
+        m_tellHold(Hold{side,
+                        state.since,
+                        m_pauses.Get(state.pause),
+                        m_pauses.GetRoot(state.pause),
+                        m_pauses.GetDepth(state.pause)});
     }
 }
 
@@ -662,54 +630,26 @@ DeadlockOracle::Finish()
     }
 }
 
-void
-DeadlockOracle::Use(uint32_t pause)
-{
-    if (pause != NONE)
-    {
-        ++m_pauses[pause].users;
-    }
-}
-
-void
-DeadlockOracle::Drop(uint32_t pause)
-{
-    while (pause != NONE && --m_pauses[pause].users == 0)
-    {
-        m_freePauses.push_back(pause);
-        pause = m_pauses[pause].parent;
-    }
-}
-
-int64_t
-DeadlockOracle::SinceOf(const DeadlockAnalyzer::Queue& queue) const
+uint32_t
+DeadlockOracle::PauseOf(const DeadlockAnalyzer::Queue& queue) const
 {
     const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
-    const uint32_t pause = m_states[m_test.PlaceOf(queue.node, queue.port, cls)].pause;
-    return pause == NONE ? -1 : m_pauses[pause].pause.time;
+    return m_states[m_test.PlaceOf(queue.node, queue.port, cls)].pause;
 }
 
 std::vector<DeadlockOracle::Pause>
-DeadlockOracle::ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues)
+DeadlockOracle::ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues) const
 {
     uint32_t last = NONE;
     for (const DeadlockAnalyzer::Queue& queue : queues)
     {
-        const uint32_t pause =
-            StateOf(queue.node, queue.port, static_cast<uint8_t>(queue.queue % N_CLASSES)).pause;
-        if (pause != NONE &&
-            (last == NONE || m_pauses[pause].pause.time > m_pauses[last].pause.time))
+        const uint32_t pause = PauseOf(queue);
+        if (pause != NONE && (last == NONE || m_pauses.Get(pause).time > m_pauses.Get(last).time))
         {
             last = pause;
         }
     }
-    std::vector<Pause> chain;
-    for (; last != NONE; last = m_pauses[last].parent)
-    {
-        chain.push_back(m_pauses[last].pause);
-    }
-    std::reverse(chain.begin(), chain.end());
-    return chain;
+    return m_pauses.GetChain(last);
 }
 
 } // namespace lossless

@@ -5,6 +5,7 @@
 #define DEADLOCK_ORACLE_H
 
 #include "deadlock-analyzer.h"
+#include "deadlock-pause-history.h"
 
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-port-observer.h"
@@ -54,24 +55,8 @@ class DeadlockOracle : public PortObserver
         HOST,   ///< queues that wait for a host that pauses without an end
     };
 
-    /// Why a port paused its peer though nothing it sends to was held back.
-    enum class Reason : uint8_t
-    {
-        EARLIER,   ///< the egress was held back: another pause came before
-        CONGESTED, ///< more came for the egress than it sends
-        HOST,      ///< it is a host
-    };
-
-    /// A pause of a causal chain.
-    struct Pause
-    {
-        int64_t time;    //!< when it was due: its queue was full (ps)
-        uint32_t node;   //!< who paused
-        uint16_t port;   //!< its port towards whom it paused
-        uint16_t egress; //!< port that the frame which was too much was to leave by, or NO_PORT
-        uint8_t cls;     //!< class
-        Reason reason;   //!< why
-    };
+    using Reason = PauseHistory::Reason; //!< why a port paused its peer
+    using Pause = PauseHistory::Pause;   //!< a pause of a causal chain
 
     /// A time in which a class of an egress port was held back, and what for.
     struct Hold
@@ -96,11 +81,8 @@ class DeadlockOracle : public PortObserver
         std::vector<Pause> chain;                   //!< from the initial trigger on
     };
 
-    /**
-     * @brief Watch a network. Precondition: its nodes are built.
-     *
-     * @param nodes all of its nodes, by number; they are told of this oracle.
-     */
+    /// Watch a network. Precondition: its nodes are built.
+    /// @param nodes all of its nodes, by number; they are told of this oracle.
     explicit DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes);
     ~DeadlockOracle() override;
     DeadlockOracle(const DeadlockOracle&) = delete;
@@ -121,48 +103,43 @@ class DeadlockOracle : public PortObserver
      */
     void Look();
 
-    /**
-     * @brief Tell of every hold that ends.
-     *
-     * @param tell called with it.
-     */
+    /// Tell of every hold that ends.
+    /// @param tell called with it.
     void TraceHolds(std::function<void(const Hold&)> tell);
     /// The run is over: tell of the holds that have not ended.
     void Finish();
 
-    /**
-     * @brief Is something stuck now, as far as events tell?
-     *
-     * @param kind of that kind.
-     * @return true if so.
-     */
+    /// Is something stuck now, as far as events tell?
+    /// @param kind of that kind. @return true if so.
     bool IsActive(Kind kind) const;
-    /**
-     * @brief The cyclic deadlock that a class of an egress port is stuck in or behind at this
-     * moment; it is looked at.
-     *
-     * @param node node.
-     * @param port egress port.
-     * @param cls class.
-     * @return place in GetEpisodes: that whose core it is in, else the first that it is stuck
-     * behind; -1: none.
-     */
+    /// The cyclic deadlock that a class of an egress port is stuck in or behind at this moment; it
+    /// is looked at.
+    /// @param node node. @param port egress port. @param cls class.
+    /// @return place in GetEpisodes: that whose core it is in, else the first that it is stuck
+    /// behind; -1: none.
     int64_t FindEpisode(uint32_t node, uint16_t port, uint8_t cls);
-    /// What was stuck when.
-    /// @return episodes in the order of their formation.
-    const std::vector<Episode>& GetEpisodes() const;
-    /// How often DeadlockAnalyzer was asked.
-    /// @return count.
-    uint64_t CountEvaluations() const;
-    /**
-     * @brief Episodes that only a look found.
-     *
-     * @return count; above 0 the scheme hides when it holds queues back.
-     */
-    uint64_t CountMissed() const;
+
+    /// What was stuck when. @return episodes in the order of their formation.
+    const std::vector<Episode>& GetEpisodes() const
+    {
+        return m_episodes;
+    }
+
+    /// How often DeadlockAnalyzer was asked. @return count.
+    uint64_t CountEvaluations() const
+    {
+        return m_evaluations;
+    }
+
+    /// Episodes that only a look found.
+    /// @return count; above 0 the scheme hides when it holds queues back.
+    uint64_t CountMissed() const
+    {
+        return m_missed;
+    }
 
   private:
-    static constexpr uint32_t NONE = UINT32_MAX; //!< no pause
+    static constexpr uint32_t NONE = PauseHistory::NONE; //!< no pause
 
     /// A class of an egress port.
     struct SideState
@@ -186,16 +163,6 @@ class DeadlockOracle : public PortObserver
         std::vector<DeadlockAnalyzer::Queue> owned; //!< queues of cores that are its own
     };
 
-    /// A pause and what led to it, kept as long as somebody refers to it.
-    struct Link
-    {
-        Pause pause;     //!< it
-        Pause root;      //!< the first that led to it
-        uint32_t depth;  //!< how many lie before it
-        uint32_t parent; //!< the one before, or NONE
-        uint32_t users;  //!< references to it
-    };
-
     const Port& PortOf(const DeadlockAnalyzer::Side& side) const;
     SideState& StateOf(uint32_t node, uint16_t port, uint8_t cls);
     bool HasFrames(const DeadlockAnalyzer::Side& side) const;
@@ -214,13 +181,11 @@ class DeadlockOracle : public PortObserver
     void MarkStuck();
     void MarkCores();
     bool IsAnyOpen() const;
-    int64_t SinceOf(const DeadlockAnalyzer::Queue& queue) const;
-    std::vector<Pause> ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues);
+    uint32_t PauseOf(const DeadlockAnalyzer::Queue& queue) const;
+    std::vector<Pause> ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues) const;
     uint16_t FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
     void TellHold(const DeadlockAnalyzer::Side& side) const;
     uint32_t MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls);
-    void Use(uint32_t pause);
-    void Drop(uint32_t pause);
 
     std::vector<Ptr<FabricNode>> m_nodes;        //!< the network
     DeadlockAnalyzer m_test;                     //!< decides
@@ -233,13 +198,12 @@ class DeadlockOracle : public PortObserver
     std::vector<DeadlockAnalyzer::Side> m_ahead; //!< what they may wait for
     bool m_allTouched{false};                    //!< anywhere
     bool m_pools{false};                         //!< what is OFF depends on all of a node's queues
-    std::vector<Link> m_pauses;                  //!< pool
-    std::vector<uint32_t> m_freePauses;          //!< free places in it
-    uint32_t m_visit{0};                         //!< number of the last search
-    bool m_circle{false};                        //!< held classes, of no core, wait in a circle
-    bool m_reviewing{false};                     //!< Review is scheduled
-    bool m_marked{false};                        //!< some side is marked as stuck
-    std::size_t m_cored{0};                      //!< queues in cores
+    PauseHistory m_pauses;   //!< those of sides and ingresses, and what led to them
+    uint32_t m_visit{0};     //!< number of the last search
+    bool m_circle{false};    //!< held classes, of no core, wait in a circle
+    bool m_reviewing{false}; //!< Review is scheduled
+    bool m_marked{false};    //!< some side is marked as stuck
+    std::size_t m_cored{0};  //!< queues in cores
     std::vector<DeadlockAnalyzer::Core> m_cores; //!< of the last evaluation
     std::vector<Open> m_open;                    //!< cyclic episodes that last
     std::size_t m_host{0};                       //!< host-rooted episode that lasts + 1, or 0

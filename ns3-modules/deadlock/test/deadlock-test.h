@@ -107,7 +107,7 @@ class DeadlockHost : public TestNode
         }
     }
 
-    bool IsSilencingForGood(uint8_t cls) const override
+    bool IsPausingForever(uint8_t cls) const override
     {
         return m_silent && cls == CLASS;
     }

@@ -45,11 +45,7 @@ namespace dsh
 class Dsh : public lossless::BufferPolicy
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Dsh();
 
@@ -59,12 +55,8 @@ class Dsh : public lossless::BufferPolicy
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
     void Report(lossless::Summary& summary) const override;
 
-    /**
-     * @brief Is a port OFF as a whole?
-     *
-     * @param port ingress port.
-     * @return true if so.
-     */
+    /// Is a port OFF as a whole?
+    /// @param port ingress port. @return true if so.
     bool IsPortOff(uint16_t port) const;
 
   private:

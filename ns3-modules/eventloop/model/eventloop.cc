@@ -68,7 +68,7 @@ EventLoop::DoDispose()
         }
     }
     m_run.clear();
-    m_late = m_far = Heap();
+    m_late = m_far = EventHeap();
     m_first.assign(N_SLOTS, NONE);
     m_waiting = 0;
     if (s_current == this)
@@ -86,80 +86,6 @@ EventLoop::Destroy()
         const EventId id = m_atDestroy.front();
         m_atDestroy.pop_front();
         id.PeekEventImpl()->Invoke(); // does nothing when it was cancelled
-    }
-}
-
-// The heap
-
-void
-EventLoop::Heap::SiftUp(std::size_t at, const Entry& entry)
-{
-    while (at > 0)
-    {
-        const std::size_t parent = (at - 1) / 4;
-        if (!entry.Before(m_entries[parent]))
-        {
-            break;
-        }
-        m_entries[at] = m_entries[parent];
-        at = parent;
-    }
-    m_entries[at] = entry;
-}
-
-void
-EventLoop::Heap::SiftDown(std::size_t at, const Entry& entry)
-{
-    const std::size_t size = m_entries.size();
-    for (std::size_t child = 4 * at + 1; child < size; child = 4 * at + 1)
-    {
-        std::size_t first = child;
-        const std::size_t end = std::min(child + 4, size);
-        for (std::size_t i = child + 1; i < end; ++i)
-        {
-            first = m_entries[i].Before(m_entries[first]) ? i : first;
-        }
-        if (!m_entries[first].Before(entry))
-        {
-            break;
-        }
-        m_entries[at] = m_entries[first];
-        at = first;
-    }
-    m_entries[at] = entry;
-}
-
-void
-EventLoop::Heap::Push(const Entry& entry)
-{
-    m_entries.push_back(entry);
-    SiftUp(m_entries.size() - 1, entry);
-}
-
-EventLoop::Entry
-EventLoop::Heap::Pop()
-{
-    const Entry top = m_entries.front();
-    RemoveAt(0);
-    return top;
-}
-
-void
-EventLoop::Heap::RemoveAt(std::size_t at)
-{
-    const Entry last = m_entries.back();
-    m_entries.pop_back();
-    if (at == m_entries.size())
-    {
-        return;
-    }
-    if (at > 0 && last.Before(m_entries[(at - 1) / 4]))
-    {
-        SiftUp(at, last);
-    }
-    else
-    {
-        SiftDown(at, last);
     }
 }
 
@@ -562,7 +488,7 @@ EventLoop::Extract(const EventId& id)
         m_run.erase(run);
         return true;
     }
-    for (Heap* heap : {&m_late, &m_far})
+    for (EventHeap* heap : {&m_late, &m_far})
     {
         const auto& entries = heap->Get();
         const auto found = std::find_if(entries.begin(), entries.end(), same);

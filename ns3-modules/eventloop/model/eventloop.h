@@ -4,6 +4,9 @@
 #ifndef EVENTLOOP_H
 #define EVENTLOOP_H
 
+#include "eventloop-heap.h"
+#include "eventloop-occurrence.h"
+
 #include "ns3/event-id.h"
 #include "ns3/event-impl.h"
 #include "ns3/simulator-impl.h"
@@ -14,71 +17,10 @@
 #include <thread>
 #include <vector>
 
-/**
- * @defgroup eventloop Event loop
- *
- * A SimulatorImpl for simulations of many small events: the same order and the same results as
- * ns3::DefaultSimulatorImpl, at a fraction of its cost.
- */
-
 namespace ns3
 {
 namespace eventloop
 {
-
-/**
- * @ingroup eventloop
- * @brief Something that happens again and again, scheduled without allocation.
- *
- * The event loop holds a pointer to it, nothing else: it must outlive its last occurrence.
- */
-class Occurrence
-{
-  public:
-    /// What to do when the time has come.
-    using Function = void (*)(Occurrence*);
-
-    /**
-     * @brief Make it.
-     *
-     * @param function what to do.
-     */
-    explicit Occurrence(Function function)
-        : m_function(function)
-    {
-    }
-
-    Occurrence(const Occurrence&) = delete;
-    Occurrence& operator=(const Occurrence&) = delete;
-
-    /// Do it.
-    void Happen()
-    {
-        m_function(this);
-    }
-
-    /// Memory that it will touch, to be fetched before its time.
-    /// @return address, or nullptr.
-    const void* GetSubject() const
-    {
-        return m_subject;
-    }
-
-  protected:
-    /**
-     * @brief Say what it will touch; only speed depends on it.
-     *
-     * @param subject address, or nullptr.
-     */
-    void SetSubject(const void* subject)
-    {
-        m_subject = subject;
-    }
-
-  private:
-    Function m_function;            //!< what to do
-    const void* m_subject{nullptr}; //!< memory that it will touch
-};
 
 /**
  * @ingroup eventloop
@@ -104,29 +46,21 @@ class EventLoop : public SimulatorImpl
     static constexpr uint32_t CONTEXT_BITS = 20;
 
     /// What orders events of one time: (number of the event) << CONTEXT_BITS | context.
-    using Key = uint64_t;
+    using Key = PendingEvent::Key;
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     EventLoop();
     ~EventLoop() override;
 
-    /**
-     * @brief The event loop that ns3::Simulator uses.
-     *
-     * @return it, or null when another implementation is in use or none yet.
-     */
+    /// The event loop that ns3::Simulator uses.
+    /// @return it, or null when another implementation is in use or none yet.
     static EventLoop* Peek()
     {
         return s_current;
     }
 
-    /// Simulated time.
-    /// @return in time steps.
+    /// Simulated time. @return in time steps.
     int64_t GetTimeStep() const
     {
         return m_now;
@@ -158,14 +92,10 @@ class EventLoop : public SimulatorImpl
         return static_cast<int64_t>(static_cast<uint64_t>(m_now) + static_cast<uint64_t>(delay));
     }
 
-    /**
-     * @brief Schedule. Aborts, in every build, when the time is in the past.
-     *
-     * @param time when, in time steps; not in the past. A sum from GetTimeIn() that lies beyond the
-     * end of time means the end of time.
-     * @param key place among the events of that time, from TakeKey().
-     * @param occurrence what.
-     */
+    /// Schedule. Aborts, in every build, when the time is in the past.
+    /// @param time when, in time steps; not in the past. A sum from GetTimeIn() that lies beyond
+    /// the end of time means the end of time.
+    /// @param key place among the events of that time, from TakeKey(). @param occurrence what.
     void Push(int64_t time, Key key, Occurrence* occurrence)
     {
         Insert(Entry{time, key, reinterpret_cast<uintptr_t>(occurrence) | OCCURRENCE});
@@ -187,11 +117,8 @@ class EventLoop : public SimulatorImpl
     Time Now() const override;
     Time GetDelayLeft(const EventId& id) const override;
     Time GetMaximumSimulationTime() const override;
-    /**
-     * @brief Has no effect: this implementation has its own set of events.
-     *
-     * @param schedulerFactory ignored.
-     */
+    /// Has no effect: this implementation has its own set of events.
+    /// @param schedulerFactory ignored.
     void SetScheduler(ObjectFactory schedulerFactory) override;
     uint32_t GetSystemId() const override;
     uint32_t GetContext() const override;
@@ -201,6 +128,8 @@ class EventLoop : public SimulatorImpl
     void DoDispose() override;
 
   private:
+    using Entry = PendingEvent; //!< one event
+
     static constexpr uintptr_t OCCURRENCE = 1;  //!< bit of Entry::what: an Occurrence
     static constexpr uint32_t NO_CONTEXT = ~0U; //!< ns3::Simulator::NO_CONTEXT
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1; //!< low bits of a Key
@@ -209,46 +138,6 @@ class EventLoop : public SimulatorImpl
     static constexpr uint32_t N_WORDS = N_SLOTS / 64; //!< of the set of slots that hold something
     static constexpr uint32_t LOOK_EVERY = 8192;      //!< events between two looks at the width
 
-    /// One event.
-    struct Entry
-    {
-        int64_t time;   //!< time steps
-        Key key;        //!< place among those of one time
-        uintptr_t what; //!< EventImpl*, or Occurrence* with the bit OCCURRENCE
-
-        /**
-         * @brief Does this come first?
-         *
-         * @param other another.
-         * @return true if so.
-         */
-        bool Before(const Entry& other) const
-        {
-            return time != other.time ? time < other.time : key < other.key;
-        }
-    };
-
-    /// A 4-ary heap, the first event on top.
-    class Heap
-    {
-      public:
-        void Push(const Entry& entry);
-        Entry Pop();
-        void RemoveAt(std::size_t at);
-
-        /// @return the events, the first of all in front.
-        const std::vector<Entry>& Get() const
-        {
-            return m_entries;
-        }
-
-      private:
-        void SiftUp(std::size_t at, const Entry& entry);
-        void SiftDown(std::size_t at, const Entry& entry);
-
-        std::vector<Entry> m_entries; //!< children of i: 4 i + 1 .. 4 i + 4
-    };
-
     /// An event in a slot.
     struct Node
     {
@@ -256,23 +145,15 @@ class EventLoop : public SimulatorImpl
         uint32_t next; //!< of the same slot
     };
 
-    /**
-     * @brief Number of the slot of a time, counted from time 0.
-     *
-     * @param time time steps.
-     * @return number.
-     */
+    /// Number of the slot of a time, counted from time 0.
+    /// @param time time steps. @return number.
     uint64_t SlotOf(int64_t time) const
     {
         return static_cast<uint64_t>(time) >> m_shift;
     }
 
-    /**
-     * @brief The last time of a slot; the end of time in the very last one.
-     *
-     * @param slot its number.
-     * @return time steps.
-     */
+    /// The last time of a slot; the end of time in the very last one.
+    /// @param slot its number. @return time steps.
     int64_t LastOf(uint64_t slot) const
     {
         return static_cast<int64_t>(((slot + 1) << m_shift) - 1);
@@ -296,7 +177,7 @@ class EventLoop : public SimulatorImpl
     static EventLoop* s_current; //!< the one in use
 
     std::vector<Entry> m_run;                 //!< events of the present slot, the next one last
-    Heap m_late;                              //!< those that were scheduled since
+    EventHeap m_late;                         //!< those that were scheduled since
     uint32_t m_shift{10};                     //!< a slot is 2^this time steps wide
     int64_t m_runLast{(1LL << 10) - 1};       //!< last time of the present slot (time steps)
     uint64_t m_slot{0};                       //!< its number
@@ -306,7 +187,7 @@ class EventLoop : public SimulatorImpl
     std::array<uint64_t, N_WORDS> m_filled{}; //!< bit: the slot holds something
     std::array<uint64_t, N_WORDS / 64> m_filledWords{}; //!< bit: the word is not 0
     std::vector<Node> m_nodes;                          //!< all nodes
-    Heap m_far;                                         //!< events beyond the wheel
+    EventHeap m_far;                                    //!< events beyond the wheel
     uint32_t m_scheduled{0};                            //!< events since the last look at the width
     uint32_t m_lateCount{0};                            //!< of them, into m_late
     uint32_t m_farCount{0};                             //!< of them, into m_far

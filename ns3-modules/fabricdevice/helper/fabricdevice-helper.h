@@ -51,12 +51,8 @@ class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelpe
         m_queues.Set(std::forward<Ts>(args)...);
     }
 
-    /**
-     * @brief Set an attribute of the devices.
-     *
-     * @param name attribute of FabricNetDevice.
-     * @param value its value.
-     */
+    /// Set an attribute of the devices.
+    /// @param name attribute of FabricNetDevice. @param value its value.
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
 
     /**
@@ -70,15 +66,10 @@ class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelpe
      * @return the devices, in the same order.
      */
     NetDeviceContainer Install(Ptr<lossless::Fabric> fabric, const NodeContainer& nodes) const;
-    /**
-     * @brief Put a device on a host that the fabric has already, such as one with queue pairs; the
-     * two share its link frame by frame.
-     *
-     * @param fabric the fabric, not built yet.
-     * @param host number of the host.
-     * @param node the node that the device belongs to.
-     * @return the device.
-     */
+    /// Put a device on a host that the fabric has already, such as one with queue pairs; the two
+    /// share its link frame by frame.
+    /// @param fabric the fabric, not built yet. @param host number of the host.
+    /// @param node the node that the device belongs to. @return the device.
     Ptr<FabricNetDevice> Install(Ptr<lossless::Fabric> fabric, uint32_t host, Ptr<Node> node) const;
 
   private:

@@ -30,35 +30,19 @@ namespace fabricdevice
 class FabricChannel : public Channel
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     FabricChannel();
     ~FabricChannel() override;
 
-    /**
-     * @brief The channel of a fabric; made when it is asked for first.
-     *
-     * @param fabric the fabric.
-     * @return its channel.
-     */
+    /// The channel of a fabric; made when it is asked for first.
+    /// @param fabric the fabric. @return its channel.
     static Ptr<FabricChannel> Of(const lossless::Fabric* fabric);
-    /**
-     * @brief Attach a device.
-     *
-     * @param device it.
-     * @param host number of its host.
-     */
+    /// Attach a device.
+    /// @param device it. @param host number of its host.
     void Add(Ptr<NetDevice> device, uint32_t host);
-    /**
-     * @brief Has a host of the fabric a device?
-     *
-     * @param host number of the host.
-     * @return true if so.
-     */
+    /// Has a host of the fabric a device?
+    /// @param host number of the host. @return true if so.
     bool HasDevice(uint32_t host) const;
 
     std::size_t GetNDevices() const override;

@@ -20,11 +20,7 @@ namespace fabricdevice
 class PlainHost : public lossless::FabricNode
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     PlainHost();
     ~PlainHost() override;

@@ -9,8 +9,6 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
-#include "ns3/ethernet-header.h"
-#include "ns3/ipv6-queue-disc-item.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/object-vector.h"
@@ -21,7 +19,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 namespace ns3
@@ -49,7 +46,6 @@ constexpr uint8_t CAPABLE = 1;           //!< Frame::ecn
 constexpr uint8_t CONGESTED = 3;         //!< Frame::ecn, and the ECN field of IP
 /// Flows of packets are numbered apart from those of queue pairs, which count from 0.
 constexpr uint32_t PACKET_FLOW = 0x8000'0000;
-constexpr uint8_t ICMPV6 = 58; //!< protocol number (IANA)
 
 } // namespace
 
@@ -261,34 +257,13 @@ FabricNetDevice::FindHost(Mac48Address address, uint32_t* host) const
 void
 FabricNetDevice::SetDscpMap(std::string map)
 {
-    std::array<uint8_t, 64> classes;
-    for (uint8_t dscp = 0; dscp < classes.size(); ++dscp)
-    {
-        classes[dscp] = dscp >> 3;
-    }
-    std::istringstream entries(map);
-    for (std::string entry; std::getline(entries, entry, ',');)
-    {
-        std::istringstream text(entry);
-        int dscp = -1;
-        int cls = -1;
-        char colon = 0;
-        text >> dscp >> colon >> cls;
-        NS_ABORT_MSG_IF(text.fail() || !(text >> std::ws).eof() || colon != ':' || dscp < 0 ||
-                            dscp > 63 || cls < 0 || cls >= N_CLASSES,
-                        "DscpMap \"" << map << "\": \"" << entry
-                                     << "\" is not DSCP:CLASS with a DSCP of 0..63 and a class of "
-                                        "0..7; give entries such as \"26:3,46:5\"");
-        classes[dscp] = static_cast<uint8_t>(cls);
-    }
-    m_classOfDscp = classes;
-    m_dscpMap = map;
+    m_dscpMap.Set(map);
 }
 
 std::string
 FabricNetDevice::GetDscpMap() const
 {
-    return m_dscpMap;
+    return m_dscpMap.Get();
 }
 
 uint8_t
@@ -300,7 +275,7 @@ FabricNetDevice::ClassOf(const Packet& packet, const PacketFields& fields) const
     }
     if (m_classBy == ClassBy::DSCP)
     {
-        return m_classOfDscp[fields.dscp];
+        return m_dscpMap.ClassOf(fields.dscp);
     }
     SocketPriorityTag tag;
     return packet.PeekPacketTag(tag) ? std::min<uint8_t>(tag.GetPriority(), N_CLASSES - 1) : 0;
@@ -309,34 +284,7 @@ FabricNetDevice::ClassOf(const Packet& packet, const PacketFields& fields) const
 std::size_t
 FabricNetDevice::SelectQueue(Ptr<QueueItem> item) const
 {
-    // The item's packet has no IP header yet: what SendFrom reads in it is asked of the item.
-    PacketFields fields;
-    uint8_t traffic = 0;
-    fields.ip = item->GetUint8Value(QueueItem::IP_DSFIELD, traffic);
-    fields.dscp = traffic >> 2;
-    const auto ipv6 = DynamicCast<Ipv6QueueDiscItem>(item);
-    if (ipv6 && ipv6->GetHeader().GetNextHeader() == ICMPV6)
-    {
-        uint8_t type = 0;
-        ipv6->GetPacket()->CopyData(&type, 1);
-        fields.discovery = type >= 133 && type <= 137;
-    }
-    return ClassOf(*item->GetPacket(), fields);
-}
-
-void
-FabricNetDevice::AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, uint8_t cls) const
-{
-    EthernetHeader header(false);
-    header.SetSource(link.source);
-    header.SetDestination(link.dest);
-    header.SetLengthType(link.etherType);
-    if (m_tagged)
-    {
-        packet->AddHeader(VlanTag(cls, m_vlan, link.etherType));
-        header.SetLengthType(VlanTag::ETHERTYPE);
-    }
-    packet->AddHeader(header);
+    return ClassOf(*item->GetPacket(), Inspect(*item));
 }
 
 Frame*
@@ -400,7 +348,11 @@ FabricNetDevice::SendFrom(Ptr<Packet> packet,
         return false;
     }
     const uint8_t cls = ClassOf(*packet, Inspect(*packet, protocolNumber));
-    AddLinkHeader(packet, link, cls);
+    if (m_tagged)
+    {
+        packet->AddHeader(VlanTag(cls, m_vlan, link.etherType));
+    }
+    AddLinkHeader(packet, link, m_tagged);
     if (!m_queues[cls]->Enqueue(packet))
     {
         Drop(packet, DeviceDrop::QUEUE_FULL);
@@ -517,24 +469,6 @@ FabricNetDevice::Deliver(Ptr<Packet> packet, Ptr<Packet> original, LinkHeader li
         m_macRxTrace(original);
         m_receive(this, packet, link.etherType, link.source);
     }
-}
-
-uint64_t
-FabricNetDevice::GetDrops(DeviceDrop cause) const
-{
-    return m_drops[static_cast<std::size_t>(cause)];
-}
-
-uint64_t
-FabricNetDevice::GetSent() const
-{
-    return m_sent;
-}
-
-uint64_t
-FabricNetDevice::GetReceived() const
-{
-    return m_received;
 }
 
 void

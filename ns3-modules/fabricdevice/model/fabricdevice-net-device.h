@@ -4,6 +4,7 @@
 #ifndef FABRICDEVICE_NET_DEVICE_H
 #define FABRICDEVICE_NET_DEVICE_H
 
+#include "fabricdevice-dscp-map.h"
 #include "fabricdevice-packet.h"
 
 #include "ns3/lossless-fabric-node.h"
@@ -76,72 +77,50 @@ class FabricNetDevice : public NetDevice,
     /// A queue of packets.
     using TxQueue = Queue<Packet>;
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     FabricNetDevice();
     ~FabricNetDevice() override;
 
-    /**
-     * @brief Attach it to a host, before the fabric is built.
-     *
-     * @param host the host; it has no other device.
-     * @param channel of the fabric.
-     */
+    /// Attach it to a host, before the fabric is built.
+    /// @param host the host; it has no other device. @param channel of the fabric.
     void Attach(Ptr<lossless::FabricNode> host, Ptr<FabricChannel> channel);
-    /**
-     * @brief Give a class its transmit queue.
-     *
-     * @param cls class.
-     * @param queue an empty queue.
-     */
+    /// Give a class its transmit queue.
+    /// @param cls class. @param queue an empty queue.
     void SetQueue(uint8_t cls, Ptr<TxQueue> queue);
-    /**
-     * @brief The transmit queue of a class.
-     *
-     * @param cls class.
-     * @return queue.
-     */
+    /// The transmit queue of a class.
+    /// @param cls class. @return queue.
     Ptr<TxQueue> GetQueue(uint8_t cls) const;
-    /// How many transmit queues.
-    /// @return one a class.
+    /// How many transmit queues. @return one a class.
     uint8_t GetNQueues() const;
-    /// The host it is attached to.
-    /// @return host.
+    /// The host it is attached to. @return host.
     Ptr<lossless::FabricNode> GetHost() const;
-    /**
-     * @brief The address of a host: 02:00 and its number, a locally administered address.
-     *
-     * @param host number in its fabric.
-     * @return address.
-     */
+    /// The address of a host: 02:00 and its number, a locally administered address.
+    /// @param host number in its fabric. @return address.
     static Mac48Address GetMac(uint32_t host);
-    /**
-     * @brief The class a queue disc's packet will go in: that of its transmit queue.
-     *
-     * @param item it.
-     * @return 0..7.
-     */
+    /// The class a queue disc's packet will go in: that of its transmit queue.
+    /// @param item it. @return 0..7.
     std::size_t SelectQueue(Ptr<QueueItem> item) const;
-    /**
-     * @brief Packets it dropped.
-     *
-     * @param cause why.
-     * @return count.
-     */
-    uint64_t GetDrops(DeviceDrop cause) const;
-    /**
-     * @brief Packets it was given and did not drop.
-     *
-     * @return count; those that wait in its queues are among them.
-     */
-    uint64_t GetSent() const;
-    /// Packets it gave to its node.
-    /// @return count.
-    uint64_t GetReceived() const;
+
+    /// Packets it dropped.
+    /// @param cause why. @return count.
+    uint64_t GetDrops(DeviceDrop cause) const
+    {
+        return m_drops[static_cast<std::size_t>(cause)];
+    }
+
+    /// Packets it was given and did not drop.
+    /// @return count; those that wait in its queues are among them.
+    uint64_t GetSent() const
+    {
+        return m_sent;
+    }
+
+    /// Packets it gave to its node. @return count.
+    uint64_t GetReceived() const
+    {
+        return m_received;
+    }
 
     // of NetDevice
     void SetIfIndex(uint32_t index) override;
@@ -182,13 +161,9 @@ class FabricNetDevice : public NetDevice,
     void NotifyLink(bool up) override;
     uint32_t GetLargestFrame() const override;
 
-    /**
-     * @brief TracedCallback signature of drops.
-     *
-     * @param packet the packet; without its Ethernet header if it was refused before it got one
-     * (TOO_LARGE, UNREACHABLE).
-     * @param cause why.
-     */
+    /// TracedCallback signature of drops.
+    /// @param packet the packet; without its Ethernet header if it was refused before it got one
+    /// (TOO_LARGE, UNREACHABLE). @param cause why.
     typedef void (*DropCallback)(Ptr<const Packet> packet, DeviceDrop cause);
 
   protected:
@@ -199,21 +174,19 @@ class FabricNetDevice : public NetDevice,
     std::string GetDscpMap() const;
     uint8_t ClassOf(const Packet& packet, const PacketFields& fields) const;
     bool FindHost(Mac48Address address, uint32_t* host) const;
-    void AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, uint8_t cls) const;
     lossless::Frame* MakeFrame(Ptr<Packet> packet, uint8_t cls) const;
     void Drop(Ptr<const Packet> packet, DeviceDrop cause);
     void Deliver(Ptr<Packet> packet, Ptr<Packet> original, LinkHeader link);
     void NoteTransmit(const lossless::Port& port, const lossless::Frame& frame);
 
     // Attributes
-    uint16_t m_mtu;                        //!< payload of a frame
-    bool m_tagged;                         //!< send 802.1Q tags
-    uint16_t m_vlan;                       //!< identifier in them
-    ClassBy m_classBy;                     //!< what chooses the class
-    std::string m_dscpMap;                 //!< as it was set
-    std::array<uint8_t, 64> m_classOfDscp; //!< what m_dscpMap says
-    uint8_t m_protocolClass;               //!< of what is not IP
-    bool m_routedHops;                     //!< switches count the TTL of IP down
+    uint16_t m_mtu;          //!< payload of a frame
+    bool m_tagged;           //!< send 802.1Q tags
+    uint16_t m_vlan;         //!< identifier in them
+    ClassBy m_classBy;       //!< what chooses the class
+    DscpMap m_dscpMap;       //!< class by code point
+    uint8_t m_protocolClass; //!< of what is not IP
+    bool m_routedHops;       //!< switches count the TTL of IP down
 
     Ptr<lossless::FabricNode> m_host;                           //!< attached to
     lossless::Port* m_port{nullptr};                            //!< of the host, from Start on

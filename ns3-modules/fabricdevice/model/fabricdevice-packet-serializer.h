@@ -21,11 +21,7 @@ namespace fabricdevice
 class PacketSerializer : public lossless::FrameSerializer
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void SetNodes(const std::vector<const lossless::FabricNode*>& nodes) override;

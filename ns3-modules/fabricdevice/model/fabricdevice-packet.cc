@@ -9,6 +9,7 @@
 #include "ns3/hash.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv6-header.h"
+#include "ns3/ipv6-queue-disc-item.h"
 #include "ns3/node.h"
 
 #include <algorithm>
@@ -44,8 +45,7 @@ struct FlowKey
     std::array<uint8_t, 4> ports{};      //!< source and destination
     uint8_t protocol{0};                 //!< above IP
 
-    /// Hash it.
-    /// @return 32 bits.
+    /// Hash it. @return 32 bits.
     uint32_t Hash() const
     {
         std::array<char, 37> text;
@@ -80,6 +80,16 @@ RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link)
     packet->RemoveHeader(tag);
     link->etherType = tag.GetEtherType();
     return true;
+}
+
+void
+AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, bool tagged)
+{
+    EthernetHeader header(false);
+    header.SetSource(link.source);
+    header.SetDestination(link.dest);
+    header.SetLengthType(tagged ? VlanTag::ETHERTYPE : link.etherType);
+    packet->AddHeader(header);
 }
 
 PacketFields
@@ -120,6 +130,23 @@ Inspect(const Packet& packet, uint16_t etherType)
         std::copy_n(&bytes[payload], PORTS_BYTES, key.ports.begin());
     }
     fields.hash = key.Hash();
+    return fields;
+}
+
+PacketFields
+Inspect(const QueueItem& item)
+{
+    PacketFields fields;
+    uint8_t traffic = 0;
+    fields.ip = item.GetUint8Value(QueueItem::IP_DSFIELD, traffic);
+    fields.dscp = traffic >> 2;
+    const auto* ipv6 = dynamic_cast<const Ipv6QueueDiscItem*>(&item);
+    if (ipv6 && ipv6->GetHeader().GetNextHeader() == ICMPV6)
+    {
+        uint8_t type = 0;
+        item.GetPacket()->CopyData(&type, 1);
+        fields.discovery = type >= 133 && type <= 137;
+    }
     return fields;
 }
 

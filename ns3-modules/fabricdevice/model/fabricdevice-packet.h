@@ -13,6 +13,9 @@
 
 namespace ns3
 {
+
+class QueueItem;
+
 namespace fabricdevice
 {
 
@@ -33,6 +36,16 @@ struct LinkHeader
  * @return false when the packet is too short for them.
  */
 bool RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link);
+
+/**
+ * @ingroup fabricdevice
+ * @brief Put the Ethernet header before a packet.
+ *
+ * @param packet it, from its 802.1Q tag on if it has one.
+ * @param link what to write.
+ * @param tagged it has a tag.
+ */
+void AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, bool tagged);
 
 /// What a NIC reads in a packet to forward it.
 struct PacketFields
@@ -55,6 +68,15 @@ struct PacketFields
  * @return its fields; only the hash where it is not IP, or too short to be.
  */
 PacketFields Inspect(const Packet& packet, uint16_t etherType);
+
+/**
+ * @ingroup fabricdevice
+ * @brief Read the packet of a queue disc, which has no IP header yet.
+ *
+ * @param item the packet with its header.
+ * @return what chooses its class: ip, dscp and discovery.
+ */
+PacketFields Inspect(const QueueItem& item);
 
 /**
  * @ingroup fabricdevice

@@ -21,30 +21,20 @@ class VlanTag : public Header
   public:
     static constexpr uint16_t ETHERTYPE = 0x8100; //!< the tag protocol identifier
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     VlanTag();
-    /**
-     * @brief Fill it.
-     *
-     * @param priority code point, 0..7.
-     * @param vlan VLAN identifier, 0..4095; 0 is a priority tag without a VLAN.
-     * @param etherType of what is inside.
-     */
+    /// Fill it.
+    /// @param priority code point, 0..7.
+    /// @param vlan VLAN identifier, 0..4095; 0 is a priority tag without a VLAN.
+    /// @param etherType of what is inside.
     VlanTag(uint8_t priority, uint16_t vlan, uint16_t etherType);
 
-    /// Priority code point.
-    /// @return 0..7.
+    /// Priority code point. @return 0..7.
     uint8_t GetPriority() const;
-    /// VLAN identifier.
-    /// @return 0..4095.
+    /// VLAN identifier. @return 0..4095.
     uint16_t GetVlan() const;
-    /// What is inside.
-    /// @return EtherType.
+    /// What is inside. @return EtherType.
     uint16_t GetEtherType() const;
 
     TypeId GetInstanceTypeId() const override;

@@ -54,155 +54,91 @@ class Simulation
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /**
-     * @brief Describe every registered type of the given modules as JSON.
-     * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
-     * @return a JSON list of {name, parent, group, help, abstract, signaller, telemetry,
-     * attributes: [{name, help, type, default, allowed}], traces: [{name, help, callback}]}; the
-     * signaller is that of CongestionControl::GetSignaller, telemetry what WantsTelemetry says.
-     */
+    /// Describe every registered type of the given modules as JSON.
+    /// @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
+    /// @return a JSON list of {name, parent, group, help, abstract, signaller, telemetry,
+    /// attributes: [{name, help, type, default, allowed}], traces: [{name, help, callback}]}; the
+    /// signaller is that of CongestionControl::GetSignaller, telemetry what WantsTelemetry says.
     static std::string Describe(const std::string& groups);
 
-    /**
-     * @brief Set an attribute on every object of a type that this run creates.
-     * @param typeId full TypeId name, for instance "ns3::lossless::SharedBuffer".
-     * @param name attribute name.
-     * @param value in ns-3's spelling ("25000000ps", "10000000000bps", "0.125").
-     */
+    /// Set an attribute on every object of a type that this run creates.
+    /// @param typeId full TypeId name, for instance "ns3::lossless::SharedBuffer".
+    /// @param name attribute name.
+    /// @param value in ns-3's spelling ("25000000ps", "10000000000bps", "0.125").
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
-    /**
-     * @brief Choose the event loop. The results are the same with any.
-     *
-     * @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
-     * called, or chosen by the command line. Before anything is scheduled.
-     */
+    /// Choose the event loop. The results are the same with any.
+    /// @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
+    /// called, or chosen by the command line. Before anything is scheduled.
     void SetSimulator(const std::string& typeId);
 
-    /**
-     * @brief Append a FlowControl to the chain of every port.
-     *
-     * @param typeId full TypeId name.
-     */
+    /// Append a FlowControl to the chain of every port.
+    /// @param typeId full TypeId name.
     void AddFlowControl(const std::string& typeId);
-    /**
-     * @brief Add a SwitchAgent to every switch.
-     *
-     * @param typeId full TypeId name.
-     */
+    /// Add a SwitchAgent to every switch.
+    /// @param typeId full TypeId name.
     void AddAgent(const std::string& typeId);
-    /**
-     * @brief Add a SwitchAgent to every host.
-     *
-     * @param typeId full TypeId name.
-     */
+    /// Add a SwitchAgent to every host.
+    /// @param typeId full TypeId name.
     void AddHostAgent(const std::string& typeId);
-    /**
-     * @brief Say who shares out the buffer of every node; SharedBuffer unless called.
-     *
-     * @param typeId full TypeId name of a BufferPolicy.
-     */
+    /// Say who shares out the buffer of every node; SharedBuffer unless called.
+    /// @param typeId full TypeId name of a BufferPolicy.
     void SetBufferPolicy(const std::string& typeId);
-    /**
-     * @brief Congestion control of every queue pair.
-     *
-     * @param typeId full TypeId name; empty: none.
-     */
+    /// Congestion control of every queue pair.
+    /// @param typeId full TypeId name; empty: none.
     void SetCongestionControl(const std::string& typeId);
-    /**
-     * @brief Say who chooses among equal next hops at every switch; before AddNodes.
-     *
-     * @param typeId full TypeId name; "ns3::lossless::Ecmp" unless called.
-     */
+    /// Say who chooses among equal next hops at every switch; before AddNodes.
+    /// @param typeId full TypeId name; "ns3::lossless::Ecmp" unless called.
     void SetForwarding(const std::string& typeId);
-    /**
-     * @brief Allow the loss of frames of lossless classes, and less headroom than the flow controls
-     * demand.
-     *
-     * @param allow true to allow.
-     */
+    /// Allow the loss of frames of lossless classes, and less headroom than the flow controls
+    /// demand.
+    /// @param allow true to allow.
     void SetAllowLoss(bool allow);
-    /**
-     * @brief End the run once every finite flow is done.
-     *
-     * @param stop true to stop early.
-     * @param acknowledged false: a flow is done when its receiver has the whole message; true: when
-     * its sender knows of it.
-     */
+    /// End the run once every finite flow is done.
+    /// @param stop true to stop early.
+    /// @param acknowledged false: a flow is done when its receiver has the whole message; true:
+    /// when its sender knows of it.
     void SetStopWhenDone(bool stop, bool acknowledged = false);
-    /**
-     * @brief Look for a deadlock now and then, and at the end in any case.
-     *
-     * @param period ps between two looks; 0: only at the end.
-     * @param stop end the run when there is one.
-     */
+    /// Look for a deadlock now and then, and at the end in any case.
+    /// @param period ps between two looks; 0: only at the end.
+    /// @param stop end the run when there is one.
     void SetDeadlockTest(int64_t period, bool stop);
 
-    /**
-     * @brief Add nodes.
-     *
-     * @param kinds 0 host, 1 switch.
-     * @param names one a node, joined by newlines.
-     * @param n how many.
-     */
+    /// Add nodes.
+    /// @param kinds 0 host, 1 switch. @param names one a node, joined by newlines.
+    /// @param n how many.
     void AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n);
-    /**
-     * @brief Add links.
-     *
-     * @param a one end.
-     * @param b other end.
-     * @param rates bit/s.
-     * @param delays ps.
-     * @param n how many.
-     */
+    /// Add links.
+    /// @param a one end. @param b other end. @param rates bit/s. @param delays ps.
+    /// @param n how many.
     void AddLinks(const uint32_t* a,
                   const uint32_t* b,
                   const uint64_t* rates,
                   const int64_t* delays,
                   uint32_t n);
-    /**
-     * @brief Set an attribute on the objects of one node alone: the node, its buffer, its agents,
-     * its ports and their flow controls. After AddLinks.
-     *
-     * @param node its number.
-     * @param typeId full TypeId name.
-     * @param name attribute name.
-     * @param value in ns-3's spelling.
-     */
+    /// Set an attribute on the objects of one node alone: the node, its buffer, its agents, its
+    /// ports and their flow controls. After AddLinks.
+    /// @param node its number. @param typeId full TypeId name. @param name attribute name.
+    /// @param value in ns-3's spelling.
     void SetNodeAttribute(uint32_t node,
                           const std::string& typeId,
                           const std::string& name,
                           const std::string& value);
-    /**
-     * @brief Take a link down.
-     *
-     * @param link its number.
-     * @param down ps (0: before the start).
-     * @param up ps; -1: never again.
-     */
+    /// Take a link down.
+    /// @param link its number. @param down ps (0: before the start). @param up ps; -1: never again.
     void FailLink(uint32_t link, int64_t down, int64_t up);
 
-    /**
-     * @brief Let a switch send what goes to a host to a neighbour for some time.
-     *
-     * @param node the switch.
-     * @param dst host.
-     * @param neighbour next node.
-     * @param at ps (0: from the start).
-     * @param until ps; -1: never again by shortest paths.
-     */
+    /// Let a switch send what goes to a host to a neighbour for some time.
+    /// @param node the switch. @param dst host. @param neighbour next node.
+    /// @param at ps (0: from the start). @param until ps; -1: never again by shortest paths.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, int64_t at, int64_t until);
 
-    /**
-     * @brief Add flows: each is one message on a queue pair of its own.
-     * @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy,
-     * without end.
-     * @param starts ps. @param stops ps at which a greedy source falls silent; -1: never.
-     * @param classes 0..7. @param rates cap in bit/s; 0: none. @param windows bytes in flight; 0:
-     * no limit.
-     * @param n how many.
-     * @return the number of the first flow added.
-     */
+    /// Add flows: each is one message on a queue pair of its own.
+    /// @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy,
+    /// without end.
+    /// @param starts ps. @param stops ps at which a greedy source falls silent; -1: never.
+    /// @param classes 0..7. @param rates cap in bit/s; 0: none. @param windows bytes in flight; 0:
+    /// no limit. @param n how many. @return the number of the first flow added.
     uint32_t AddFlows(const uint32_t* src,
                       const uint32_t* dst,
                       const uint64_t* sizes,
@@ -212,109 +148,60 @@ class Simulation
                       const uint64_t* rates,
                       const uint64_t* windows,
                       uint32_t n);
-    /**
-     * @brief Add one endless flow, from the start on, without a cap and a window.
-     *
-     * @param src source host.
-     * @param dst destination host.
-     * @param cls 0..7.
-     * @return its number.
-     */
+    /// Add one endless flow, from the start on, without a cap and a window.
+    /// @param src source host. @param dst destination host. @param cls 0..7. @return its number.
     uint32_t AddFlow(uint32_t src, uint32_t dst, uint8_t cls);
-    /**
-     * @brief Let flows wait for others: a flow starts at the latest of its own start and, for each
-     * flow it waits for, the time at which that one was received whole plus a delay.
-     *
-     * A flow whose start has not come by the end has start_ps -1 in the table "flow".
-     *
-     * @param flows those that wait; a flow may stand there several times.
-     * @param after for each, a finite flow that it waits for.
-     * @param delays ps, from 0.
-     * @param n length of the three.
-     */
+    /// Let flows wait for others: a flow starts at the latest of its own start and, for each flow
+    /// it waits for, the time at which that one was received whole plus a delay. A flow whose start
+    /// has not come by the end has start_ps -1 in the table "flow".
+    /// @param flows those that wait; a flow may stand there several times.
+    /// @param after for each, a finite flow that it waits for.
+    /// @param delays ps, from 0. @param n length of the three.
     void AddDependencies(const uint32_t* flows,
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
-    /**
-     * @brief Let a flow send only in bursts.
-     *
-     * @param flow its number.
-     * @param on ps.
-     * @param off ps of silence after each.
-     */
+    /// Let a flow send only in bursts.
+    /// @param flow its number. @param on ps. @param off ps of silence after each.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
-    /**
-     * @brief Pin a flow to a path.
-     *
-     * @param flow its number.
-     * @param nodes all nodes from source to destination.
-     * @param n count.
-     */
+    /// Pin a flow to a path.
+    /// @param flow its number. @param nodes all nodes from source to destination. @param n count.
     void SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n);
-    /**
-     * @brief Pin flows to paths. What answers them (ACK, NACK, CNP) takes them backwards, unless
-     * SetAckPaths or SetAckRouting says otherwise.
-     *
-     * @param flows for each path, the flow.
-     * @param lengths for each path, how many nodes it has.
-     * @param nodes all nodes of all paths, one path after the other.
-     * @param n how many paths.
-     */
+    /// Pin flows to paths. What answers them (ACK, NACK, CNP) takes them backwards, unless
+    /// SetAckPaths or SetAckRouting says otherwise.
+    /// @param flows for each path, the flow. @param lengths for each path, how many nodes it has.
+    /// @param nodes all nodes of all paths, one path after the other. @param n how many paths.
     void SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
                   const uint32_t* nodes,
                   uint32_t n);
-    /**
-     * @brief Pin what answers flows (ACK, NACK, CNP) to paths, each from the flow's destination to
-     * its source. After SetPaths.
-     *
-     * @param flows for each path, the flow.
-     * @param lengths for each path, how many nodes it has.
-     * @param nodes all nodes of all paths, one path after the other.
-     * @param n how many paths.
-     */
+    /// Pin what answers flows (ACK, NACK, CNP) to paths, each from the flow's destination to its
+    /// source. After SetPaths.
+    /// @param flows for each path, the flow. @param lengths for each path, how many nodes it has.
+    /// @param nodes all nodes of all paths, one path after the other. @param n how many paths.
     void SetAckPaths(const uint32_t* flows,
                      const uint32_t* lengths,
                      const uint32_t* nodes,
                      uint32_t n);
-    /**
-     * @brief How answers (ACK, NACK, CNP) go that have no path of their own. Without this call they
-     * take the path of their flow backwards where it is pinned, and else go by ECMP.
-     *
-     * @param flows their numbers.
-     * @param reverse for each: 1 backwards along the path that its data frames have at the start,
-     * whatever routes change later; 0 by ECMP with a hash of their own.
-     * @param n how many.
-     */
+    /// How answers (ACK, NACK, CNP) go that have no path of their own. Without this call they take
+    /// the path of their flow backwards where it is pinned, and else go by ECMP.
+    /// @param flows their numbers.
+    /// @param reverse for each: 1 backwards along the path that its data frames have at the start,
+    /// whatever routes change later; 0 by ECMP with a hash of their own. @param n how many.
     void SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n);
-    /**
-     * @brief Slow receiver.
-     *
-     * @param host node.
-     * @param rate bit/s at which the host takes data; 0: line rate.
-     * @param start ps.
-     */
+    /// Slow receiver.
+    /// @param host node. @param rate bit/s at which the host takes data; 0: line rate.
+    /// @param start ps.
     void SetReceiveRate(uint32_t host, uint64_t rate, int64_t start);
-    /**
-     * @brief Faulty NIC that keeps pausing its switch.
-     *
-     * @param host node.
-     * @param cls class.
-     * @param start ps.
-     * @param stop ps.
-     */
+    /// Faulty NIC that keeps pausing its switch.
+    /// @param host node. @param cls class. @param start ps. @param stop ps.
     void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
 
-    /**
-     * @brief Trace something.
-     * @param table one that a type of lossless::Probe fills; docs/running.md lists them.
-     * @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
-     * leads to; -1: all.
-     * @param classMask bit c set: class c.
-     * @param n length of nodes and peers.
-     * @param period ps between samples; 0: on every change.
-     */
+    /// Trace something.
+    /// @param table one that a type of lossless::Probe fills; docs/running.md lists them.
+    /// @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
+    /// leads to; -1: all. @param classMask bit c set: class c. @param n length of nodes and peers.
+    /// @param period ps between samples; 0: on every change.
     void Trace(const std::string& table,
                const uint32_t* nodes,
                const int64_t* peers,
@@ -322,156 +209,90 @@ class Simulation
                uint32_t classMask,
                int64_t period);
 
-    /**
-     * @brief The network itself, for programs that attach something else to its nodes, such as the
-     * devices of the Internet stack, before Build.
-     *
-     * @return the fabric; it lives as long as this object.
-     */
+    /// The network itself, for programs that attach something else to its nodes, such as the
+    /// devices of the Internet stack, before Build.
+    /// @return the fabric; it lives as long as this object.
     lossless::Fabric& GetFabric() const;
-    /**
-     * @brief Capture ports into pcap files, one a port, as lossless::PcapTap does; its attributes
-     * are set by SetAttribute. After Build. Finish closes the files.
-     *
-     * @param nodes nodes to capture; empty: all. @param peers for each node the neighbour its port
-     * leads to; -1: all.
-     * @param n length of nodes and peers.
-     * @param folder an existing folder; the files in it are named "s0-h0.pcap", the port of s0 that
-     * leads to h0.
-     * @return problems, one a line; empty when none.
-     */
+    /// Capture ports into pcap files, one a port, as lossless::PcapTap does; its attributes are set
+    /// by SetAttribute. After Build. Finish closes the files.
+    /// @param nodes nodes to capture; empty: all. @param peers for each node the neighbour its port
+    /// leads to; -1: all. @param n length of nodes and peers.
+    /// @param folder an existing folder; the files in it are named "s0-h0.pcap", the port of s0
+    /// that leads to h0. @return problems, one a line; empty when none.
     std::string TracePcap(const uint32_t* nodes,
                           const int64_t* peers,
                           uint32_t n,
                           const std::string& folder);
-    /**
-     * @brief What was captured.
-     *
-     * @return (path, frames, frames cut because the standards' headers need more bytes than the
-     * model's frame has) of each file, as "path\tframes\tcut", one a line.
-     */
+    /// What was captured.
+    /// @return (path, frames, frames cut because the standards' headers need more bytes than the
+    /// model's frame has) of each file, as "path\tframes\tcut", one a line.
     std::string GetPcaps() const;
 
     /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.
     void Build();
-    /**
-     * @brief What makes this configuration impossible.
-     *
-     * @return one problem a line; empty when there is none.
-     */
+    /// What makes this configuration impossible.
+    /// @return one problem a line; empty when there is none.
     std::string Check() const;
     /// What the user should know of but may want (outside a sufficient bound).
     /// @return one warning a line.
     std::string Warnings() const;
 
-    /**
-     * @brief Simulate up to a time. Not to be called after Finish.
-     *
-     * @param until ps.
-     * @return false once all finite flows are done, if SetStopWhenDone asked to stop then (Now() is
-     * when the last one was, whatever `until` says), or once a deadlock was found, if
-     * SetDeadlockTest asked to stop then. Else true, and Now() is `until`, also when nothing is
-     * left to happen: a run lasts as long as it was told to.
-     */
+    /// Simulate up to a time. Not to be called after Finish.
+    /// @param until ps.
+    /// @return false once all finite flows are done, if SetStopWhenDone asked to stop then (Now()
+    /// is when the last one was, whatever `until` says), or once a deadlock was found, if
+    /// SetDeadlockTest asked to stop then. Else true, and Now() is `until`, also when nothing is
+    /// left to happen: a run lasts as long as it was told to.
     bool Run(int64_t until);
-    /// Simulated time.
-    /// @return ps.
+    /// Simulated time. @return ps.
     int64_t Now() const;
-    /// Events executed so far.
-    /// @return count.
+    /// Events executed so far. @return count.
     uint64_t GetEventCount() const;
-    /// Finished finite flows so far.
-    /// @return count.
+    /// Finished finite flows so far. @return count.
     uint64_t GetFinishedFlows() const;
 
-    /**
-     * @brief How much of the payload of all finite flows has been delivered in order so far.
-     *
-     * May be called from another thread while Run goes on, as Now may.
-     *
-     * @return a share from 0 to 1; 1 when there is no finite flow.
-     */
+    /// How much of the payload of all finite flows has been delivered in order so far. May be
+    /// called from another thread while Run goes on, as Now may.
+    /// @return a share from 0 to 1; 1 when there is no finite flow.
     double GetDeliveredShare() const;
 
-    /**
-     * @brief Close open intervals, fill the table "flow" and check that bytes are conserved.
-     *
-     * The first call does so; later ones give its answer again.
-     *
-     * @return problems, one a line; empty when none.
-     */
+    /// Close open intervals, fill the table "flow" and check that bytes are conserved. The first
+    /// call does so; later ones give its answer again.
+    /// @return problems, one a line; empty when none.
     std::string Finish();
     /// What is to be said about the run in words, such as the deadlock that was found.
     /// @return one note a line; empty if none.
     std::string Notes() const;
-    /**
-     * @brief Numbers of the whole run, in a fixed order.
-     *
-     * @return (name, value) pairs; names end in their unit.
-     */
+    /// Numbers of the whole run, in a fixed order.
+    /// @return (name, value) pairs; names end in their unit.
     std::vector<std::pair<std::string, double>> GetSummary() const;
-    /**
-     * @brief One number of GetSummary.
-     *
-     * @param name its name.
-     * @return the number; not a number (NaN) where there is none of this name.
-     */
+    /// One number of GetSummary.
+    /// @param name its name.
+    /// @return the number; not a number (NaN) where there is none of this name.
     double GetNumber(const std::string& name) const;
-    /**
-     * @brief Payload that a flow has delivered in order so far.
-     *
-     * @param flow its number.
-     * @return bytes.
-     */
+    /// Payload that a flow has delivered in order so far.
+    /// @param flow its number. @return bytes.
     uint64_t GetDeliveredBytes(uint32_t flow) const;
 
-    /// Result tables ("flow" is always there).
-    /// @return how many.
+    /// Result tables ("flow" is always there). @return how many.
     uint32_t GetNTables() const;
-    /**
-     * @brief Name of a table.
-     *
-     * @param table its number.
-     * @return name.
-     */
+    /// Name of a table.
+    /// @param table its number. @return name.
     std::string GetTableName(uint32_t table) const;
-    /**
-     * @brief Number of columns.
-     *
-     * @param table its number.
-     * @return how many.
-     */
+    /// Number of columns.
+    /// @param table its number. @return how many.
     uint32_t GetNColumns(uint32_t table) const;
-    /**
-     * @brief Name of a column.
-     *
-     * @param table its number.
-     * @param column its number.
-     * @return name, ending in its unit.
-     */
+    /// Name of a column.
+    /// @param table its number. @param column its number. @return name, ending in its unit.
     std::string GetColumnName(uint32_t table, uint32_t column) const;
-    /**
-     * @brief numpy's name of a column's type.
-     *
-     * @param table its number.
-     * @param column its number.
-     * @return "int64", "uint8"..
-     */
+    /// numpy's name of a column's type.
+    /// @param table its number. @param column its number. @return "int64", "uint8"..
     std::string GetColumnType(uint32_t table, uint32_t column) const;
-    /**
-     * @brief Address of a column's first element.
-     *
-     * @param table its number.
-     * @param column its number.
-     * @return address.
-     */
+    /// Address of a column's first element.
+    /// @param table its number. @param column its number. @return address.
     uintptr_t GetColumnData(uint32_t table, uint32_t column) const;
-    /**
-     * @brief Number of rows.
-     *
-     * @param table its number.
-     * @return how many.
-     */
+    /// Number of rows.
+    /// @param table its number. @return how many.
     uint64_t GetNRows(uint32_t table) const;
 
   private:

@@ -26,11 +26,7 @@ namespace forwarding
 class Flowlet : public lossless::ForwardingPolicy
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void Start() override;

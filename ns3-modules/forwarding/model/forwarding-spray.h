@@ -34,11 +34,7 @@ class Spray : public lossless::ForwardingPolicy
         ROUND_ROBIN, ///< the next one of the set
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     std::size_t Choose(const lossless::Frame& frame, lossless::NextHops hops) override;

@@ -19,13 +19,8 @@ namespace
 /// Bytes between two credit messages, as recalled of the paper.
 constexpr int64_t CREDIT_PERIOD_BYTES = 65'535;
 
-/**
- * @brief Rate of bytes that come once in a time.
- *
- * @param bytes how many.
- * @param time ps.
- * @return bit/s, rounded down.
- */
+/// Rate of bytes that come once in a time.
+/// @param bytes how many. @param time ps. @return bit/s, rounded down.
 uint64_t
 RateOf(int64_t bytes, int64_t time)
 {

@@ -33,45 +33,28 @@ struct Parameters
     int64_t message{64};           //!< size of a message, m (B)
     int64_t minGap{0};             //!< between messages of a class (ps)
 
-    /// tau by the unverified formula: 2 frames, 2 wires, the processing.
-    /// @return ps.
+    /// tau by the unverified formula: 2 frames, 2 wires, the processing. @return ps.
     int64_t GetFormulaLatency() const;
 
-    /**
-     * @brief tau as this module reckons and warns by: the formula, the message's own transmission
-     * and the gap it may have to wait for.
-     *
-     * @return ps.
-     */
+    /// tau as this module reckons and warns by: the formula, the message's own transmission and the
+    /// gap it may have to wait for.
+    /// @return ps.
     int64_t GetLatency() const;
 
-    /**
-     * @brief Largest B0 of conceptual GFC that Theorem 4.1 vouches for: Bm - 4 C tau.
-     *
-     * @param bm queue length at which the rate reaches 0 (B).
-     * @param tau feedback latency (ps).
-     * @return bytes; negative when no B0 does.
-     */
+    /// Largest B0 of conceptual GFC that Theorem 4.1 vouches for: Bm - 4 C tau.
+    /// @param bm queue length at which the rate reaches 0 (B). @param tau feedback latency (ps).
+    /// @return bytes; negative when no B0 does.
     int64_t GetLargestB0(int64_t bm, int64_t tau) const;
 
-    /**
-     * @brief Largest B1 of multi-stage GFC that section 4.2 vouches for: Bm - 2 C tau.
-     *
-     * @param bm end of the mapping (B).
-     * @param tau feedback latency (ps).
-     * @return bytes; negative when no B1 does.
-     */
+    /// Largest B1 of multi-stage GFC that section 4.2 vouches for: Bm - 2 C tau.
+    /// @param bm end of the mapping (B). @param tau feedback latency (ps).
+    /// @return bytes; negative when no B1 does.
     int64_t GetLargestB1(int64_t bm, int64_t tau) const;
 
-    /**
-     * @brief Largest B0 of time-based GFC with which the credits do not run out: Buffer - C (T +
-     * tau). Derived; see TimeBasedGfc.
-     *
-     * @param buffer promised to a class (B).
-     * @param period between credit messages, T (ps).
-     * @param tau feedback latency (ps).
-     * @return bytes; negative when no B0 does.
-     */
+    /// Largest B0 of time-based GFC with which the credits do not run out: Buffer - C (T + tau).
+    /// Derived; see TimeBasedGfc.
+    /// @param buffer promised to a class (B). @param period between credit messages, T (ps).
+    /// @param tau feedback latency (ps). @return bytes; negative when no B0 does.
     int64_t GetLargestTimeBasedB0(int64_t buffer, int64_t period, int64_t tau) const;
 
     /// The period of credit messages that the paper's simulations have: 65,535 B at C (unverified).
@@ -89,22 +72,13 @@ struct Parameters
      */
     uint64_t GetWorstOverhead(int64_t tau) const;
 
-    /**
-     * @brief Bandwidth of messages in the steady state, at worst: m / (8 tau) (section 4.2).
-     *
-     * @param tau feedback latency (ps).
-     * @return bit/s.
-     */
+    /// Bandwidth of messages in the steady state, at worst: m / (8 tau) (section 4.2).
+    /// @param tau feedback latency (ps). @return bit/s.
     uint64_t GetSteadyOverhead(int64_t tau) const;
 
-    /**
-     * @brief The stages of multi-stage GFC on this link, with R_k = C / 2^k.
-     *
-     * @param b1 start of stage 1 (B).
-     * @param bm end of the mapping (B), above b1.
-     * @param floor no rate is below it (bit/s).
-     * @return the stages, 0 first.
-     */
+    /// The stages of multi-stage GFC on this link, with R_k = C / 2^k.
+    /// @param b1 start of stage 1 (B). @param bm end of the mapping (B), above b1.
+    /// @param floor no rate is below it (bit/s). @return the stages, 0 first.
     std::vector<Stage> GetStages(int64_t b1, int64_t bm, uint64_t floor = 8000) const;
 };
 

@@ -29,11 +29,7 @@ inline constexpr uint16_t QUEUE_LENGTH_OPCODE = 0x0fc0;
 class ConceptualGfc : public Gentle
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     lossless::BufferDemand GetBufferDemand() const override;

@@ -74,11 +74,7 @@ class Gentle : public lossless::FlowControl,
                public lossless::DeadlockModel
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Gentle();
 
@@ -95,54 +91,33 @@ class Gentle : public lossless::FlowControl,
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
 
-    /**
-     * @brief The rate a word stands for.
-     *
-     * @param word what a message carries for a class.
-     * @return bit/s; 0 stops.
-     */
+    /// The rate a word stands for.
+    /// @param word what a message carries for a class. @return bit/s; 0 stops.
     virtual uint64_t GetRate(uint32_t word) const = 0;
 
-    /**
-     * @brief tau on this port: FeedbackLatency, with the peer's ControlDelay as processing, and
-     * MinGap, for which a message may have to wait.
-     *
-     * @return ps.
-     */
+    /// tau on this port: FeedbackLatency, with the peer's ControlDelay as processing, and MinGap,
+    /// for which a message may have to wait.
+    /// @return ps.
     int64_t GetFeedbackLatency() const;
 
   protected:
-    /**
-     * @brief The demand of a mapping.
-     *
-     * @param bm its end, up to which the upstream may fill the queue, in bytes.
-     * @return the demand: Bm, and no headroom, since nobody is told to stop.
-     */
+    /// The demand of a mapping.
+    /// @param bm its end, up to which the upstream may fill the queue, in bytes.
+    /// @return the demand: Bm, and no headroom, since nobody is told to stop.
     lossless::BufferDemand DemandUpTo(int64_t bm) const;
 
-    /**
-     * @brief The word for a queue length.
-     *
-     * @param queueBytes length of the ingress queue.
-     * @param last the word that was sent last, for a mapping with memory.
-     * @return the word.
-     */
+    /// The word for a queue length.
+    /// @param queueBytes length of the ingress queue.
+    /// @param last the word that was sent last, for a mapping with memory. @return the word.
     virtual uint32_t GetWord(int64_t queueBytes, uint32_t last) const = 0;
 
-    /// Which MAC control frames are this scheme's.
-    /// @return opcode.
+    /// Which MAC control frames are this scheme's. @return opcode.
     virtual uint16_t GetOpcode() const = 0;
 
-    /**
-     * @brief Warn when a margin of buffer is less than a bound asks for.
-     *
-     * @param what the left-hand side in words ("Bm - B0").
-     * @param margin its value in bytes.
-     * @param factor the bound as a multiple of C tau.
-     * @param bound the bound in words ("4 C tau").
-     * @param source where it is from.
-     * @return a warning that quotes both sides, or empty.
-     */
+    /// Warn when a margin of buffer is less than a bound asks for.
+    /// @param what the left-hand side in words ("Bm - B0"). @param margin its value in bytes.
+    /// @param factor the bound as a multiple of C tau. @param bound the bound in words ("4 C tau").
+    /// @param source where it is from. @return a warning that quotes both sides, or empty.
     std::string WarnMargin(const std::string& what,
                            int64_t margin,
                            double factor,

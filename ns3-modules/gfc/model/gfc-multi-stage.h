@@ -59,11 +59,7 @@ std::vector<Stage> MakeStages(int64_t b1, int64_t bm, double ratio, uint64_t lin
 class MultiStageGfc : public Gentle
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     lossless::BufferDemand GetBufferDemand() const override;
@@ -72,8 +68,7 @@ class MultiStageGfc : public Gentle
     std::string Warn() const override;
     uint64_t GetRate(uint32_t word) const override;
 
-    /// The table in force. Precondition: started.
-    /// @return the stages, 0 first.
+    /// The table in force. Precondition: started. @return the stages, 0 first.
     const std::vector<Stage>& GetStages() const;
 
   protected:

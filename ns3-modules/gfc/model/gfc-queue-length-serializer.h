@@ -22,11 +22,7 @@ namespace gfc
 class QueueLengthSerializer : public lossless::FrameSerializer
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     bool Serialize(const lossless::Frame& frame,

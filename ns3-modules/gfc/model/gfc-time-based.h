@@ -33,11 +33,7 @@ namespace gfc
 class TimeBasedGfc : public cbfc::Credit
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void Start() override;

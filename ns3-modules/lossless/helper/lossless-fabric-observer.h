@@ -38,11 +38,8 @@ class FabricObserver
     {
     }
 
-    /**
-     * @brief Add numbers to the run's summary.
-     *
-     * @param summary where to.
-     */
+    /// Add numbers to the run's summary.
+    /// @param summary where to.
     virtual void Report([[maybe_unused]] Summary& summary) const
     {
     }

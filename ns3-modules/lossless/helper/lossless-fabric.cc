@@ -3,6 +3,8 @@
  */
 #include "lossless-fabric.h"
 
+#include "lossless-fabric-audit.h"
+
 #include "ns3/config.h"
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
@@ -29,17 +31,11 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 namespace
 {
 
-/**
- * @brief The fabrics there are, as the root of paths of ns3::Config. It owns none of them.
- */
+/// The fabrics there are, as the root of paths of ns3::Config. It owns none of them.
 class FabricList : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid =
@@ -54,11 +50,7 @@ class FabricList : public Object
         return tid;
     }
 
-    /**
-     * @brief The one list.
-     *
-     * @return fabrics, oldest first.
-     */
+    /// The one list. @return fabrics, oldest first.
     static std::vector<Fabric*>& All()
     {
         static auto* all = [] {
@@ -80,14 +72,6 @@ class FabricList : public Object
     }
 };
 
-const char* const CAUSE_NAMES[N_DROP_CAUSES] = {"headroom full",
-                                                "lossy class over its threshold",
-                                                "no route",
-                                                "time to live",
-                                                "link down",
-                                                "dropped by a scheme"};
-const char* const CAUSE_KEYS[N_DROP_CAUSES] =
-    {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
 /// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not move it.
 constexpr int64_t SALT_STREAM = 1;
 /// First of the streams of forwarding policies.
@@ -137,36 +121,11 @@ Fabric::DoDispose()
     Object::DoDispose();
 }
 
-ObjectFactory&
-Fabric::Factory(const std::string& type)
-{
-    auto found = m_factories.find(type);
-    if (found == m_factories.end())
-    {
-        TypeId tid;
-        if (!TypeId::LookupByNameFailSafe(type, &tid))
-        {
-            Refuse("there is no type '",
-                   type,
-                   "'; is the module that defines it built and loaded?");
-        }
-        ObjectFactory factory;
-        factory.SetTypeId(tid);
-        found = m_factories.emplace(type, factory).first;
-    }
-    return found->second;
-}
-
 void
 Fabric::SetAttribute(const std::string& type, const std::string& name, const std::string& value)
 {
     RequireOpen("SetAttribute");
-    const std::string problem = CheckAttribute(type, name, value);
-    if (!problem.empty())
-    {
-        Refuse(problem);
-    }
-    Factory(type).Set(name, StringValue(value));
+    m_types.SetAttribute(type, name, value);
 }
 
 bool
@@ -193,38 +152,11 @@ Fabric::RequireBuilt(const char* what) const
     }
 }
 
-template <class T>
-void
-Fabric::RequireType(const std::string& type, const char* what) const
-{
-    TypeId tid;
-    const bool known = TypeId::LookupByNameFailSafe(type, &tid);
-    if (!known || !tid.IsChildOf(T::GetTypeId()) || !tid.HasConstructor())
-    {
-        std::string all;
-        for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
-        {
-            const TypeId one = TypeId::GetRegistered(i);
-            if (one.IsChildOf(T::GetTypeId()) && one.HasConstructor())
-            {
-                all += (all.empty() ? "" : ", ") + one.GetName();
-            }
-        }
-        Refuse("'",
-               type,
-               "' is not ",
-               what,
-               known ? "" : ", nor any type that is loaded",
-               "; there are ",
-               all);
-    }
-}
-
 void
 Fabric::AddFlowControl(const std::string& type)
 {
     RequireOpen("AddFlowControl");
-    RequireType<FlowControl>(type, "a flow control");
+    TypeSettings::Require<FlowControl>(type, "a flow control");
     m_flowControls.push_back(type);
 }
 
@@ -232,7 +164,7 @@ void
 Fabric::AddAgent(const std::string& type)
 {
     RequireOpen("AddAgent");
-    RequireType<SwitchAgent>(type, "an agent of a switch or host");
+    TypeSettings::Require<SwitchAgent>(type, "an agent of a switch or host");
     m_agents.push_back(type);
 }
 
@@ -240,7 +172,7 @@ void
 Fabric::AddHostAgent(const std::string& type)
 {
     RequireOpen("AddHostAgent");
-    RequireType<SwitchAgent>(type, "an agent of a switch or host");
+    TypeSettings::Require<SwitchAgent>(type, "an agent of a switch or host");
     m_hostAgents.push_back(type);
 }
 
@@ -248,7 +180,7 @@ void
 Fabric::SetForwarding(const std::string& type)
 {
     RequireOpen("SetForwarding");
-    RequireType<ForwardingPolicy>(type, "a forwarding policy");
+    TypeSettings::Require<ForwardingPolicy>(type, "a forwarding policy");
     if (!m_switches.empty())
     {
         RefuseNow("SetForwarding came after AddSwitch: choose the policy before the switches");
@@ -266,7 +198,7 @@ void
 Fabric::SetBufferPolicy(const std::string& type)
 {
     RequireOpen("SetBufferPolicy");
-    RequireType<BufferPolicy>(type, "a buffer policy");
+    TypeSettings::Require<BufferPolicy>(type, "a buffer policy");
     if (!m_nodes.empty())
     {
         RefuseNow("SetBufferPolicy came after a node: choose the policy before the nodes");
@@ -285,7 +217,7 @@ Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
 {
     RequireOpen("a node");
     node->SetIdentity(static_cast<uint32_t>(m_nodes.size()), name);
-    node->SetBuffer(Make<BufferPolicy>(m_bufferPolicy));
+    node->SetBuffer(m_types.Make<BufferPolicy>(m_bufferPolicy));
     node->SetRoutes(&m_routes);
     m_nodes.push_back(node);
     m_routes.AddNode(isSwitch);
@@ -294,14 +226,14 @@ Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
 uint32_t
 Fabric::AddSwitch(const std::string& name)
 {
-    auto node = Make<Switch>("ns3::lossless::Switch");
+    auto node = m_types.Make<Switch>("ns3::lossless::Switch");
     node->SetNumber(static_cast<uint32_t>(m_switches.size()));
-    node->SetForwarding(Make<ForwardingPolicy>(m_forwarding));
+    node->SetForwarding(m_types.Make<ForwardingPolicy>(m_forwarding));
     m_switches.push_back(PeekPointer(node));
     AddNode(name, node, true);
     for (const std::string& agent : m_agents)
     {
-        node->AddAgent(Make<SwitchAgent>(agent));
+        node->AddAgent(m_types.Make<SwitchAgent>(agent));
     }
     return static_cast<uint32_t>(m_nodes.size() - 1);
 }
@@ -312,7 +244,7 @@ Fabric::AddHost(const std::string& name, Ptr<FabricNode> host)
     AddNode(name, host, false);
     for (const std::string& agent : m_hostAgents)
     {
-        host->AddAgent(Make<SwitchAgent>(agent));
+        host->AddAgent(m_types.Make<SwitchAgent>(agent));
     }
     return static_cast<uint32_t>(m_nodes.size() - 1);
 }
@@ -320,10 +252,10 @@ Fabric::AddHost(const std::string& name, Ptr<FabricNode> host)
 Ptr<Port>
 Fabric::MakePort()
 {
-    auto port = Make<Port>("ns3::lossless::Port");
+    auto port = m_types.Make<Port>("ns3::lossless::Port");
     for (const std::string& type : m_flowControls)
     {
-        port->AddFlowControl(Make<FlowControl>(type));
+        port->AddFlowControl(m_types.Make<FlowControl>(type));
     }
     return port;
 }
@@ -679,110 +611,17 @@ Fabric::GetRoutes()
 }
 
 std::string
-Fabric::CheckDemand(const Port& port)
-{
-    const BufferPolicy& buffer = port.GetNode().GetBuffer();
-    const BufferDemand& demand = buffer.GetDemand(port.GetIndex());
-    std::ostringstream problems;
-    const std::string where =
-        port.GetNode().GetName() + " port to " + port.GetPeer().GetNode().GetName() + ": ";
-    // One problem for all classes that lack the same thing.
-    const auto lacking = [&buffer](const BufferDemand::Part& part, const auto& have) {
-        uint8_t cls = 0;
-        while (cls < N_CLASSES && (!buffer.IsLossless(cls) || have(cls) >= part.bytes[cls]))
-        {
-            ++cls;
-        }
-        return cls;
-    };
-    const auto headroom = [&](uint8_t cls) { return buffer.GetHeadroom(port.GetIndex(), cls); };
-    if (const uint8_t cls = lacking(demand.beyondStop, headroom); cls < N_CLASSES)
-    {
-        problems << where << "Headroom " << headroom(cls) << " B is less than "
-                 << demand.beyondStop.formula
-                 << ", so frames could be lost; raise it, leave it 0 (with a HeadroomRatio of 1), "
-                    "or allow loss\n";
-    }
-    const auto own = [&](uint8_t cls) { return buffer.GetOwn(port.GetIndex(), cls); };
-    if (const uint8_t cls = lacking(demand.promised, own); cls < N_CLASSES)
-    {
-        problems << where << buffer.GetInstanceTypeId().GetName() << " keeps " << own(cls)
-                 << " B for a queue alone, less than what is promised to the upstream, "
-                 << demand.promised.formula
-                 << ", so frames could be lost; take another buffer policy, or allow loss\n";
-    }
-    return problems.str();
-}
-
-std::string
 Fabric::Check() const
 {
     RequireBuilt("Check");
-    std::ostringstream problems;
-    for (const auto& node : m_nodes)
-    {
-        std::istringstream lines(node->GetBuffer().Check());
-        for (std::string line; std::getline(lines, line);)
-        {
-            problems << node->GetName() << ": " << line << "\n";
-        }
-        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
-        {
-            const Port& port = node->GetPort(index);
-            if (!m_allowLoss)
-            {
-                problems << CheckDemand(port);
-            }
-            for (const auto& flowControl : port.GetChain().GetMembers())
-            {
-                problems << flowControl->Check();
-            }
-        }
-        for (const auto& agent : node->GetAgents())
-        {
-            problems << agent->Check();
-        }
-    }
-    for (const Switch* node : m_switches)
-    {
-        problems << node->GetForwarding().Check();
-    }
-    return problems.str();
+    return FabricAudit(m_nodes).Check(m_allowLoss);
 }
 
 std::string
 Fabric::Warn() const
 {
     RequireBuilt("Warn");
-    // The same words from many ports or nodes are one warning.
-    std::vector<std::string> warnings;
-    const auto add = [&warnings](const std::string& warning) {
-        if (!warning.empty() &&
-            std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
-        {
-            warnings.push_back(warning);
-        }
-    };
-    for (const auto& node : m_nodes)
-    {
-        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
-        {
-            for (const auto& flowControl : node->GetPort(index).GetChain().GetMembers())
-            {
-                add(flowControl->Warn());
-            }
-        }
-        for (const auto& agent : node->GetAgents())
-        {
-            add(agent->Warn());
-        }
-    }
-    std::string all;
-    for (const std::string& warning : warnings)
-    {
-        all += warning;
-    }
-    return all;
+    return FabricAudit(m_nodes).Warn();
 }
 
 std::string
@@ -793,44 +632,7 @@ Fabric::Finish()
     {
         observer->NotifyFinish();
     }
-    std::ostringstream problems;
-    uint64_t made = 0;
-    uint64_t ended = 0;
-    uint64_t held = 0;
-    for (const auto& node : m_nodes)
-    {
-        const FabricNode::Counters& counters = node->GetCounters();
-        made += counters.made;
-        ended += counters.taken + counters.dropped;
-        held += node->CountHeld();
-        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
-        {
-            held += node->GetPort(index).CountHeld();
-        }
-        if (!m_allowLoss && counters.droppedLossless > 0)
-        {
-            problems << node->GetName() << " dropped " << counters.droppedLossless
-                     << " frames of lossless classes (";
-            const char* separator = "";
-            for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
-            {
-                if (counters.byCause[cause] > 0 &&
-                    static_cast<DropCause>(cause) != DropCause::LOSSY &&
-                    static_cast<DropCause>(cause) != DropCause::SCHEME)
-                {
-                    problems << separator << CAUSE_NAMES[cause] << ": " << counters.byCause[cause];
-                    separator = ", ";
-                }
-            }
-            problems << "); say allow_loss = true if this is intended\n";
-        }
-    }
-    if (made != ended + held)
-    {
-        problems << "frames are not conserved: " << made << " made, " << ended << " ended, " << held
-                 << " in queues and on links\n";
-    }
-    return problems.str();
+    return FabricAudit(m_nodes).CheckEnd(m_allowLoss);
 }
 
 void
@@ -841,39 +643,7 @@ Fabric::Report(Summary& summary) const
     {
         observer->Report(summary);
     }
-    for (const auto& node : m_nodes)
-    {
-        const FabricNode::Counters& counters = node->GetCounters();
-        summary["dropped_frames"] += static_cast<double>(counters.dropped);
-        summary["dropped_scheme_bytes"] += static_cast<double>(counters.onPurposeBytes);
-        summary["dropped_lossless_frames"] += static_cast<double>(counters.droppedLossless);
-        for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
-        {
-            summary[std::string("dropped_") + CAUSE_KEYS[cause] + "_frames"] +=
-                static_cast<double>(counters.byCause[cause]);
-        }
-        node->GetBuffer().Report(summary);
-        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
-        {
-            const Port& port = node->GetPort(index);
-            summary["pauses_sent"] += static_cast<double>(port.GetCounters().pausesSent);
-            summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
-            summary["control_frames_sent"] += static_cast<double>(port.GetCounters().controlOut);
-            summary["data_hops"] += static_cast<double>(port.GetCounters().dataIn);
-            for (const auto& flowControl : port.GetChain().GetMembers())
-            {
-                flowControl->Report(summary);
-            }
-        }
-        for (const auto& agent : node->GetAgents())
-        {
-            agent->Report(summary);
-        }
-    }
-    for (const Switch* node : m_switches)
-    {
-        node->GetForwarding().Report(summary);
-    }
+    FabricAudit(m_nodes).Report(summary);
 }
 
 } // namespace lossless

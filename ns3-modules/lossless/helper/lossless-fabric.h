@@ -5,6 +5,7 @@
 #define LOSSLESS_FABRIC_H
 
 #include "lossless-fabric-observer.h"
+#include "lossless-type-settings.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/lossless-event.h"
@@ -12,10 +13,8 @@
 #include "ns3/lossless-routes.h"
 #include "ns3/lossless-switch.h"
 #include "ns3/nstime.h"
-#include "ns3/object-factory.h"
 #include "ns3/object.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,71 +43,37 @@ namespace lossless
 class Fabric : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Fabric();
     ~Fabric() override;
 
-    /**
-     * @brief Set an attribute on every object of a type that is made from now on.
-     *
-     * @param type TypeId name.
-     * @param name attribute.
-     * @param value value in ns-3's spelling.
-     */
+    /// Set an attribute on every object of a type that is made from now on.
+    /// @param type TypeId name. @param name attribute. @param value value in ns-3's spelling.
     void SetAttribute(const std::string& type, const std::string& name, const std::string& value);
-    /**
-     * @brief Was Build() called?
-     *
-     * @return true if so.
-     */
+    /// Was Build() called? @return true if so.
     bool IsBuilt() const;
-    /**
-     * @brief Append a flow control to every port's chain.
-     *
-     * @param type TypeId name.
-     */
+    /// Append a flow control to every port's chain.
+    /// @param type TypeId name.
     void AddFlowControl(const std::string& type);
-    /**
-     * @brief Add an agent to every switch.
-     *
-     * @param type TypeId name.
-     */
+    /// Add an agent to every switch.
+    /// @param type TypeId name.
     void AddAgent(const std::string& type);
-    /**
-     * @brief Add an agent to every host.
-     *
-     * @param type TypeId name.
-     */
+    /// Add an agent to every host.
+    /// @param type TypeId name.
     void AddHostAgent(const std::string& type);
-    /**
-     * @brief Say who chooses among equal next hops at every switch; ECMP unless called.
-     *
-     * @param type TypeId name.
-     */
+    /// Say who chooses among equal next hops at every switch; ECMP unless called.
+    /// @param type TypeId name.
     void SetForwarding(const std::string& type);
-    /**
-     * @brief Does every flow that is on no path of its own stay on one, that of the hash?
-     *
-     * @return true with ECMP.
-     */
+    /// Does every flow that is on no path of its own stay on one, that of the hash?
+    /// @return true with ECMP.
     bool IsHashed() const;
-    /**
-     * @brief Say who shares out the buffer of every node; SharedBuffer unless called.
-     *
-     * @param type TypeId name of a BufferPolicy.
-     */
+    /// Say who shares out the buffer of every node; SharedBuffer unless called.
+    /// @param type TypeId name of a BufferPolicy.
     void SetBufferPolicy(const std::string& type);
-    /**
-     * @brief Let frames of lossless classes be lost, and the buffer keep less headroom than the
-     * flow controls demand.
-     *
-     * @param allow true to.
-     */
+    /// Let frames of lossless classes be lost, and the buffer keep less headroom than the flow
+    /// controls demand.
+    /// @param allow true to.
     void SetAllowLoss(bool allow);
 
     /**
@@ -146,17 +111,11 @@ class Fabric : public Object
         return nullptr;
     }
 
-    /**
-     * @brief Throw std::logic_error if the fabric is built.
-     *
-     * @param what is asked for.
-     */
+    /// Throw std::logic_error if the fabric is built.
+    /// @param what is asked for.
     void RequireOpen(const char* what) const;
-    /**
-     * @brief Throw std::logic_error unless the fabric is built.
-     *
-     * @param what is asked for.
-     */
+    /// Throw std::logic_error unless the fabric is built.
+    /// @param what is asked for.
     void RequireBuilt(const char* what) const;
 
     /**
@@ -169,145 +128,73 @@ class Fabric : public Object
     template <class T>
     Ptr<T> Make(const std::string& type)
     {
-        return Factory(type).Create<T>();
+        return m_types.Make<T>(type);
     }
 
-    /**
-     * @brief Add a switch.
-     *
-     * @param name its name.
-     * @return its number.
-     */
+    /// Add a switch.
+    /// @param name its name. @return its number.
     uint32_t AddSwitch(const std::string& name);
-    /**
-     * @brief Add a host.
-     *
-     * @param name its name.
-     * @param host the host, a node made elsewhere.
-     * @return its number.
-     */
+    /// Add a host.
+    /// @param name its name. @param host the host, a node made elsewhere. @return its number.
     uint32_t AddHost(const std::string& name, Ptr<FabricNode> host);
-    /**
-     * @brief Add a link.
-     *
-     * @param a node.
-     * @param b node.
-     * @param rate rate.
-     * @param delay delay.
-     * @return its number.
-     */
+    /// Add a link.
+    /// @param a node. @param b node. @param rate rate. @param delay delay. @return its number.
     uint32_t AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay);
-    /**
-     * @brief Take a link down.
-     *
-     * @param link its number.
-     * @param down when; 0: from the start.
-     * @param up when; negative: never.
-     */
+    /// Take a link down.
+    /// @param link its number. @param down when; 0: from the start.
+    /// @param up when; negative: never.
     void FailLink(uint32_t link, Time down, Time up);
-    /**
-     * @brief Set an attribute on the objects of one node alone: the node itself, its buffer, its
-     * agents, its ports and their flow controls. Precondition: all links are added.
-     *
-     * @param node its number.
-     * @param type TypeId name.
-     * @param name attribute.
-     * @param value value in ns-3's spelling.
-     */
+    /// Set an attribute on the objects of one node alone: the node itself, its buffer, its agents,
+    /// its ports and their flow controls. Precondition: all links are added.
+    /// @param node its number. @param type TypeId name. @param name attribute.
+    /// @param value value in ns-3's spelling.
     void SetNodeAttribute(uint32_t node,
                           const std::string& type,
                           const std::string& name,
                           const std::string& value);
-    /**
-     * @brief Let a switch send what goes to a host to a neighbour for some time, whatever the
-     * shortest paths are: a route that is wrong, or not yet right.
-     *
-     * @param node the switch.
-     * @param dst host.
-     * @param neighbour next node.
-     * @param at when; 0: from the start.
-     * @param until when it goes back to shortest paths; negative: never.
-     */
+    /// Let a switch send what goes to a host to a neighbour for some time, whatever the shortest
+    /// paths are: a route that is wrong, or not yet right.
+    /// @param node the switch. @param dst host. @param neighbour next node.
+    /// @param at when; 0: from the start.
+    /// @param until when it goes back to shortest paths; negative: never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until);
     /// All is added: find the routes, configure buffers, start flow controls.
     void Build();
     /// Give all nodes their names in ns3::Names, where none of them may be taken.
     void AddNames() const;
 
-    /**
-     * @brief A node.
-     *
-     * @param node its number.
-     * @return the node.
-     */
+    /// A node.
+    /// @param node its number. @return the node.
     FabricNode& GetNode(uint32_t node) const;
-    /**
-     * @brief How many nodes.
-     *
-     * @return count.
-     */
+    /// How many nodes. @return count.
     uint32_t GetNNodes() const;
-    /**
-     * @brief The port of a node that leads to a neighbour.
-     *
-     * @param node number.
-     * @param peer number.
-     * @return the port, or nullptr.
-     */
+    /// The port of a node that leads to a neighbour.
+    /// @param node number. @param peer number. @return the port, or nullptr.
     Port* FindPort(uint32_t node, uint32_t peer) const;
-    /**
-     * @brief Name a port as experiment files do.
-     *
-     * @param node node it belongs to.
-     * @param port its index.
-     * @return "s0:h0", the port of s0 that leads to h0.
-     */
+    /// Name a port as experiment files do.
+    /// @param node node it belongs to. @param port its index.
+    /// @return "s0:h0", the port of s0 that leads to h0.
     std::string GetPortName(uint32_t node, uint16_t port) const;
-    /**
-     * @brief The routes.
-     *
-     * @return routes.
-     */
+    /// The routes. @return routes.
     Routes& GetRoutes();
 
-    /**
-     * @brief What makes it impossible. Precondition: built.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// What makes it impossible. Precondition: built. @return one problem a line; empty if none.
     std::string Check() const;
-    /**
-     * @brief What lies outside a sufficient bound. Precondition: built.
-     *
-     * @return one warning a line; empty if none.
-     */
+    /// What lies outside a sufficient bound. Precondition: built.
+    /// @return one warning a line; empty if none.
     std::string Warn() const;
-    /**
-     * @brief End of a run: close intervals, check that frames and bytes are conserved and that
-     * nothing lossless was lost.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// End of a run: close intervals, check that frames and bytes are conserved and that nothing
+    /// lossless was lost.
+    /// @return one problem a line; empty if none.
     std::string Finish();
-    /**
-     * @brief Add the fabric's numbers.
-     *
-     * @param summary where to.
-     */
+    /// Add the fabric's numbers.
+    /// @param summary where to.
     void Report(Summary& summary) const;
 
   protected:
     void DoDispose() override;
 
   private:
-    /**
-     * @brief Does a node's buffer keep what a port's chain of flow controls demands?
-     *
-     * @param port the port.
-     * @return one problem a line; empty if none.
-     */
-    static std::string CheckDemand(const Port& port);
-
     /// A link and when it fails.
     struct Link
     {
@@ -317,16 +204,13 @@ class Fabric : public Object
         uint16_t portB; //!< its port
     };
 
-    ObjectFactory& Factory(const std::string& type);
-    template <class T>
-    void RequireType(const std::string& type, const char* what) const;
     void CheckSimulator() const;
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
     void UpdateRoutes();
 
-    std::map<std::string, ObjectFactory> m_factories;          //!< by TypeId name
+    TypeSettings m_types;                                      //!< attributes of what is made
     std::vector<std::string> m_flowControls;                   //!< chain of every port
     std::vector<std::string> m_agents;                         //!< of every switch
     std::vector<std::string> m_hostAgents;                     //!< of every host

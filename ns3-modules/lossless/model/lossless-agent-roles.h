@@ -20,11 +20,8 @@ namespace lossless
 class AgentRoles
 {
   public:
-    /**
-     * @brief Find the roles of an agent.
-     *
-     * @param agent of the node.
-     */
+    /// Find the roles of an agent.
+    /// @param agent of the node.
     void Add(SwitchAgent* agent);
 
     /// @return true if one looks at queues.
@@ -45,61 +42,28 @@ class AgentRoles
         return m_hasFeedReaders;
     }
 
-    /**
-     * @brief A frame joins an egress queue, or goes from it.
-     *
-     * @param egress port.
-     * @param queue queue.
-     * @param frame frame.
-     * @param joined joined, else goes.
-     */
+    /// A frame joins an egress queue, or goes from it.
+    /// @param egress port. @param queue queue. @param frame frame. @param joined joined, else goes.
     void TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const;
-    /**
-     * @brief A port pauses its peer or is paused by it, or that ends.
-     *
-     * @param port port.
-     * @param cls class.
-     * @param on paused.
-     * @param sent by this node, else obeyed by it.
-     */
+    /// A port pauses its peer or is paused by it, or that ends.
+    /// @param port port. @param cls class. @param on paused.
+    /// @param sent by this node, else obeyed by it.
     void TellPause(Port& port, uint8_t cls, bool on, bool sent) const;
-    /**
-     * @brief Let them append to a control frame.
-     *
-     * @param port port.
-     * @param control the frame.
-     */
+    /// Let them append to a control frame.
+    /// @param port port. @param control the frame.
     void TellDecorate(Port& port, ControlFrame& control) const;
-    /**
-     * @brief A control frame takes effect.
-     *
-     * @param port port.
-     * @param control the frame.
-     */
+    /// A control frame takes effect.
+    /// @param port port. @param control the frame.
     void TellControl(Port& port, const ControlFrame& control) const;
-    /**
-     * @brief A data frame is in the FIFO of a slow receiver.
-     *
-     * @param frame it.
-     * @param bytes frame bytes in the FIFO.
-     * @param rate bit/s at which they are taken.
-     */
+    /// A data frame is in the FIFO of a slow receiver.
+    /// @param frame it. @param bytes frame bytes in the FIFO.
+    /// @param rate bit/s at which they are taken.
     void TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const;
-    /**
-     * @brief Offer a SIGNAL frame.
-     *
-     * @param frame it.
-     * @param ingress port.
-     * @return true if one consumed it.
-     */
+    /// Offer a SIGNAL frame.
+    /// @param frame it. @param ingress port. @return true if one consumed it.
     bool OfferTransit(Frame* frame, Port& ingress) const;
-    /**
-     * @brief Ask whether an arrived frame may stay.
-     *
-     * @param frame it, with its egress.
-     * @param ingress port.
-     * @return false: drop it.
-     */
+    /// Ask whether an arrived frame may stay.
+    /// @param frame it, with its egress. @param ingress port. @return false: drop it.
     bool OfferArrival(Frame& frame, Port& ingress) const;
 
   private:

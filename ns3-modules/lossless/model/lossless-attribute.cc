@@ -44,12 +44,8 @@ ReadWhole(const std::string& text, const std::string& unit, T& value)
     return error == std::errc() && stop == end;
 }
 
-/**
- * @brief Split a text into a number and its unit.
- *
- * @param text such as "1.5us".
- * @return both; not a number (NaN) where there is none.
- */
+/// Split a text into a number and its unit.
+/// @param text such as "1.5us". @return both; not a number (NaN) where there is none.
 std::pair<long double, std::string>
 Split(const std::string& text)
 {
@@ -249,15 +245,10 @@ class RateBounds : public AttributeChecker
     uint64_t m_highest; //!< bit/s
 };
 
-/**
- * @brief Is a text of the kind that a value is read from? ns-3 itself aborts on some that are not,
- * or reads a part of them.
- *
- * @param kind name of the value's class.
- * @param names of an enumeration, joined by "|".
- * @param text what is to be read.
- * @return true if so, or if ns-3 is to judge.
- */
+/// Is a text of the kind that a value is read from? ns-3 itself aborts on some that are not, or
+/// reads a part of them.
+/// @param kind name of the value's class. @param names of an enumeration, joined by "|".
+/// @param text what is to be read. @return true if so, or if ns-3 is to judge.
 bool
 IsSpelt(const std::string& kind, const std::string& names, const std::string& text)
 {

@@ -52,15 +52,10 @@ Ptr<const AttributeChecker> MakePicosecondsChecker(int64_t lowest = 0,
  */
 Ptr<const AttributeChecker> MakeRateChecker(uint64_t lowest = 0, uint64_t highest = HIGHEST_RATE);
 
-/**
- * @brief Why an attribute of a type cannot have a value.
- *
- * @param type TypeId name.
- * @param name attribute.
- * @param value in ns-3's spelling.
- * @return a sentence that names the type, the attribute, the value and what is allowed; empty if it
- * can.
- */
+/// Why an attribute of a type cannot have a value.
+/// @param type TypeId name. @param name attribute. @param value in ns-3's spelling.
+/// @return a sentence that names the type, the attribute, the value and what is allowed; empty if
+/// it can.
 std::string CheckAttribute(const std::string& type,
                            const std::string& name,
                            const std::string& value);

@@ -28,32 +28,20 @@ struct BufferDemand
         std::array<int64_t, N_CLASSES> bytes{}; //!< by class (B); counts for lossless ones
         std::string formula;                    //!< scheme, formula, value; empty if none
 
-        /**
-         * @brief The most of any class.
-         *
-         * @return bytes.
-         */
+        /// The most of any class. @return bytes.
         int64_t Most() const;
     };
 
     Part beyondStop; //!< must find room after the upstream was told to stop (PFC: eta')
     Part promised;   //!< the upstream may have here in all, untold (CBFC: its credits)
 
-    /**
-     * @brief The same for all classes.
-     *
-     * @param bytes of each class.
-     * @param formula how they come about.
-     * @return a part.
-     */
+    /// The same for all classes.
+    /// @param bytes of each class. @param formula how they come about. @return a part.
     static Part ForEachClass(int64_t bytes, const std::string& formula);
 
-    /**
-     * @brief Put that of another member of the chain beside it: the upstream obeys both, so of each
-     * part the larger one counts.
-     *
-     * @param other that of the other.
-     */
+    /// Put that of another member of the chain beside it: the upstream obeys both, so of each part
+    /// the larger one counts.
+    /// @param other that of the other.
     void Join(const BufferDemand& other);
 };
 

@@ -53,11 +53,7 @@ class BufferPolicy : public Object
         int64_t headroom{0}; //!< in its headroom
         bool off{false};     //!< OFF: its upstream is to be paused
 
-        /**
-         * @brief All.
-         *
-         * @return bytes.
-         */
+        /// All. @return bytes.
         int64_t Total() const
         {
             return priv + shared + headroom;
@@ -72,85 +68,44 @@ class BufferPolicy : public Object
         int64_t bytes; //!< at most what it holds
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /**
-     * @brief Fix the geometry. Attributes are not read afterwards.
-     * @param demands what the flow controls of each port need, one entry a port.
-     */
+    /// Fix the geometry. Attributes are not read afterwards.
+    /// @param demands what the flow controls of each port need, one entry a port.
     void Configure(const std::vector<BufferDemand>& demands);
-    /**
-     * @brief What the flow controls of a port need, as configured.
-     *
-     * @param port ingress port.
-     * @return the demand.
-     */
+    /// What the flow controls of a port need, as configured.
+    /// @param port ingress port. @return the demand.
     const BufferDemand& GetDemand(uint16_t port) const;
 
-    /**
-     * @brief What makes the configuration impossible. Precondition: configured.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// What makes the configuration impossible. Precondition: configured.
+    /// @return one problem a line; empty if none.
     virtual std::string Check() const;
-    /**
-     * @brief What is kept for the frames that arrive after a queue has turned OFF.
-     *
-     * @param port ingress port.
-     * @param cls class.
-     * @return bytes it can count on.
-     */
+    /// What is kept for the frames that arrive after a queue has turned OFF.
+    /// @param port ingress port. @param cls class. @return bytes it can count on.
     virtual int64_t GetHeadroom(uint16_t port, uint8_t cls) const = 0;
-    /**
-     * @brief What a queue finds room for before it turns OFF, whatever the other queues hold.
-     *
-     * @param port ingress port.
-     * @param cls class.
-     * @return bytes; by default 0.
-     */
+    /// What a queue finds room for before it turns OFF, whatever the other queues hold.
+    /// @param port ingress port. @param cls class. @return bytes; by default 0.
     virtual int64_t GetOwn(uint16_t port, uint8_t cls) const;
 
-    /**
-     * @brief A frame has arrived.
-     * @param ingress port it came in by.
-     * @param egress port it will leave by.
-     * @param cls its class, 0..7.
-     * @param bytes its size.
-     * @return what became of it.
-     */
+    /// A frame has arrived.
+    /// @param ingress port it came in by. @param egress port it will leave by.
+    /// @param cls its class, 0..7. @param bytes its size. @return what became of it.
     Verdict Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
-    /**
-     * @brief An admitted frame has left. Afterwards take the queues that turned ON with
-     * TakeResumed().
-     * @param ingress port it came in by.
-     * @param egress port it left by.
-     * @param cls its class, 0..7.
-     * @param bytes its size.
-     */
+    /// An admitted frame has left. Afterwards take the queues that turned ON with TakeResumed().
+    /// @param ingress port it came in by. @param egress port it left by.
+    /// @param cls its class, 0..7. @param bytes its size.
     void Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
 
-    /**
-     * @brief Take one queue that the last Admit turned OFF and that was not taken yet.
-     * @param port its port.
-     * @param cls its class.
-     * @return false when there is none.
-     */
+    /// Take one queue that the last Admit turned OFF and that was not taken yet.
+    /// @param port its port. @param cls its class. @return false when there is none.
     bool TakeTurnedOff(uint16_t& port, uint8_t& cls)
     {
         return Take(m_turnedOff, port, cls);
     }
 
-    /**
-     * @brief Take one queue that has turned ON and was not taken yet.
-     * @param port its port.
-     * @param cls its class.
-     * @return false when there is none.
-     */
+    /// Take one queue that has turned ON and was not taken yet.
+    /// @param port its port. @param cls its class. @return false when there is none.
     bool TakeResumed(uint16_t& port, uint8_t& cls)
     {
         return Take(m_resumed, port, cls);
@@ -168,106 +123,66 @@ class BufferPolicy : public Object
      */
     virtual bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const = 0;
 
-    /**
-     * @brief Is a class lossless?
-     *
-     * @param cls class.
-     * @return true if so.
-     */
+    /// Is a class lossless?
+    /// @param cls class. @return true if so.
     bool IsLossless(uint8_t cls) const
     {
         return (m_losslessClasses >> cls) & 1U;
     }
 
-    /**
-     * @brief Bytes of a lossless queue.
-     *
-     * @param port ingress port.
-     * @param cls class.
-     * @return usage.
-     */
+    /// Bytes of a lossless queue.
+    /// @param port ingress port. @param cls class. @return usage.
     const Usage& GetUsage(uint16_t port, uint8_t cls) const
     {
         return m_usage[Index(port, cls)];
     }
 
-    /**
-     * @brief Bytes of a lossy queue.
-     *
-     * @param egress egress port.
-     * @param cls class.
-     * @return bytes.
-     */
+    /// Bytes of a lossy queue.
+    /// @param egress egress port. @param cls class. @return bytes.
     int64_t GetLossyBytes(uint16_t egress, uint8_t cls) const
     {
         return m_lossy[Index(egress, cls)];
     }
 
-    /**
-     * @brief Size of the shared segment Bs.
-     *
-     * @return bytes; negative if the buffer is over-committed by so much.
-     */
+    /// Size of the shared segment Bs.
+    /// @return bytes; negative if the buffer is over-committed by so much.
     int64_t GetSharedSize() const
     {
         return m_sharedSize;
     }
 
-    /**
-     * @brief Sum of w.
-     *
-     * @return bytes.
-     */
+    /// Sum of w. @return bytes.
     int64_t GetSharedUsed() const
     {
         return m_sharedUsed;
     }
 
-    /**
-     * @brief All bytes held now.
-     *
-     * @return bytes.
-     */
+    /// All bytes held now. @return bytes.
     int64_t GetUsed() const
     {
         return m_used;
     }
 
-    /**
-     * @brief Most bytes ever held.
-     *
-     * @return bytes.
-     */
+    /// Most bytes ever held. @return bytes.
     int64_t GetPeak() const
     {
         return m_peak;
     }
 
-    /**
-     * @brief Most bytes that any lossless queue ever held.
-     *
-     * @return bytes.
-     */
+    /// Most bytes that any lossless queue ever held. @return bytes.
     int64_t GetPeakQueue() const
     {
         return m_peakQueue;
     }
 
-    /**
-     * @brief Most bytes that any headroom ever held.
-     *
-     * @return bytes.
-     */
+    /// Most bytes that any headroom ever held. @return bytes.
     int64_t GetPeakHeadroom() const
     {
         return m_peakHeadroom;
     }
 
-    /**
-     * @brief Add to the summary of the run; by default the peaks, over all nodes.
-     *
-     * @param summary numbers by name.
-     */
+    /// Add to the summary of the run; by default the peaks, over all nodes.
+    /// @param summary numbers by name.
     virtual void Report(Summary& summary) const;
 
   protected:
@@ -276,131 +191,80 @@ class BufferPolicy : public Object
     /// Largest buffer that the fixed-point thresholds hold exactly.
     static constexpr uint64_t MAX_BUFFER = 1ULL << 42;
 
-    /**
-     * @brief Size what is the policy's own, and Bs.
-     *
-     * @param demands as for Configure.
-     */
+    /// Size what is the policy's own, and Bs.
+    /// @param demands as for Configure.
     virtual void DoConfigure(const std::vector<BufferDemand>& demands) = 0;
-    /**
-     * @brief A frame of a lossless class has arrived: add its bytes to a segment of its queue
-     * (ToPrivate, ToShared, ToHeadroom), or to none to refuse it; turn queues OFF (TurnOff).
-     *
-     * @param queue Index of its queue.
-     * @param bytes its size.
-     * @return false: refused.
-     */
+    /// A frame of a lossless class has arrived: add its bytes to a segment of its queue (ToPrivate,
+    /// ToShared, ToHeadroom), or to none to refuse it; turn queues OFF (TurnOff).
+    /// @param queue Index of its queue. @param bytes its size. @return false: refused.
     virtual bool DoAdmit(uint32_t queue, int64_t bytes) = 0;
-    /**
-     * @brief Bytes of a lossless queue have gone, and are in no segment any more: turn queues ON
-     * (TurnOn), not this one only.
-     *
-     * @param queue its Index.
-     * @param shared how many of them were shared.
-     * @param headroom how many were in its headroom.
-     */
+    /// Bytes of a lossless queue have gone, and are in no segment any more: turn queues ON
+    /// (TurnOn), not this one only.
+    /// @param queue its Index. @param shared how many of them were shared.
+    /// @param headroom how many were in its headroom.
     virtual void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) = 0;
 
-    /**
-     * @brief Number of a queue; its port is that by 8, its class the rest.
-     *
-     * @param port port.
-     * @param cls class.
-     * @return number.
-     */
+    /// Number of a queue; its port is that by 8, its class the rest.
+    /// @param port port. @param cls class. @return number.
     static uint32_t Index(uint16_t port, uint8_t cls)
     {
         return static_cast<uint32_t>(port) * N_CLASSES + cls;
     }
 
-    /**
-     * @brief Charge bytes to the private part.
-     *
-     * @param queue Index.
-     * @param bytes bytes.
-     */
+    /// Charge bytes to the private part.
+    /// @param queue Index. @param bytes bytes.
     void ToPrivate(uint32_t queue, int64_t bytes)
     {
         m_usage[queue].priv += bytes;
     }
 
-    /**
-     * @brief Charge bytes to the shared part.
-     *
-     * @param queue Index.
-     * @param bytes bytes.
-     */
+    /// Charge bytes to the shared part.
+    /// @param queue Index. @param bytes bytes.
     void ToShared(uint32_t queue, int64_t bytes)
     {
         m_usage[queue].shared += bytes;
         m_sharedUsed += bytes;
     }
 
-    /**
-     * @brief Charge bytes to the headroom.
-     *
-     * @param queue Index.
-     * @param bytes bytes.
-     */
+    /// Charge bytes to the headroom.
+    /// @param queue Index. @param bytes bytes.
     void ToHeadroom(uint32_t queue, int64_t bytes)
     {
         m_usage[queue].headroom += bytes;
         m_headroomUsed += bytes;
     }
 
-    /**
-     * @brief Turn a queue OFF.
-     *
-     * @param queue Index of a queue that is ON.
-     */
+    /// Turn a queue OFF.
+    /// @param queue Index of a queue that is ON.
     void TurnOff(uint32_t queue)
     {
         m_usage[queue].off = true;
         m_turnedOff.push_back(queue);
     }
 
-    /**
-     * @brief Turn a queue ON.
-     *
-     * @param queue Index of a queue that is OFF.
-     */
+    /// Turn a queue ON.
+    /// @param queue Index of a queue that is OFF.
     void TurnOn(uint32_t queue)
     {
         m_usage[queue].off = false;
         m_resumed.push_back(queue);
     }
 
-    /**
-     * @brief Say of an over-committed buffer what is demanded of it. Precondition: configured.
-     *
-     * @param missing bytes that the buffer is too small by.
-     * @return the largest demands with their formulas, and the most that could be promised.
-     */
+    /// Say of an over-committed buffer what is demanded of it. Precondition: configured.
+    /// @param missing bytes that the buffer is too small by.
+    /// @return the largest demands with their formulas, and the most that could be promised.
     std::string DescribeDemands(int64_t missing) const;
 
-    /**
-     * @brief What would be left of a queue, as bytes are released.
-     *
-     * @param rest bytes that stay.
-     * @return its usage then, OFF if it is OFF now.
-     */
+    /// What would be left of a queue, as bytes are released.
+    /// @param rest bytes that stay. @return its usage then, OFF if it is OFF now.
     Usage Shrink(const Rest& rest) const;
 
-    /**
-     * @brief Alpha as thresholds use it: a fixed-point number of 20 binary digits.
-     *
-     * @param alpha alpha.
-     * @return it.
-     */
+    /// Alpha as thresholds use it: a fixed-point number of 20 binary digits.
+    /// @param alpha alpha. @return it.
     static uint64_t Fixed(double alpha);
 
-    /**
-     * @brief The dynamic threshold T = floor(alpha free); 0 for a pool that is over its size.
-     *
-     * @param alpha fixed-point.
-     * @param free bytes.
-     * @return bytes.
-     */
+    /// The dynamic threshold T = floor(alpha free); 0 for a pool that is over its size.
+    /// @param alpha fixed-point. @param free bytes. @return bytes.
     static int64_t Threshold(uint64_t alpha, int64_t free)
     {
         return free <= 0 ? 0
@@ -409,13 +273,9 @@ class BufferPolicy : public Object
                                ALPHA_SHIFT);
     }
 
-    /**
-     * @brief The inverse: how much must be free for a threshold.
-     *
-     * @param alpha fixed-point.
-     * @param threshold bytes.
-     * @return bytes, the least with Threshold(alpha, free) >= threshold.
-     */
+    /// The inverse: how much must be free for a threshold.
+    /// @param alpha fixed-point. @param threshold bytes.
+    /// @return bytes, the least with Threshold(alpha, free) >= threshold.
     static int64_t FreeFor(uint64_t alpha, int64_t threshold);
 
     // Attributes

@@ -32,12 +32,8 @@ enum class ClassService
 class ClassScheduler
 {
   public:
-    /**
-     * @brief Set it up, before the first choice.
-     *
-     * @param service how to choose.
-     * @param quantum bytes that a class may send a turn (DWRR).
-     */
+    /// Set it up, before the first choice.
+    /// @param service how to choose. @param quantum bytes that a class may send a turn (DWRR).
     void Configure(ClassService service, uint32_t quantum)
     {
         m_service = service;

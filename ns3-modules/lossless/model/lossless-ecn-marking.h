@@ -38,22 +38,14 @@ class EcnMarking : public SwitchAgent, public QueueAgent
         DEQUEUE, ///< the frame begins to go: its mark says how the queue is now
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     EcnMarking();
     ~EcnMarking() override;
 
-    /**
-     * @brief Draw from a given random stream instead of the one of this node's number.
-     * Precondition: not started.
-     *
-     * @param stream its number.
-     * @return how many streams are taken: 1.
-     */
+    /// Draw from a given random stream instead of the one of this node's number. Precondition: not
+    /// started.
+    /// @param stream its number. @return how many streams are taken: 1.
     int64_t AssignStreams(int64_t stream);
 
     void Start() override;
@@ -62,26 +54,13 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame) override;
     void Report(Summary& summary) const override;
 
-    /**
-     * @brief When frames are marked.
-     *
-     * @return ENQUEUE or DEQUEUE.
-     */
+    /// When frames are marked. @return ENQUEUE or DEQUEUE.
     At GetAt() const;
-    /**
-     * @brief Frames marked so far.
-     *
-     * @return count.
-     */
+    /// Frames marked so far. @return count.
     uint64_t GetMarked() const;
 
-    /**
-     * @brief TracedCallback signature of marks.
-     *
-     * @param egress port.
-     * @param frame the frame, marked.
-     * @param depth bytes of its egress queue.
-     */
+    /// TracedCallback signature of marks.
+    /// @param egress port. @param frame the frame, marked. @param depth bytes of its egress queue.
     typedef void (*MarkCallback)(const Port& egress, const Frame& frame, int64_t depth);
 
   private:

@@ -24,12 +24,10 @@ namespace lossless
 class EgressQueue
 {
   public:
-    /**
-     * @brief Set it up.
-     * @param cls its class.
-     * @param lanes 1: FIFO; else the number of ingress ports + 1, served round-robin (the last is
-     * for frames made here).
-     */
+    /// Set it up.
+    /// @param cls its class.
+    /// @param lanes 1: FIFO; else the number of ingress ports + 1, served round-robin (the last is
+    /// for frames made here).
     EgressQueue(uint8_t cls, uint16_t lanes)
         : m_cls(cls)
     {
@@ -39,51 +37,32 @@ class EgressQueue
         }
     }
 
-    /**
-     * @brief Add a frame.
-     *
-     * @param frame the frame.
-     */
+    /// Add a frame.
+    /// @param frame the frame.
     void Push(Frame* frame)
     {
         m_lanes ? m_lanes->Push(frame) : m_fifo.Push(frame);
     }
 
-    /**
-     * @brief Next to go.
-     *
-     * @return the frame, or nullptr.
-     */
+    /// Next to go. @return the frame, or nullptr.
     Frame* Head() const
     {
         return m_lanes ? m_lanes->Head() : m_fifo.Head();
     }
 
-    /**
-     * @brief Take the next. Precondition: not empty.
-     *
-     * @return the frame.
-     */
+    /// Take the next. Precondition: not empty. @return the frame.
     Frame* Pop()
     {
         return m_lanes ? m_lanes->Pop() : m_fifo.Pop();
     }
 
-    /**
-     * @brief Bytes waiting.
-     *
-     * @return bytes.
-     */
+    /// Bytes waiting. @return bytes.
     int64_t GetBytes() const
     {
         return m_lanes ? m_lanes->bytes : m_fifo.GetBytes();
     }
 
-    /**
-     * @brief Frames waiting.
-     *
-     * @return count.
-     */
+    /// Frames waiting. @return count.
     uint32_t GetFrames() const
     {
         return m_lanes ? m_lanes->frames : m_fifo.GetFrames();
@@ -112,11 +91,8 @@ class EgressQueue
         std::for_each(m_lanes->lanes.begin(), m_lanes->lanes.end(), lookAt);
     }
 
-    /**
-     * @brief Frame::order of the frame that has waited longest; it is not always the next to go.
-     *
-     * @return order; the largest number if the queue is empty.
-     */
+    /// Frame::order of the frame that has waited longest; it is not always the next to go.
+    /// @return order; the largest number if the queue is empty.
     uint64_t GetOldest() const
     {
         if (m_lanes)
@@ -126,11 +102,7 @@ class EgressQueue
         return m_fifo.IsEmpty() ? std::numeric_limits<uint64_t>::max() : m_fifo.Head()->order;
     }
 
-    /**
-     * @brief Its class.
-     *
-     * @return 0..7 or CONTROL_CLASS.
-     */
+    /// Its class. @return 0..7 or CONTROL_CLASS.
     uint8_t GetClass() const
     {
         return m_cls;
@@ -140,11 +112,8 @@ class EgressQueue
     /// Round robin over the ports that frames came in by.
     struct Lanes
     {
-        /**
-         * @brief Set it up.
-         *
-         * @param n how many.
-         */
+        /// Set it up.
+        /// @param n how many.
         explicit Lanes(uint16_t n)
             : lanes(n),
               turn(n, 0)

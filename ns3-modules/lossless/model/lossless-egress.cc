@@ -21,14 +21,11 @@ namespace lossless
 class Egress::OwnQueues : public QueueScheduler::Heads
 {
   public:
-    /**
-     * @brief Make them.
-     *
-     * @param egress whose
-     * @param cls class
-     * @param n how many
-     * @param own who serves them
-     */
+    /// Make them.
+    /// @param egress whose
+    /// @param cls class
+    /// @param n how many
+    /// @param own who serves them
     OwnQueues(Egress& egress, uint8_t cls, uint32_t n, std::unique_ptr<QueueScheduler> own)
         : scheduler(std::move(own)),
           ignored(n, false),

@@ -43,52 +43,31 @@ class Egress
         uint16_t lanes;       //!< of a class queue; see EgressQueue
     };
 
-    /**
-     * @brief Make it, without queues.
-     *
-     * @param port whose, for those who are told.
-     * @param trace told of a port and a class whose waiting bytes have changed.
-     */
+    /// Make it, without queues.
+    /// @param port whose, for those who are told.
+    /// @param trace told of a port and a class whose waiting bytes have changed.
     Egress(Port& port, const TracedCallback<const Port&, uint8_t>& trace);
     ~Egress();
 
-    /**
-     * @brief Say where the port is.
-     *
-     * @param node its node.
-     * @param index its index there.
-     */
+    /// Say where the port is.
+    /// @param node its node. @param index its index there.
     void Attach(PortOwner* node, uint16_t index);
-    /**
-     * @brief Find the sender's roles of a flow control, before Start.
-     *
-     * @param member of the port's chain.
-     */
+    /// Find the sender's roles of a flow control, before Start.
+    /// @param member of the port's chain.
     void AddRoles(FlowControl* member);
-    /**
-     * @brief Make the queues.
-     *
-     * @param service how.
-     */
+    /// Make the queues.
+    /// @param service how.
     void Start(const Service& service);
     /// Forget the flow controls.
     void Clear();
 
-    /**
-     * @brief Take frames from a source too. Of several sources that have frames of a class, each
-     * gives one in turn.
-     *
-     * @param source the source.
-     */
+    /// Take frames from a source too. Of several sources that have frames of a class, each gives
+    /// one in turn.
+    /// @param source the source.
     void AddSource(FrameSource* source);
 
-    /**
-     * @brief A source has, or has no more, frames of a class that may go now.
-     *
-     * @param source the source.
-     * @param cls class.
-     * @param ready has.
-     */
+    /// A source has, or has no more, frames of a class that may go now.
+    /// @param source the source. @param cls class. @param ready has.
     void SetReady(const FrameSource* source, uint8_t cls, bool ready)
     {
         if (m_ring)
@@ -105,12 +84,10 @@ class Egress
         return m_source && Wanted();
     }
 
-    /**
-     * @brief Let the sources make frames: one ahead of each class, so that flow controls and
-     * schedulers see a head, and no more, so that queue pairs share the port frame by frame. Where
-     * flow controls choose queues it is one of a queue: the source holds back what would join one
-     * that is not empty.
-     */
+    /// Let the sources make frames: one ahead of each class, so that flow controls and schedulers
+    /// see a head, and no more, so that queue pairs share the port frame by frame. Where flow
+    /// controls choose queues it is one of a queue: the source holds back what would join one that
+    /// is not empty.
     void Refill();
 
     /// @return true if flow controls choose the queue that a frame joins.
@@ -119,12 +96,9 @@ class Egress
         return !m_selectors.empty();
     }
 
-    /**
-     * @brief The queue that a frame would join now.
-     *
-     * @param frame it, or one that is not made yet; its class is below CONTROL_CLASS.
-     * @return queue.
-     */
+    /// The queue that a frame would join now.
+    /// @param frame it, or one that is not made yet; its class is below CONTROL_CLASS.
+    /// @return queue.
     uint16_t QueueOf(const Frame& frame) const
     {
         uint16_t queue = frame.cls;
@@ -135,11 +109,8 @@ class Egress
         return queue;
     }
 
-    /**
-     * @brief Sources may try flows again that they held back for a queue.
-     *
-     * @param queue one that has run empty; ANY_QUEUE: flows may join other queues than before.
-     */
+    /// Sources may try flows again that they held back for a queue.
+    /// @param queue one that has run empty; ANY_QUEUE: flows may join other queues than before.
     void Reopen(uint16_t queue = ANY_QUEUE) const
     {
         if (m_source && HasSelectors())
@@ -148,11 +119,8 @@ class Egress
         }
     }
 
-    /**
-     * @brief A frame joins its queue.
-     *
-     * @param frame it, of a class below CONTROL_CLASS.
-     */
+    /// A frame joins its queue.
+    /// @param frame it, of a class below CONTROL_CLASS.
     void Push(Frame* frame);
 
     /// @return true if a queue holds frames that nothing blocks; a gate may.
@@ -161,20 +129,11 @@ class Egress
         return Eligible() != 0;
     }
 
-    /**
-     * @brief Choose the queue that sends next.
-     *
-     * @param now ps.
-     * @return it, or -1: none may; GetWakeTime says when to ask again.
-     */
+    /// Choose the queue that sends next.
+    /// @param now ps. @return it, or -1: none may; GetWakeTime says when to ask again.
     int Select(int64_t now);
-    /**
-     * @brief Take the head of the queue that Select named.
-     *
-     * @param queue it.
-     * @param now ps.
-     * @return the frame, which begins to go.
-     */
+    /// Take the head of the queue that Select named.
+    /// @param queue it. @param now ps. @return the frame, which begins to go.
     Frame* Pop(uint16_t queue, int64_t now);
 
     /// @return when a gate lets a queue go that the last Select found closed (ps); NEVER: none.
@@ -183,55 +142,29 @@ class Egress
         return m_wakeTime;
     }
 
-    /**
-     * @brief Hold a queue back until Unblock; several flow controls may.
-     *
-     * @param queue egress queue.
-     */
+    /// Hold a queue back until Unblock; several flow controls may.
+    /// @param queue egress queue.
     void Block(uint16_t queue);
-    /**
-     * @brief Undo one Block.
-     *
-     * @param queue egress queue.
-     * @return true if nobody blocks it any more.
-     */
+    /// Undo one Block.
+    /// @param queue egress queue. @return true if nobody blocks it any more.
     bool Unblock(uint16_t queue);
-    /**
-     * @brief Block all queues of a class, or undo that.
-     *
-     * @param cls class.
-     * @param block true to.
-     */
+    /// Block all queues of a class, or undo that.
+    /// @param cls class. @param block true to.
     void BlockClass(uint8_t cls, bool block);
-    /**
-     * @brief Send a queue whatever the flow controls say.
-     *
-     * @param queue egress queue.
-     * @param ignore true to.
-     */
+    /// Send a queue whatever the flow controls say.
+    /// @param queue egress queue. @param ignore true to.
     void SetIgnorePause(uint16_t queue, bool ignore);
-    /**
-     * @brief A flow control obeys or ends a pause of a class.
-     *
-     * @param cls class.
-     * @param on paused.
-     */
+    /// A flow control obeys or ends a pause of a class.
+    /// @param cls class. @param on paused.
     void SetPaused(uint8_t cls, bool on);
-    /**
-     * @brief A class is held back up to a time, as by a pause.
-     *
-     * @param cls class.
-     * @param until ps.
-     */
+    /// A class is held back up to a time, as by a pause.
+    /// @param cls class. @param until ps.
     void NoteHeldUntil(uint8_t cls, int64_t until);
 
-    /**
-     * @brief When a class was held back last: paused, blocked, or without credit. A frame that
-     * waited longer has waited for its turn since.
-     *
-     * @param cls class.
-     * @return ps; 0: never. Later than now while it is held back up to a known time.
-     */
+    /// When a class was held back last: paused, blocked, or without credit. A frame that waited
+    /// longer has waited for its turn since.
+    /// @param cls class.
+    /// @return ps; 0: never. Later than now while it is held back up to a known time.
     int64_t GetHeldUntil(uint8_t cls) const
     {
         return m_heldUntil[cls];
@@ -243,29 +176,17 @@ class Egress
         return m_wasBlocked;
     }
 
-    /**
-     * @brief Does something hold a queue back, other than its turn or a time?
-     *
-     * @param queue its number.
-     * @return true if it is blocked, lacks what lets its head go, or waits for another queue of the
-     * port; false if it is empty.
-     */
+    /// Does something hold a queue back, other than its turn or a time?
+    /// @param queue its number.
+    /// @return true if it is blocked, lacks what lets its head go, or waits for another queue of
+    /// the port; false if it is empty.
     bool IsHeld(uint16_t queue) const;
-    /**
-     * @brief The same, but for what only waits for another queue of the port.
-     *
-     * @param queue its number.
-     * @return true if it is blocked or lacks what lets its head go.
-     */
+    /// The same, but for what only waits for another queue of the port.
+    /// @param queue its number. @return true if it is blocked or lacks what lets its head go.
     bool IsHeldByPeer(uint16_t queue) const;
 
-    /**
-     * @brief Drop all frames of a queue.
-     *
-     * @param queue egress queue.
-     * @param cause why.
-     * @return how many.
-     */
+    /// Drop all frames of a queue.
+    /// @param queue egress queue. @param cause why. @return how many.
     uint32_t DropQueue(uint16_t queue, DropCause cause);
     /**
      * @brief Take frames out of a queue; the others keep their order.
@@ -296,12 +217,8 @@ class Egress
         return m_joined;
     }
 
-    /**
-     * @brief Bytes that wait.
-     *
-     * @param cls class.
-     * @return bytes; the frame in transmission is not counted.
-     */
+    /// Bytes that wait.
+    /// @param cls class. @return bytes; the frame in transmission is not counted.
     int64_t GetBytes(uint8_t cls) const;
     /// @return frames in all queues.
     uint64_t CountFrames() const;

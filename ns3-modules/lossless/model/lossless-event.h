@@ -52,11 +52,7 @@ UsePicoseconds()
     Time::SetResolution(Time::PS);
 }
 
-/**
- * @brief Simulated time.
- *
- * @return ps.
- */
+/// Simulated time. @return ps.
 inline int64_t
 NowPs()
 {
@@ -64,13 +60,9 @@ NowPs()
     return loop ? loop->GetTimeStep() : Simulator::Now().GetTimeStep();
 }
 
-/**
- * @brief A delay for ns-3's own event loops, which check it only in debug builds. Aborts when it is
- * negative.
- *
- * @param delay ps.
- * @return it, or what is left until the end of time if that is less.
- */
+/// A delay for ns-3's own event loops, which check it only in debug builds. Aborts when it is
+/// negative.
+/// @param delay ps. @return it, or what is left until the end of time if that is less.
 inline Time
 TimeUntil(int64_t delay)
 {
@@ -96,11 +88,9 @@ template <class T>
 class ReusableEvent : private eventloop::Occurrence
 {
   public:
-    /**
-     * @brief Bind it.
-     * @param object the object, which must outlive every pending occurrence or the simulation.
-     * @param function the member function to call.
-     */
+    /// Bind it.
+    /// @param object the object, which must outlive every pending occurrence or the simulation.
+    /// @param function the member function to call.
     ReusableEvent(T* object, void (T::*function)())
         : Occurrence(&ReusableEvent::Happen),
           m_object(object),
@@ -108,11 +98,8 @@ class ReusableEvent : private eventloop::Occurrence
     {
     }
 
-    /**
-     * @brief Schedule one more occurrence.
-     *
-     * @param delay ps from now, not negative.
-     */
+    /// Schedule one more occurrence.
+    /// @param delay ps from now, not negative.
     void Schedule(int64_t delay)
     {
         if (eventloop::EventLoop* loop = eventloop::EventLoop::Peek())
@@ -150,22 +137,16 @@ template <class T, class Item, void (T::*FUNCTION)(Item*)>
 class EventStream : private eventloop::Occurrence
 {
   public:
-    /**
-     * @brief Bind it.
-     * @param object the object, which must outlive every pending arrival or the simulation.
-     */
+    /// Bind it.
+    /// @param object the object, which must outlive every pending arrival or the simulation.
     explicit EventStream(T* object)
         : Occurrence(&EventStream::Happen),
           m_object(object)
     {
     }
 
-    /**
-     * @brief Send an item.
-     *
-     * @param delay ps from now, not negative; not before what was sent earlier.
-     * @param item it.
-     */
+    /// Send an item.
+    /// @param delay ps from now, not negative; not before what was sent earlier. @param item it.
     void Send(int64_t delay, Item* item)
     {
         if (m_count == m_size)
@@ -213,11 +194,7 @@ class EventStream : private eventloop::Occurrence
         }
     }
 
-    /**
-     * @brief How many items are on their way.
-     *
-     * @return count.
-     */
+    /// How many items are on their way. @return count.
     uint32_t GetCount() const
     {
         return m_count;

@@ -119,7 +119,7 @@ FabricNode::Start()
 }
 
 bool
-FabricNode::IsSilencingForGood(uint8_t /* cls */) const
+FabricNode::IsPausingForever(uint8_t /* cls */) const
 {
     return false;
 }

@@ -43,32 +43,20 @@ class FabricNode : public PortOwner
         std::array<uint64_t, N_DROP_CAUSES> byCause{}; //!< dropped, by cause
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     FabricNode();
     ~FabricNode() override;
 
-    /**
-     * @brief The node of a port: all owners of ports are of this type.
-     *
-     * @param port the port.
-     * @return its node.
-     */
+    /// The node of a port: all owners of ports are of this type.
+    /// @param port the port. @return its node.
     static FabricNode& Of(const Port& port)
     {
         return static_cast<FabricNode&>(port.GetNode());
     }
 
-    /**
-     * @brief Add a port.
-     *
-     * @param port the port.
-     * @return its index.
-     */
+    /// Add a port.
+    /// @param port the port. @return its index.
     uint16_t AddPort(Ptr<Port> port);
 
     Port& GetPort(uint16_t index) const final
@@ -81,24 +69,15 @@ class FabricNode : public PortOwner
         return static_cast<uint16_t>(m_ports.size());
     }
 
-    /**
-     * @brief Give it an agent, before it has started.
-     *
-     * @param agent the agent; its roles are found here.
-     */
+    /// Give it an agent, before it has started.
+    /// @param agent the agent; its roles are found here.
     void AddAgent(Ptr<SwitchAgent> agent);
-    /**
-     * @brief Who knows the ways.
-     *
-     * @param routes the routes.
-     */
+    /// Who knows the ways.
+    /// @param routes the routes.
     void SetRoutes(const Routes* routes);
 
-    /**
-     * @brief Who takes the packets that arrive here.
-     *
-     * @param receiver it, which outlives the run; nullptr: nobody.
-     */
+    /// Who takes the packets that arrive here.
+    /// @param receiver it, which outlives the run; nullptr: nobody.
     void SetPacketReceiver(PacketReceiver* receiver)
     {
         m_packetReceiver = receiver;
@@ -110,142 +89,76 @@ class FabricNode : public PortOwner
         return m_packetReceiver;
     }
 
-    /**
-     * @brief Does this node keep its peers from sending, whatever it holds, and will it not stop?
-     *
-     * @param cls class.
-     * @return true for a host that pauses without an end.
-     */
-    virtual bool IsSilencingForGood(uint8_t cls) const;
+    /// Does this node keep its peers from sending, whatever it holds, and will it not stop?
+    /// @param cls class. @return true for a host that pauses without an end.
+    virtual bool IsPausingForever(uint8_t cls) const;
 
     /// All links are there: configure the buffer, start flow controls and agents.
     void Start();
-    /**
-     * @brief Time between a frame's arrival and its joining an egress queue.
-     *
-     * @return ps.
-     */
+    /// Time between a frame's arrival and its joining an egress queue. @return ps.
     virtual int64_t GetPipelineLatency() const = 0;
-    /**
-     * @brief Send a frame made here.
-     *
-     * @param frame it.
-     */
+    /// Send a frame made here.
+    /// @param frame it.
     virtual void Inject(Frame* frame) = 0;
-    /**
-     * @brief Frames inside the node but in no port.
-     *
-     * @return count.
-     */
+    /// Frames inside the node but in no port. @return count.
     virtual uint64_t CountHeld() const;
-    /**
-     * @brief The link of a port went down or came up. The packet receiver is told.
-     *
-     * @param port the port.
-     * @param up true: up.
-     */
+    /// The link of a port went down or came up. The packet receiver is told.
+    /// @param port the port. @param up true: up.
     virtual void NotifyLink(Port& port, bool up);
-    /**
-     * @brief Give a PACKET that arrived to the packet receiver; one that is for all is taken where
-     * nobody wants it.
-     *
-     * @param frame it.
-     */
+    /// Give a PACKET that arrived to the packet receiver; one that is for all is taken where nobody
+    /// wants it.
+    /// @param frame it.
     void HandOver(Frame* frame);
 
-    /**
-     * @brief Count a frame made here.
-     *
-     * @param frame it.
-     */
+    /// Count a frame made here.
+    /// @param frame it.
     void CountMade(const Frame* frame)
     {
         m_counters.made += frame->kind != FrameKind::MAC;
     }
 
-    /**
-     * @brief Charge a frame to the buffer, tell the flow controls, and drop it if it is
-     * refused.
-     * @param frame it.
-     * @param ingress port it came in by.
-     * @param egress index of the port it will leave by.
-     * @return false when it was dropped.
-     */
+    /// Charge a frame to the buffer, tell the flow controls, and drop it if it is refused.
+    /// @param frame it. @param ingress port it came in by.
+    /// @param egress index of the port it will leave by. @return false when it was dropped.
     bool Charge(Frame* frame, Port& ingress, uint16_t egress);
 
-    /**
-     * @brief Tell the observer why a class of the peer is about to be paused.
-     *
-     * @param ingress the port that pauses its peer.
-     * @param egress where the frame that did it goes; NO_PORT: it is the fault of this node.
-     * @param cls class.
-     */
+    /// Tell the observer why a class of the peer is about to be paused.
+    /// @param ingress the port that pauses its peer.
+    /// @param egress where the frame that did it goes; NO_PORT: it is the fault of this node.
+    /// @param cls class.
     void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const;
 
     void Release(const Departure& departure) final;
-    /**
-     * @brief Charge and release a frame that a host takes at once: a flow control that counts bytes
-     * (credits) has to see them come and go.
-     *
-     * @param frame it.
-     * @param ingress port it came in by.
-     * @return false when it was dropped.
-     */
+    /// Charge and release a frame that a host takes at once: a flow control that counts bytes
+    /// (credits) has to see them come and go.
+    /// @param frame it. @param ingress port it came in by. @return false when it was dropped.
     bool PassThrough(Frame* frame, Port& ingress);
 
     void Discard(Frame* frame, DropCause cause) final;
-    /**
-     * @brief Let a frame that was taken out of an egress queue leave by another port. It does not
-     * follow the path of its flow any more.
-     *
-     * @param frame it; of a lossless class.
-     * @param egress index of the port.
-     */
+    /// Let a frame that was taken out of an egress queue leave by another port. It does not follow
+    /// the path of its flow any more.
+    /// @param frame it; of a lossless class. @param egress index of the port.
     void Redirect(Frame* frame, uint16_t egress);
-    /**
-     * @brief Let a frame that was taken out of an egress queue go on in another class; it is
-     * dropped, as an intended loss, if the buffer of that class does not take it.
-     *
-     * @param frame it.
-     * @param cls class, not a lossless one.
-     */
+    /// Let a frame that was taken out of an egress queue go on in another class; it is dropped, as
+    /// an intended loss, if the buffer of that class does not take it.
+    /// @param frame it. @param cls class, not a lossless one.
     void Reclass(Frame* frame, uint8_t cls);
 
     void Drop(Frame* frame, DropCause cause) final;
-    /**
-     * @brief Count a frame that ended here and free it.
-     *
-     * @param frame it.
-     */
+    /// Count a frame that ended here and free it.
+    /// @param frame it.
     void Take(Frame* frame);
 
-    /**
-     * @brief Which ingress feeds which egress.
-     *
-     * @return the map, or nullptr where no agent asked for it.
-     */
+    /// Which ingress feeds which egress. @return the map, or nullptr where no agent asked for it.
     const FeedMap* GetFeeds() const;
 
-    /**
-     * @brief The ways through the fabric.
-     *
-     * @return routes.
-     */
+    /// The ways through the fabric. @return routes.
     const Routes& GetRoutes() const;
 
-    /**
-     * @brief What it counted.
-     *
-     * @return counters.
-     */
+    /// What it counted. @return counters.
     const Counters& GetCounters() const;
-    /**
-     * @brief TracedCallback signature of drops.
-     *
-     * @param node name.
-     * @param frame frame.
-     * @param cause cause.
-     */
+    /// TracedCallback signature of drops.
+    /// @param node name. @param frame frame. @param cause cause.
     typedef void (*DropCallback)(const std::string& node, const Frame& frame, DropCause cause);
 
   protected:
@@ -260,11 +173,8 @@ class FabricNode : public PortOwner
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 
   private:
-    /**
-     * @brief Tell the flow controls which queues the buffer has turned OFF.
-     *
-     * @param egress where the frame that did it goes.
-     */
+    /// Tell the flow controls which queues the buffer has turned OFF.
+    /// @param egress where the frame that did it goes.
     void TellTurnedOff(uint16_t egress);
 };
 

@@ -25,11 +25,8 @@ namespace lossless
 class FeedMap
 {
   public:
-    /**
-     * @brief Make an empty one.
-     *
-     * @param ports of the node.
-     */
+    /// Make an empty one.
+    /// @param ports of the node.
     explicit FeedMap(uint16_t ports)
         : m_ports(ports),
           m_words((ports + 63U) / 64U),
@@ -40,14 +37,9 @@ class FeedMap
     {
     }
 
-    /**
-     * @brief A frame was admitted.
-     *
-     * @param ingress port it came in by.
-     * @param egress port it will leave by.
-     * @param cls its class.
-     * @param bytes its size.
-     */
+    /// A frame was admitted.
+    /// @param ingress port it came in by. @param egress port it will leave by.
+    /// @param cls its class. @param bytes its size.
     void Add(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t bytes)
     {
         const std::size_t row = Row(egress, cls);
@@ -56,14 +48,9 @@ class FeedMap
         m_since[row * m_words + ingress / 64U] |= 1ULL << (ingress % 64U);
     }
 
-    /**
-     * @brief An admitted frame has left.
-     *
-     * @param ingress port it came in by.
-     * @param egress port it left by.
-     * @param cls its class.
-     * @param bytes its size.
-     */
+    /// An admitted frame has left.
+    /// @param ingress port it came in by. @param egress port it left by. @param cls its class.
+    /// @param bytes its size.
     void Remove(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t bytes)
     {
         const std::size_t row = Row(egress, cls);
@@ -78,64 +65,39 @@ class FeedMap
         }
     }
 
-    /**
-     * @brief The egress of the frame that made a pause necessary.
-     *
-     * @param ingress port whose upstream is to be paused.
-     * @param cls class.
-     * @param egress port that the frame will leave by.
-     */
+    /// The egress of the frame that made a pause necessary.
+    /// @param ingress port whose upstream is to be paused. @param cls class.
+    /// @param egress port that the frame will leave by.
     void NoteCause(uint16_t ingress, uint8_t cls, uint16_t egress)
     {
         m_cause[Row(ingress, cls)] = egress;
     }
 
-    /**
-     * @brief Bytes for an egress that came in by an ingress.
-     *
-     * @param egress port.
-     * @param ingress port.
-     * @param cls class.
-     * @return bytes.
-     */
+    /// Bytes for an egress that came in by an ingress.
+    /// @param egress port. @param ingress port. @param cls class. @return bytes.
     uint32_t GetBytes(uint16_t egress, uint16_t ingress, uint8_t cls) const
     {
         return m_bytes[Row(egress, cls) * m_ports + ingress];
     }
 
-    /**
-     * @brief Has an egress got frames from an ingress since it was last empty? It needs one bit
-     * where GetBytes needs a counter.
-     *
-     * @param egress port.
-     * @param ingress port.
-     * @param cls class.
-     * @return true if so.
-     */
+    /// Has an egress got frames from an ingress since it was last empty? It needs one bit where
+    /// GetBytes needs a counter.
+    /// @param egress port. @param ingress port. @param cls class. @return true if so.
     bool HasFed(uint16_t egress, uint16_t ingress, uint8_t cls) const
     {
         return (m_since[Row(egress, cls) * m_words + ingress / 64U] >> (ingress % 64U)) & 1U;
     }
 
-    /**
-     * @brief The egress of the frame that made the last pause of an ingress necessary.
-     *
-     * @param ingress port.
-     * @param cls class.
-     * @return port; NO_PORT if there was none.
-     */
+    /// The egress of the frame that made the last pause of an ingress necessary.
+    /// @param ingress port. @param cls class. @return port; NO_PORT if there was none.
     uint16_t GetCause(uint16_t ingress, uint8_t cls) const
     {
         return m_cause[Row(ingress, cls)];
     }
 
-    /**
-     * @brief The egress that most bytes of an ingress are for.
-     *
-     * @param ingress port.
-     * @param cls class.
-     * @return port, the first of equals; NO_PORT if there are no bytes.
-     */
+    /// The egress that most bytes of an ingress are for.
+    /// @param ingress port. @param cls class.
+    /// @return port, the first of equals; NO_PORT if there are no bytes.
     uint16_t FindLargest(uint16_t ingress, uint8_t cls) const
     {
         uint16_t largest = NO_PORT;

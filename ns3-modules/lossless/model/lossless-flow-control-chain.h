@@ -22,11 +22,8 @@ namespace lossless
 class FlowControlChain
 {
   public:
-    /**
-     * @brief Append one; its receiver's roles are found here.
-     *
-     * @param flowControl a new instance.
-     */
+    /// Append one; its receiver's roles are found here.
+    /// @param flowControl a new instance.
     void Add(const Ptr<FlowControl>& flowControl);
     /// Start them all; none can be added any more.
     void Start();
@@ -69,39 +66,21 @@ class FlowControlChain
         return !m_xoffListeners.empty();
     }
 
-    /**
-     * @brief Bytes have entered the ingress accounting.
-     *
-     * @param frame charged frame.
-     * @param queueBytes bytes of its (port, class).
-     */
+    /// Bytes have entered the ingress accounting.
+    /// @param frame charged frame. @param queueBytes bytes of its (port, class).
     void NotifyReceived(const Frame& frame, int64_t queueBytes) const;
-    /**
-     * @brief Bytes have left the ingress accounting.
-     *
-     * @param departure whose bytes.
-     * @param queueBytes bytes of the (port, class).
-     */
+    /// Bytes have left the ingress accounting.
+    /// @param departure whose bytes. @param queueBytes bytes of the (port, class).
     void NotifyReleased(const Departure& departure, int64_t queueBytes) const;
-    /**
-     * @brief There is a reason more, or less, for the upstream to be silent: the buffer, a faulty
-     * host. They are told of the first, and when none is left.
-     *
-     * @param cls class.
-     * @param xoff true: one more.
-     */
+    /// There is a reason more, or less, for the upstream to be silent: the buffer, a faulty host.
+    /// They are told of the first, and when none is left.
+    /// @param cls class. @param xoff true: one more.
     void NotifyXoff(uint8_t cls, bool xoff);
-    /**
-     * @brief A control frame takes effect: give it to the first that knows it.
-     *
-     * @param control it.
-     */
+    /// A control frame takes effect: give it to the first that knows it.
+    /// @param control it.
     void ReceiveControl(const ControlFrame& control) const;
-    /**
-     * @brief The link went down or came up.
-     *
-     * @param up true: up.
-     */
+    /// The link went down or came up.
+    /// @param up true: up.
     void NotifyLink(bool up) const;
 
   private:

@@ -44,18 +44,11 @@ using Summary = std::map<std::string, double>;
 class FlowControl : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /**
-     * @brief Tie it to its port; called once.
-     *
-     * @param port the port, which owns this object.
-     */
+    /// Tie it to its port; called once.
+    /// @param port the port, which owns this object.
     void SetPort(Port* port);
 
     /**
@@ -72,39 +65,23 @@ class FlowControl : public Object
     /// any frame.
     virtual void Start();
 
-    /**
-     * @brief What makes this configuration impossible on this port.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// What makes this configuration impossible on this port.
+    /// @return one problem a line; empty if none.
     virtual std::string Check() const;
-    /**
-     * @brief What lies outside a sufficient bound but may be wanted.
-     *
-     * @return one warning a line; empty if none.
-     */
+    /// What lies outside a sufficient bound but may be wanted.
+    /// @return one warning a line; empty if none.
     virtual std::string Warn() const;
 
-    /**
-     * @brief A control frame from the peer takes effect.
-     *
-     * @param control it.
-     * @return true if it was this scheme's.
-     */
+    /// A control frame from the peer takes effect.
+    /// @param control it. @return true if it was this scheme's.
     virtual bool ReceiveControl(const ControlFrame& control);
 
-    /**
-     * @brief The link went down or came up: forget what was agreed over it.
-     *
-     * @param up true: up.
-     */
+    /// The link went down or came up: forget what was agreed over it.
+    /// @param up true: up.
     virtual void NotifyLink(bool up);
 
-    /**
-     * @brief Add this port's numbers to the run's summary.
-     *
-     * @param summary where to add.
-     */
+    /// Add this port's numbers to the run's summary.
+    /// @param summary where to add.
     virtual void Report(Summary& summary) const;
 
   protected:
@@ -119,17 +96,11 @@ class ByteObserver
 {
   public:
     virtual ~ByteObserver() = default;
-    /**
-     * @brief Bytes have entered the ingress accounting of this port.
-     * @param frame the frame, already charged.
-     * @param queueBytes bytes of its (port, class) now.
-     */
+    /// Bytes have entered the ingress accounting of this port.
+    /// @param frame the frame, already charged. @param queueBytes bytes of its (port, class) now.
     virtual void NotifyReceived(const Frame& frame, int64_t queueBytes) = 0;
-    /**
-     * @brief Bytes have left the ingress accounting of this port.
-     * @param departure whose bytes.
-     * @param queueBytes bytes of the (port, class) now.
-     */
+    /// Bytes have left the ingress accounting of this port.
+    /// @param departure whose bytes. @param queueBytes bytes of the (port, class) now.
     virtual void NotifyReleased(const Departure& departure, int64_t queueBytes) = 0;
 };
 
@@ -142,12 +113,8 @@ class XoffListener
 {
   public:
     virtual ~XoffListener() = default;
-    /**
-     * @brief The upstream of a class is to be silent, or not any more; called when that changes.
-     *
-     * @param cls class.
-     * @param xoff true: XOFF, silent; false: XON.
-     */
+    /// The upstream of a class is to be silent, or not any more; called when that changes.
+    /// @param cls class. @param xoff true: XOFF, silent; false: XON.
     virtual void NotifyXoff(uint8_t cls, bool xoff) = 0;
 };
 
@@ -159,22 +126,14 @@ class Gate
 {
   public:
     virtual ~Gate() = default;
-    /**
-     * @brief From when may the head of a queue go?
-     * @param queue egress queue.
-     * @param head its first frame. At a host its `egress` is NO_PORT.
-     * @param now ps.
-     * @return ps; now if at once, NEVER if something else must happen first (then call Port::Kick
-     * when it has).
-     */
+    /// From when may the head of a queue go?
+    /// @param queue egress queue. @param head its first frame. At a host its `egress` is NO_PORT.
+    /// @param now ps.
+    /// @return ps; now if at once, NEVER if something else must happen first (then call Port::Kick
+    /// when it has).
     virtual int64_t GetEarliest(uint16_t queue, const Frame& head, int64_t now) const = 0;
-    /**
-     * @brief The head of a queue has begun to go.
-     *
-     * @param queue egress queue.
-     * @param frame the frame.
-     * @param now ps.
-     */
+    /// The head of a queue has begun to go.
+    /// @param queue egress queue. @param frame the frame. @param now ps.
     virtual void NotifySent(uint16_t queue, const Frame& frame, int64_t now);
 };
 
@@ -189,34 +148,19 @@ class QueueSelector
 {
   public:
     virtual ~QueueSelector() = default;
-    /**
-     * @brief How many egress queues beyond one a class it needs; one member of a chain may.
-     *
-     * @return count, at most MAX_OWN_QUEUES.
-     */
+    /// How many egress queues beyond one a class it needs; one member of a chain may.
+    /// @return count, at most MAX_OWN_QUEUES.
     virtual uint16_t GetOwnQueues() const = 0;
-    /**
-     * @brief Who serves the own queues of a class, once its class queue has nothing to send.
-     *
-     * @return a new one, called once a class; by default a StrictScheduler.
-     */
+    /// Who serves the own queues of a class, once its class queue has nothing to send.
+    /// @return a new one, called once a class; by default a StrictScheduler.
     virtual std::unique_ptr<QueueScheduler> MakeScheduler() const;
-    /**
-     * @brief Choose the egress queue a frame joins. A host also asks before it makes the frame, so
-     * that the answer must have no effect; use NotifyJoined for that.
-     *
-     * @param frame the frame, or one that is not made yet: flow, class and destination are there.
-     * Its `egress` is NO_PORT at a host.
-     * @param queue what the chain chose so far.
-     * @return queue.
-     */
+    /// Choose the egress queue a frame joins. A host also asks before it makes the frame, so that
+    /// the answer must have no effect; use NotifyJoined for that.
+    /// @param frame the frame, or one that is not made yet: flow, class and destination are there.
+    /// Its `egress` is NO_PORT at a host. @param queue what the chain chose so far. @return queue.
     virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue) const = 0;
-    /**
-     * @brief A frame has joined an egress queue, its own or that of a class.
-     *
-     * @param queue egress queue.
-     * @param frame the frame.
-     */
+    /// A frame has joined an egress queue, its own or that of a class.
+    /// @param queue egress queue. @param frame the frame.
     virtual void NotifyJoined(uint16_t queue, const Frame& frame);
 };
 
@@ -237,25 +181,17 @@ class DeadlockModel
         const std::vector<const Frame*>& frames; //!< that are left, flow by flow in their order
     };
 
-    /**
-     * @brief Would this port still keep its peer from sending, if only a part of what came in by
-     * it were left?
-     *
-     * @param queue egress queue of the peer; its class is that modulo 8.
-     * @param head first frame in it.
-     * @param rest what is left of the class in this port's ingress accounting.
-     * @return true if the frame could not go as long as nothing more leaves.
-     */
+    /// Would this port still keep its peer from sending, if only a part of what came in by it were
+    /// left?
+    /// @param queue egress queue of the peer; its class is that modulo 8.
+    /// @param head first frame in it.
+    /// @param rest what is left of the class in this port's ingress accounting.
+    /// @return true if the frame could not go as long as nothing more leaves.
     virtual bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const = 0;
-    /**
-     * @brief Would a control frame let a queue of this port go that is held back now? Asked about
-     * frames on their way.
-     *
-     * @param queue egress queue of this port.
-     * @param head first frame in it.
-     * @param control what is on its way.
-     * @return true if the frame could go then.
-     */
+    /// Would a control frame let a queue of this port go that is held back now? Asked about frames
+    /// on their way.
+    /// @param queue egress queue of this port. @param head first frame in it.
+    /// @param control what is on its way. @return true if the frame could go then.
     virtual bool WouldRelease(uint16_t queue,
                               const Frame& head,
                               const ControlFrame& control) const = 0;
@@ -270,15 +206,10 @@ class OrderModel
 {
   public:
     virtual ~OrderModel() = default;
-    /**
-     * @brief Must a queue of this port wait for what another one of it holds, though nobody pauses
-     * it?
-     *
-     * @param queue egress queue of this port.
-     * @param head first frame in it.
-     * @param other egress queue of this port that holds frames.
-     * @return true if the frame cannot go as long as the other queue stands still.
-     */
+    /// Must a queue of this port wait for what another one of it holds, though nobody pauses it?
+    /// @param queue egress queue of this port. @param head first frame in it.
+    /// @param other egress queue of this port that holds frames.
+    /// @return true if the frame cannot go as long as the other queue stands still.
     virtual bool WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const = 0;
 };
 

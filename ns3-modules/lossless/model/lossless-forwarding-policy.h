@@ -33,56 +33,30 @@ class FabricNode;
 class ForwardingPolicy : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /**
-     * @brief Tie it to its switch; called once.
-     *
-     * @param node the switch, which owns this object.
-     */
+    /// Tie it to its switch; called once.
+    /// @param node the switch, which owns this object.
     void SetSwitch(FabricNode* node);
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
-    /**
-     * @brief Choose for a frame that has arrived. Called once a frame: what is drawn or counted
-     * here, is so for this frame.
-     *
-     * @param frame it.
-     * @param hops the ports it may leave by, two at least, in order; those over links that the
-     * switch knows to be down are left out.
-     * @return which of them, from 0.
-     */
+    /// Choose for a frame that has arrived. Called once a frame: what is drawn or counted here, is
+    /// so for this frame.
+    /// @param frame it.
+    /// @param hops the ports it may leave by, two at least, in order; those over links that the
+    /// switch knows to be down are left out. @return which of them, from 0.
     virtual std::size_t Choose(const Frame& frame, NextHops hops) = 0;
-    /**
-     * @brief Draw random numbers from fixed streams; a fabric gives each switch its own.
-     *
-     * @param stream the first of them.
-     * @return how many there are.
-     */
+    /// Draw random numbers from fixed streams; a fabric gives each switch its own.
+    /// @param stream the first of them. @return how many there are.
     virtual int64_t AssignStreams(int64_t stream);
-    /**
-     * @brief What makes this configuration impossible.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// What makes this configuration impossible. @return one problem a line; empty if none.
     virtual std::string Check() const;
-    /**
-     * @brief Add this switch's numbers to the run's summary.
-     *
-     * @param summary where to add.
-     */
+    /// Add this switch's numbers to the run's summary.
+    /// @param summary where to add.
     virtual void Report(Summary& summary) const;
 
-    /**
-     * @brief Is it asked about answers and routed messages, too?
-     *
-     * @return Answers.
-     */
+    /// Is it asked about answers and routed messages, too? @return Answers.
     bool ChoosesAnswers() const
     {
         return m_answers;
@@ -92,12 +66,8 @@ class ForwardingPolicy : public Object
     ForwardingPolicy();
     ~ForwardingPolicy() override;
 
-    /**
-     * @brief Draw a next hop, each as likely as any other, from the run's seed.
-     *
-     * @param count how many there are, from 1.
-     * @return one of them, from 0.
-     */
+    /// Draw a next hop, each as likely as any other, from the run's seed.
+    /// @param count how many there are, from 1. @return one of them, from 0.
     std::size_t Draw(std::size_t count)
     {
         return m_random->GetInteger(0, static_cast<uint32_t>(count - 1));
@@ -118,11 +88,7 @@ class ForwardingPolicy : public Object
 class Ecmp : public ForwardingPolicy
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     std::size_t Choose(const Frame& frame, NextHops hops) override;

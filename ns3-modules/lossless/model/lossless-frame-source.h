@@ -22,21 +22,14 @@ class FrameSource
 {
   public:
     virtual ~FrameSource() = default;
-    /**
-     * @brief Make the next frame of a class. Called only while the class is ready. Where flow
-     * controls choose queues (Egress::HasSelectors), it passes over flows whose frames would join
-     * a queue that is not empty, until Reopen says that they may be tried again.
-     *
-     * @param cls class.
-     * @return it, or nullptr.
-     */
+    /// Make the next frame of a class. Called only while the class is ready. Where flow controls
+    /// choose queues (Egress::HasSelectors), it passes over flows whose frames would join a queue
+    /// that is not empty, until Reopen says that they may be tried again.
+    /// @param cls class. @return it, or nullptr.
     virtual Frame* Pull(uint8_t cls) = 0;
-    /**
-     * @brief Flows that were passed over because their frames would have had to wait may be tried
-     * again: the first of them, or all.
-     *
-     * @param queue egress queue that has run empty, or ANY_QUEUE: flows may join other queues now.
-     */
+    /// Flows that were passed over because their frames would have had to wait may be tried again:
+    /// the first of them, or all.
+    /// @param queue egress queue that has run empty, or ANY_QUEUE: flows may join other queues now.
     virtual void Reopen(uint16_t queue);
 };
 
@@ -47,21 +40,11 @@ class FrameSource
 class SourceRing : public FrameSource
 {
   public:
-    /**
-     * @brief Add a source.
-     *
-     * @param source it.
-     * @param ready bit c: it has frames of class c.
-     */
+    /// Add a source.
+    /// @param source it. @param ready bit c: it has frames of class c.
     void Add(FrameSource* source, uint32_t ready);
-    /**
-     * @brief A source has, or has no more, frames of a class.
-     *
-     * @param source it.
-     * @param cls class.
-     * @param ready has.
-     * @return true if any source has.
-     */
+    /// A source has, or has no more, frames of a class.
+    /// @param source it. @param cls class. @param ready has. @return true if any source has.
     bool SetReady(const FrameSource* source, uint8_t cls, bool ready);
     Frame* Pull(uint8_t cls) override;
     void Reopen(uint16_t queue) override;

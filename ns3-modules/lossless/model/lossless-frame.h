@@ -91,11 +91,8 @@ struct Telemetry
     uint8_t missed{0};                                 //!< switches that found no room, at most 255
     std::array<TelemetryHop, MOST_TELEMETRY_HOPS> hop; //!< from the sender on; the rest is not set
 
-    /**
-     * @brief Take over what another says; only the hops written are copied.
-     *
-     * @param other the other.
-     */
+    /// Take over what another says; only the hops written are copied.
+    /// @param other the other.
     void Assign(const Telemetry& other);
 };
 
@@ -162,12 +159,8 @@ struct Departure
     uint8_t cls{0};            //!< class
     SchemeBytes scheme{};      //!< Frame::scheme
 
-    /**
-     * @brief The departure of a frame that is still there.
-     *
-     * @param frame it.
-     * @return what is to be released.
-     */
+    /// The departure of a frame that is still there.
+    /// @param frame it. @return what is to be released.
     static Departure Of(const Frame& frame)
     {
         return {frame.flow, frame.ingress, frame.egress, frame.bytes, frame.cls, frame.scheme};
@@ -183,67 +176,34 @@ struct Departure
 class FramePool
 {
   public:
-    /**
-     * @brief Take a frame with default fields.
-     *
-     * @return the frame.
-     */
+    /// Take a frame with default fields. @return the frame.
     static Frame* Take();
-    /**
-     * @brief Take a MAC control frame.
-     *
-     * @return the frame; its `control` has no class set.
-     */
+    /// Take a MAC control frame. @return the frame; its `control` has no class set.
     static Frame* TakeControl();
-    /**
-     * @brief Take a frame that carries a packet.
-     *
-     * @param packet the packet, from its Ethernet header on; the frame refers to it until it is
-     * given back.
-     * @return the frame.
-     */
+    /// Take a frame that carries a packet.
+    /// @param packet the packet, from its Ethernet header on; the frame refers to it until it is
+    /// given back. @return the frame.
     static Frame* TakePacket(Ptr<Packet> packet);
-    /**
-     * @brief Give a frame room for telemetry.
-     *
-     * @param frame a frame without any; it gives the room back with itself.
-     * @param hops hops, up to MOST_TELEMETRY_HOPS.
-     */
+    /// Give a frame room for telemetry.
+    /// @param frame a frame without any; it gives the room back with itself.
+    /// @param hops hops, up to MOST_TELEMETRY_HOPS.
     static void AddTelemetry(Frame& frame, uint32_t hops);
-    /**
-     * @brief Take a frame with the fields of another: a copy made on the way.
-     *
-     * @param frame any but a MAC control frame; a packet in it is shared.
-     * @return the copy, which is in no list and not charged.
-     */
+    /// Take a frame with the fields of another: a copy made on the way.
+    /// @param frame any but a MAC control frame; a packet in it is shared.
+    /// @return the copy, which is in no list and not charged.
     static Frame* Copy(const Frame& frame);
-    /**
-     * @brief Give a frame back.
-     *
-     * @param frame the frame; not to be used any more.
-     */
+    /// Give a frame back.
+    /// @param frame the frame; not to be used any more.
     static void Give(Frame* frame);
-    /**
-     * @brief Frames taken and not given back.
-     *
-     * @return count.
-     */
+    /// Frames taken and not given back. @return count.
     static uint64_t GetLive();
-    /**
-     * @brief Telemetry records of frames that were not given back.
-     *
-     * @return count.
-     */
+    /// Telemetry records of frames that were not given back. @return count.
     static uint64_t GetLiveTelemetry();
-    /**
-     * @brief Set bytes of every frame (Frame::scheme) aside for a scheme, at set-up: in
-     * SwitchAgent::SetUp or FlowControl::Start. They are 0 when a frame is made, stay with it on
-     * its way, and are on no wire.
-     *
-     * @param scheme its name: all instances get the same bytes.
-     * @param bytes how many.
-     * @return index of the first in Frame::scheme and Departure::scheme.
-     */
+    /// Set bytes of every frame (Frame::scheme) aside for a scheme, at set-up: in
+    /// SwitchAgent::SetUp or FlowControl::Start. They are 0 when a frame is made, stay with it on
+    /// its way, and are on no wire.
+    /// @param scheme its name: all instances get the same bytes. @param bytes how many.
+    /// @return index of the first in Frame::scheme and Departure::scheme.
     static uint32_t ReserveSchemeBytes(const std::string& scheme, uint32_t bytes);
     /// A simulation begins to use the pool.
     static void Open();
@@ -261,11 +221,8 @@ class FramePool
 class FrameFifo
 {
   public:
-    /**
-     * @brief Append.
-     *
-     * @param frame the frame.
-     */
+    /// Append.
+    /// @param frame the frame.
     void Push(Frame* frame)
     {
         frame->next = nullptr;
@@ -275,11 +232,8 @@ class FrameFifo
         ++m_frames;
     }
 
-    /**
-     * @brief Put before all others.
-     *
-     * @param frame the frame.
-     */
+    /// Put before all others.
+    /// @param frame the frame.
     void PushFront(Frame* frame)
     {
         frame->next = m_head;
@@ -292,12 +246,8 @@ class FrameFifo
         ++m_frames;
     }
 
-    /**
-     * @brief Put behind one that is here.
-     *
-     * @param before it.
-     * @param frame the frame.
-     */
+    /// Put behind one that is here.
+    /// @param before it. @param frame the frame.
     void InsertAfter(Frame* before, Frame* frame)
     {
         frame->next = before->next;
@@ -310,11 +260,7 @@ class FrameFifo
         ++m_frames;
     }
 
-    /**
-     * @brief Remove the first. Precondition: not empty.
-     *
-     * @return the frame.
-     */
+    /// Remove the first. Precondition: not empty. @return the frame.
     Frame* Pop()
     {
         Frame* frame = m_head;
@@ -328,41 +274,25 @@ class FrameFifo
         return frame;
     }
 
-    /**
-     * @brief The first frame.
-     *
-     * @return the frame, or nullptr.
-     */
+    /// The first frame. @return the frame, or nullptr.
     Frame* Head() const
     {
         return m_head;
     }
 
-    /**
-     * @brief Is there none?
-     *
-     * @return true when empty.
-     */
+    /// Is there none? @return true when empty.
     bool IsEmpty() const
     {
         return !m_head;
     }
 
-    /**
-     * @brief Bytes held.
-     *
-     * @return sum of Frame::bytes.
-     */
+    /// Bytes held. @return sum of Frame::bytes.
     int64_t GetBytes() const
     {
         return m_bytes;
     }
 
-    /**
-     * @brief Frames held.
-     *
-     * @return count.
-     */
+    /// Frames held. @return count.
     uint32_t GetFrames() const
     {
         return m_frames;

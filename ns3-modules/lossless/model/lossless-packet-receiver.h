@@ -22,23 +22,13 @@ class PacketReceiver
     virtual ~PacketReceiver() = default;
     /// The ports of the node are there; called once, before the first frame.
     virtual void Start() = 0;
-    /**
-     * @brief Take a frame that is for this host, or for all.
-     *
-     * @param frame it, counted as taken; to be given back to the FramePool.
-     */
+    /// Take a frame that is for this host, or for all.
+    /// @param frame it, counted as taken; to be given back to the FramePool.
     virtual void ReceivePacket(Frame* frame) = 0;
-    /**
-     * @brief The link of the host went down or came up.
-     *
-     * @param up true: up.
-     */
+    /// The link of the host went down or came up.
+    /// @param up true: up.
     virtual void NotifyLink(bool up) = 0;
-    /**
-     * @brief Largest frame it sends.
-     *
-     * @return bytes.
-     */
+    /// Largest frame it sends. @return bytes.
     virtual uint32_t GetLargestFrame() const = 0;
 };
 

@@ -24,42 +24,22 @@ class PortObserver
 {
   public:
     virtual ~PortObserver() = default;
-    /**
-     * @brief A class of an egress port is held back, or another queue of it is.
-     *
-     * @param port the port.
-     * @param cls class.
-     */
+    /// A class of an egress port is held back, or another queue of it is.
+    /// @param port the port. @param cls class.
     virtual void NotifyHeld(const Port& port, uint8_t cls) = 0;
-    /**
-     * @brief No queue of a class of an egress port is held back any more.
-     *
-     * @param port the port.
-     * @param cls class.
-     */
+    /// No queue of a class of an egress port is held back any more.
+    /// @param port the port. @param cls class.
     virtual void NotifyFree(const Port& port, uint8_t cls) = 0;
-    /**
-     * @brief A frame has joined a queue of a held class.
-     *
-     * @param port egress port.
-     * @param queue its queue.
-     * @param frame it.
-     */
+    /// A frame has joined a queue of a held class.
+    /// @param port egress port. @param queue its queue. @param frame it.
     virtual void NotifyJoined(const Port& port, uint16_t queue, const Frame& frame) = 0;
-    /**
-     * @brief A frame has left a queue of a held class.
-     *
-     * @param port egress port.
-     * @param queue its queue.
-     */
+    /// A frame has left a queue of a held class.
+    /// @param port egress port. @param queue its queue.
     virtual void NotifyLeft(const Port& port, uint16_t queue) = 0;
-    /**
-     * @brief A port is about to pause its peer.
-     *
-     * @param ingress the port.
-     * @param egress where the frame that did it goes; NO_PORT: it is the fault of its node.
-     * @param cls class.
-     */
+    /// A port is about to pause its peer.
+    /// @param ingress the port.
+    /// @param egress where the frame that did it goes; NO_PORT: it is the fault of its node.
+    /// @param cls class.
     virtual void NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls) = 0;
     /// Something else happened that may free or hold queues: a drop, a link, a revoked release.
     virtual void NotifyChange() = 0;

@@ -30,21 +30,13 @@ class PortObserver;
 class PortOwner : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     PortOwner();
     ~PortOwner() override;
 
-    /**
-     * @brief Number and name it.
-     *
-     * @param id its number in the fabric.
-     * @param name its name.
-     */
+    /// Number and name it.
+    /// @param id its number in the fabric. @param name its name.
     void SetIdentity(uint32_t id, const std::string& name);
 
     /// @return its number.
@@ -59,27 +51,16 @@ class PortOwner : public Object
         return m_name;
     }
 
-    /**
-     * @brief A port.
-     *
-     * @param index its index.
-     * @return the port.
-     */
+    /// A port.
+    /// @param index its index. @return the port.
     virtual Port& GetPort(uint16_t index) const = 0;
     /// @return how many ports.
     virtual uint16_t GetNPorts() const = 0;
-    /**
-     * @brief Largest frame this node may make.
-     *
-     * @return bytes; 0: it makes none of its own.
-     */
+    /// Largest frame this node may make. @return bytes; 0: it makes none of its own.
     virtual uint32_t GetLargestFrame() const;
 
-    /**
-     * @brief Give it a buffer, not yet configured.
-     *
-     * @param buffer the buffer.
-     */
+    /// Give it a buffer, not yet configured.
+    /// @param buffer the buffer.
     void SetBuffer(Ptr<BufferPolicy> buffer);
 
     /// @return its buffer.
@@ -100,11 +81,8 @@ class PortOwner : public Object
         return m_roles;
     }
 
-    /**
-     * @brief Who watches the ports.
-     *
-     * @param observer it, or nullptr.
-     */
+    /// Who watches the ports.
+    /// @param observer it, or nullptr.
     void SetObserver(PortObserver* observer)
     {
         m_observer = observer;
@@ -133,39 +111,20 @@ class PortOwner : public Object
         return std::static_pointer_cast<T>(shared);
     }
 
-    /**
-     * @brief A frame has arrived whole.
-     *
-     * @param frame it.
-     * @param ingress port.
-     */
+    /// A frame has arrived whole.
+    /// @param frame it. @param ingress port.
     virtual void Receive(Frame* frame, Port& ingress) = 0;
-    /**
-     * @brief Release a frame's bytes, tell the flow controls, and let queues resume that now may.
-     *
-     * @param departure what leaves.
-     */
+    /// Release a frame's bytes, tell the flow controls, and let queues resume that now may.
+    /// @param departure what leaves.
     virtual void Release(const Departure& departure) = 0;
-    /**
-     * @brief A frame that was made here, with Frame::paced set, begins to go, or was dropped
-     * before.
-     *
-     * @param frame it.
-     */
+    /// A frame that was made here, with Frame::paced set, begins to go, or was dropped before.
+    /// @param frame it.
     virtual void NotifyLeft(const Frame& frame);
-    /**
-     * @brief Drop a frame that was taken out of an egress queue, and release its bytes.
-     *
-     * @param frame it.
-     * @param cause why.
-     */
+    /// Drop a frame that was taken out of an egress queue, and release its bytes.
+    /// @param frame it. @param cause why.
     virtual void Discard(Frame* frame, DropCause cause) = 0;
-    /**
-     * @brief Count a drop and free the frame, whose bytes are not, or no longer, charged.
-     *
-     * @param frame it.
-     * @param cause why.
-     */
+    /// Count a drop and free the frame, whose bytes are not, or no longer, charged.
+    /// @param frame it. @param cause why.
     virtual void Drop(Frame* frame, DropCause cause) = 0;
 
   protected:

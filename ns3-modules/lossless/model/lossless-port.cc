@@ -27,35 +27,16 @@ TypeId
 Port::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::lossless::Port")
-            .SetParent<Object>()
-            .SetGroupName("lossless")
-            .AddConstructor<Port>()
+        AddAttributes(TypeId("ns3::lossless::Port")
+                          .SetParent<Object>()
+                          .SetGroupName("lossless")
+                          .AddConstructor<Port>())
             .AddAttribute("FlowControlList",
                           "Its chain, for paths of ns3::Config.",
                           TypeId::ATTR_GET,
                           ObjectVectorValue(),
                           MakeObjectVectorAccessor(&Port::GetFlowControl, &Port::GetNFlowControls),
                           MakeObjectVectorChecker<FlowControl>())
-            .AddAttribute("Overhead",
-                          "Wire bytes of a frame beside its own: preamble 8 and inter-packet gap "
-                          "12 (IEEE 802.3). [B]",
-                          UintegerValue(20),
-                          MakeUintegerAccessor(&Port::m_overhead),
-                          MakeUintegerChecker<uint32_t>(0, 1000))
-            .AddAttribute("ControlDelay",
-                          "Time from the last bit of a MAC control frame to its effect on the "
-                          "transmitter. PFC caps it at "
-                          "60 quanta (3840 B at the link rate); reproductions of papers set their "
-                          "feedback latency here.",
-                          TimeValue(Seconds(0)),
-                          MakeTimeAccessor(&Port::m_controlDelay),
-                          MakePicosecondsChecker())
-            .AddAttribute("ControlFrameSize",
-                          "Size of a MAC control frame, FCS included. [B]",
-                          UintegerValue(MIN_FRAME_BYTES),
-                          MakeUintegerAccessor(&Port::m_controlFrameSize),
-                          MakeUintegerChecker<uint32_t>(1, 1500))
             .AddAttribute(
                 "ClassService",
                 "Which class goes next: Strict (the highest), Dwrr, or Fifo (the longest wait).",
@@ -130,7 +111,6 @@ Port::Port()
       m_ideal(this),
       m_wake(this, &Port::Wake)
 {
-    m_pausedSince.fill(-1);
 }
 
 Port::~Port() = default;
@@ -146,15 +126,10 @@ Port::DoDispose()
 void
 Port::Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay)
 {
-    NS_ABORT_MSG_IF(rate == 0, "the rate of a link must be above 0 bit/s");
+    LinkEnd::Attach(index, rate, delay);
     m_node = node;
-    m_index = index;
     m_egress.Attach(node, index);
     m_peer = peer;
-    m_rate = rate;
-    m_delay = delay;
-    constexpr uint64_t PS_BITS = 8'000'000'000'000ULL;
-    m_psPerByte = PS_BITS % rate == 0 ? static_cast<int64_t>(PS_BITS / rate) : 0;
 }
 
 void
@@ -202,37 +177,16 @@ bool
 Port::SendState(Frame* frame, bool first)
 {
     frame->control->isState = true;
-    Frame* waiting = FindState(frame->control->opcode);
-    if (waiting && m_states == States::LATEST)
+    ControlFrame* state = m_states == States::LATEST ? m_macQueue.Merge(*frame->control) : nullptr;
+    if (state)
     {
-        ControlFrame& state = *waiting->control;
-        state.classes |= frame->control->classes;
-        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-        {
-            if ((frame->control->classes >> cls) & 1U)
-            {
-                state.value[cls] = frame->control->value[cls];
-            }
-        }
-        state.extraLength = 0; // what agents appended was about the former words
-        m_node->GetRoles().TellDecorate(*this, state);
+        m_node->GetRoles().TellDecorate(*this, *state);
         FramePool::Give(frame);
-        NoteFirmer(); // a release that was under way may be no more
+        NoteModelChange(); // a release that was under way may be no more
         return false;
     }
     Launch(frame, first ? Way::FIRST : Way::LAST);
     return true;
-}
-
-Frame*
-Port::FindState(uint16_t opcode) const
-{
-    Frame* last = nullptr;
-    for (Frame* waiting = m_macQueue.Head(); waiting; waiting = waiting->next)
-    {
-        last = waiting->control->opcode == opcode ? waiting : last;
-    }
-    return last;
 }
 
 void
@@ -251,15 +205,7 @@ Port::Launch(Frame* frame, Way way)
         return;
     }
     frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
-    Frame* before = way == Way::FIRST ? FindState(frame->control->opcode) : nullptr;
-    if (before)
-    {
-        m_macQueue.InsertAfter(before, frame); // States All: what was said first goes first
-    }
-    else
-    {
-        way == Way::FIRST ? m_macQueue.PushFront(frame) : m_macQueue.Push(frame);
-    }
+    way == Way::FIRST ? m_macQueue.PushFirst(frame) : m_macQueue.Push(frame);
     Kick();
 }
 
@@ -332,7 +278,7 @@ Port::SetUp(bool up)
         }
     }
     m_chain.NotifyLink(up);
-    NotifyChange();
+    NoteModelChange();
     Kick();
 }
 
@@ -414,7 +360,7 @@ Port::Transmit(Frame* frame)
 {
     m_busy = true;
     const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
-    const int64_t time = m_psPerByte ? wire * m_psPerByte : TransmissionTime(wire, m_rate);
+    const int64_t time = GetTimeOf(wire);
     m_counters.wireOut[frame->cls] += wire;
     m_departure = Departure::Of(*frame);
     m_departure.egress = m_index;
@@ -509,28 +455,14 @@ Port::NotePauseSent(uint8_t cls, bool on)
 void
 Port::NotePaused(uint8_t cls, bool on)
 {
-    if (on)
-    {
-        m_pausedSince[cls] = NowPs();
-    }
-    else
-    {
-        m_pausedTime += NowPs() - m_pausedSince[cls];
-        m_pausedSince[cls] = -1;
-    }
+    m_pauses.Set(cls, on, NowPs());
     m_egress.SetPaused(cls, on);
     m_pausedTrace(*this, cls, on);
     m_node->GetRoles().TellPause(*this, cls, on, false);
 }
 
 void
-Port::NoteFirmer()
-{
-    NotifyChange();
-}
-
-void
-Port::NotifyChange() const
+Port::NoteModelChange() const
 {
     if (m_node->GetObserver())
     {
@@ -568,17 +500,6 @@ int64_t
 Port::GetIngressBytes(uint8_t cls) const
 {
     return m_node->GetBuffer().GetUsage(m_index, cls).Total();
-}
-
-int64_t
-Port::GetPausedTime() const
-{
-    int64_t time = m_pausedTime;
-    for (const int64_t since : m_pausedSince)
-    {
-        time += since >= 0 ? NowPs() - since : 0;
-    }
-    return time;
 }
 
 uint64_t

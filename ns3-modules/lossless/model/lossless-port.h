@@ -4,12 +4,14 @@
 #ifndef LOSSLESS_PORT_H
 #define LOSSLESS_PORT_H
 
+#include "lossless-control-queue.h"
 #include "lossless-egress.h"
 #include "lossless-event.h"
 #include "lossless-flow-control-chain.h"
 #include "lossless-frame.h"
+#include "lossless-link-end.h"
+#include "lossless-pause-clock.h"
 
-#include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
 #include <array>
@@ -32,7 +34,7 @@ class PortOwner;
  *
  * Not modelled: bit errors, auto-negotiation, cut-through.
  */
-class Port : public Object
+class Port : public LinkEnd
 {
   public:
     /// Which frame of a class goes next.
@@ -66,29 +68,17 @@ class Port : public Object
         ALL,    ///< both go, one after the other
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Port();
     ~Port() override;
 
-    /**
-     * @brief Connect it.
-     * @param node the node it belongs to.
-     * @param index its index there.
-     * @param peer the other end.
-     * @param rate bit/s.
-     * @param delay ps.
-     */
+    /// Connect it.
+    /// @param node the node it belongs to. @param index its index there. @param peer the other end.
+    /// @param rate bit/s. @param delay ps.
     void Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay);
-    /**
-     * @brief Append a flow control to its chain, before the port has started.
-     *
-     * @param flowControl a new instance; its roles are found here.
-     */
+    /// Append a flow control to its chain, before the port has started.
+    /// @param flowControl a new instance; its roles are found here.
     void AddFlowControl(Ptr<FlowControl> flowControl);
 
     /// @return its flow controls.
@@ -118,23 +108,18 @@ class Port : public Object
     /// Make queues and start flow controls; the node's ports are all there.
     void Start();
 
-    /**
-     * @brief A frame joins an egress queue; the class of the control queue is CONTROL_CLASS.
-     *
-     * @param frame it.
-     */
+    /// A frame joins an egress queue; the class of the control queue is CONTROL_CLASS.
+    /// @param frame it.
     void Enqueue(Frame* frame)
     {
         frame->cls < N_CLASSES ? m_egress.Push(frame) : m_controlQueue.Push(frame);
         Kick();
     }
 
-    /**
-     * @brief Send a MAC control frame to the peer.
-     * @param frame it; taken over.
-     * @param ideal true: it takes no bandwidth and waits for nothing, as a scheme's concept may
-     * assume.
-     */
+    /// Send a MAC control frame to the peer.
+    /// @param frame it; taken over.
+    /// @param ideal true: it takes no bandwidth and waits for nothing, as a scheme's concept may
+    /// assume.
     void SendControl(Frame* frame, bool ideal = false);
     /**
      * @brief Send a MAC control frame whose words are the present state of the classes it
@@ -160,74 +145,41 @@ class Port : public Object
         }
     }
 
-    /**
-     * @brief Hold a queue back until Unblock; several flow controls may.
-     *
-     * @param queue egress queue.
-     */
+    /// Hold a queue back until Unblock; several flow controls may.
+    /// @param queue egress queue.
     void Block(uint16_t queue);
-    /**
-     * @brief Undo one Block.
-     *
-     * @param queue egress queue.
-     */
+    /// Undo one Block.
+    /// @param queue egress queue.
     void Unblock(uint16_t queue);
-    /**
-     * @brief Block all queues of a class, or undo that.
-     *
-     * @param cls class.
-     * @param block true to.
-     */
+    /// Block all queues of a class, or undo that.
+    /// @param cls class. @param block true to.
     void BlockClass(uint8_t cls, bool block);
-    /**
-     * @brief Transmit a queue whatever the flow controls say.
-     *
-     * @param queue egress queue.
-     * @param ignore true to.
-     */
+    /// Transmit a queue whatever the flow controls say.
+    /// @param queue egress queue. @param ignore true to.
     void SetIgnorePause(uint16_t queue, bool ignore);
-    /**
-     * @brief The link goes down or comes up, at this end.
-     *
-     * @param up true: up.
-     */
+    /// The link goes down or comes up, at this end.
+    /// @param up true: up.
     void SetUp(bool up);
 
-    /**
-     * @brief Is the link up?
-     *
-     * @return true if so.
-     */
+    /// Is the link up? @return true if so.
     bool IsUp() const
     {
         return m_up;
     }
 
-    /**
-     * @brief A flow control has paused or resumed the peer.
-     *
-     * @param cls class.
-     * @param on paused.
-     */
+    /// A flow control has paused or resumed the peer.
+    /// @param cls class. @param on paused.
     void NotePauseSent(uint8_t cls, bool on);
-    /**
-     * @brief A flow control obeys or ends a pause of the peer.
-     *
-     * @param cls class.
-     * @param on paused.
-     */
+    /// A flow control obeys or ends a pause of the peer.
+    /// @param cls class. @param on paused.
     void NotePaused(uint8_t cls, bool on);
 
     /// What a flow control of this port answers to WouldHold or WaitsFor may have become yes,
     /// though no frame joined a queue that is held back.
-    void NoteFirmer();
+    void NoteModelChange() const;
 
-    /**
-     * @brief Bytes have entered its ingress accounting: tell the trace and the chain.
-     *
-     * @param frame charged frame.
-     * @param queueBytes bytes of its (port, class).
-     */
+    /// Bytes have entered its ingress accounting: tell the trace and the chain.
+    /// @param frame charged frame. @param queueBytes bytes of its (port, class).
     void NotifyReceived(const Frame& frame, int64_t queueBytes) const
     {
         if (IsIngressWatched())
@@ -236,12 +188,8 @@ class Port : public Object
         }
     }
 
-    /**
-     * @brief Bytes have left its ingress accounting: tell the trace and the chain.
-     *
-     * @param departure whose bytes.
-     * @param queueBytes bytes of the (port, class).
-     */
+    /// Bytes have left its ingress accounting: tell the trace and the chain.
+    /// @param departure whose bytes. @param queueBytes bytes of the (port, class).
     void NotifyReleased(const Departure& departure, int64_t queueBytes) const
     {
         if (IsIngressWatched())
@@ -267,13 +215,10 @@ class Port : public Object
         return *m_peer;
     }
 
-    /**
-     * @brief Can something hold queues of this port, or its peer, back that no DeadlockModel of it
-     * answers for?
-     *
-     * @return true if a gate does without being a model, or queues are or were blocked though no
-     * model is there.
-     */
+    /// Can something hold queues of this port, or its peer, back that no DeadlockModel of it
+    /// answers for?
+    /// @return true if a gate does without being a model, or queues are or were blocked though no
+    /// model is there.
     bool IsUnjudged() const;
 
     /**
@@ -301,64 +246,8 @@ class Port : public Object
         m_ideal.ForEach(lookAtControl);
     }
 
-    /// @return its index in its node.
-    uint16_t GetIndex() const
-    {
-        return m_index;
-    }
-
-    /// @return link rate (bit/s).
-    uint64_t GetRate() const
-    {
-        return m_rate;
-    }
-
-    /// @return link delay (ps).
-    int64_t GetDelay() const
-    {
-        return m_delay;
-    }
-
-    /// @return wire bytes a frame takes beyond its own.
-    uint32_t GetOverhead() const
-    {
-        return m_overhead;
-    }
-
-    /// @return size of a MAC control frame (B).
-    uint32_t GetControlFrameSize() const
-    {
-        return m_controlFrameSize;
-    }
-
-    /// @return time a received control frame takes to have effect here (ps).
-    int64_t GetControlDelay() const
-    {
-        return m_controlDelay.GetTimeStep();
-    }
-
-    /**
-     * @brief Tell it how large frames get in this fabric.
-     *
-     * @param bytes bytes.
-     */
-    void SetLargestFrame(uint32_t bytes)
-    {
-        m_largestFrame = bytes;
-    }
-
-    /// @return largest frame in this fabric (B).
-    uint32_t GetLargestFrame() const
-    {
-        return m_largestFrame;
-    }
-
-    /**
-     * @brief Bytes in the ingress accounting of a class.
-     *
-     * @param cls class.
-     * @return bytes.
-     */
+    /// Bytes in the ingress accounting of a class.
+    /// @param cls class. @return bytes.
     int64_t GetIngressBytes(uint8_t cls) const;
 
     /// @return egress queue q at index q.
@@ -367,12 +256,8 @@ class Port : public Object
         return m_egress.GetQueues();
     }
 
-    /**
-     * @brief Bytes that wait in the egress queues of a class.
-     *
-     * @param cls class.
-     * @return bytes; the frame in transmission is not counted.
-     */
+    /// Bytes that wait in the egress queues of a class.
+    /// @param cls class. @return bytes; the frame in transmission is not counted.
     int64_t GetEgressBytes(uint8_t cls) const
     {
         return m_egress.GetBytes(cls);
@@ -384,59 +269,33 @@ class Port : public Object
         return m_counters;
     }
 
-    /**
-     * @brief Time in which classes of it were paused, summed over classes, until now.
-     *
-     * @return ps.
-     */
-    int64_t GetPausedTime() const;
-
-    /**
-     * @brief Is a class paused by the peer?
-     *
-     * @param cls class.
-     * @return true if so.
-     */
-    bool IsPaused(uint8_t cls) const
+    /// Time in which classes of it were paused, summed over classes, until now. @return ps.
+    int64_t GetPausedTime() const
     {
-        return m_pausedSince[cls] >= 0;
+        return m_pauses.GetTime(NowPs());
     }
 
-    /**
-     * @brief Frames in its queues and on the wire towards it, MAC frames not counted.
-     *
-     * @return count.
-     */
+    /// Is a class paused by the peer?
+    /// @param cls class. @return true if so.
+    bool IsPaused(uint8_t cls) const
+    {
+        return m_pauses.IsPaused(cls);
+    }
+
+    /// Frames in its queues and on the wire towards it, MAC frames not counted. @return count.
     uint64_t CountHeld() const;
-    /**
-     * @brief TracedCallback signature of pauses.
-     *
-     * @param port the port.
-     * @param cls class.
-     * @param on paused.
-     */
+    /// TracedCallback signature of pauses.
+    /// @param port the port. @param cls class. @param on paused.
     typedef void (*PauseCallback)(const Port& port, uint8_t cls, bool on);
-    /**
-     * @brief TracedCallback signature of frames.
-     *
-     * @param port the port.
-     * @param frame the frame.
-     */
+    /// TracedCallback signature of frames.
+    /// @param port the port. @param frame the frame.
     typedef void (*FrameCallback)(const Port& port, const Frame& frame);
-    /**
-     * @brief TracedCallback signature of ingress bytes.
-     *
-     * @param port the port.
-     * @param cls class.
-     * @param bytes of it in the ingress accounting of the port.
-     */
+    /// TracedCallback signature of ingress bytes.
+    /// @param port the port. @param cls class.
+    /// @param bytes of it in the ingress accounting of the port.
     typedef void (*BytesCallback)(const Port& port, uint8_t cls, int64_t bytes);
-    /**
-     * @brief TracedCallback signature of egress queues.
-     *
-     * @param port the port.
-     * @param cls class; GetEgressBytes says what waits.
-     */
+    /// TracedCallback signature of egress queues.
+    /// @param port the port. @param cls class; GetEgressBytes says what waits.
     typedef void (*EgressCallback)(const Port& port, uint8_t cls);
 
   protected:
@@ -453,7 +312,6 @@ class Port : public Object
 
     std::size_t GetNFlowControls() const;
     Ptr<FlowControl> GetFlowControl(std::size_t place) const;
-    Frame* FindState(uint16_t opcode) const;
     void Launch(Frame* frame, Way way);
     void TransmitNext();
     void Transmit(Frame* frame);
@@ -462,7 +320,6 @@ class Port : public Object
     void Wake();
     void ReleaseDeparture();
     void Obey(Frame* frame);
-    void NotifyChange() const;
     void WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const;
     void TellReceived(const Frame& frame, int64_t queueBytes) const;
     void TellReleased(const Departure& departure, int64_t queueBytes) const;
@@ -475,14 +332,10 @@ class Port : public Object
     // What a frame that goes touches, together in few cache lines
     PortOwner* m_node{nullptr};        //!< owner
     Port* m_peer{nullptr};             //!< other end
-    uint16_t m_index{0};               //!< in the node
     bool m_up{true};                   //!< link state
     bool m_busy{false};                //!< transmitting
     bool m_releaseDue{false};          //!< m_departure is to be released
-    uint32_t m_overhead;               //!< wire bytes beside a frame (attribute)
-    int64_t m_psPerByte{0};            //!< exact time of a byte; 0: not a whole number
-    int64_t m_delay{0};                //!< ps
-    FrameFifo m_macQueue;              //!< MAC control frames
+    ControlQueue m_macQueue;           //!< MAC control frames
     FrameFifo m_controlQueue;          //!< frames of CONTROL_CLASS
     Egress m_egress;                   //!< all other frames
     ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
@@ -507,17 +360,12 @@ class Port : public Object
     int64_t m_wakeAt{NEVER};                         //!< earliest pending wake-up (ps)
 
     // Set once
-    Time m_controlDelay;         //!< receive processing of control frames
-    uint32_t m_controlFrameSize; //!< bytes
     ClassService m_classService; //!< between classes
     QueueService m_queueService; //!< within a class
     uint32_t m_quantum;          //!< bytes a turn
-    uint64_t m_rate{0};          //!< bit/s
-    uint32_t m_largestFrame{0};  //!< bytes
 
     // Pauses
-    int64_t m_pausedTime{0};                      //!< closed intervals (ps)
-    std::array<int64_t, N_CLASSES> m_pausedSince; //!< start of the open interval, or -1
+    PauseClock m_pauses;                                         //!< of its classes by the peer
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
 };

@@ -32,56 +32,32 @@ class QueueScheduler
     {
       public:
         virtual ~Heads() = default;
-        /**
-         * @brief Do the gates of the port let a queue's head go now?
-         *
-         * @param place of the queue.
-         * @return true if so.
-         */
+        /// Do the gates of the port let a queue's head go now?
+        /// @param place of the queue. @return true if so.
         virtual bool MayGo(uint32_t place) = 0;
-        /**
-         * @brief Size of a queue's head.
-         *
-         * @param place of the queue.
-         * @return bytes.
-         */
+        /// Size of a queue's head.
+        /// @param place of the queue. @return bytes.
         virtual uint32_t GetBytes(uint32_t place) const = 0;
     };
 
     static constexpr uint32_t NONE = UINT32_MAX; //!< no queue
 
     virtual ~QueueScheduler() = default;
-    /**
-     * @brief Set it up, with no queue active; called once.
-     *
-     * @param queues how many there are.
-     */
+    /// Set it up, with no queue active; called once.
+    /// @param queues how many there are.
     virtual void Configure(uint32_t queues) = 0;
-    /**
-     * @brief A queue may be served from now on.
-     *
-     * @param place of a queue that was not active.
-     */
+    /// A queue may be served from now on.
+    /// @param place of a queue that was not active.
     virtual void Activate(uint32_t place) = 0;
-    /**
-     * @brief A queue has run empty or was blocked.
-     *
-     * @param place of a queue that was active.
-     */
+    /// A queue has run empty or was blocked.
+    /// @param place of a queue that was active.
     virtual void Deactivate(uint32_t place) = 0;
-    /**
-     * @brief Choose.
-     *
-     * @param heads to ask of the active queues.
-     * @return place of one that may go; NONE if none may.
-     */
+    /// Choose.
+    /// @param heads to ask of the active queues.
+    /// @return place of one that may go; NONE if none may.
     virtual uint32_t Select(Heads& heads) = 0;
-    /**
-     * @brief The head of a queue has begun to go; called before Deactivate if it was the last.
-     *
-     * @param place of the queue, the one that Select named last.
-     * @param bytes its size.
-     */
+    /// The head of a queue has begun to go; called before Deactivate if it was the last.
+    /// @param place of the queue, the one that Select named last. @param bytes its size.
     virtual void NotifySent(uint32_t place, uint32_t bytes);
 };
 
@@ -116,9 +92,7 @@ class RoundRobinScheduler : public QueueScheduler
     void NotifySent(uint32_t place, uint32_t bytes) override;
 
   protected:
-    /**
-     * @brief Put the first of the ring behind all others.
-     */
+    /// Put the first of the ring behind all others.
     void Rotate()
     {
         m_first = m_links[m_first].next;
@@ -147,11 +121,8 @@ class RoundRobinScheduler : public QueueScheduler
 class DrrScheduler : public RoundRobinScheduler
 {
   public:
-    /**
-     * @brief Make one.
-     *
-     * @param quantum bytes a turn, above 0.
-     */
+    /// Make one.
+    /// @param quantum bytes a turn, above 0.
     explicit DrrScheduler(uint32_t quantum);
     void Configure(uint32_t queues) override;
     void Deactivate(uint32_t place) override;

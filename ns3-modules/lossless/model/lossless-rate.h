@@ -62,32 +62,22 @@ BytesInTime(uint64_t rate, int64_t time)
 class RateLimiter
 {
   public:
-    /**
-     * @brief Change the rate from now on.
-     * @param rate bit/s; 0 stops.
-     * @param now ps.
-     */
+    /// Change the rate from now on.
+    /// @param rate bit/s; 0 stops. @param now ps.
     void SetRate(uint64_t rate, int64_t now)
     {
         Advance(now);
         m_rate = rate;
     }
 
-    /**
-     * @brief The rate in force.
-     *
-     * @return bit/s.
-     */
+    /// The rate in force. @return bit/s.
     uint64_t GetRate() const
     {
         return m_rate;
     }
 
-    /**
-     * @brief The next frame may start, and waits for its turn from now on until it does.
-     *
-     * @param now ps.
-     */
+    /// The next frame may start, and waits for its turn from now on until it does.
+    /// @param now ps.
     void Wait(int64_t now)
     {
         m_waiting = false;
@@ -95,13 +85,9 @@ class RateLimiter
         m_waiting = true;
     }
 
-    /**
-     * @brief Waiting earned nothing until a time: the line could not be had. What the rate of now
-     * earns from then on is the most that is left.
-     *
-     * @param until ps, at most now.
-     * @param now ps.
-     */
+    /// Waiting earned nothing until a time: the line could not be had. What the rate of now earns
+    /// from then on is the most that is left.
+    /// @param until ps, at most now. @param now ps.
     void Forfeit(int64_t until, int64_t now)
     {
         const Int128 most = static_cast<Int128>(m_rate) * (now - until);
@@ -109,12 +95,8 @@ class RateLimiter
         m_owed = m_owed < -most ? -most : m_owed;
     }
 
-    /**
-     * @brief A frame starts.
-     *
-     * @param wireBytes its bytes on the wire.
-     * @param now ps.
-     */
+    /// A frame starts.
+    /// @param wireBytes its bytes on the wire. @param now ps.
     void Start(int64_t wireBytes, int64_t now)
     {
         Advance(now);
@@ -123,12 +105,8 @@ class RateLimiter
         m_owed = m_owed < -price ? 0 : m_owed < 0 ? price + m_owed : price;
     }
 
-    /**
-     * @brief When may the next frame start?
-     *
-     * @param now ps.
-     * @return ps, at least now; NEVER when the rate is 0 and bits are owed.
-     */
+    /// When may the next frame start?
+    /// @param now ps. @return ps, at least now; NEVER when the rate is 0 and bits are owed.
     int64_t GetEarliest(int64_t now) const
     {
         const Int128 owed = m_owed - Earned(now);

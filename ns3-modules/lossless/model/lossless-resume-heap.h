@@ -27,11 +27,8 @@ class ResumeHeap
     static constexpr int64_t ALWAYS = NEVER; //!< may resume whatever the pool holds
     static constexpr int64_t NOT_NOW = -1;   //!< must first release bytes of its own
 
-    /**
-     * @brief Forget all.
-     *
-     * @param size members there may be.
-     */
+    /// Forget all.
+    /// @param size members there may be.
     void Reset(std::size_t size)
     {
         m_heap.clear();
@@ -40,12 +37,9 @@ class ResumeHeap
         m_at.assign(size, 0);
     }
 
-    /**
-     * @brief Add a member that is not there.
-     *
-     * @param member its number.
-     * @param level the largest use of the pool at which it resumes (B), or a constant.
-     */
+    /// Add a member that is not there.
+    /// @param member its number.
+    /// @param level the largest use of the pool at which it resumes (B), or a constant.
     void Push(uint32_t member, int64_t level)
     {
         m_level[member] = level;
@@ -53,12 +47,8 @@ class ResumeHeap
         Up(m_heap.size() - 1);
     }
 
-    /**
-     * @brief Change the level of a member.
-     *
-     * @param member its number.
-     * @param level as for Push.
-     */
+    /// Change the level of a member.
+    /// @param member its number. @param level as for Push.
     void Update(uint32_t member, int64_t level)
     {
         const int64_t before = std::exchange(m_level[member], level);
@@ -72,13 +62,8 @@ class ResumeHeap
         }
     }
 
-    /**
-     * @brief Take out a member that may resume.
-     *
-     * @param pool use of the pool (B).
-     * @param member its number.
-     * @return false if there is none.
-     */
+    /// Take out a member that may resume.
+    /// @param pool use of the pool (B). @param member its number. @return false if there is none.
     bool Pop(int64_t pool, uint32_t& member)
     {
         if (m_heap.empty() || m_level[m_heap.front()] < pool)

@@ -44,35 +44,17 @@ class Routes
     /// A path as the egress ports of the switches in order.
     using Path = std::vector<uint16_t>;
 
-    /**
-     * @brief Add a node; nodes are numbered in order.
-     *
-     * @param isSwitch it forwards frames.
-     */
+    /// Add a node; nodes are numbered in order.
+    /// @param isSwitch it forwards frames.
     void AddNode(bool isSwitch);
-    /**
-     * @brief Add a link.
-     *
-     * @param a node.
-     * @param portA its port.
-     * @param b node.
-     * @param portB its port.
-     */
+    /// Add a link.
+    /// @param a node. @param portA its port. @param b node. @param portB its port.
     void AddLink(uint32_t a, uint16_t portA, uint32_t b, uint16_t portB);
-    /**
-     * @brief Mark a link.
-     *
-     * @param a node.
-     * @param port its port towards the link.
-     * @param up usable.
-     */
+    /// Mark a link.
+    /// @param a node. @param port its port towards the link. @param up usable.
     void SetLink(uint32_t a, uint16_t port, bool up);
-    /**
-     * @brief Salt of a switch's ECMP hash.
-     *
-     * @param node the switch.
-     * @param salt any number.
-     */
+    /// Salt of a switch's ECMP hash.
+    /// @param node the switch. @param salt any number.
     void SetSalt(uint32_t node, uint32_t salt);
     /// Find all shortest paths over the links that are up; every switch knows them at once.
     void Compute();
@@ -86,157 +68,83 @@ class Routes
 
     /// What switches forward by, by node.
     using Tables = std::vector<Table>;
-    /**
-     * @brief Find all shortest paths over the links that are up, without telling the switches. That
-     * a host is cut off is known at once.
-     *
-     * @return what they should forward by.
-     */
+    /// Find all shortest paths over the links that are up, without telling the switches. That a
+    /// host is cut off is known at once.
+    /// @return what they should forward by.
     Tables Find();
-    /**
-     * @brief A switch learns of its ways.
-     *
-     * @param node the switch.
-     * @param table what it forwards by from now on.
-     */
+    /// A switch learns of its ways.
+    /// @param node the switch. @param table what it forwards by from now on.
     void Adopt(uint32_t node, Table table);
-    /**
-     * @brief Let a switch send what goes to a host to a neighbour, whatever the shortest paths are.
-     * Flows on pinned paths keep theirs.
-     *
-     * @param node the switch.
-     * @param dst host.
-     * @param neighbour next node.
-     * @return false if no link joins the two.
-     */
+    /// Let a switch send what goes to a host to a neighbour, whatever the shortest paths are. Flows
+    /// on pinned paths keep theirs.
+    /// @param node the switch. @param dst host. @param neighbour next node.
+    /// @return false if no link joins the two.
     bool Divert(uint32_t node, uint32_t dst, uint32_t neighbour);
-    /**
-     * @brief Does a switch send what goes to a host elsewhere than the shortest paths lead?
-     *
-     * @param dst host.
-     * @return true if one does.
-     */
+    /// Does a switch send what goes to a host elsewhere than the shortest paths lead?
+    /// @param dst host. @return true if one does.
     bool IsDiverted(uint32_t dst) const;
-    /**
-     * @brief Undo Divert.
-     *
-     * @param node the switch.
-     * @param dst host.
-     */
+    /// Undo Divert.
+    /// @param node the switch. @param dst host.
     void Restore(uint32_t node, uint32_t dst);
 
-    /**
-     * @brief Pin a flow to a path; what answers it takes the same path backwards.
-     * @param flow its number.
-     * @param nodes all nodes from source to destination, two at least; switches between them.
-     * @return empty, or what is wrong with it; nothing is pinned then.
-     */
+    /// Pin a flow to a path; what answers it takes the same path backwards.
+    /// @param flow its number.
+    /// @param nodes all nodes from source to destination, two at least; switches between them.
+    /// @return empty, or what is wrong with it; nothing is pinned then.
     std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
-    /**
-     * @brief Pin what answers a flow (ACK, NACK, CNP) to a path of its own.
-     * @param flow its number.
-     * @param nodes all nodes from the flow's destination to its source, two at least.
-     * @return empty, or what is wrong with it; nothing is pinned then.
-     */
+    /// Pin what answers a flow (ACK, NACK, CNP) to a path of its own.
+    /// @param flow its number.
+    /// @param nodes all nodes from the flow's destination to its source, two at least.
+    /// @return empty, or what is wrong with it; nothing is pinned then.
     std::string PinAnswers(uint32_t flow, const std::vector<uint32_t>& nodes);
-    /**
-     * @brief Let what answers a flow go by ECMP, whatever its data frames do.
-     *
-     * @param flow its number.
-     */
+    /// Let what answers a flow go by ECMP, whatever its data frames do.
+    /// @param flow its number.
     void FreeAnswers(uint32_t flow);
-    /**
-     * @brief Are the data frames of a flow pinned?
-     *
-     * @param flow its number.
-     * @return true if so.
-     */
+    /// Are the data frames of a flow pinned?
+    /// @param flow its number. @return true if so.
     bool IsPinned(uint32_t flow) const;
-    /**
-     * @brief Are the answers to a flow pinned?
-     *
-     * @param flow its number.
-     * @return true if so.
-     */
+    /// Are the answers to a flow pinned?
+    /// @param flow its number. @return true if so.
     bool AreAnswersPinned(uint32_t flow) const;
 
-    /**
-     * @brief Ports of a node that lie on the spanning tree along which frames for all go. As with
-     * IEEE 802.1D, paths to the root are shortest and the root is the switch of the lowest number,
-     * here in each part of the network that hangs together. All nodes know a new tree at once.
-     *
-     * @param node its number.
-     * @return port indices, in order.
-     */
+    /// Ports of a node that lie on the spanning tree along which frames for all go. As with IEEE
+    /// 802.1D, paths to the root are shortest and the root is the switch of the lowest number, here
+    /// in each part of the network that hangs together. All nodes know a new tree at once.
+    /// @param node its number. @return port indices, in order.
     const std::vector<uint16_t>& GetTree(uint32_t node) const;
 
-    /**
-     * @brief The ports by which a switch may send a frame: the next one of the path it is pinned
-     * to, the one it is diverted to, or those of all shortest paths that the switch knows.
-     *
-     * @param node the switch.
-     * @param frame the frame.
-     * @return ports, valid until routes change; none if there is no way.
-     */
+    /// The ports by which a switch may send a frame: the next one of the path it is pinned to, the
+    /// one it is diverted to, or those of all shortest paths that the switch knows.
+    /// @param node the switch. @param frame the frame.
+    /// @return ports, valid until routes change; none if there is no way.
     NextHops GetNextHops(uint32_t node, const Frame& frame) const;
-    /**
-     * @brief Where ECMP sends a frame.
-     *
-     * @param node the switch.
-     * @param frame the frame.
-     * @return its port, or NO_PORT.
-     */
+    /// Where ECMP sends a frame.
+    /// @param node the switch. @param frame the frame. @return its port, or NO_PORT.
     uint16_t Next(uint32_t node, const Frame& frame) const;
-    /**
-     * @brief Which of several next hops ECMP chooses.
-     *
-     * @param node the switch.
-     * @param frame the frame.
-     * @param count of next hops, from 1.
-     * @return its place among them, from 0.
-     */
+    /// Which of several next hops ECMP chooses.
+    /// @param node the switch. @param frame the frame. @param count of next hops, from 1.
+    /// @return its place among them, from 0.
     std::size_t HashTo(uint32_t node, const Frame& frame, std::size_t count) const;
 
-    /**
-     * @brief The ports by which a switch can send a frame to its destination without the frame
-     * coming back: its loop-free alternates.
-     *
-     * @param node the switch.
-     * @param header the frame; a path it is pinned to does not count.
-     * @return ports over links that are up, in order.
-     */
+    /// The ports by which a switch can send a frame to its destination without the frame coming
+    /// back: its loop-free alternates.
+    /// @param node the switch. @param header the frame; a path it is pinned to does not count.
+    /// @return ports over links that are up, in order.
     std::vector<uint16_t> FindDetours(uint32_t node, const Frame& header) const;
 
-    /**
-     * @brief The links a frame would take.
-     * @param src source host.
-     * @param header a frame with dst, hash, flow and pinned set.
-     * @return (node, port) of each transmission, or empty when there is no way.
-     */
+    /// The links a frame would take.
+    /// @param src source host. @param header a frame with dst, hash, flow and pinned set.
+    /// @return (node, port) of each transmission, or empty when there is no way.
     std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, const Frame& header) const;
 
-    /**
-     * @brief Links of a node.
-     *
-     * @param node its number.
-     * @return link ends.
-     */
+    /// Links of a node.
+    /// @param node its number. @return link ends.
     const std::vector<Edge>& GetEdges(uint32_t node) const;
-    /**
-     * @brief Is a node a switch?
-     *
-     * @param node its number.
-     * @return true if so.
-     */
+    /// Is a node a switch?
+    /// @param node its number. @return true if so.
     bool IsSwitch(uint32_t node) const;
-    /**
-     * @brief Mix a 5-tuple into a hash.
-     *
-     * @param src node.
-     * @param dst node.
-     * @param flow flow.
-     * @return hash.
-     */
+    /// Mix a 5-tuple into a hash.
+    /// @param src node. @param dst node. @param flow flow. @return hash.
     static uint32_t Hash(uint32_t src, uint32_t dst, uint32_t flow);
 
   private:

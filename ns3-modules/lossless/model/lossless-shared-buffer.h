@@ -50,11 +50,7 @@ class SharedBuffer : public BufferPolicy
         STATIC,  ///< bytes given
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     SharedBuffer();
 
@@ -63,13 +59,8 @@ class SharedBuffer : public BufferPolicy
     int64_t GetOwn(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
 
-    /**
-     * @brief The Xoff threshold on the shared bytes of a queue.
-     *
-     * @param port ingress port.
-     * @param cls class.
-     * @return bytes.
-     */
+    /// The Xoff threshold on the shared bytes of a queue.
+    /// @param port ingress port. @param cls class. @return bytes.
     int64_t GetXoff(uint16_t port, uint8_t cls) const;
 
   protected:
@@ -87,13 +78,8 @@ class SharedBuffer : public BufferPolicy
     };
 
     int64_t XoffOf(uint32_t queue) const;
-    /**
-     * @brief The largest pool use (sum w) at which an OFF queue turns ON.
-     *
-     * @param queue Index.
-     * @param usage its bytes.
-     * @return bytes or a constant of ResumeHeap.
-     */
+    /// The largest pool use (sum w) at which an OFF queue turns ON.
+    /// @param queue Index. @param usage its bytes. @return bytes or a constant of ResumeHeap.
     int64_t ResumeLevel(uint32_t queue, const Usage& usage) const;
 
     // Attributes

@@ -30,41 +30,24 @@ class Port;
 class SwitchAgent : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /**
-     * @brief Tie it to its node; called once.
-     *
-     * @param node the node, which owns this object.
-     */
+    /// Tie it to its node; called once.
+    /// @param node the node, which owns this object.
     void SetNode(FabricNode* node);
     /// All ports are there and none has started: the time to give them flow controls.
     virtual void SetUp();
     /// All ports are complete. Called once, before any frame.
     virtual void Start();
 
-    /**
-     * @brief What makes this configuration impossible on this node.
-     *
-     * @return one problem a line; empty if none.
-     */
+    /// What makes this configuration impossible on this node.
+    /// @return one problem a line; empty if none.
     virtual std::string Check() const;
-    /**
-     * @brief What is possible on this node, but hardly wanted.
-     *
-     * @return one warning a line; empty if none.
-     */
+    /// What is possible on this node, but hardly wanted. @return one warning a line; empty if none.
     virtual std::string Warn() const;
-    /**
-     * @brief Add this node's numbers to the run's summary.
-     *
-     * @param summary where to add.
-     */
+    /// Add this node's numbers to the run's summary.
+    /// @param summary where to add.
     virtual void Report(Summary& summary) const;
 
   protected:
@@ -79,21 +62,11 @@ class QueueAgent
 {
   public:
     virtual ~QueueAgent() = default;
-    /**
-     * @brief A frame has joined an egress queue.
-     *
-     * @param egress port.
-     * @param queue queue.
-     * @param frame it; may be marked.
-     */
+    /// A frame has joined an egress queue.
+    /// @param egress port. @param queue queue. @param frame it; may be marked.
     virtual void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame);
-    /**
-     * @brief A frame begins to go.
-     *
-     * @param egress port.
-     * @param queue queue it left.
-     * @param frame it; may be marked.
-     */
+    /// A frame begins to go.
+    /// @param egress port. @param queue queue it left. @param frame it; may be marked.
     virtual void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame);
 };
 
@@ -105,21 +78,11 @@ class PauseAgent
 {
   public:
     virtual ~PauseAgent() = default;
-    /**
-     * @brief This node has paused, or resumed, a peer.
-     *
-     * @param port towards it.
-     * @param cls class.
-     * @param on paused.
-     */
+    /// This node has paused, or resumed, a peer.
+    /// @param port towards it. @param cls class. @param on paused.
     virtual void NotifyPauseSent(Port& port, uint8_t cls, bool on);
-    /**
-     * @brief A peer has paused, or resumed, this node.
-     *
-     * @param port towards it.
-     * @param cls class.
-     * @param on paused.
-     */
+    /// A peer has paused, or resumed, this node.
+    /// @param port towards it. @param cls class. @param on paused.
     virtual void NotifyPaused(Port& port, uint8_t cls, bool on);
 };
 
@@ -131,13 +94,8 @@ class TransitAgent
 {
   public:
     virtual ~TransitAgent() = default;
-    /**
-     * @brief A SIGNAL frame has arrived.
-     *
-     * @param frame it.
-     * @param ingress port.
-     * @return true: consumed, this object frees it.
-     */
+    /// A SIGNAL frame has arrived.
+    /// @param frame it. @param ingress port. @return true: consumed, this object frees it.
     virtual bool NotifyTransit(Frame* frame, Port& ingress) = 0;
 };
 
@@ -149,19 +107,11 @@ class ControlAgent
 {
   public:
     virtual ~ControlAgent() = default;
-    /**
-     * @brief A MAC control frame is about to be queued: append bytes, or change its words.
-     *
-     * @param port towards the peer.
-     * @param control the frame.
-     */
+    /// A MAC control frame is about to be queued: append bytes, or change its words.
+    /// @param port towards the peer. @param control the frame.
     virtual void Decorate(Port& port, ControlFrame& control);
-    /**
-     * @brief A MAC control frame takes effect.
-     *
-     * @param port it came by.
-     * @param control the frame.
-     */
+    /// A MAC control frame takes effect.
+    /// @param port it came by. @param control the frame.
     virtual void NotifyControl(Port& port, const ControlFrame& control);
 };
 
@@ -173,14 +123,10 @@ class ArrivalAgent
 {
   public:
     virtual ~ArrivalAgent() = default;
-    /**
-     * @brief A frame of one of the classes 0..7 has arrived at a switch and knows its egress; it is
-     * not charged yet.
-     *
-     * @param frame it; its class may be changed.
-     * @param ingress port.
-     * @return false: it is to be dropped, as an intended loss.
-     */
+    /// A frame of one of the classes 0..7 has arrived at a switch and knows its egress; it is not
+    /// charged yet.
+    /// @param frame it; its class may be changed. @param ingress port.
+    /// @return false: it is to be dropped, as an intended loss.
     virtual bool NotifyArrival(Frame& frame, Port& ingress) = 0;
 };
 
@@ -192,13 +138,10 @@ class ReceiveAgent
 {
   public:
     virtual ~ReceiveAgent() = default;
-    /**
-     * @brief A data frame has joined the FIFO of the receiver.
-     *
-     * @param frame it.
-     * @param bytes frame bytes in the FIFO, this one and the one that is being taken included.
-     * @param rate bit/s of frame bytes at which the host takes them.
-     */
+    /// A data frame has joined the FIFO of the receiver.
+    /// @param frame it.
+    /// @param bytes frame bytes in the FIFO, this one and the one that is being taken included.
+    /// @param rate bit/s of frame bytes at which the host takes them.
     virtual void NotifyReceive(const Frame& frame, int64_t bytes, uint64_t rate) = 0;
 };
 

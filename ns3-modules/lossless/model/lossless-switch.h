@@ -24,44 +24,22 @@ namespace lossless
 class Switch : public FabricNode
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Switch();
 
     int64_t GetPipelineLatency() const override;
-    /**
-     * @brief Time from a link's failure or recovery to this switch's new routes.
-     *
-     * @return ps.
-     */
+    /// Time from a link's failure or recovery to this switch's new routes. @return ps.
     int64_t GetRouteDelay() const;
-    /**
-     * @brief Set its number.
-     *
-     * @param number how many switches were made before it.
-     */
+    /// Set its number.
+    /// @param number how many switches were made before it.
     void SetNumber(uint32_t number);
-    /**
-     * @brief Its number among the switches; hosts have none.
-     *
-     * @return from 0 on.
-     */
+    /// Its number among the switches; hosts have none. @return from 0 on.
     uint32_t GetNumber() const;
-    /**
-     * @brief Say who chooses among equal next hops.
-     *
-     * @param policy it.
-     */
+    /// Say who chooses among equal next hops.
+    /// @param policy it.
     void SetForwarding(Ptr<ForwardingPolicy> policy);
-    /**
-     * @brief Who chooses among equal next hops.
-     *
-     * @return the policy.
-     */
+    /// Who chooses among equal next hops. @return the policy.
     ForwardingPolicy& GetForwarding() const;
     void Receive(Frame* frame, Port& ingress) override;
     void Inject(Frame* frame) override;
@@ -72,41 +50,21 @@ class Switch : public FabricNode
     void DoDispose() override;
 
   private:
-    /**
-     * @brief Choose the egress port, or drop.
-     *
-     * @param frame it.
-     * @return false when it was dropped.
-     */
+    /// Choose the egress port, or drop.
+    /// @param frame it. @return false when it was dropped.
     bool Route(Frame* frame);
-    /**
-     * @brief Choose the egress port where it is not simply that of the hash. Neither this nor
-     * EnterPipeline is inlined, so that frames that need neither do not pay for their registers.
-     *
-     * @param frame it.
-     * @return the port, or NO_PORT.
-     */
+    /// Choose the egress port where it is not simply that of the hash. Neither this nor
+    /// EnterPipeline is inlined, so that frames that need neither do not pay for their registers.
+    /// @param frame it. @return the port, or NO_PORT.
     [[gnu::noinline]] uint16_t Choose(const Frame& frame);
-    /**
-     * @brief Take a port out of the next hops if its link is still down.
-     *
-     * @param port its index.
-     * @param failure which failure of the port it was.
-     */
+    /// Take a port out of the next hops if its link is still down.
+    /// @param port its index. @param failure which failure of the port it was.
     void LeaveLink(uint16_t port, uint32_t failure);
-    /**
-     * @brief Send a frame for all on along the spanning tree, a copy for every further port.
-     *
-     * @param frame it.
-     * @param ingress port.
-     */
+    /// Send a frame for all on along the spanning tree, a copy for every further port.
+    /// @param frame it. @param ingress port.
     void Flood(Frame* frame, Port& ingress);
-    /**
-     * @brief Charge a frame that has its egress and send it on.
-     *
-     * @param frame it.
-     * @param ingress port.
-     */
+    /// Charge a frame that has its egress and send it on.
+    /// @param frame it. @param ingress port.
     inline void Forward(Frame* frame, Port& ingress);
     [[gnu::noinline]] void EnterPipeline(Frame* frame);
     void LeavePipeline(Frame* frame);

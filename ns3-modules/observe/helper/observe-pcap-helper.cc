@@ -14,12 +14,8 @@ namespace lossless
 namespace
 {
 
-/**
- * @brief A node's name as part of a file's name.
- *
- * @param name it.
- * @return the same, other characters than a few as '_'.
- */
+/// A node's name as part of a file's name.
+/// @param name it. @return the same, other characters than a few as '_'.
 std::string
 FileName(std::string name)
 {

@@ -24,11 +24,8 @@ namespace lossless
 class FabricPcapHelper
 {
   public:
-    /**
-     * @brief Start without a tap.
-     *
-     * @param fabric the network; all its links are added.
-     */
+    /// Start without a tap.
+    /// @param fabric the network; all its links are added.
     explicit FabricPcapHelper(Fabric& fabric);
     /// Closes all files.
     ~FabricPcapHelper();
@@ -48,24 +45,12 @@ class FabricPcapHelper
      * @return false if the file cannot be written.
      */
     bool EnablePcap(const std::string& prefix, Port& port);
-    /**
-     * @brief Capture all ports of all nodes.
-     *
-     * @param prefix of the files' paths.
-     * @return false if one of the files cannot be written.
-     */
+    /// Capture all ports of all nodes.
+    /// @param prefix of the files' paths. @return false if one of the files cannot be written.
     bool EnablePcapAll(const std::string& prefix);
-    /**
-     * @brief Close all files.
-     *
-     * @return one problem a line; empty if all is written.
-     */
+    /// Close all files. @return one problem a line; empty if all is written.
     std::string Close();
-    /**
-     * @brief The taps.
-     *
-     * @return in the order in which they were made.
-     */
+    /// The taps. @return in the order in which they were made.
     const std::vector<Ptr<PcapTap>>& GetTaps() const;
 
   private:

@@ -73,14 +73,8 @@ Probe::GetWatched(const Port& port) const
 class SampledProbe::Sampler
 {
   public:
-    /**
-     * @brief Start.
-     *
-     * @param probe whose.
-     * @param port of.
-     * @param classes mask.
-     * @param period ps.
-     */
+    /// Start.
+    /// @param probe whose. @param port of. @param classes mask. @param period ps.
     Sampler(SampledProbe* probe, const Port* port, uint32_t classes, int64_t period)
         : m_probe(probe),
           m_port(port),

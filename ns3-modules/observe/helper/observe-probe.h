@@ -33,52 +33,28 @@ class Port;
 class Probe : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
-    /**
-     * @brief The table that a type of probe fills.
-     *
-     * @param type the type.
-     * @return its name.
-     */
+    /// The table that a type of probe fills.
+    /// @param type the type. @return its name.
     static std::string TableOf(TypeId type);
 
-    /**
-     * @brief Begin: add columns, listen to what concerns the whole network. Called once.
-     *
-     * @param fabric the network; it outlives the probe.
-     * @param table empty.
-     */
+    /// Begin: add columns, listen to what concerns the whole network. Called once.
+    /// @param fabric the network; it outlives the probe. @param table empty.
     virtual void Open(Fabric& fabric, Table& table) = 0;
-    /**
-     * @brief Record of a port at every change, or event by event.
-     *
-     * @param port the port.
-     * @param classes bit c set: class c; a call for the same port adds classes.
-     */
+    /// Record of a port at every change, or event by event.
+    /// @param port the port.
+    /// @param classes bit c set: class c; a call for the same port adds classes.
     virtual void Watch(Port& port, uint32_t classes);
     /// The run is over: write rows that are still open.
     virtual void Finish();
 
   protected:
-    /**
-     * @brief Of the classes that are asked for at a port, those that were not before.
-     *
-     * @param port the port.
-     * @param classes mask.
-     * @return mask.
-     */
+    /// Of the classes that are asked for at a port, those that were not before.
+    /// @param port the port. @param classes mask. @return mask.
     uint32_t Claim(const Port& port, uint32_t classes);
-    /**
-     * @brief All classes that were asked for at a port.
-     *
-     * @param port the port.
-     * @return mask.
-     */
+    /// All classes that were asked for at a port.
+    /// @param port the port. @return mask.
     uint32_t GetWatched(const Port& port) const;
 
   private:
@@ -92,22 +68,13 @@ class Probe : public Object
 class SampledProbe : public Probe
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     SampledProbe();
     ~SampledProbe() override;
 
-    /**
-     * @brief Record of a port periodically.
-     *
-     * @param port the port.
-     * @param classes bit c set: class c.
-     * @param period between two rows.
-     */
+    /// Record of a port periodically.
+    /// @param port the port. @param classes bit c set: class c. @param period between two rows.
     void WatchEvery(Port& port, uint32_t classes, Time period);
 
   protected:
@@ -116,12 +83,8 @@ class SampledProbe : public Probe
   private:
     class Sampler; //!< a port that is sampled
 
-    /**
-     * @brief Write what a class of a port is like now.
-     *
-     * @param port the port.
-     * @param cls class.
-     */
+    /// Write what a class of a port is like now.
+    /// @param port the port. @param cls class.
     virtual void Sample(const Port& port, uint8_t cls) = 0;
     /// Is there something to write of the very start, and not only a period later?
     /// @return true unless it is of a period.
@@ -137,18 +100,11 @@ class SampledProbe : public Probe
 class PortColumns
 {
   public:
-    /**
-     * @brief Add "time_ps", "node", "peer" and "class".
-     *
-     * @param table where to.
-     */
+    /// Add "time_ps", "node", "peer" and "class".
+    /// @param table where to.
     void Open(Table& table);
-    /**
-     * @brief Append a row's beginning, with the time that it is now.
-     *
-     * @param port node and peer.
-     * @param cls class.
-     */
+    /// Append a row's beginning, with the time that it is now.
+    /// @param port node and peer. @param cls class.
     void Append(const Port& port, uint8_t cls);
 
   private:
@@ -165,32 +121,19 @@ class PortColumns
 class Recorder : public FabricObserver
 {
   public:
-    /**
-     * @brief Begin with no tables.
-     *
-     * @param fabric of the network.
-     */
+    /// Begin with no tables.
+    /// @param fabric of the network.
     explicit Recorder(Fabric& fabric);
     ~Recorder() override;
 
-    /**
-     * @brief Record a table at a port. Refuses one that no type of probe fills.
-     *
-     * @param table its name.
-     * @param port the port.
-     * @param classes bit c set: class c.
-     * @param period between samples; 0: at every change.
-     */
+    /// Record a table at a port. Refuses one that no type of probe fills.
+    /// @param table its name. @param port the port. @param classes bit c set: class c.
+    /// @param period between samples; 0: at every change.
     void Trace(const std::string& table, Port& port, uint32_t classes, Time period);
-    /**
-     * @brief Add a table.
-     *
-     * @param name its name.
-     * @return the table, to add columns to.
-     */
+    /// Add a table.
+    /// @param name its name. @return the table, to add columns to.
     Table& AddTable(const std::string& name);
-    /// All tables that were asked for.
-    /// @return tables.
+    /// All tables that were asked for. @return tables.
     const std::vector<std::unique_ptr<Table>>& GetTables() const;
     void NotifyFinish() override;
 

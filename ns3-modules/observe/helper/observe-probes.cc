@@ -539,12 +539,8 @@ class FrameProbe : public Probe
     }
 
   private:
-    /**
-     * @brief What identifies a frame within its flow.
-     *
-     * @param frame it.
-     * @return packet number; -1 if it has none.
-     */
+    /// What identifies a frame within its flow.
+    /// @param frame it. @return packet number; -1 if it has none.
     static int64_t NumberOf(const Frame& frame)
     {
         switch (frame.kind)

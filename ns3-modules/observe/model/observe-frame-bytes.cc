@@ -22,12 +22,8 @@ constexpr uint32_t FIRST_ADDRESS = 0x0a000001;
 constexpr uint8_t CONTROL_PRIORITY = 6;
 constexpr uint8_t UDP = 17;
 
-/**
- * @brief Checksum of an IPv4 header (RFC 1071).
- *
- * @param header 20 bytes, the checksum field 0.
- * @return the checksum.
- */
+/// Checksum of an IPv4 header (RFC 1071).
+/// @param header 20 bytes, the checksum field 0. @return the checksum.
 uint16_t
 Checksum(const uint8_t* header)
 {

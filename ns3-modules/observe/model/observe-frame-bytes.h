@@ -67,69 +67,40 @@ class FrameBytes
     /// Forget all bytes; the memory stays.
     void Clear();
 
-    /// How many bytes there are.
-    /// @return count.
+    /// How many bytes there are. @return count.
     std::size_t GetSize() const
     {
         return m_bytes.size();
     }
 
-    /// The bytes.
-    /// @return the first of them.
+    /// The bytes. @return the first of them.
     const uint8_t* GetData() const
     {
         return m_bytes.data();
     }
 
-    /**
-     * @brief Append a number, most significant byte first.
-     *
-     * @param value it.
-     * @param n how many bytes of it, 1..8.
-     */
+    /// Append a number, most significant byte first.
+    /// @param value it. @param n how many bytes of it, 1..8.
     void Put(uint64_t value, uint32_t n);
-    /**
-     * @brief Append bytes.
-     *
-     * @param from the first.
-     * @param n how many.
-     */
+    /// Append bytes.
+    /// @param from the first. @param n how many.
     void Append(const uint8_t* from, std::size_t n);
-    /**
-     * @brief Append zeros until there are so many bytes; nothing if there are.
-     *
-     * @param size bytes.
-     */
+    /// Append zeros until there are so many bytes; nothing if there are.
+    /// @param size bytes.
     void PadTo(std::size_t size);
-    /**
-     * @brief Keep the first bytes.
-     *
-     * @param size how many, if there are more.
-     */
+    /// Keep the first bytes.
+    /// @param size how many, if there are more.
     void CutTo(std::size_t size);
-    /**
-     * @brief Append 32 bits, least significant byte first, as CRCs are sent.
-     *
-     * @param crc the CRC.
-     */
+    /// Append 32 bits, least significant byte first, as CRCs are sent.
+    /// @param crc the CRC.
     void PutCrc(uint32_t crc);
-    /**
-     * @brief Room for bytes that are copied in by the caller.
-     *
-     * @param n how many to append.
-     * @return the first of them.
-     */
+    /// Room for bytes that are copied in by the caller.
+    /// @param n how many to append. @return the first of them.
     uint8_t* Extend(std::size_t n);
 
-    /**
-     * @brief Ethernet header (IEEE 802.3), with a priority tag (IEEE 802.1Q, VLAN 0) if asked for.
-     *
-     * @param destination MAC address.
-     * @param source MAC address.
-     * @param cls class.
-     * @param tagged with the tag.
-     * @param etherType of what follows.
-     */
+    /// Ethernet header (IEEE 802.3), with a priority tag (IEEE 802.1Q, VLAN 0) if asked for.
+    /// @param destination MAC address. @param source MAC address. @param cls class.
+    /// @param tagged with the tag. @param etherType of what follows.
     void PutEthernet(uint64_t destination,
                      uint64_t source,
                      uint8_t cls,
@@ -154,13 +125,9 @@ class FrameBytes
                 uint16_t destinationPort,
                 uint32_t length,
                 bool tagged);
-    /**
-     * @brief Header of a MAC control frame with a class-enable vector: addresses, EtherType 0x8808,
-     * opcode, vector. 18 bytes.
-     *
-     * @param control the frame.
-     * @param sender node that sends it.
-     */
+    /// Header of a MAC control frame with a class-enable vector: addresses, EtherType 0x8808,
+    /// opcode, vector. 18 bytes.
+    /// @param control the frame. @param sender node that sends it.
     void PutMacControl(const ControlFrame& control, uint32_t sender);
 
   private:

@@ -26,14 +26,9 @@ namespace
 /// EtherType for local experiments (IEEE 802, clause 9.2.4).
 constexpr uint16_t LOCAL_EXPERIMENT = 0x88b5;
 
-/**
- * @brief Serialize what no module does.
- *
- * @param frame it.
- * @param sender node from whose port it goes.
- * @param tagged with an 802.1Q tag.
- * @param bytes where to.
- */
+/// Serialize what no module does.
+/// @param frame it. @param sender node from whose port it goes. @param tagged with an 802.1Q tag.
+/// @param bytes where to.
 void
 SerializeOther(const Frame& frame, uint32_t sender, bool tagged, FrameBytes& bytes)
 {

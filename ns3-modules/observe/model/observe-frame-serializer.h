@@ -33,17 +33,10 @@ inline constexpr uint16_t SIGNAL_PORT = 49152;
 class FrameSerializer : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
-    /**
-     * @brief The nodes of the network; called before Serialize.
-     *
-     * @param nodes node n at index n, null where it is not known.
-     */
+    /// The nodes of the network; called before Serialize.
+    /// @param nodes node n at index n, null where it is not known.
     virtual void SetNodes(const std::vector<const FabricNode*>& nodes);
     /**
      * @brief Append the bytes of a frame, as the standards have them, from the destination address
@@ -68,18 +61,12 @@ class FrameSerializer : public Object
 class FrameSerializers
 {
   public:
-    /**
-     * @brief Make one of each registered class.
-     *
-     * @param nodes node n at index n, null where it is not known.
-     */
+    /// Make one of each registered class.
+    /// @param nodes node n at index n, null where it is not known.
     explicit FrameSerializers(const std::vector<const FabricNode*>& nodes);
-    /**
-     * @brief Those of the network that a port is part of.
-     *
-     * @param port it; all links are there.
-     * @return serializers that know the nodes that links lead to from here.
-     */
+    /// Those of the network that a port is part of.
+    /// @param port it; all links are there.
+    /// @return serializers that know the nodes that links lead to from here.
     static std::shared_ptr<const FrameSerializers> Of(const Port& port);
     /**
      * @brief Serialize a frame.

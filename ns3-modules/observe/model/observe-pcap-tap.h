@@ -46,37 +46,24 @@ class PcapTap : public Object
         RECEIVE,  ///< those that come
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     PcapTap();
     ~PcapTap() override;
 
-    /**
-     * @brief Begin to capture. To be called once.
-     *
-     * @param file path; written anew.
-     * @param port the port; its network has all its links.
-     * @param serializers of its network; by default made here.
-     * @return false if the file cannot be written.
-     */
+    /// Begin to capture. To be called once.
+    /// @param file path; written anew. @param port the port; its network has all its links.
+    /// @param serializers of its network; by default made here.
+    /// @return false if the file cannot be written.
     bool Open(const std::string& file,
               Port& port,
               std::shared_ptr<const FrameSerializers> serializers = nullptr);
-    /**
-     * @brief End: nothing is captured any more, and all is written.
-     *
-     * @return false if the file could not be written to its end.
-     */
+    /// End: nothing is captured any more, and all is written.
+    /// @return false if the file could not be written to its end.
     bool Close();
-    /// Where it writes.
-    /// @return path.
+    /// Where it writes. @return path.
     const std::string& GetFile() const;
-    /// Frames captured.
-    /// @return count.
+    /// Frames captured. @return count.
     uint64_t GetFrames() const;
     /// Of them, those whose headers need more bytes by the standards than the model gave them.
     /// @return count.

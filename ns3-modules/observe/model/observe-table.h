@@ -70,12 +70,8 @@ class Table
     class AnyColumn
     {
       public:
-        /**
-         * @brief Name it.
-         *
-         * @param name name ending in its unit.
-         * @param type numpy's name of the type.
-         */
+        /// Name it.
+        /// @param name name ending in its unit. @param type numpy's name of the type.
         AnyColumn(std::string name, const char* type)
             : m_name(std::move(name)),
               m_type(type)
@@ -83,11 +79,9 @@ class Table
         }
 
         virtual ~AnyColumn() = default;
-        /// First element.
-        /// @return address.
+        /// First element. @return address.
         virtual const void* GetData() const = 0;
-        /// Length.
-        /// @return rows.
+        /// Length. @return rows.
         virtual uint64_t GetRows() const = 0;
         std::string m_name; //!< name, ending in its unit
         const char* m_type; //!< numpy's name of the type
@@ -102,11 +96,8 @@ class Table
     class Column : public AnyColumn
     {
       public:
-        /**
-         * @brief Name it.
-         *
-         * @param name name ending in its unit.
-         */
+        /// Name it.
+        /// @param name name ending in its unit.
         explicit Column(std::string name)
             : AnyColumn(std::move(name), ColumnTypeName<T>())
         {
@@ -125,11 +116,8 @@ class Table
         std::vector<T> m_values; //!< the values
     };
 
-    /**
-     * @brief Name it.
-     *
-     * @param name the table's name.
-     */
+    /// Name it.
+    /// @param name the table's name.
     explicit Table(std::string name)
         : m_name(std::move(name))
     {
@@ -151,22 +139,19 @@ class Table
         return values;
     }
 
-    /// Its name.
-    /// @return name.
+    /// Its name. @return name.
     const std::string& GetName() const
     {
         return m_name;
     }
 
-    /// Its columns.
-    /// @return them in order.
+    /// Its columns. @return them in order.
     const std::vector<std::unique_ptr<AnyColumn>>& GetColumns() const
     {
         return m_columns;
     }
 
-    /// Its length.
-    /// @return rows.
+    /// Its length. @return rows.
     uint64_t GetRows() const
     {
         return m_columns.empty() ? 0 : m_columns.front()->GetRows();

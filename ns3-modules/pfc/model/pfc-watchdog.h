@@ -39,11 +39,7 @@ class PfcWatchdog : public lossless::SwitchAgent,
         ALERT,   ///< nothing
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     PfcWatchdog();
 

@@ -42,11 +42,7 @@ class Pfc : public FlowControl, public XoffListener, public DeadlockModel
         ON_OFF, ///< a resume
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Pfc();
 

@@ -5,7 +5,6 @@
 
 #include "ns3/enum.h"
 #include "ns3/integer.h"
-#include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
@@ -14,7 +13,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -23,11 +21,8 @@ namespace ns3
 namespace pffc
 {
 
-NS_LOG_COMPONENT_DEFINE("Pffc");
-
 using lossless::BytesInTime;
 using lossless::ControlFrame;
-using lossless::EgressQueue;
 using lossless::Frame;
 using lossless::FramePool;
 using lossless::N_CLASSES;
@@ -38,31 +33,13 @@ using lossless::Port;
 namespace
 {
 
-/// Refreshes after which what was not said again is forgotten.
-constexpr int64_t ROUNDS_TO_FORGET = 3;
 /// Times that the end of all pauses is said again.
 constexpr uint8_t REPEATS_WHEN_IDLE = 2;
 
-/**
- * @brief The key of a flow at the sender's side.
- *
- * @param cls class
- * @param flow flow
- * @return key
- */
-uint64_t
-PlaceKey(uint8_t cls, uint32_t flow)
-{
-    return static_cast<uint64_t>(cls) << 32 | flow;
-}
-
-/**
- * @brief Put a number into a summary if it is larger than what is there.
- *
- * @param summary it
- * @param name name of the number
- * @param value its value
- */
+/// Put a number into a summary if it is larger than what is there.
+/// @param summary it
+/// @param name name of the number
+/// @param value its value
 void
 Largest(lossless::Summary& summary, const char* name, std::size_t value)
 {
@@ -149,7 +126,6 @@ Pffc::GetTypeId()
 
 Pffc::Pffc()
     : m_tick(this, &Pffc::Refresh),
-      m_expiry(this, &Pffc::Expire),
       m_subtract(this, &Pffc::SubtractDue)
 {
 }
@@ -164,7 +140,7 @@ void
 Pffc::Start()
 {
     m_peqs.resize(static_cast<std::size_t>(N_CLASSES) * m_nPeqs);
-    m_lanes.resize(m_peqs.size());
+    m_sender.Start(*m_port, m_nPeqs, m_refresh);
     const int64_t frame = m_port->GetLargestFrame();
     if (m_fbuXon == 0)
     {
@@ -243,15 +219,7 @@ Pffc::WouldRelease(uint16_t queue, const Frame& /* head */, const ControlFrame& 
 bool
 Pffc::WaitsFor(uint16_t queue, const Frame& head, uint16_t other) const
 {
-    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
-    const uint32_t peq = queue / N_CLASSES;
-    if (peq == 0 || other % N_CLASSES != cls)
-    {
-        return false;
-    }
-    const Lane& lane = LaneOf(cls, peq);
-    return (lane.behind >> other / N_CLASSES) & 1U &&
-           m_port->GetQueues()[other].GetOldest() < std::min(lane.mark, head.order);
+    return m_sender.WaitsFor(queue, head, other);
 }
 
 int64_t
@@ -269,7 +237,8 @@ Pffc::GetFlowHeadroom() const
 uint64_t
 Pffc::UsageKey(uint8_t cls, uint32_t flow) const
 {
-    return static_cast<uint64_t>(m_port->GetIndex()) << 40 | PlaceKey(cls, flow);
+    return static_cast<uint64_t>(m_port->GetIndex()) << 40 | static_cast<uint64_t>(cls) << 32 |
+           flow;
 }
 
 Pffc::Peq&
@@ -282,24 +251,6 @@ const Pffc::Peq&
 Pffc::PeqOf(uint8_t cls, uint32_t peq) const
 {
     return m_peqs[cls * m_nPeqs + peq - 1];
-}
-
-const Pffc::Lane&
-Pffc::LaneOf(uint8_t cls, uint32_t peq) const
-{
-    return m_lanes[cls * m_nPeqs + peq - 1];
-}
-
-Pffc::Lane&
-Pffc::LaneOf(uint8_t cls, uint32_t peq)
-{
-    return m_lanes[cls * m_nPeqs + peq - 1];
-}
-
-uint16_t
-Pffc::QueueNumber(uint8_t cls, uint32_t peq)
-{
-    return static_cast<uint16_t>(cls + N_CLASSES * peq);
 }
 
 // ---- Receiver's side
@@ -330,7 +281,7 @@ Pffc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
     {
         usage.above = true;
         ++peq.above;
-        m_port->NoteFirmer();
+        m_port->NoteModelChange();
     }
     PauseIfDue(cls, usage.peq);
     if (isNew)
@@ -569,302 +520,37 @@ Pffc::Refresh()
 uint16_t
 Pffc::SelectQueue(const Frame& frame, uint16_t queue) const
 {
-    const uint8_t cls = frame.cls;
-    if (m_placed[cls] == 0 || queue != cls)
-    {
-        return queue;
-    }
-    const Place* place = m_places.Find(PlaceKey(cls, frame.flow));
-    if (!place || (place->leaving && (place->held == 0 || AreEmpty(cls))))
-    {
-        return queue;
-    }
-    return QueueNumber(cls, place->peq);
+    return m_sender.SelectQueue(frame, queue);
 }
 
 void
 Pffc::NotifyJoined(uint16_t queue, const Frame& frame)
 {
-    Place* place = queue < N_CLASSES ? nullptr : m_places.Find(PlaceKey(frame.cls, frame.flow));
-    if (place)
-    {
-        ++place->held;
-    }
+    m_sender.NotifyJoined(queue, frame);
 }
 
 void
 Pffc::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
 {
-    if (queue < N_CLASSES)
-    {
-        return;
-    }
-    const uint8_t cls = frame.cls;
-    Lane& lane = LaneOf(cls, queue / N_CLASSES);
-    if (frame.order >= lane.mark)
-    {
-        lane.behind = 0; // what had to go first has gone, or this frame would not go
-    }
-    Place* place = m_places.Find(PlaceKey(cls, frame.flow));
-    if (place && --place->held == 0 && place->leaving)
-    {
-        Forget(cls, frame.flow);
-    }
-}
-
-bool
-Pffc::AreEmpty(uint8_t cls) const
-{
-    const std::vector<EgressQueue>& queues = m_port->GetQueues();
-    for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
-    {
-        if (queues[QueueNumber(cls, peq)].GetFrames() > 0)
-        {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool
-Pffc::MayServe(uint8_t cls, uint32_t peq) const
-{
-    const std::vector<EgressQueue>& queues = m_port->GetQueues();
-    const Frame* head = queues[QueueNumber(cls, peq)].Head();
-    const Lane& lane = LaneOf(cls, peq);
-    if (!head || lane.paused >= 0)
-    {
-        return false;
-    }
-    const uint64_t before = std::min(lane.mark, head->order);
-    for (uint32_t behind = lane.behind; behind; behind &= behind - 1)
-    {
-        if (queues[QueueNumber(cls, std::countr_zero(behind))].GetOldest() < before)
-        {
-            return false;
-        }
-    }
-    return true;
-}
-
-uint32_t
-Pffc::NextQueue(uint8_t cls) const
-{
-    // What waited in a PEQ when it was resumed goes first, then whatever has waited longest.
-    const std::vector<EgressQueue>& queues = m_port->GetQueues();
-    const Frame* deq = queues[cls].Head();
-    uint32_t best = 0;
-    uint64_t oldest = deq ? deq->order : std::numeric_limits<uint64_t>::max();
-    bool waited = false;
-    for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
-    {
-        if (!MayServe(cls, peq))
-        {
-            continue;
-        }
-        const uint64_t order = queues[QueueNumber(cls, peq)].Head()->order;
-        const bool hasWaited = order < LaneOf(cls, peq).resumed;
-        if (hasWaited != waited ? hasWaited : order < oldest)
-        {
-            best = peq;
-            oldest = order;
-            waited = hasWaited;
-        }
-    }
-    return best;
+    m_sender.NotifySent(queue, frame);
 }
 
 int64_t
 Pffc::GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const
 {
-    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
-    return m_placed[cls] == 0 || NextQueue(cls) == queue / N_CLASSES ? now : NEVER;
+    return m_sender.IsNext(queue) ? now : NEVER;
 }
 
 bool
 Pffc::ReceiveControl(const ControlFrame& control)
 {
     Message message;
-    if (!Read(control, message))
+    const bool mine = Read(control, message);
+    if (mine)
     {
-        return false;
+        m_sender.Receive(message);
     }
-    const uint8_t cls = message.cls;
-    const uint32_t bit = 1U << cls;
-    const auto ahead = static_cast<int16_t>(message.sequence - m_heard[cls]);
-    if (m_heardClasses & bit && ahead <= 0)
-    {
-        ++m_overtaken;
-        return true;
-    }
-    m_heard[cls] = message.sequence;
-    m_heardClasses = static_cast<uint8_t>(m_heardClasses | bit);
-    const int64_t now = NowPs();
-    if (message.opcode == STATE_OPCODE)
-    {
-        SetState(message, now);
-    }
-    for (uint32_t i = 0; i < message.nFlows; ++i)
-    {
-        if (message.opcode == MIGRATE_OPCODE)
-        {
-            Migrate(cls, message.flows[i], message.peq, now);
-        }
-        else
-        {
-            MigrateBack(cls, message.flows[i]);
-        }
-    }
-    if (message.nFlows > 0)
-    {
-        m_port->NoteFirmer();         // a PEQ may have to wait for another now
-        m_port->GetEgress().Reopen(); // they join other queues now
-        m_port->Kick();
-    }
-    StartExpiry();
-    return true;
-}
-
-void
-Pffc::SetState(const Message& message, int64_t now)
-{
-    m_heardAt[message.cls] = now;
-    for (const bool paused : {true, false}) // resuming may transmit: pause first
-    {
-        for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
-        {
-            if (((message.paused >> peq) & 1U) == paused)
-            {
-                SetPaused(message.cls, peq, paused, now);
-            }
-        }
-    }
-}
-
-void
-Pffc::SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now)
-{
-    Lane& lane = LaneOf(cls, peq);
-    if (paused == (lane.paused >= 0))
-    {
-        return;
-    }
-    if (paused)
-    {
-        lane.paused = now;
-        m_port->Block(QueueNumber(cls, peq));
-        return;
-    }
-    m_pausedTime += now - lane.paused;
-    lane.paused = -1;
-    lane.resumed = m_port->GetEgress().GetFramesJoined();
-    m_port->Unblock(QueueNumber(cls, peq));
-}
-
-void
-Pffc::Migrate(uint8_t cls, uint32_t flow, uint8_t peq, int64_t now)
-{
-    if (peq < 1 || peq > m_nPeqs)
-    {
-        return; // from a peer with more PEQs
-    }
-    const uint64_t key = PlaceKey(cls, flow);
-    Place* place = m_places.Find(key);
-    if (!place)
-    {
-        place = &m_places.Add(key);
-        ++m_placed[cls];
-        m_peakPlaces = std::max(m_peakPlaces, m_places.GetEntries());
-        place->peq = 0;
-    }
-    place->confirmed = now;
-    place->leaving = false;
-    if (place->peq == peq)
-    {
-        return;
-    }
-    Lane& lane = LaneOf(cls, peq);
-    lane.mark = m_port->GetEgress().GetFramesJoined();
-    lane.behind |= place->peq ? 1U << place->peq | LaneOf(cls, place->peq).behind : 1U;
-    lane.behind &= ~(1U << peq);
-    place->peq = peq;
-    NS_LOG_LOGIC("port to node " << m_port->GetPeerId() << ": flow " << flow << " joins PEQ "
-                                 << +peq << " of class " << +cls);
-}
-
-void
-Pffc::MigrateBack(uint8_t cls, uint32_t flow)
-{
-    Place* place = m_places.Find(PlaceKey(cls, flow));
-    if (!place)
-    {
-        return;
-    }
-    place->leaving = true;
-    if (place->held == 0 || AreEmpty(cls))
-    {
-        Forget(cls, flow);
-    }
-}
-
-void
-Pffc::Forget(uint8_t cls, uint32_t flow)
-{
-    m_places.Remove(PlaceKey(cls, flow));
-    --m_placed[cls];
-    m_port->GetEgress().Reopen();
-}
-
-void
-Pffc::StartExpiry()
-{
-    if (!m_expiring && !m_refresh.IsZero())
-    {
-        m_expiring = true;
-        m_expiry.Schedule(m_refresh.GetTimeStep());
-    }
-}
-
-void
-Pffc::Expire()
-{
-    m_expiring = false;
-    const int64_t now = NowPs();
-    const int64_t limit = ROUNDS_TO_FORGET * m_refresh.GetTimeStep();
-    bool busy = false;
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-    {
-        for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
-        {
-            const bool paused = LaneOf(cls, peq).paused >= 0;
-            if (paused && now - m_heardAt[cls] >= limit)
-            {
-                ++m_expired;
-                SetPaused(cls, peq, false, now);
-            }
-            busy |= paused;
-        }
-    }
-    std::vector<uint64_t> old;
-    m_places.ForEach([&](uint64_t key, const Place& place) {
-        if (now - place.confirmed >= limit)
-        {
-            old.push_back(key);
-        }
-    });
-    for (const uint64_t key : old)
-    {
-        m_expired += !m_places.Find(key)->leaving;
-        MigrateBack(static_cast<uint8_t>(key >> 32), static_cast<uint32_t>(key));
-    }
-    if (!old.empty())
-    {
-        m_port->Kick();
-    }
-    if (busy || m_places.GetEntries() > 0)
-    {
-        StartExpiry();
-    }
+    return mine;
 }
 
 // ---- Both
@@ -877,16 +563,11 @@ Pffc::NotifyLink(bool up)
         return;
     }
     // The port has dropped what it held; the peer has forgotten what it was told.
-    const int64_t now = NowPs();
-    m_places.Clear();
-    m_placed.fill(0);
-    m_heardClasses = 0;
+    m_sender.Reset();
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         for (uint32_t peq = 1; peq <= m_nPeqs; ++peq)
         {
-            SetPaused(cls, peq, false, now);
-            LaneOf(cls, peq) = Lane{};
             Disband(cls, static_cast<uint8_t>(peq));
         }
         m_paused[cls] = 0;
@@ -904,14 +585,9 @@ Pffc::Report(lossless::Summary& summary) const
     summary["pffc_flows_sharing_a_peq"] += static_cast<double>(m_shared);
     summary["pffc_frames_sent"] += static_cast<double>(m_frames);
     summary["pffc_refresh_frames_sent"] += static_cast<double>(m_refreshFrames);
-    summary["pffc_frames_overtaken"] += static_cast<double>(m_overtaken);
-    summary["pffc_states_expired"] += static_cast<double>(m_expired);
-    int64_t paused = m_pausedTime;
-    for (const Lane& lane : m_lanes)
-    {
-        paused += lane.paused >= 0 ? NowPs() - lane.paused : 0;
-    }
-    summary["pffc_peq_pause_time_ps"] += static_cast<double>(paused);
+    summary["pffc_frames_overtaken"] += static_cast<double>(m_sender.GetOvertaken());
+    summary["pffc_states_expired"] += static_cast<double>(m_sender.GetExpired());
+    summary["pffc_peq_pause_time_ps"] += static_cast<double>(m_sender.GetPausedTime());
     summary["pffc_recirculated_bytes"] += m_recirculates ? static_cast<double>(m_recirculated) : 0;
     Largest(summary, "pffc_peak_flow_bytes", static_cast<std::size_t>(m_peakFbu));
     Largest(summary,
@@ -919,13 +595,13 @@ Pffc::Report(lossless::Summary& summary) const
             static_cast<std::size_t>(std::max<int64_t>(m_peakFbu - m_fbuXoff, 0)));
     Largest(summary, "pffc_flow_headroom_bytes", static_cast<std::size_t>(GetFlowHeadroom()));
     Largest(summary, "pffc_fbu_xoff_bytes", static_cast<std::size_t>(m_fbuXoff));
-    Largest(summary, "pffc_peak_migrated_flows", m_peakPlaces);
+    Largest(summary, "pffc_peak_migrated_flows", m_sender.GetPeakFlows());
     if (m_node->instances.front() == this)
     {
         std::size_t memory = m_node->flows.GetBytes();
         for (const Pffc* instance : m_node->instances)
         {
-            memory += instance->m_places.GetBytes();
+            memory += instance->m_sender.GetBytes();
             for (const Peq& peq : instance->m_peqs)
             {
                 memory += peq.flows.capacity() * sizeof(uint32_t);

@@ -6,6 +6,7 @@
 
 #include "pffc-flow-table.h"
 #include "pffc-message.h"
+#include "pffc-paused-queues.h"
 
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
@@ -76,11 +77,7 @@ class Pffc : public lossless::FlowControl,
         HASH,         ///< by the flow's number
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Pffc();
 
@@ -114,14 +111,9 @@ class Pffc : public lossless::FlowControl,
      */
     int64_t GetFlowHeadroom() const;
 
-    /**
-     * @brief TracedCallback signature of migrations.
-     *
-     * @param port port upstream of which the flow moves.
-     * @param cls class.
-     * @param flow flow.
-     * @param peq PEQ; 0: back to the DEQ.
-     */
+    /// TracedCallback signature of migrations.
+    /// @param port port upstream of which the flow moves. @param cls class. @param flow flow.
+    /// @param peq PEQ; 0: back to the DEQ.
     typedef void (*MigrateCallback)(const lossless::Port& port,
                                     uint8_t cls,
                                     uint32_t flow,
@@ -145,24 +137,6 @@ class Pffc : public lossless::FlowControl,
         int64_t since{0};            //!< when it last lost its flows (ps)
     };
 
-    /// What the sender's side knows of a flow that is not in the DEQ.
-    struct Place
-    {
-        int64_t confirmed{0}; //!< when MIGRATE was last heard (ps)
-        uint32_t held{0};     //!< its frames in PEQs
-        uint8_t peq{0};       //!< that its frames join
-        bool leaving{false};  //!< they join the DEQ as soon as `held` is 0
-    };
-
-    /// What the sender's side knows of a PEQ.
-    struct Lane
-    {
-        uint64_t mark{0};    //!< Frame::order when a flow last came here from another queue
-        uint64_t resumed{0}; //!< Frame::order when it was last resumed
-        uint32_t behind{0};  //!< bit q: what queue q held at the mark goes first; q = 0: DEQ
-        int64_t paused{-1};  //!< since when it is paused (ps); -1: it is not
-    };
-
     /// Bytes that have left but are not yet subtracted.
     struct Pending
     {
@@ -183,9 +157,6 @@ class Pffc : public lossless::FlowControl,
     uint64_t UsageKey(uint8_t cls, uint32_t flow) const;
     Peq& PeqOf(uint8_t cls, uint32_t peq);
     const Peq& PeqOf(uint8_t cls, uint32_t peq) const;
-    const Lane& LaneOf(uint8_t cls, uint32_t peq) const;
-    Lane& LaneOf(uint8_t cls, uint32_t peq);
-    static uint16_t QueueNumber(uint8_t cls, uint32_t peq);
 
     void Subtract(uint8_t cls, uint32_t flow, uint32_t bytes);
     void SubtractDue();
@@ -198,17 +169,6 @@ class Pffc : public lossless::FlowControl,
     void Send(Message& message);
     void Refresh();
     void StartRefresh();
-
-    uint32_t NextQueue(uint8_t cls) const;
-    bool MayServe(uint8_t cls, uint32_t peq) const;
-    bool AreEmpty(uint8_t cls) const;
-    void SetState(const Message& message, int64_t now);
-    void Migrate(uint8_t cls, uint32_t flow, uint8_t peq, int64_t now);
-    void MigrateBack(uint8_t cls, uint32_t flow);
-    void Forget(uint8_t cls, uint32_t flow);
-    void Expire();
-    void StartExpiry();
-    void SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now);
 
     // Attributes
     uint32_t m_nPeqs;        //!< n
@@ -234,14 +194,7 @@ class Pffc : public lossless::FlowControl,
     bool m_refreshing{false};   //!< an occurrence of m_tick is scheduled
     bool m_recirculates{false}; //!< it is the port of a switch
 
-    // Sender's side
-    FlowTable<Place> m_places;                            //!< by class, flow
-    std::vector<Lane> m_lanes;                            //!< by class and PEQ
-    std::array<uint32_t, lossless::N_CLASSES> m_placed{}; //!< entries of the class in m_places
-    std::array<uint16_t, lossless::N_CLASSES> m_heard{};  //!< sequence number heard last
-    std::array<int64_t, lossless::N_CLASSES> m_heardAt{}; //!< when PAUSE, RESUME was heard (ps)
-    uint8_t m_heardClasses{0};                            //!< bit c: m_heard[c] is one
-    bool m_expiring{false}; //!< an occurrence of m_expiry is scheduled
+    PausedQueues m_sender; //!< sender's side
 
     // Counters
     uint64_t m_pauses{0};        //!< PEQs paused
@@ -250,15 +203,10 @@ class Pffc : public lossless::FlowControl,
     uint64_t m_shared{0};        //!< of them, to one that had others
     uint64_t m_frames{0};        //!< control frames sent
     uint64_t m_refreshFrames{0}; //!< of them, repeats
-    uint64_t m_overtaken{0};     //!< control frames ignored
-    uint64_t m_expired{0};       //!< flows and pauses forgotten
-    int64_t m_pausedTime{0};     //!< of PEQs of this port, ended pauses (ps)
     int64_t m_peakFbu{0};        //!< B
     int64_t m_recirculated{0};   //!< B
-    std::size_t m_peakPlaces{0}; //!< most flows in PEQs
 
     lossless::ReusableEvent<Pffc> m_tick;     //!< say it again
-    lossless::ReusableEvent<Pffc> m_expiry;   //!< forget what was not said again
     lossless::ReusableEvent<Pffc> m_subtract; //!< a clone has come round
     TracedCallback<const lossless::Port&, uint8_t, uint32_t, uint8_t> m_migrateTrace; //!< Migrate
 };

@@ -29,36 +29,24 @@ template <class T>
 class FlowTable
 {
   public:
-    /**
-     * @brief Find an entry.
-     *
-     * @param key its key.
-     * @return it, or nullptr.
-     */
+    /// Find an entry.
+    /// @param key its key. @return it, or nullptr.
     T* Find(uint64_t key)
     {
         const std::size_t at = Locate(key);
         return at < m_slots.size() && m_slots[at].used ? &m_slots[at].value : nullptr;
     }
 
-    /**
-     * @brief Find an entry.
-     *
-     * @param key its key.
-     * @return it, or nullptr.
-     */
+    /// Find an entry.
+    /// @param key its key. @return it, or nullptr.
     const T* Find(uint64_t key) const
     {
         const std::size_t at = Locate(key);
         return at < m_slots.size() && m_slots[at].used ? &m_slots[at].value : nullptr;
     }
 
-    /**
-     * @brief Find an entry, or make one with default values.
-     *
-     * @param key its key.
-     * @return it.
-     */
+    /// Find an entry, or make one with default values.
+    /// @param key its key. @return it.
     T& Add(uint64_t key)
     {
         if (4 * (m_entries + 1) > 3 * m_slots.size())
@@ -74,12 +62,8 @@ class FlowTable
         return slot.value;
     }
 
-    /**
-     * @brief Remove an entry.
-     *
-     * @param key its key.
-     * @return false if there is none.
-     */
+    /// Remove an entry.
+    /// @param key its key. @return false if there is none.
     bool Remove(uint64_t key)
     {
         std::size_t hole = Locate(key);
@@ -131,15 +115,13 @@ class FlowTable
         }
     }
 
-    /// How many entries.
-    /// @return count.
+    /// How many entries. @return count.
     std::size_t GetEntries() const
     {
         return m_entries;
     }
 
-    /// Memory it has taken.
-    /// @return bytes.
+    /// Memory it has taken. @return bytes.
     std::size_t GetBytes() const
     {
         return m_slots.size() * sizeof(Slot);
@@ -160,12 +142,8 @@ class FlowTable
         return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15ULL >> 32) & (m_slots.size() - 1);
     }
 
-    /**
-     * @brief Where an entry is, or would be.
-     *
-     * @param key its key.
-     * @return slot; the number of slots if there are none.
-     */
+    /// Where an entry is, or would be.
+    /// @param key its key. @return slot; the number of slots if there are none.
     std::size_t Locate(uint64_t key) const
     {
         if (m_slots.empty())

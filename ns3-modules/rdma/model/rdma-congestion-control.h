@@ -38,86 +38,48 @@ class QueuePair;
 class CongestionControl : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /**
-     * @brief Begin.
-     *
-     * @param queuePair whose.
-     * @param lineRate rate of the sender's link in bit/s.
-     */
+    /// Begin.
+    /// @param queuePair whose. @param lineRate rate of the sender's link in bit/s.
     virtual void Start(QueuePair* queuePair, uint64_t lineRate);
-    /// What makes its configuration impossible.
-    /// @return one problem a line; empty if none.
+    /// What makes its configuration impossible. @return one problem a line; empty if none.
     virtual std::string Check() const;
-    /**
-     * @brief The switch agent that sends the signal it obeys, such as the one that marks frames.
-     *
-     * @return its full TypeId name; empty if it obeys no agent.
-     */
+    /// The switch agent that sends the signal it obeys, such as the one that marks frames.
+    /// @return its full TypeId name; empty if it obeys no agent.
     virtual std::string GetSignaller() const;
-    /**
-     * @brief Does it want in-band network telemetry (INT)? Then switches write into its data
-     * frames, which grow by QueuePair::GetTelemetryBytes, and Frame::telemetry of what NotifyAck
-     * is given is that of the data frame answered. QueuePair::GetBaseRtt and GetHops are there in
-     * any case.
-     *
-     * @return true if so; the same for all objects of a type.
-     */
+    /// Does it want in-band network telemetry (INT)? Then switches write into its data frames,
+    /// which grow by QueuePair::GetTelemetryBytes, and Frame::telemetry of what NotifyAck is given
+    /// is that of the data frame answered. QueuePair::GetBaseRtt and GetHops are there in any case.
+    /// @return true if so; the same for all objects of a type.
     virtual bool WantsTelemetry() const;
-    /**
-     * @brief What the user should know of but may want: that nobody sends the signal it obeys.
-     *
-     * @param agents those of a switch.
-     * @return one warning a line; empty if none.
-     */
+    /// What the user should know of but may want: that nobody sends the signal it obeys.
+    /// @param agents those of a switch. @return one warning a line; empty if none.
     std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const;
-    /**
-     * @brief The sender sent a data frame.
-     *
-     * @param frame it.
-     */
+    /// The sender sent a data frame.
+    /// @param frame it.
     virtual void NotifySent(const lossless::Frame& frame);
-    /**
-     * @brief An ACK or NACK came back; its `ecn` is that of the data frame it answers.
-     *
-     * @param frame it.
-     */
+    /// An ACK or NACK came back; its `ecn` is that of the data frame it answers.
+    /// @param frame it.
     virtual void NotifyAck(const lossless::Frame& frame);
-    /**
-     * @brief A congestion notification came back.
-     *
-     * @param frame it.
-     */
+    /// A congestion notification came back.
+    /// @param frame it.
     virtual void NotifyCnp(const lossless::Frame& frame);
-    /**
-     * @brief The receiver got a data frame.
-     *
-     * @param frame it.
-     * @return true: send a congestion notification.
-     */
+    /// The receiver got a data frame.
+    /// @param frame it. @return true: send a congestion notification.
     virtual bool NotifyData(const lossless::Frame& frame);
-    /**
-     * @brief Add its numbers to the run's summary.
-     *
-     * @param summary where to add.
-     */
+    /// Add its numbers to the run's summary.
+    /// @param summary where to add.
     virtual void Report(lossless::Summary& summary) const;
 
-    /// Rate the sender may use.
-    /// @return bit/s; 0: the line's.
+    /// Rate the sender may use. @return bit/s; 0: the line's.
     uint64_t GetRate() const
     {
         return m_rate;
     }
 
-    /// Bytes the sender may have in flight.
-    /// @return bytes; 0: no limit.
+    /// Bytes the sender may have in flight. @return bytes; 0: no limit.
     uint64_t GetWindow() const
     {
         return m_window;

@@ -95,7 +95,7 @@ Host::SetPauseStorm(uint8_t cls, bool on, bool endless)
 }
 
 bool
-Host::IsSilencingForGood(uint8_t cls) const
+Host::IsPausingForever(uint8_t cls) const
 {
     return (m_silencing >> cls) & 1U;
 }

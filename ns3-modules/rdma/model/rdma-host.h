@@ -31,11 +31,7 @@ struct Progress
     bool untilAcked{false};                //!< done is acknowledged, else received whole
     Callback<void, uint32_t> whenFinished; //!< told of each flow received whole; null: nobody asks
 
-    /**
-     * @brief May the run stop?
-     *
-     * @return true if it was asked to when all messages are done, and they are.
-     */
+    /// May the run stop? @return true if it was asked to when all messages are done, and they are.
     bool IsDone() const
     {
         return stopWhenDone && finite > 0 && (untilAcked ? acknowledged : finished) == finite;
@@ -57,43 +53,24 @@ struct Progress
 class Host : public QueuePairOwner, public lossless::FrameSource
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Host();
     ~Host() override;
 
-    /**
-     * @brief Share what all hosts have in common.
-     *
-     * @param queuePairs by flow.
-     * @param progress common counters.
-     */
+    /// Share what all hosts have in common.
+    /// @param queuePairs by flow. @param progress common counters.
     void SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progress);
-    /**
-     * @brief Largest frame a queue pair of this host may send.
-     *
-     * @param bytes bytes.
-     */
+    /// Largest frame a queue pair of this host may send.
+    /// @param bytes bytes.
     void SetLargestFrame(uint32_t bytes);
-    /**
-     * @brief Take data at a rate.
-     *
-     * @param rate bit/s of frame bytes; 0: at line rate.
-     */
+    /// Take data at a rate.
+    /// @param rate bit/s of frame bytes; 0: at line rate.
     void SetReceiveRate(uint64_t rate);
-    /**
-     * @brief Behave as if the buffer wanted the switch silent, whatever it holds.
-     *
-     * @param cls class.
-     * @param on begin, else end.
-     * @param endless it will not end.
-     */
+    /// Behave as if the buffer wanted the switch silent, whatever it holds.
+    /// @param cls class. @param on begin, else end. @param endless it will not end.
     void SetPauseStorm(uint8_t cls, bool on, bool endless);
-    bool IsSilencingForGood(uint8_t cls) const override;
+    bool IsPausingForever(uint8_t cls) const override;
 
     void Activate(QueuePair* queuePair) final;
     void NoteDelivery(uint64_t bytes) final;
@@ -109,15 +86,11 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void Inject(lossless::Frame* frame) override;
     uint64_t CountHeld() const override;
 
-    /**
-     * @brief A queue pair that sends from here.
-     *
-     * @param flow its number.
-     * @return it, or nullptr if there is none of that number, or another host sends it.
-     */
+    /// A queue pair that sends from here.
+    /// @param flow its number.
+    /// @return it, or nullptr if there is none of that number, or another host sends it.
     QueuePair* FindSender(uint32_t flow) const;
-    /// Flows of the network.
-    /// @return count.
+    /// Flows of the network. @return count.
     uint32_t GetNFlows() const;
     int64_t GetLatency() const final;
 
@@ -134,12 +107,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
         uint32_t flow;        //!< breaks ties the same way in every run
         QueuePair* queuePair; //!< it
 
-        /**
-         * @brief Order for a heap with the earliest on top.
-         *
-         * @param other another.
-         * @return true if this is later.
-         */
+        /// Order for a heap with the earliest on top.
+        /// @param other another. @return true if this is later.
         bool operator<(const Timed& other) const
         {
             return time != other.time ? time > other.time : flow > other.flow;

@@ -20,23 +20,14 @@ class QueuePair;
 class QueuePairOwner : public lossless::FabricNode
 {
   public:
-    /**
-     * @brief A queue pair may have become able to send.
-     *
-     * @param queuePair it.
-     */
+    /// A queue pair may have become able to send.
+    /// @param queuePair it.
     virtual void Activate(QueuePair* queuePair) = 0;
-    /**
-     * @brief A queue pair received data in order.
-     *
-     * @param bytes payload of a message with an end; 0 for a greedy source.
-     */
+    /// A queue pair received data in order.
+    /// @param bytes payload of a message with an end; 0 for a greedy source.
     virtual void NoteDelivery(uint64_t bytes) = 0;
-    /**
-     * @brief A queue pair received its message whole.
-     *
-     * @param flow its number.
-     */
+    /// A queue pair received its message whole.
+    /// @param flow its number.
     virtual void NoteFinished(uint32_t flow) = 0;
     /// A queue pair that sends from here learned that its message was received whole.
     virtual void NoteAcknowledged() = 0;

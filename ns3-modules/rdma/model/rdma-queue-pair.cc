@@ -33,81 +33,16 @@ TypeId
 QueuePair::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::rdma::QueuePair")
-            .SetParent<Object>()
-            .SetGroupName("rdma")
-            .AddConstructor<QueuePair>()
-            .AddAttribute("PayloadSize",
-                          "Payload of a full packet. [B]",
-                          UintegerValue(1000),
-                          MakeUintegerAccessor(&QueuePair::m_payloadSize),
-                          MakeUintegerChecker<uint32_t>(1, 9000))
-            .AddAttribute("HeaderSize",
-                          "Bytes of a data frame beside its payload, FCS included. 48 as in other "
-                          "simulators; real RoCEv2 "
-                          "with an 802.1Q tag has 66. [B]",
-                          UintegerValue(48),
-                          MakeUintegerAccessor(&QueuePair::m_headerSize),
-                          MakeUintegerChecker<uint32_t>(0, 500))
-            .AddAttribute("MinFrameSize",
-                          "Smallest frame (IEEE 802.3, clause 4.4.2). [B]",
-                          UintegerValue(lossless::MIN_FRAME_BYTES),
-                          MakeUintegerAccessor(&QueuePair::m_minFrame),
-                          MakeUintegerChecker<uint32_t>(1, 1500))
-            .AddAttribute("AckSize",
-                          "Size of an ACK, NACK or CNP. 64 as in other simulators; a real ACK of "
-                          "RoCEv2 with an 802.1Q tag has 70. [B]",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&QueuePair::m_ackSize),
-                          MakeUintegerChecker<uint32_t>(1, 1500))
-            .AddAttribute("CnpSize",
-                          "Size of a CNP; 0: as AckSize. Real RoCEv2 has 82 with an 802.1Q tag. "
-                          "[B]",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&QueuePair::m_cnpSize),
-                          MakeUintegerChecker<uint32_t>(0, 1500))
+        AddAttributes(TypeId("ns3::rdma::QueuePair")
+                          .SetParent<Object>()
+                          .SetGroupName("rdma")
+                          .AddConstructor<QueuePair>())
             .AddAttribute("AckEvery",
                           "Packets an ACK answers. The last of a message, and the one that fills "
                           "the window, ask to be answered at once (AckReq of RoCE's BTH).",
                           UintegerValue(1),
                           MakeUintegerAccessor(&QueuePair::m_ackEvery),
                           MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute(
-                "AnswerClass",
-                "Class of ACK, NACK and CNP; 8 is the control queue, which is never paused.",
-                UintegerValue(lossless::CONTROL_CLASS),
-                MakeUintegerAccessor(&QueuePair::m_answerClass),
-                MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
-            .AddAttribute(
-                "Ttl",
-                "Time to live of a frame: a switch that counts it down to 0 drops the frame.",
-                UintegerValue(64),
-                MakeUintegerAccessor(&QueuePair::m_ttl),
-                MakeUintegerChecker<uint32_t>(1, 255))
-            .AddAttribute("TelemetryHops",
-                          "Switches that in-band network telemetry (INT) has room for in a frame; "
-                          "5 as in HPCC's simulator. Only flows whose congestion control wants "
-                          "telemetry have any.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&QueuePair::m_telemetryHops),
-                          MakeUintegerChecker<uint32_t>(1, lossless::MOST_TELEMETRY_HOPS))
-            .AddAttribute("TelemetryHeaderSize",
-                          "Bytes of telemetry beside those of its hops, in a data frame, an ACK "
-                          "and a NACK; 2 as in HPCC's simulator. [B]",
-                          UintegerValue(2),
-                          MakeUintegerAccessor(&QueuePair::m_telemetryHeader),
-                          MakeUintegerChecker<uint32_t>(0, 100))
-            .AddAttribute("TelemetryHopSize",
-                          "Bytes of telemetry of each hop, reserved by the sender; 8 as in HPCC's "
-                          "simulator. [B]",
-                          UintegerValue(8),
-                          MakeUintegerAccessor(&QueuePair::m_telemetryHopSize),
-                          MakeUintegerChecker<uint32_t>(0, 100))
-            .AddAttribute("EcnCapable",
-                          "Switches may mark data frames instead of dropping them.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&QueuePair::m_ecnCapable),
-                          MakeBooleanChecker())
             .AddAttribute(
                 "Retransmit",
                 "What to do about lost packets: None, GoBackN (as RoCE NICs) or Selective.",
@@ -178,7 +113,7 @@ QueuePair::Connect(uint32_t flow,
     }
     if (m_scoreboard || m_reorderWindow > 0)
     {
-        m_kept = std::make_unique<std::deque<bool>>();
+        m_arrivals.KeepAhead();
     }
     m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
     m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
@@ -252,7 +187,7 @@ QueuePair::CanSend(int64_t now) const
     {
         return false; // a pause may hold it there: the next one's time is not known yet
     }
-    if (m_scoreboard && !m_scoreboard->missing.empty())
+    if (m_scoreboard && m_scoreboard->HasMissing())
     {
         return true;
     }
@@ -301,12 +236,6 @@ QueuePair::WaitForTurn(int64_t now)
     }
 }
 
-uint64_t
-QueuePair::GetPackets() const
-{
-    return m_packets;
-}
-
 uint32_t
 QueuePair::GetPayload(uint64_t psn) const
 {
@@ -320,36 +249,10 @@ QueuePair::GetFrameBytes(uint64_t psn) const
     return std::max(GetPayload(psn) + m_headerSize + GetTelemetryBytes(), m_minFrame);
 }
 
-uint32_t
-QueuePair::GetLargestFrame(bool collects) const
-{
-    const uint32_t extra = collects ? m_telemetryHeader + m_telemetryHops * m_telemetryHopSize : 0;
-    return std::max(
-        {m_payloadSize + m_headerSize + extra, m_minFrame, m_ackSize + extra, m_cnpSize});
-}
-
-uint32_t
-QueuePair::GetTelemetryBytes() const
-{
-    return m_collects ? m_telemetryHeader + m_telemetryHops * m_telemetryHopSize : 0;
-}
-
-uint32_t
-QueuePair::GetTelemetryHops() const
-{
-    return m_collects ? m_telemetryHops : 0;
-}
-
 Time
 QueuePair::GetBaseRtt() const
 {
     return Time::From(m_baseRtt, Time::PS);
-}
-
-uint32_t
-QueuePair::GetHops() const
-{
-    return m_hops;
 }
 
 Frame
@@ -371,11 +274,9 @@ Frame*
 QueuePair::MakeNext(int64_t now)
 {
     uint64_t psn;
-    if (m_scoreboard && !m_scoreboard->missing.empty())
+    if (m_scoreboard && m_scoreboard->HasMissing())
     {
-        psn = m_scoreboard->missing.front();
-        m_scoreboard->missing.pop_front();
-        m_scoreboard->state[psn - m_first] = REPEATED;
+        psn = m_scoreboard->TakeMissing();
     }
     else
     {
@@ -387,7 +288,7 @@ QueuePair::MakeNext(int64_t now)
         m_highest = psn + 1;
         if (m_scoreboard)
         {
-            m_scoreboard->state.push_back(IN_FLIGHT);
+            m_scoreboard->AddSent();
         }
     }
     Frame* frame = FramePool::Take();
@@ -399,7 +300,7 @@ QueuePair::MakeNext(int64_t now)
     if (m_collects)
     {
         frame->collects = true;
-        FramePool::AddTelemetry(*frame, m_telemetryHops);
+        FramePool::AddTelemetry(*frame, GetTelemetryHops());
     }
     frame->word[0] = !CanSend(now); // AckReq: without an answer nothing more may go
     m_outcome.sent += frame->payload;
@@ -477,11 +378,7 @@ QueuePair::Timeout()
     m_timer.Schedule(limit);
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        for (PacketState& state : m_scoreboard->state)
-        {
-            state = state == REPEATED ? IN_FLIGHT : state;
-        }
-        MarkMissing(m_first, m_highest);
+        m_scoreboard->MarkAllMissing();
     }
     else
     {
@@ -497,19 +394,6 @@ QueuePair::GoBack(uint64_t psn)
 }
 
 void
-QueuePair::MarkMissing(uint64_t from, uint64_t to)
-{
-    for (uint64_t psn = std::max(from, m_first); psn < std::min(to, m_highest); ++psn)
-    {
-        if (m_scoreboard->state[psn - m_first] == IN_FLIGHT)
-        {
-            m_scoreboard->state[psn - m_first] = MISSING;
-            m_scoreboard->missing.push_back(psn);
-        }
-    }
-}
-
-void
 QueuePair::Advance(uint64_t acknowledged)
 {
     if (acknowledged <= m_first)
@@ -519,11 +403,7 @@ QueuePair::Advance(uint64_t acknowledged)
     m_progress = NowPs();
     if (m_retransmit == Retransmit::SELECTIVE)
     {
-        m_scoreboard->state.erase(m_scoreboard->state.begin(),
-                                  m_scoreboard->state.begin() +
-                                      static_cast<std::ptrdiff_t>(acknowledged - m_first));
-        std::erase_if(m_scoreboard->missing,
-                      [acknowledged](uint64_t psn) { return psn < acknowledged; });
+        m_scoreboard->Advance(acknowledged);
     }
     m_first = acknowledged;
     m_next = std::max(m_next, m_first);
@@ -551,10 +431,9 @@ QueuePair::ReceiveAnswer(const Frame& frame)
     const uint64_t expected = frame.word[0];
     const uint64_t got = frame.word[1];
     Advance(expected);
-    if (m_retransmit == Retransmit::SELECTIVE && got >= m_first && got < m_highest &&
-        m_scoreboard->state[got - m_first] == IN_FLIGHT)
+    if (m_scoreboard)
     {
-        m_scoreboard->state[got - m_first] = ACKED;
+        m_scoreboard->NoteReceived(got);
     }
     if (frame.kind == FrameKind::NACK)
     {
@@ -566,7 +445,7 @@ QueuePair::ReceiveAnswer(const Frame& frame)
         }
         else if (m_retransmit == Retransmit::SELECTIVE)
         {
-            MarkMissing(expected, got);
+            m_scoreboard->MarkMissing(expected, got);
         }
     }
     if (m_control)
@@ -620,7 +499,7 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
         frame->ecn |= m_unansweredEcn;
         m_unansweredEcn = 0;
     }
-    frame->word[0] = m_expected;
+    frame->word[0] = m_arrivals.GetExpected();
     frame->word[1] = data.psn;
     m_dst->Inject(frame);
 }
@@ -635,23 +514,16 @@ QueuePair::ReceiveData(const Frame& frame)
         Answer(FrameKind::CNP, frame);
     }
     const uint64_t psn = frame.psn;
-    if (!frame.repeat)
+    if (!frame.repeat && m_arrivals.IsOvertaken(psn, m_outcome.reorderDistance))
     {
-        // Packets are first sent in order, each once: one that comes after a later one was
-        // overtaken.
-        if (psn < m_seen)
-        {
-            ++m_outcome.reordered;
-            m_outcome.reorderDistance = std::max(m_outcome.reorderDistance, m_seen - 1 - psn);
-        }
-        m_seen = std::max(m_seen, psn + 1);
+        ++m_outcome.reordered;
     }
-    if (psn > m_expected)
+    if (psn > m_arrivals.GetExpected())
     {
         ReceiveAhead(frame);
         return;
     }
-    if (psn < m_expected)
+    if (psn < m_arrivals.GetExpected())
     {
         Answer(FrameKind::ACK, frame); // a repeat of what is here: the sender must learn so
         return;
@@ -660,22 +532,18 @@ QueuePair::ReceiveData(const Frame& frame)
     const uint64_t before = m_outcome.delivered;
     do
     {
-        m_outcome.delivered += GetPayload(m_expected);
-        ++m_expected;
-        if (m_kept && !m_kept->empty())
-        {
-            m_kept->pop_front();
-        }
-    } while (m_kept && !m_kept->empty() && m_kept->front());
+        m_outcome.delivered += GetPayload(m_arrivals.GetExpected());
+    } while (m_arrivals.TakeNext());
+    const uint64_t expected = m_arrivals.GetExpected();
     m_dst->NoteDelivery(m_demand.bytes == 0 ? 0 : m_outcome.delivered - before);
-    if (m_expected == m_packets)
+    if (expected == m_packets)
     {
         m_outcome.finish = NowPs();
         m_dst->NoteFinished(m_flow);
     }
     // One of those that were kept may have asked for an answer.
-    const bool closed = m_reorderWindow > 0 && m_expected > psn + 1;
-    if (++m_unanswered >= m_ackEvery || m_expected == m_packets || frame.word[0] || closed)
+    const bool closed = m_reorderWindow > 0 && expected > psn + 1;
+    if (++m_unanswered >= m_ackEvery || expected == m_packets || frame.word[0] || closed)
     {
         m_unanswered = 0;
         Answer(FrameKind::ACK, frame);
@@ -685,15 +553,10 @@ QueuePair::ReceiveData(const Frame& frame)
 void
 QueuePair::ReceiveAhead(const Frame& frame)
 {
-    const std::size_t at = frame.psn - m_expected;
-    const bool inWindow = at < m_reorderWindow;
+    const bool inWindow = frame.psn - m_arrivals.GetExpected() < m_reorderWindow;
     if (inWindow || m_retransmit == Retransmit::SELECTIVE)
     {
-        if (m_kept->size() <= at)
-        {
-            m_kept->resize(at + 1, false);
-        }
-        (*m_kept)[at] = true;
+        m_arrivals.Keep(frame.psn);
     }
     if (inWindow)
     {
@@ -708,42 +571,6 @@ QueuePair::ReceiveAhead(const Frame& frame)
         m_gapKnown = true;
         Answer(FrameKind::NACK, frame);
     }
-}
-
-uint32_t
-QueuePair::GetFlow() const
-{
-    return m_flow;
-}
-
-QueuePairOwner*
-QueuePair::GetSource() const
-{
-    return m_src;
-}
-
-QueuePairOwner*
-QueuePair::GetDestination() const
-{
-    return m_dst;
-}
-
-const QueuePair::Demand&
-QueuePair::GetDemand() const
-{
-    return m_demand;
-}
-
-const QueuePair::Outcome&
-QueuePair::GetOutcome() const
-{
-    return m_outcome;
-}
-
-Ptr<CongestionControl>
-QueuePair::GetCongestionControl() const
-{
-    return m_control;
 }
 
 } // namespace rdma

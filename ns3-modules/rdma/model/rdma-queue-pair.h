@@ -4,14 +4,16 @@
 #ifndef RDMA_QUEUE_PAIR_H
 #define RDMA_QUEUE_PAIR_H
 
+#include "rdma-arrivals.h"
 #include "rdma-congestion-control.h"
+#include "rdma-frame-format.h"
+#include "rdma-scoreboard.h"
 
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
 #include <memory>
 
 namespace ns3
@@ -31,7 +33,7 @@ class QueuePairOwner;
  * loss until a packet comes from so far behind it: what comes before is kept and acknowledged. A
  * silence of Timeout with data outstanding repeats from the first unacknowledged packet.
  */
-class QueuePair : public Object
+class QueuePair : public FrameFormat
 {
   public:
     /// What to do about lost packets.
@@ -72,139 +74,106 @@ class QueuePair : public Object
         uint64_t cnps{0};            //!< congestion notifications received
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     QueuePair();
     ~QueuePair() override;
 
-    /**
-     * @brief Tie it to its hosts.
-     * @param flow its number.
-     * @param src sender.
-     * @param dst receiver.
-     * @param demand what to send.
-     * @param control congestion control, or null.
-     * @param pinned its data frames follow a pinned path.
-     */
+    /// Tie it to its hosts.
+    /// @param flow its number. @param src sender. @param dst receiver. @param demand what to send.
+    /// @param control congestion control, or null.
+    /// @param pinned its data frames follow a pinned path.
     void Connect(uint32_t flow,
                  QueuePairOwner* src,
                  QueuePairOwner* dst,
                  const Demand& demand,
                  Ptr<CongestionControl> control,
                  bool pinned);
-    /**
-     * @brief Tell it what its path is like, for its congestion control.
-     *
-     * @param baseRtt see GetBaseRtt (ps).
-     * @param hops see GetHops.
-     */
+    /// Tell it what its path is like, for its congestion control.
+    /// @param baseRtt see GetBaseRtt (ps). @param hops see GetHops.
     void SetPath(int64_t baseRtt, uint32_t hops);
-    /**
-     * @brief Say whether what answers it follows a pinned path; until then, it does not.
-     *
-     * @param pinned it does.
-     */
+    /// Say whether what answers it follows a pinned path; until then, it does not.
+    /// @param pinned it does.
     void SetAnswersPinned(bool pinned);
     /// Begin to send, at the demanded time.
     void Start();
     /// Something that limits the sender has changed.
     void Reconsider();
-    /**
-     * @brief Send nothing before a time; a later call can only move it further.
-     *
-     * @param until ps.
-     * @return by how much this lengthens the time from now on in which it is held (ps).
-     */
+    /// Send nothing before a time; a later call can only move it further.
+    /// @param until ps.
+    /// @return by how much this lengthens the time from now on in which it is held (ps).
     int64_t HoldUntil(int64_t until);
 
-    /**
-     * @brief Has it a packet to send, whatever the rate?
-     *
-     * @param now ps.
-     * @return true if so.
-     */
+    /// Has it a packet to send, whatever the rate?
+    /// @param now ps. @return true if so.
     bool CanSend(int64_t now) const;
-    /**
-     * @brief From when its rate, bursts and holds let the next packet go.
-     *
-     * @param now ps.
-     * @return ps.
-     */
+    /// From when its rate, bursts and holds let the next packet go.
+    /// @param now ps. @return ps.
     int64_t GetEarliest(int64_t now) const;
-    /**
-     * @brief The next packet may go, and waits for its turn at the NIC.
-     *
-     * @param now ps.
-     */
+    /// The next packet may go, and waits for its turn at the NIC.
+    /// @param now ps.
     void WaitForTurn(int64_t now);
-    /**
-     * @brief Make the next data frame. Precondition: CanSend.
-     *
-     * @param now ps.
-     * @return the frame.
-     */
+    /// Make the next data frame. Precondition: CanSend.
+    /// @param now ps. @return the frame.
     lossless::Frame* MakeNext(int64_t now);
-    /**
-     * @brief A frame with Frame::paced begins to go, or was dropped before: the rate counts from
-     * now on, and not from when the frame was made.
-     *
-     * @param frame it.
-     * @param held until when its class was held back (ps); waiting earned nothing before.
-     * @param now ps.
-     */
+    /// A frame with Frame::paced begins to go, or was dropped before: the rate counts from now on,
+    /// and not from when the frame was made.
+    /// @param frame it.
+    /// @param held until when its class was held back (ps); waiting earned nothing before.
+    /// @param now ps.
     void NotifyLeft(const lossless::Frame& frame, int64_t held, int64_t now);
 
-    /**
-     * @brief At the receiver.
-     *
-     * @param frame data frame; stays the caller's.
-     */
+    /// At the receiver.
+    /// @param frame data frame; stays the caller's.
     void ReceiveData(const lossless::Frame& frame);
-    /**
-     * @brief At the sender.
-     *
-     * @param frame ACK, NACK or CNP; stays the caller's.
-     */
+    /// At the sender.
+    /// @param frame ACK, NACK or CNP; stays the caller's.
     void ReceiveAnswer(const lossless::Frame& frame);
 
-    /// Its number.
-    /// @return flow.
-    uint32_t GetFlow() const;
-    /// The sender.
-    /// @return host.
-    QueuePairOwner* GetSource() const;
-    /// The receiver.
-    /// @return host.
-    QueuePairOwner* GetDestination() const;
-    /// What it was asked.
-    /// @return demand.
-    const Demand& GetDemand() const;
-    /// What became of it.
-    /// @return outcome.
-    const Outcome& GetOutcome() const;
-    /**
-     * @brief Size of its largest frame.
-     *
-     * @param collects with telemetry.
-     * @return bytes.
-     */
-    uint32_t GetLargestFrame(bool collects) const;
-    /**
-     * @brief Bytes of telemetry in each DATA frame, ACK and NACK.
-     *
-     * @return bytes; 0: its congestion control does not want any.
-     */
-    uint32_t GetTelemetryBytes() const;
-    /**
-     * @brief Hops that telemetry has room for.
-     *
-     * @return switches; 0: its congestion control does not want any.
-     */
-    uint32_t GetTelemetryHops() const;
+    /// Its number. @return flow.
+    uint32_t GetFlow() const
+    {
+        return m_flow;
+    }
+
+    /// The sender. @return host.
+    QueuePairOwner* GetSource() const
+    {
+        return m_src;
+    }
+
+    /// The receiver. @return host.
+    QueuePairOwner* GetDestination() const
+    {
+        return m_dst;
+    }
+
+    /// What it was asked. @return demand.
+    const Demand& GetDemand() const
+    {
+        return m_demand;
+    }
+
+    /// What became of it. @return outcome.
+    const Outcome& GetOutcome() const
+    {
+        return m_outcome;
+    }
+
+    /// Bytes of telemetry in each DATA frame, ACK and NACK.
+    /// @return bytes; 0: its congestion control does not want any.
+    uint32_t GetTelemetryBytes() const
+    {
+        return m_collects ? FrameFormat::GetTelemetryBytes() : 0;
+    }
+
+    /// Hops that telemetry has room for.
+    /// @return switches; 0: its congestion control does not want any.
+    uint32_t GetTelemetryHops() const
+    {
+        return m_collects ? FrameFormat::GetTelemetryHops() : 0;
+    }
+
     /**
      * @brief Round trip of its first packet, which is full unless the message is shorter, in an
      * empty network, along the paths that its frames and their ACKs have at set-up: from when the
@@ -217,59 +186,52 @@ class QueuePair : public Object
      * @return time; 0: no path leads there and back.
      */
     Time GetBaseRtt() const;
-    /// Switches on the path that its data frames have at set-up.
-    /// @return count.
-    uint32_t GetHops() const;
+
+    /// Switches on the path that its data frames have at set-up. @return count.
+    uint32_t GetHops() const
+    {
+        return m_hops;
+    }
+
     /// A frame with this flow's addresses, as the sender would send it.
     /// @return by value; not from the pool.
     lossless::Frame GetHeader() const;
-    /// An ACK of this flow, as the receiver would send it.
-    /// @return by value; not from the pool.
+    /// An ACK of this flow, as the receiver would send it. @return by value; not from the pool.
     lossless::Frame GetAnswerHeader() const;
-    /**
-     * @brief Payload of a packet.
-     *
-     * @param psn its number.
-     * @return bytes.
-     */
+    /// Payload of a packet.
+    /// @param psn its number. @return bytes.
     uint32_t GetPayload(uint64_t psn) const;
-    /**
-     * @brief Size of the frame of a packet.
-     *
-     * @param psn its number.
-     * @return bytes.
-     */
+    /// Size of the frame of a packet.
+    /// @param psn its number. @return bytes.
     uint32_t GetFrameBytes(uint64_t psn) const;
-    /// Packets of the message.
-    /// @return count; NEVER for an endless one.
-    uint64_t GetPackets() const;
-    /// Its congestion control.
-    /// @return it, or null.
-    Ptr<CongestionControl> GetCongestionControl() const;
 
-    /// Has its start come?
-    /// @return true if so.
+    /// Packets of the message. @return count; NEVER for an endless one.
+    uint64_t GetPackets() const
+    {
+        return m_packets;
+    }
+
+    /// Its congestion control. @return it, or null.
+    Ptr<CongestionControl> GetCongestionControl() const
+    {
+        return m_control;
+    }
+
+    /// Has its start come? @return true if so.
     bool IsStarted() const
     {
         return m_started;
     }
 
-    /**
-     * @brief Does the sender know that the whole message was received?
-     *
-     * @return true if so; an endless one never is.
-     */
+    /// Does the sender know that the whole message was received?
+    /// @return true if so; an endless one never is.
     bool IsAcknowledged() const
     {
         return m_first >= m_packets;
     }
 
-    /**
-     * @brief TracedCallback signature of the rate.
-     *
-     * @param flow number.
-     * @param rate bit/s on the wire; 0: the message is acknowledged.
-     */
+    /// TracedCallback signature of the rate.
+    /// @param flow number. @param rate bit/s on the wire; 0: the message is acknowledged.
     typedef void (*RateCallback)(uint32_t flow, uint64_t rate);
 
     QueuePair* m_nextReady{nullptr};    //!< link of the host's list of those that may send
@@ -282,49 +244,21 @@ class QueuePair : public Object
     void DoDispose() override;
 
   private:
-    /// What the sender knows of a packet in flight (Selective).
-    enum PacketState : uint8_t
-    {
-        IN_FLIGHT, ///< sent
-        ACKED,     ///< received
-        MISSING,   ///< to be repeated
-        REPEATED,  ///< repeated once since the last time-out
-    };
-
-    /// What a Selective sender remembers of its packets; other queue pairs do not have it.
-    struct Scoreboard
-    {
-        std::deque<PacketState> state; //!< of packets m_first .. m_highest - 1
-        std::deque<uint64_t> missing;  //!< packets to repeat
-    };
-
     void StartLimiter(const lossless::Frame& frame, int64_t now);
     void FillAnswer(lossless::Frame& frame) const;
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     void ReceiveAhead(const lossless::Frame& frame);
     void Advance(uint64_t acknowledged);
     void GoBack(uint64_t psn);
-    void MarkMissing(uint64_t from, uint64_t to);
     void Timeout();
     void WatchProgress(uint64_t psn, int64_t now);
     void UpdateRate(int64_t now);
 
     // Attributes
-    uint32_t m_payloadSize;      //!< B a packet
-    uint32_t m_headerSize;       //!< B a data frame beside its payload
-    uint32_t m_minFrame;         //!< B
-    uint32_t m_ackSize;          //!< B
-    uint32_t m_cnpSize;          //!< B; 0: m_ackSize
-    uint32_t m_ackEvery;         //!< packets an ACK
-    uint32_t m_answerClass;      //!< class of ACK, NACK and CNP
-    uint32_t m_ttl;              //!< hops
-    uint32_t m_telemetryHops;    //!< that there is room for
-    uint32_t m_telemetryHeader;  //!< B
-    uint32_t m_telemetryHopSize; //!< B
-    bool m_ecnCapable;           //!< data frames may be marked
-    Retransmit m_retransmit;     //!< what to do about loss
-    uint32_t m_reorderWindow;    //!< packets; 0: any gap is a loss
-    Time m_timeout;              //!< silence that causes repeats
+    uint32_t m_ackEvery;      //!< packets an ACK
+    Retransmit m_retransmit;  //!< what to do about loss
+    uint32_t m_reorderWindow; //!< packets; 0: any gap is a loss
+    Time m_timeout;           //!< silence that causes repeats
 
     // Both ends
     QueuePairOwner* m_src{nullptr};           //!< sender
@@ -358,13 +292,10 @@ class QueuePair : public Object
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
 
     // Receiver
-    uint64_t m_expected{0};     //!< next packet in order
-    uint64_t m_seen{0};         //!< behind the last packet received, repeats not counted
+    Arrivals m_arrivals;        //!< which packets have come
     uint32_t m_unanswered{0};   //!< packets since the last ACK
     uint8_t m_unansweredEcn{0}; //!< Frame::ecn of packets since the last ACK or NACK, together
     bool m_gapKnown{false};     //!< the NACK of this gap is sent
-    std::unique_ptr<std::deque<bool>>
-        m_kept; //!< packets m_expected .. received out of order; null: none is kept
 };
 
 } // namespace rdma

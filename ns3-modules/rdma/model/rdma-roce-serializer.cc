@@ -43,12 +43,8 @@ constexpr uint8_t ECT_0 = 2;                  // RFC 3168
 constexpr uint16_t DYNAMIC_PORTS = 0xc000;    // RFC 6335
 constexpr uint16_t DYNAMIC_PORT_BITS = 0x3fff;
 
-/**
- * @brief The ECN field of a data packet.
- *
- * @param frame it.
- * @return RFC 3168's codepoint.
- */
+/// The ECN field of a data packet.
+/// @param frame it. @return RFC 3168's codepoint.
 uint8_t
 EcnOf(const Frame& frame)
 {
@@ -80,13 +76,9 @@ struct RoceSerializer::Transport
 namespace
 {
 
-/**
- * @brief Append telemetry.
- *
- * @param telemetry what it says.
- * @param size bytes for all of it; what has no room is cut.
- * @param bytes where to.
- */
+/// Append telemetry.
+/// @param telemetry what it says. @param size bytes for all of it; what has no room is cut.
+/// @param bytes where to.
 void
 PutTelemetry(const lossless::Telemetry& telemetry, uint32_t size, FrameBytes& bytes)
 {
@@ -114,13 +106,8 @@ PutTelemetry(const lossless::Telemetry& telemetry, uint32_t size, FrameBytes& by
     bytes.PadTo(end);
 }
 
-/**
- * @brief Room that telemetry takes in a frame.
- *
- * @param frame it.
- * @param queuePair its own, or null.
- * @return bytes.
- */
+/// Room that telemetry takes in a frame.
+/// @param frame it. @param queuePair its own, or null. @return bytes.
 uint32_t
 TelemetryOf(const Frame& frame, const QueuePair* queuePair)
 {

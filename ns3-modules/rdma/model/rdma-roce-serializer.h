@@ -79,11 +79,7 @@ uint32_t InvariantCrc(const uint8_t* packet, std::size_t n);
 class RoceSerializer : public lossless::FrameSerializer
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void SetNodes(const std::vector<const lossless::FabricNode*>& nodes) override;

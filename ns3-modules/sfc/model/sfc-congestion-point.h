@@ -60,11 +60,7 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
         FLOW,  ///< flow, queue
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     SfcCongestionPoint();
     ~SfcCongestionPoint() override;
@@ -77,13 +73,8 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
     void NotifyReceive(const lossless::Frame& frame, int64_t bytes, uint64_t rate) override;
     void Report(lossless::Summary& summary) const override;
 
-    /**
-     * @brief TracedCallback signature of messages.
-     *
-     * @param message it.
-     * @param source host it goes to.
-     * @param octets wire bytes in the queue.
-     */
+    /// TracedCallback signature of messages.
+    /// @param message it. @param source host it goes to. @param octets wire bytes in the queue.
     typedef void (*MessageCallback)(const Message& message, uint32_t source, int64_t octets);
 
   protected:
@@ -111,12 +102,8 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
     /// Hash of a key.
     struct KeyHash
     {
-        /**
-         * @brief Hash.
-         *
-         * @param key it.
-         * @return hash.
-         */
+        /// Hash.
+        /// @param key it. @return hash.
         std::size_t operator()(const KeyOf& key) const
         {
             const uint64_t ends = static_cast<uint64_t>(key.src) << 32 | key.dst;

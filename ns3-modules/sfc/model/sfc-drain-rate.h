@@ -27,12 +27,8 @@ namespace sfc
 class DrainRate
 {
   public:
-    /**
-     * @brief The queue was empty and has got a frame.
-     *
-     * @param now ps.
-     * @param line rate of the link (bit/s).
-     */
+    /// The queue was empty and has got a frame.
+    /// @param now ps. @param line rate of the link (bit/s).
     void Begin(int64_t now, uint64_t line)
     {
         m_since = now;
@@ -40,14 +36,9 @@ class DrainRate
         m_rate = line;
     }
 
-    /**
-     * @brief A frame of the queue begins to go.
-     *
-     * @param wireBytes its bytes on the wire.
-     * @param now ps.
-     * @param line rate of the link (bit/s).
-     * @param window at least so long is measured (ps).
-     */
+    /// A frame of the queue begins to go.
+    /// @param wireBytes its bytes on the wire. @param now ps. @param line rate of the link (bit/s).
+    /// @param window at least so long is measured (ps).
     void NoteSent(int64_t wireBytes, int64_t now, uint64_t line, int64_t window)
     {
         if (m_bytes > 0 && now - m_since >= window)
@@ -63,15 +54,9 @@ class DrainRate
         m_bytes += wireBytes;
     }
 
-    /**
-     * @brief The bandwidth now.
-     *
-     * @param now ps.
-     * @param line rate of the link (bit/s).
-     * @param window as above (ps).
-     * @param floor lowest answer (bit/s).
-     * @return bit/s.
-     */
+    /// The bandwidth now.
+    /// @param now ps. @param line rate of the link (bit/s). @param window as above (ps).
+    /// @param floor lowest answer (bit/s). @return bit/s.
     uint64_t Get(int64_t now, uint64_t line, int64_t window, uint64_t floor) const
     {
         uint64_t rate = m_rate;

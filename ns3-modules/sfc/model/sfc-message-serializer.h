@@ -28,11 +28,7 @@ inline constexpr uint32_t SFC_BYTES = 14;
 class MessageSerializer : public lossless::FrameSerializer
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     bool Serialize(const lossless::Frame& frame,

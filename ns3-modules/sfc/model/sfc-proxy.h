@@ -43,11 +43,7 @@ class SfcProxy : public lossless::SwitchAgent,
         INTERFACE, ///< all classes
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     SfcProxy();
     ~SfcProxy() override;

@@ -34,11 +34,7 @@ namespace sfc
 class SfcGate : public lossless::FlowControl, public lossless::Gate, public lossless::DeadlockModel
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
@@ -47,14 +43,9 @@ class SfcGate : public lossless::FlowControl, public lossless::Gate, public loss
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
 
-    /**
-     * @brief Hold a class back; never shortens.
-     *
-     * @param cls class.
-     * @param now ps.
-     * @param until ps.
-     * @return by how much the time in which it is held back has grown (ps).
-     */
+    /// Hold a class back; never shortens.
+    /// @param cls class. @param now ps. @param until ps.
+    /// @return by how much the time in which it is held back has grown (ps).
     int64_t Hold(uint8_t cls, int64_t now, int64_t until);
 
   private:
@@ -78,11 +69,7 @@ class SfcReactionPoint : public lossless::SwitchAgent, public lossless::TransitA
         FLOW,      ///< the flow of the packet
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     SfcReactionPoint();
     ~SfcReactionPoint() override;
@@ -92,14 +79,8 @@ class SfcReactionPoint : public lossless::SwitchAgent, public lossless::TransitA
     bool NotifyTransit(lossless::Frame* frame, lossless::Port& ingress) override;
     void Report(lossless::Summary& summary) const override;
 
-    /**
-     * @brief TracedCallback signature of pauses.
-     *
-     * @param message what was obeyed.
-     * @param flow its flow.
-     * @param from ps.
-     * @param until ps.
-     */
+    /// TracedCallback signature of pauses.
+    /// @param message what was obeyed. @param flow its flow. @param from ps. @param until ps.
     typedef void (*PauseCallback)(const Message& message,
                                   uint32_t flow,
                                   int64_t from,

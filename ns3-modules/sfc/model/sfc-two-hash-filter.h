@@ -24,12 +24,8 @@ namespace sfc
 class TwoHashFilter
 {
   public:
-    /**
-     * @brief Set it up.
-     *
-     * @param bits each array has 2^bits bits.
-     * @param epoch after which all is forgotten (ps).
-     */
+    /// Set it up.
+    /// @param bits each array has 2^bits bits. @param epoch after which all is forgotten (ps).
     void Configure(uint32_t bits, int64_t epoch)
     {
         m_mask = (UINT32_C(1) << bits) - 1;
@@ -43,15 +39,9 @@ class TwoHashFilter
         }
     }
 
-    /**
-     * @brief Was a key seen in this epoch? From now on it was.
-     *
-     * @param src source.
-     * @param dst destination.
-     * @param cls class.
-     * @param now ps.
-     * @return true if so, or if others that were have the same bits.
-     */
+    /// Was a key seen in this epoch? From now on it was.
+    /// @param src source. @param dst destination. @param cls class. @param now ps.
+    /// @return true if so, or if others that were have the same bits.
     bool TestAndSet(uint32_t src, uint32_t dst, uint8_t cls, int64_t now)
     {
         const int64_t epoch = now / m_epoch;
@@ -76,14 +66,9 @@ class TwoHashFilter
         return known;
     }
 
-    /**
-     * @brief The bits of a key.
-     *
-     * @param src source.
-     * @param dst destination.
-     * @param cls class.
-     * @return its place in each array.
-     */
+    /// The bits of a key.
+    /// @param src source. @param dst destination. @param cls class.
+    /// @return its place in each array.
     std::array<uint32_t, 2> Places(uint32_t src, uint32_t dst, uint8_t cls) const
     {
         const uint64_t key = static_cast<uint64_t>(src) << 32 | dst;
@@ -92,12 +77,8 @@ class TwoHashFilter
     }
 
   private:
-    /**
-     * @brief Spread the bits of a number (the finaliser of SplitMix64).
-     *
-     * @param x number.
-     * @return number.
-     */
+    /// Spread the bits of a number (the finaliser of SplitMix64).
+    /// @param x number. @return number.
     static uint64_t Mix(uint64_t x)
     {
         x += UINT64_C(0x9e3779b97f4a7c15);

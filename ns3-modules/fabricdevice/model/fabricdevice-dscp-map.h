@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FABRICDEVICE_DSCP_MAP_H
+#define FABRICDEVICE_DSCP_MAP_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+namespace fabricdevice
+{
+
+/**
+ * @ingroup fabricdevice
+ * @brief The class that each differentiated services code point goes in.
+ */
+class DscpMap
+{
+  public:
+    /// Read it; aborts with advice where it is malformed.
+    /// @param map entries such as "26:3,46:5": DSCP 26 goes in class 3. What is not named goes in
+    /// the class of its class selector, DSCP / 8 (RFC 2474).
+    void Set(const std::string& map);
+
+    /// @return the text it was set by.
+    const std::string& Get() const
+    {
+        return m_text;
+    }
+
+    /// The class of a code point.
+    /// @param dscp 0..63. @return 0..7.
+    uint8_t ClassOf(uint8_t dscp) const
+    {
+        return m_classes[dscp];
+    }
+
+  private:
+    std::string m_text;                  //!< as it was set
+    std::array<uint8_t, 64> m_classes{}; //!< what it says
+};
+
+} // namespace fabricdevice
+} // namespace ns3
+
+#endif /* FABRICDEVICE_DSCP_MAP_H */

@@ -1,0 +1,91 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "facade-flow-paths.h"
+
+#include "ns3/lossless-fabric.h"
+#include "ns3/lossless-refusal.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::Refuse;
+
+void
+FlowPaths::Pin(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
+{
+    if (!Check(flow, nodes, n, answers))
+    {
+        return;
+    }
+    lossless::Routes& routes = m_fabric.GetRoutes();
+    if (answers)
+    {
+        m_own.insert(flow);
+        m_problems << routes.PinAnswers(flow, {nodes, nodes + n});
+        return;
+    }
+    m_problems << routes.Pin(flow, {nodes, nodes + n});
+}
+
+void
+FlowPaths::SetAnswerRouting(uint32_t flow, bool reverse)
+{
+    m_routing[flow] = reverse;
+}
+
+bool
+FlowPaths::RouteAnswers(uint32_t flow, const Hops& hops)
+{
+    lossless::Routes& routes = m_fabric.GetRoutes();
+    const auto routing = m_routing.find(flow);
+    const bool own = m_own.contains(flow);
+    if (!own && routing != m_routing.end())
+    {
+        routes.FreeAnswers(flow);
+        if (routing->second && !hops.empty())
+        {
+            std::vector<uint32_t> path{m_ends[flow].second};
+            for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop)
+            {
+                path.push_back(hop->first);
+            }
+            m_problems << routes.PinAnswers(flow, path);
+        }
+    }
+    return routes.AreAnswersPinned(flow);
+}
+
+bool
+FlowPaths::Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
+{
+    const auto stray = std::find_if(nodes, nodes + n, [this](uint32_t node) {
+        return node >= m_fabric.GetNNodes();
+    });
+    if (stray != nodes + n)
+    {
+        Refuse("the path of flow ",
+               flow,
+               " names node ",
+               *stray,
+               "; there are ",
+               m_fabric.GetNNodes(),
+               ", counted from 0");
+    }
+    const auto [src, dst] = m_ends[flow];
+    const bool leads =
+        n >= 3 && nodes[0] == (answers ? dst : src) && nodes[n - 1] == (answers ? src : dst);
+    if (!leads)
+    {
+        m_problems << "path of flow " << flow << ": it must lead from its source to its destination"
+                   << (answers ? ", and that of its ACKs back\n" : "\n");
+    }
+    return leads;
+}
+
+} // namespace rdma
+} // namespace ns3

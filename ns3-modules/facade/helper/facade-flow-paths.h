@@ -1,0 +1,75 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FACADE_FLOW_PATHS_H
+#define FACADE_FLOW_PATHS_H
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+class Fabric;
+}
+
+namespace rdma
+{
+
+/**
+ * @ingroup facade
+ * @brief The ways of flows and of what answers them, where they are not left to the routes.
+ */
+class FlowPaths
+{
+  public:
+    using Hops = std::vector<std::pair<uint32_t, uint16_t>>; //!< of a flow's frames
+    using Ends = std::vector<std::pair<uint32_t, uint32_t>>; //!< source and destination by flow
+
+    /// Choose ways in a network.
+    /// @param fabric it; outlives this. @param ends of the flows; outlives this.
+    FlowPaths(lossless::Fabric& fabric, const Ends& ends)
+        : m_fabric(fabric),
+          m_ends(ends)
+    {
+    }
+
+    /// Pin a flow, or what answers it, to a path.
+    /// @param flow its number. @param nodes all nodes of the path. @param n how many.
+    /// @param answers what answers it.
+    void Pin(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers);
+    /// Say how answers go that have no path of their own.
+    /// @param flow its number.
+    /// @param reverse backwards along the path that data frames have at the start; else by ECMP.
+    void SetAnswerRouting(uint32_t flow, bool reverse);
+    /// Route what answers a flow.
+    /// @param flow its number. @param hops of its data frames.
+    /// @return true if answers are pinned to a path.
+    bool RouteAnswers(uint32_t flow, const Hops& hops);
+
+    /// @return what is wrong with the paths, a line each.
+    std::string GetProblems() const
+    {
+        return m_problems.str();
+    }
+
+  private:
+    bool Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers);
+
+    lossless::Fabric& m_fabric;                   //!< the network
+    const Ends& m_ends;                           //!< by flow
+    std::unordered_map<uint32_t, bool> m_routing; //!< by flow, where it was asked for: backwards
+    std::unordered_set<uint32_t> m_own;           //!< flows whose answers have a path of their own
+    std::ostringstream m_problems;                //!< GetProblems
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* FACADE_FLOW_PATHS_H */

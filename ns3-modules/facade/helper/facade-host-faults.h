@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FACADE_HOST_FAULTS_H
+#define FACADE_HOST_FAULTS_H
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace lossless
+{
+class Fabric;
+}
+
+namespace rdma
+{
+
+/**
+ * @ingroup facade
+ * @brief Make a host a slow receiver from a time on.
+ *
+ * @param fabric its network.
+ * @param host its number.
+ * @param rate bit/s at which it takes data; 0: line rate.
+ * @param start ps.
+ */
+void ScheduleReceiveRate(lossless::Fabric& fabric, uint32_t host, uint64_t rate, int64_t start);
+/**
+ * @ingroup facade
+ * @brief Let a host's NIC keep pausing its switch.
+ *
+ * @param fabric its network.
+ * @param host its number.
+ * @param cls class.
+ * @param start ps.
+ * @param stop ps; -1: never.
+ */
+void SchedulePauseStorm(lossless::Fabric& fabric,
+                        uint32_t host,
+                        uint8_t cls,
+                        int64_t start,
+                        int64_t stop);
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* FACADE_HOST_FAULTS_H */

@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "facade-path-times.h"
+
+#include "ns3/lossless-fabric.h"
+#include "ns3/rdma-queue-pair-owner.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::NEVER;
+
+int64_t
+PathTimes::IdealTime(const QueuePair& queuePair, const Hops& hops) const
+{
+    if (queuePair.GetDemand().bytes == 0 || hops.empty())
+    {
+        return -1;
+    }
+    // The last packet leaves hop i when it has arrived there and its predecessor, which the slowest
+    // link so far spaces, has left; all packets but the last are full.
+    const uint64_t packets = queuePair.GetPackets();
+    const int64_t full = packets > 1 ? queuePair.GetFrameBytes(0) : 0;
+    const int64_t last = queuePair.GetFrameBytes(packets - 1);
+    int64_t firstFull = 0; // first packet has left this hop
+    int64_t slowest = 0;   // longest transmission of a full packet so far
+    int64_t time = 0;      // last packet has left this hop
+    int64_t delays = 0;
+    for (const auto& [node, index] : hops)
+    {
+        const lossless::Port& port = m_fabric.GetNode(node).GetPort(index);
+        const int64_t overhead = port.GetOverhead();
+        const int64_t latency = m_fabric.GetNode(node).GetPipelineLatency();
+        firstFull = Later(firstFull, delays + latency);
+        time = Later(time, delays + latency);
+        if (packets > 1)
+        {
+            const int64_t full1 = lossless::TransmissionTime(full + overhead, port.GetRate());
+            slowest = std::max(slowest, full1);
+            firstFull = Later(firstFull, full1);
+            const auto train = static_cast<lossless::Int128>(packets - 2) * slowest;
+            time = std::max(time,
+                            train > NEVER ? NEVER : Later(firstFull, static_cast<int64_t>(train)));
+        }
+        time = Later(time, lossless::TransmissionTime(last + overhead, port.GetRate()));
+        delays = port.GetDelay();
+    }
+    return Later(time, delays + queuePair.GetDestination()->GetLatency());
+}
+
+int64_t
+PathTimes::AnswerTime(const QueuePair& queuePair) const
+{
+    const lossless::Frame ack = queuePair.GetAnswerHeader();
+    const QueuePairOwner& receiver = *queuePair.GetDestination();
+    const auto hops = m_fabric.GetRoutes().Trace(receiver.GetId(), ack);
+    if (hops.empty())
+    {
+        return -1;
+    }
+    return Later(TimeOf(ack.bytes, hops),
+                 receiver.GetLatency() + queuePair.GetSource()->GetLatency());
+}
+
+int64_t
+PathTimes::TimeOf(uint32_t bytes, const Hops& hops) const
+{
+    int64_t time = 0;
+    for (const auto& [node, index] : hops)
+    {
+        const lossless::Port& port = m_fabric.GetNode(node).GetPort(index);
+        const int64_t wire = bytes + static_cast<int64_t>(port.GetOverhead());
+        time = Later(time,
+                     m_fabric.GetNode(node).GetPipelineLatency() + port.GetDelay() +
+                         lossless::TransmissionTime(wire, port.GetRate()));
+    }
+    return time;
+}
+
+int64_t
+PathTimes::BaseRtt(const QueuePair& queuePair, const Hops& hops, int64_t back) const
+{
+    if (hops.empty() || back < 0)
+    {
+        return 0;
+    }
+    const int64_t there = TimeOf(queuePair.GetFrameBytes(0), hops);
+    return Later(Later(there, queuePair.GetDestination()->GetLatency()), back);
+}
+
+} // namespace rdma
+} // namespace ns3

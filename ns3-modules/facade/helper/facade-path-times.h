@@ -1,0 +1,69 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FACADE_PATH_TIMES_H
+#define FACADE_PATH_TIMES_H
+
+#include "ns3/deadlock-dependency.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/rdma-queue-pair.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace lossless
+{
+class Fabric;
+}
+
+namespace rdma
+{
+
+/// A sum of times, both from 0 on, that stops at the end of time.
+/// @param a ps. @param b ps. @return ps.
+inline int64_t
+Later(int64_t a, int64_t b)
+{
+    return b > lossless::NEVER - a ? lossless::NEVER : a + b;
+}
+
+/**
+ * @ingroup facade
+ * @brief How long messages and their answers take alone in the network as it was built.
+ */
+class PathTimes
+{
+  public:
+    using Hops = std::vector<lossless::DependencyGraph::Egress>; //!< of a flow's frames
+
+    /// Ask about a network.
+    /// @param fabric it; built, and outlives this.
+    explicit PathTimes(lossless::Fabric& fabric)
+        : m_fabric(fabric)
+    {
+    }
+
+    /// From the start of a message until its last bit is received.
+    /// @param queuePair carries it. @param hops its way.
+    /// @return ps; -1: it has no end, or there is no way.
+    int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
+    /// How long an ACK takes.
+    /// @param queuePair it answers. @return ps; -1: there is no way.
+    int64_t AnswerTime(const QueuePair& queuePair) const;
+    /// See QueuePair::GetBaseRtt.
+    /// @param queuePair whose. @param hops its way. @param back AnswerTime (ps).
+    /// @return ps; 0: there is no way.
+    int64_t BaseRtt(const QueuePair& queuePair, const Hops& hops, int64_t back) const;
+
+  private:
+    int64_t TimeOf(uint32_t bytes, const Hops& hops) const;
+
+    lossless::Fabric& m_fabric; //!< the network
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* FACADE_PATH_TIMES_H */

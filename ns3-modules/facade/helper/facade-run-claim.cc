@@ -1,0 +1,139 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "facade-run-claim.h"
+
+#include "ns3/global-value.h"
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-refusal.h"
+#include "ns3/object-factory.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator-impl.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/type-id.h"
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::Refuse;
+using lossless::RefuseNow;
+
+namespace
+{
+
+/// What runs have chosen in this process; all else was chosen by somebody else.
+struct Chosen
+{
+    uint64_t run{1};     //!< RngRun; 1 is ns-3's default
+    uint32_t running{0}; //!< runs built and not finished
+};
+
+Chosen g_chosen; //!< of this process
+
+} // namespace
+
+RunClaim::RunClaim(uint64_t seed)
+{
+    if (seed == 0)
+    {
+        Refuse("the seed of a run cannot be 0; seeds are from 1");
+    }
+    const uint64_t run = RngSeedManager::GetRun();
+    if (RngSeedManager::GetSeed() != 1 || (run != g_chosen.run && run != seed))
+    {
+        RefuseNow("somebody else chose RngSeed ",
+                  RngSeedManager::GetSeed(),
+                  " and RngRun ",
+                  run,
+                  " before rdma::Simulation(",
+                  seed,
+                  "); leave RngSeed 1 and pass RngSeedManager::GetRun() as the seed");
+    }
+    lossless::UsePicoseconds();
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(seed);
+    g_chosen.run = seed;
+    StringValue chosen;
+    GlobalValue::GetValueByName("SimulatorImplementationType", chosen);
+    const bool byDefault = chosen.Get() == "ns3::DefaultSimulatorImpl";
+    m_simulator = byDefault ? "ns3::eventloop::EventLoop" : chosen.Get();
+    if (byDefault)
+    {
+        Choose();
+    }
+}
+
+RunClaim::~RunClaim()
+{
+    End();
+}
+
+void
+RunClaim::Choose() const
+{
+    const bool idle = Simulator::IsFinished() && Simulator::GetEventCount() == 0;
+    if (idle && Simulator::GetImplementation()->GetInstanceTypeId().GetName() != m_simulator)
+    {
+        ObjectFactory factory(m_simulator);
+        Simulator::Destroy(); // an idle one, which the question made
+        Simulator::SetImplementation(factory.Create<SimulatorImpl>());
+        // Of ns-3's schedulers the fastest; eventloop::EventLoop has its own.
+        Simulator::SetScheduler(ObjectFactory("ns3::PriorityQueueScheduler"));
+    }
+}
+
+void
+RunClaim::RequireClock() const
+{
+    if (g_chosen.running > 0)
+    {
+        RefuseNow(
+            "another rdma::Simulation is running, and ns-3 has one clock: call its Finish, or "
+            "delete it, before Build");
+    }
+    Choose();
+    const std::string used = Simulator::GetImplementation()->GetInstanceTypeId().GetName();
+    if (used != m_simulator)
+    {
+        RefuseNow(
+            "ns-3 runs ",
+            used,
+            " already, not ",
+            m_simulator,
+            ": something was scheduled, or a node was made, before; make the rdma::Simulation "
+            "first, or choose that event loop by SetSimulator");
+    }
+}
+
+void
+RunClaim::SetSimulator(const std::string& typeId)
+{
+    TypeId tid;
+    if (!TypeId::LookupByNameFailSafe(typeId, &tid) ||
+        !tid.IsChildOf(TypeId::LookupByName("ns3::SimulatorImpl")))
+    {
+        Refuse("there is no event loop '", typeId, "'");
+    }
+    m_simulator = typeId;
+    Choose();
+}
+
+void
+RunClaim::Begin()
+{
+    ++g_chosen.running;
+    m_running = true;
+}
+
+void
+RunClaim::End()
+{
+    g_chosen.running -= m_running;
+    m_running = false;
+}
+
+} // namespace rdma
+} // namespace ns3

@@ -1,0 +1,431 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "facade-traffic.h"
+
+#include "facade-arguments.h"
+
+#include "ns3/lossless-fabric.h"
+#include "ns3/lossless-refusal.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::NEVER;
+using lossless::Refuse;
+using lossless::Summary;
+
+namespace
+{
+
+/// Packets of a message that their 32-bit sequence numbers tell apart.
+constexpr uint64_t MOST_PACKETS = 0xffff'ffff;
+
+} // namespace
+
+Traffic::Traffic(lossless::Fabric& fabric)
+    : m_fabric(fabric),
+      m_schedule(m_queuePairs),
+      m_paths(fabric, m_ends)
+{
+}
+
+void
+Traffic::SetCongestionControl(const std::string& typeId)
+{
+    TypeId tid;
+    if (!typeId.empty() &&
+        (!TypeId::LookupByNameFailSafe(typeId, &tid) ||
+         !tid.IsChildOf(CongestionControl::GetTypeId()) || !tid.HasConstructor()))
+    {
+        Refuse("'", typeId, "' is not a congestion control of a module that is loaded");
+    }
+    m_congestionControl = typeId;
+}
+
+void
+Traffic::SetStopWhenDone(bool stop, bool acknowledged)
+{
+    m_progress.stopWhenDone = stop;
+    m_progress.untilAcked = acknowledged;
+}
+
+Ptr<Host>
+Traffic::MakeHost()
+{
+    auto host = m_fabric.Make<Host>("ns3::rdma::Host");
+    host->SetShared(&m_queuePairs, &m_progress);
+    return host;
+}
+
+uint32_t
+Traffic::AddFlows(const uint32_t* src,
+                  const uint32_t* dst,
+                  const uint64_t* sizes,
+                  const int64_t* starts,
+                  const int64_t* stops,
+                  const uint8_t* classes,
+                  const uint64_t* rates,
+                  const uint64_t* windows,
+                  uint32_t n)
+{
+    const auto first = static_cast<uint32_t>(m_demands.size());
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        RequireHost(m_fabric, src[i], "the source of a flow");
+        RequireHost(m_fabric, dst[i], "the destination of a flow");
+        if (src[i] == dst[i])
+        {
+            Refuse("flow ", first + i, " has the same source and destination");
+        }
+        RequireClass(classes[i]);
+        RequireTime("the start of flow " + std::to_string(first + i), starts[i]);
+        QueuePair::Demand demand;
+        demand.bytes = sizes[i];
+        demand.start = starts[i];
+        demand.stop = stops[i] < 0 ? NEVER : stops[i];
+        demand.rate = rates[i];
+        demand.window = windows[i];
+        demand.cls = classes[i];
+        m_demands.push_back(demand);
+        m_ends.emplace_back(src[i], dst[i]);
+        m_queuePairs.push_back(m_fabric.Make<QueuePair>("ns3::rdma::QueuePair"));
+        m_progress.finite += sizes[i] > 0;
+        m_finiteBytes += static_cast<double>(sizes[i]);
+    }
+    return first;
+}
+
+void
+Traffic::AddDependencies(const uint32_t* flows,
+                         const uint32_t* after,
+                         const int64_t* delays,
+                         uint32_t n)
+{
+    m_progress.whenFinished = MakeCallback(&FlowSchedule::NotifyFinished, &m_schedule);
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        GetFlow(flows[i]);
+        GetFlow(after[i]);
+        if (m_demands[after[i]].bytes == 0)
+        {
+            Refuse("flow ", flows[i], " waits for flow ", after[i], ", which has no end");
+        }
+        if (delays[i] < 0)
+        {
+            Refuse("flow ",
+                   flows[i],
+                   " cannot start ",
+                   delays[i],
+                   " ps after flow ",
+                   after[i],
+                   " ends");
+        }
+        m_schedule.Wait(flows[i], after[i], delays[i]);
+    }
+}
+
+void
+Traffic::SetOnOff(uint32_t flow, int64_t on, int64_t off)
+{
+    GetFlow(flow);
+    if (on < 0 || off < 0)
+    {
+        Refuse("flow ",
+               flow,
+               " cannot send for ",
+               on,
+               " ps and be silent for ",
+               off,
+               " ps; both are from 0 ps, and 0 ps of sending means always");
+    }
+    m_demands[flow].on = on;
+    m_demands[flow].off = std::min(off, NEVER - on);
+}
+
+void
+Traffic::SetPaths(const uint32_t* flows,
+                  const uint32_t* lengths,
+                  const uint32_t* nodes,
+                  uint32_t n,
+                  bool answers)
+{
+    for (uint32_t i = 0; i < n; nodes += lengths[i], ++i)
+    {
+        GetFlow(flows[i]);
+        m_paths.Pin(flows[i], nodes, lengths[i], answers);
+    }
+}
+
+void
+Traffic::SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        GetFlow(flows[i]);
+        m_paths.SetAnswerRouting(flows[i], reverse[i] != 0);
+    }
+}
+
+uint32_t
+Traffic::GetLargestFrame() const
+{
+    const bool collects = !m_congestionControl.empty() &&
+                          m_fabric.Make<CongestionControl>(m_congestionControl)->WantsTelemetry();
+    return m_fabric.Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame(collects);
+}
+
+void
+Traffic::Prepare()
+{
+    const uint32_t largest = GetLargestFrame();
+    ForEachHost([largest](Host& host) { host.SetLargestFrame(largest); });
+}
+
+void
+Traffic::ForEachHost(const std::function<void(Host&)>& visit) const
+{
+    for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
+    {
+        if (!m_fabric.GetRoutes().IsSwitch(node))
+        {
+            visit(RequireHost(m_fabric, node, "host"));
+        }
+    }
+}
+
+void
+Traffic::Connect()
+{
+    const PathTimes times(m_fabric);
+    lossless::Routes& routes = m_fabric.GetRoutes();
+    lossless::DependencyGraph dependencies;
+    std::set<std::pair<uint32_t, uint32_t>> pairs; // whose ways are all in it
+    for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
+    {
+        const auto [src, dst] = m_ends[flow];
+        QueuePair& queuePair = *m_queuePairs[flow];
+        Ptr<CongestionControl> control;
+        if (!m_congestionControl.empty())
+        {
+            control = m_fabric.Make<CongestionControl>(m_congestionControl);
+        }
+        queuePair.Connect(flow,
+                          &RequireHost(m_fabric, src, "source"),
+                          &RequireHost(m_fabric, dst, "destination"),
+                          m_demands[flow],
+                          control,
+                          routes.IsPinned(flow));
+        const auto hops = routes.Trace(src, queuePair.GetHeader());
+        if (m_fabric.IsHashed() || routes.IsPinned(flow))
+        {
+            dependencies.Add(hops);
+        }
+        else if (!hops.empty() && pairs.emplace(src, dst).second)
+        {
+            dependencies.Add(routes, src, queuePair.GetHeader());
+        }
+        m_idealTimes.push_back(times.IdealTime(queuePair, hops));
+        queuePair.SetAnswersPinned(m_paths.RouteAnswers(flow, hops));
+        m_answerTimes.push_back(times.AnswerTime(queuePair));
+        if (control)
+        {
+            queuePair.SetPath(times.BaseRtt(queuePair, hops, m_answerTimes[flow]),
+                              static_cast<uint32_t>(hops.size()) - !hops.empty());
+        }
+    }
+    m_cycle = dependencies.FindCycle();
+    ForEachHost([](Host& host) { host.ConnectSource(); });
+    m_schedule.Begin();
+}
+
+std::string
+Traffic::CheckWays() const
+{
+    return m_paths.GetProblems() + m_schedule.Check();
+}
+
+std::string
+Traffic::Check() const
+{
+    std::string problems;
+    for (const auto& queuePair : m_queuePairs)
+    {
+        const uint64_t bytes = queuePair->GetDemand().bytes;
+        if (bytes > 0 && queuePair->GetPackets() > MOST_PACKETS)
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": " +
+                        std::to_string(bytes) + " B are " +
+                        std::to_string(queuePair->GetPackets()) + " packets; allowed: up to " +
+                        std::to_string(MOST_PACKETS) +
+                        ", as their sequence numbers have 32 bits; send less, raise PayloadSize, "
+                        "or say 0 B: without end\n";
+        }
+        if (queuePair->GetTelemetryHops() && queuePair->GetHops() > queuePair->GetTelemetryHops())
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": its path has " +
+                        std::to_string(queuePair->GetHops()) +
+                        " switches, but its frames have room for the telemetry of " +
+                        std::to_string(queuePair->GetTelemetryHops()) +
+                        "; raise TelemetryHops of ns3::rdma::QueuePair, at most " +
+                        std::to_string(lossless::MOST_TELEMETRY_HOPS) + ", or shorten the path\n";
+        }
+        const auto& routes = m_fabric.GetRoutes();
+        // a route that was made to lead astray may be meant to lead in a loop
+        if (!routes.IsDiverted(queuePair->GetDestination()->GetId()) &&
+            routes.Trace(queuePair->GetSource()->GetId(), queuePair->GetHeader()).empty())
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": no way leads from " +
+                        queuePair->GetSource()->GetName() + " to " +
+                        queuePair->GetDestination()->GetName() + "\n";
+        }
+        else if (routes.AreAnswersPinned(queuePair->GetFlow()) &&
+                 m_answerTimes[queuePair->GetFlow()] < 0)
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) +
+                        ": the path of its ACKs leads into a link that is down\n";
+        }
+    }
+    if (!m_queuePairs.empty() && m_queuePairs.front()->GetCongestionControl())
+    {
+        problems += m_queuePairs.front()->GetCongestionControl()->Check();
+    }
+    return problems;
+}
+
+std::string
+Traffic::Warn() const
+{
+    std::string warnings;
+    for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
+    {
+        if (!m_queuePairs.empty() && m_queuePairs.front()->GetCongestionControl() &&
+            m_fabric.GetRoutes().IsSwitch(node))
+        {
+            warnings += m_queuePairs.front()->GetCongestionControl()->Warn(
+                m_fabric.GetNode(node).GetAgents());
+            break; // all switches have the same agents
+        }
+    }
+    return warnings;
+}
+
+std::string
+Traffic::DescribeCycle() const
+{
+    if (m_cycle.empty())
+    {
+        return {};
+    }
+    std::ostringstream text;
+    text << "cyclic buffer dependency of the flows:";
+    for (const auto& [node, port] : m_cycle)
+    {
+        text << " " << m_fabric.GetPortName(node, port);
+    }
+    text << "\n";
+    return text.str();
+}
+
+void
+Traffic::FillTable(lossless::Table& flows) const
+{
+    auto* number = flows.Add<uint32_t>("flow");
+    auto* src = flows.Add<uint32_t>("src");
+    auto* dst = flows.Add<uint32_t>("dst");
+    auto* cls = flows.Add<uint8_t>("class");
+    auto* size = flows.Add<int64_t>("size_bytes");
+    auto* begin = flows.Add<int64_t>("start_ps");
+    auto* finish = flows.Add<int64_t>("finish_ps");
+    auto* ideal = flows.Add<int64_t>("ideal_ps");
+    auto* delivered = flows.Add<int64_t>("delivered_bytes");
+    auto* sent = flows.Add<int64_t>("sent_bytes");
+    auto* retransmitted = flows.Add<int64_t>("retransmitted_bytes");
+    auto* acked = flows.Add<int64_t>("acked_ps");
+    auto* idealAcked = flows.Add<int64_t>("ideal_acked_ps");
+    auto* reordered = flows.Add<int64_t>("reordered");
+    auto* distance = flows.Add<int64_t>("reorder_distance");
+    for (const auto& queuePair : m_queuePairs)
+    {
+        const auto& demand = queuePair->GetDemand();
+        const auto& outcome = queuePair->GetOutcome();
+        number->push_back(queuePair->GetFlow());
+        src->push_back(queuePair->GetSource()->GetId());
+        dst->push_back(queuePair->GetDestination()->GetId());
+        cls->push_back(demand.cls);
+        size->push_back(static_cast<int64_t>(demand.bytes));
+        begin->push_back(queuePair->IsStarted() ? demand.start : -1);
+        finish->push_back(outcome.finish);
+        ideal->push_back(m_idealTimes[queuePair->GetFlow()]);
+        delivered->push_back(static_cast<int64_t>(outcome.delivered));
+        sent->push_back(static_cast<int64_t>(outcome.sent));
+        retransmitted->push_back(static_cast<int64_t>(outcome.retransmitted));
+        acked->push_back(outcome.acked);
+        const int64_t there = ideal->back();
+        const int64_t back = m_answerTimes[queuePair->GetFlow()];
+        reordered->push_back(static_cast<int64_t>(outcome.reordered));
+        distance->push_back(static_cast<int64_t>(outcome.reorderDistance));
+        idealAcked->push_back(there < 0 || back < 0 ? -1 : Later(there, back));
+    }
+}
+
+void
+Traffic::Report(Summary& summary) const
+{
+    summary["flow_cycle_egresses"] = static_cast<double>(m_cycle.size());
+    summary["flows_total"] = static_cast<double>(m_queuePairs.size());
+    summary["flows_finite"] = static_cast<double>(m_progress.finite);
+    summary["flows_finished"] = static_cast<double>(m_progress.finished);
+    summary["flows_unfinished"] = static_cast<double>(m_progress.finite - m_progress.finished);
+    summary["last_delivery_ps"] = static_cast<double>(m_progress.lastDelivery);
+    for (const auto& queuePair : m_queuePairs)
+    {
+        const auto& outcome = queuePair->GetOutcome();
+        summary["delivered_bytes"] += static_cast<double>(outcome.delivered);
+        summary["sent_bytes"] += static_cast<double>(outcome.sent);
+        summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
+        summary["timeouts"] += static_cast<double>(outcome.timeouts);
+        summary["nacks"] += static_cast<double>(outcome.nacks);
+        summary["cnps_sent"] += static_cast<double>(outcome.cnpsSent);
+        summary["cnps_received"] += static_cast<double>(outcome.cnps);
+        summary["reordered_frames"] += static_cast<double>(outcome.reordered);
+        double& distance = summary["reorder_distance"];
+        distance = std::max(distance, static_cast<double>(outcome.reorderDistance));
+        if (queuePair->GetCongestionControl())
+        {
+            queuePair->GetCongestionControl()->Report(summary);
+        }
+    }
+}
+
+double
+Traffic::GetDeliveredShare() const
+{
+    const auto delivered = static_cast<double>(m_progress.delivered);
+    return m_finiteBytes > 0 ? delivered / m_finiteBytes : 1.0;
+}
+
+QueuePair&
+Traffic::GetFlow(uint32_t flow) const
+{
+    if (flow >= m_queuePairs.size())
+    {
+        Refuse("there is no flow ", flow, "; there are ", m_queuePairs.size(), ", counted from 0");
+    }
+    return *m_queuePairs[flow];
+}
+
+void
+Traffic::Release()
+{
+    m_queuePairs.clear();
+}
+
+} // namespace rdma
+} // namespace ns3

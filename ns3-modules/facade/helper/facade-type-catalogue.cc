@@ -1,0 +1,148 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "facade-type-catalogue.h"
+
+#include "ns3/object-factory.h"
+#include "ns3/rdma-congestion-control.h"
+#include "ns3/type-id.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace rdma
+{
+
+namespace
+{
+
+/// Write a text as a JSON string.
+/// @param text the text. @return with quotes.
+std::string
+Json(const std::string& text)
+{
+    std::ostringstream out;
+    out << '"';
+    for (const char c : text)
+    {
+        switch (c)
+        {
+        case '"':
+            out << "\\\"";
+            break;
+        case '\\':
+            out << "\\\\";
+            break;
+        case '\n':
+            out << "\\n";
+            break;
+        default:
+            out << (static_cast<unsigned char>(c) < 0x20 ? ' ' : c);
+        }
+    }
+    out << '"';
+    return out.str();
+}
+
+/// What a congestion control needs of the network.
+/// @param tid any type.
+/// @return members of a JSON object; empty, or false, if it is no congestion control.
+std::string
+DescribeNeeds(TypeId tid)
+{
+    Ptr<CongestionControl> control;
+    if (tid.HasConstructor() && tid.IsChildOf(CongestionControl::GetTypeId()))
+    {
+        ObjectFactory factory;
+        factory.SetTypeId(tid);
+        control = factory.Create<CongestionControl>();
+    }
+    return "\"signaller\":" + Json(control ? control->GetSignaller() : "") +
+           ",\"telemetry\":" + (control && control->WantsTelemetry() ? "true" : "false");
+}
+
+/// Describe one type.
+/// @param tid the type. @return a JSON object.
+std::string
+DescribeType(TypeId tid)
+{
+    std::ostringstream out;
+    out << "{\"name\":" << Json(tid.GetName()) << ",\"parent\":" << Json(tid.GetParent().GetName())
+        << ",\"group\":" << Json(tid.GetGroupName()) << ",\"help\":\"\""
+        << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ","
+        << DescribeNeeds(tid) << ",\"attributes\":[";
+    bool first = true;
+    for (std::size_t i = 0; i < tid.GetAttributeN(); ++i)
+    {
+        const auto info = tid.GetAttribute(i);
+        if (!(info.flags & TypeId::ATTR_SET))
+        {
+            continue; // a way to other objects, for paths of ns3::Config
+        }
+        // ns-3 spells an enumeration's type as a template; what it is an enumeration of is in
+        // `allowed`.
+        const std::string type = info.checker->GetValueTypeName();
+        out << (std::exchange(first, false) ? "" : ",") << "{\"name\":" << Json(info.name)
+            << ",\"help\":" << Json(info.help)
+            << ",\"type\":" << Json(type.substr(0, type.find('<')))
+            << ",\"default\":" << Json(info.initialValue->SerializeToString(info.checker))
+            << ",\"allowed\":"
+            << Json(info.checker->HasUnderlyingTypeInformation()
+                        ? info.checker->GetUnderlyingTypeInformation()
+                        : "")
+            << "}";
+    }
+    out << "],\"traces\":[";
+    for (std::size_t i = 0; i < tid.GetTraceSourceN(); ++i)
+    {
+        const auto info = tid.GetTraceSource(i);
+        out << (i ? "," : "") << "{\"name\":" << Json(info.name) << ",\"help\":" << Json(info.help)
+            << ",\"callback\":" << Json(info.callback) << "}";
+    }
+    out << "]}";
+    return out.str();
+}
+
+} // namespace
+
+std::string
+DescribeTypes(const std::string& groups)
+{
+    std::vector<std::string> wanted;
+    std::istringstream list(groups);
+    for (std::string group; std::getline(list, group, ',');)
+    {
+        wanted.push_back(group);
+    }
+    // By name, so that the text does not depend on the order in which libraries were loaded.
+    std::vector<std::pair<std::string, TypeId>> types;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const TypeId tid = TypeId::GetRegistered(i);
+        if (std::find(wanted.begin(), wanted.end(), tid.GetGroupName()) != wanted.end())
+        {
+            types.emplace_back(tid.GetName(), tid);
+        }
+    }
+    std::sort(types.begin(), types.end(), [](const auto& a, const auto& b) {
+        return a.first < b.first;
+    });
+    std::string out = "[";
+    for (const auto& [name, tid] : types)
+    {
+        if (out.size() > 1)
+        {
+            out.push_back(',');
+        }
+        out += DescribeType(tid);
+    }
+    out.push_back(']');
+    return out;
+}
+
+} // namespace rdma
+} // namespace ns3

@@ -1,0 +1,27 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef FACADE_TYPE_CATALOGUE_H
+#define FACADE_TYPE_CATALOGUE_H
+
+#include <string>
+
+namespace ns3
+{
+namespace rdma
+{
+
+/**
+ * @ingroup facade
+ * @brief Describe every registered type of the given modules as JSON; Simulation::Describe says
+ * how.
+ *
+ * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
+ * @return a JSON list, by name.
+ */
+std::string DescribeTypes(const std::string& groups);
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* FACADE_TYPE_CATALOGUE_H */

@@ -1,0 +1,236 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "lossless-fabric-audit.h"
+
+#include "ns3/lossless-switch.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3
+{
+namespace lossless
+{
+
+namespace
+{
+
+const char* const CAUSE_NAMES[N_DROP_CAUSES] = {"headroom full",
+                                                "lossy class over its threshold",
+                                                "no route",
+                                                "time to live",
+                                                "link down",
+                                                "dropped by a scheme"};
+const char* const CAUSE_KEYS[N_DROP_CAUSES] =
+    {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
+
+} // namespace
+
+FabricAudit::FabricAudit(const std::vector<Ptr<FabricNode>>& nodes)
+    : m_nodes(nodes)
+{
+}
+
+std::vector<const Switch*>
+FabricAudit::GetSwitches() const
+{
+    std::vector<const Switch*> switches;
+    for (const auto& node : m_nodes)
+    {
+        if (const auto* one = dynamic_cast<const Switch*>(PeekPointer(node)))
+        {
+            switches.push_back(one);
+        }
+    }
+    return switches;
+}
+
+std::string
+FabricAudit::CheckDemand(const Port& port)
+{
+    const BufferPolicy& buffer = port.GetNode().GetBuffer();
+    const BufferDemand& demand = buffer.GetDemand(port.GetIndex());
+    std::ostringstream problems;
+    const std::string where =
+        port.GetNode().GetName() + " port to " + port.GetPeer().GetNode().GetName() + ": ";
+    // One problem for all classes that lack the same thing.
+    const auto lacking = [&buffer](const BufferDemand::Part& part, const auto& have) {
+        uint8_t cls = 0;
+        while (cls < N_CLASSES && (!buffer.IsLossless(cls) || have(cls) >= part.bytes[cls]))
+        {
+            ++cls;
+        }
+        return cls;
+    };
+    const auto headroom = [&](uint8_t cls) { return buffer.GetHeadroom(port.GetIndex(), cls); };
+    if (const uint8_t cls = lacking(demand.beyondStop, headroom); cls < N_CLASSES)
+    {
+        problems << where << "Headroom " << headroom(cls) << " B is less than "
+                 << demand.beyondStop.formula
+                 << ", so frames could be lost; raise it, leave it 0 (with a HeadroomRatio of 1), "
+                    "or allow loss\n";
+    }
+    const auto own = [&](uint8_t cls) { return buffer.GetOwn(port.GetIndex(), cls); };
+    if (const uint8_t cls = lacking(demand.promised, own); cls < N_CLASSES)
+    {
+        problems << where << buffer.GetInstanceTypeId().GetName() << " keeps " << own(cls)
+                 << " B for a queue alone, less than what is promised to the upstream, "
+                 << demand.promised.formula
+                 << ", so frames could be lost; take another buffer policy, or allow loss\n";
+    }
+    return problems.str();
+}
+
+std::string
+FabricAudit::Check(bool allowLoss) const
+{
+    std::ostringstream problems;
+    for (const auto& node : m_nodes)
+    {
+        std::istringstream lines(node->GetBuffer().Check());
+        for (std::string line; std::getline(lines, line);)
+        {
+            problems << node->GetName() << ": " << line << "\n";
+        }
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            const Port& port = node->GetPort(index);
+            if (!allowLoss)
+            {
+                problems << CheckDemand(port);
+            }
+            for (const auto& flowControl : port.GetChain().GetMembers())
+            {
+                problems << flowControl->Check();
+            }
+        }
+        for (const auto& agent : node->GetAgents())
+        {
+            problems << agent->Check();
+        }
+    }
+    for (const Switch* node : GetSwitches())
+    {
+        problems << node->GetForwarding().Check();
+    }
+    return problems.str();
+}
+
+std::string
+FabricAudit::Warn() const
+{
+    // The same words from many ports or nodes are one warning.
+    std::vector<std::string> warnings;
+    const auto add = [&warnings](const std::string& warning) {
+        if (!warning.empty() &&
+            std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        {
+            warnings.push_back(warning);
+        }
+    };
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            for (const auto& flowControl : node->GetPort(index).GetChain().GetMembers())
+            {
+                add(flowControl->Warn());
+            }
+        }
+        for (const auto& agent : node->GetAgents())
+        {
+            add(agent->Warn());
+        }
+    }
+    std::string all;
+    for (const std::string& warning : warnings)
+    {
+        all += warning;
+    }
+    return all;
+}
+
+std::string
+FabricAudit::CheckEnd(bool allowLoss) const
+{
+    std::ostringstream problems;
+    uint64_t made = 0;
+    uint64_t ended = 0;
+    uint64_t held = 0;
+    for (const auto& node : m_nodes)
+    {
+        const FabricNode::Counters& counters = node->GetCounters();
+        made += counters.made;
+        ended += counters.taken + counters.dropped;
+        held += node->CountHeld();
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            held += node->GetPort(index).CountHeld();
+        }
+        if (!allowLoss && counters.droppedLossless > 0)
+        {
+            problems << node->GetName() << " dropped " << counters.droppedLossless
+                     << " frames of lossless classes (";
+            const char* separator = "";
+            for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
+            {
+                if (counters.byCause[cause] > 0 &&
+                    static_cast<DropCause>(cause) != DropCause::LOSSY &&
+                    static_cast<DropCause>(cause) != DropCause::SCHEME)
+                {
+                    problems << separator << CAUSE_NAMES[cause] << ": " << counters.byCause[cause];
+                    separator = ", ";
+                }
+            }
+            problems << "); say allow_loss = true if this is intended\n";
+        }
+    }
+    if (made != ended + held)
+    {
+        problems << "frames are not conserved: " << made << " made, " << ended << " ended, " << held
+                 << " in queues and on links\n";
+    }
+    return problems.str();
+}
+
+void
+FabricAudit::Report(Summary& summary) const
+{
+    for (const auto& node : m_nodes)
+    {
+        const FabricNode::Counters& counters = node->GetCounters();
+        summary["dropped_frames"] += static_cast<double>(counters.dropped);
+        summary["dropped_scheme_bytes"] += static_cast<double>(counters.onPurposeBytes);
+        summary["dropped_lossless_frames"] += static_cast<double>(counters.droppedLossless);
+        for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
+        {
+            summary[std::string("dropped_") + CAUSE_KEYS[cause] + "_frames"] +=
+                static_cast<double>(counters.byCause[cause]);
+        }
+        node->GetBuffer().Report(summary);
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            const Port& port = node->GetPort(index);
+            summary["pauses_sent"] += static_cast<double>(port.GetCounters().pausesSent);
+            summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
+            summary["control_frames_sent"] += static_cast<double>(port.GetCounters().controlOut);
+            summary["data_hops"] += static_cast<double>(port.GetCounters().dataIn);
+            for (const auto& flowControl : port.GetChain().GetMembers())
+            {
+                flowControl->Report(summary);
+            }
+        }
+        for (const auto& agent : node->GetAgents())
+        {
+            agent->Report(summary);
+        }
+    }
+    for (const Switch* node : GetSwitches())
+    {
+        node->GetForwarding().Report(summary);
+    }
+}
+
+} // namespace lossless
+} // namespace ns3

@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_CONTROL_QUEUE_H
+#define LOSSLESS_CONTROL_QUEUE_H
+
+#include "lossless-frame.h"
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief MAC control frames that wait for the wire.
+ */
+class ControlQueue : public FrameFifo
+{
+  public:
+    /// Put a frame before all others but those of its opcode: what was said first goes first.
+    /// @param frame it.
+    void PushFirst(Frame* frame)
+    {
+        Frame* before = Find(frame->control->opcode);
+        before ? InsertAfter(before, frame) : PushFront(frame);
+    }
+
+    /// Let the last frame of an opcode take the words of a newer one along.
+    /// @param newer the newer one.
+    /// @return what that frame says now, without what agents appended to the former words; nullptr
+    /// if none of the opcode waits.
+    ControlFrame* Merge(const ControlFrame& newer)
+    {
+        Frame* waiting = Find(newer.opcode);
+        if (!waiting)
+        {
+            return nullptr;
+        }
+        ControlFrame& state = *waiting->control;
+        state.classes |= newer.classes;
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if ((newer.classes >> cls) & 1U)
+            {
+                state.value[cls] = newer.value[cls];
+            }
+        }
+        state.extraLength = 0;
+        return &state;
+    }
+
+  private:
+    Frame* Find(uint16_t opcode) const
+    {
+        Frame* last = nullptr;
+        for (Frame* waiting = Head(); waiting; waiting = waiting->next)
+        {
+            last = waiting->control->opcode == opcode ? waiting : last;
+        }
+        return last;
+    }
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_CONTROL_QUEUE_H */

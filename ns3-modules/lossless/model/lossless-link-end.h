@@ -1,0 +1,103 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef LOSSLESS_LINK_END_H
+#define LOSSLESS_LINK_END_H
+
+#include "lossless-rate.h"
+
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+namespace lossless
+{
+
+/**
+ * @ingroup lossless
+ * @brief What is fixed of one end of a link: rate, delay, and what frames take beside their bytes.
+ */
+class LinkEnd : public Object
+{
+  public:
+    /// @return its index in its node.
+    uint16_t GetIndex() const
+    {
+        return m_index;
+    }
+
+    /// @return link rate (bit/s).
+    uint64_t GetRate() const
+    {
+        return m_rate;
+    }
+
+    /// @return link delay (ps).
+    int64_t GetDelay() const
+    {
+        return m_delay;
+    }
+
+    /// @return wire bytes a frame takes beyond its own.
+    uint32_t GetOverhead() const
+    {
+        return m_overhead;
+    }
+
+    /// @return size of a MAC control frame (B).
+    uint32_t GetControlFrameSize() const
+    {
+        return m_controlFrameSize;
+    }
+
+    /// @return time a received control frame takes to have effect here (ps).
+    int64_t GetControlDelay() const
+    {
+        return m_controlDelay.GetTimeStep();
+    }
+
+    /// Tell it how large frames get in this fabric.
+    /// @param bytes bytes.
+    void SetLargestFrame(uint32_t bytes)
+    {
+        m_largestFrame = bytes;
+    }
+
+    /// @return largest frame in this fabric (B).
+    uint32_t GetLargestFrame() const
+    {
+        return m_largestFrame;
+    }
+
+  protected:
+    /// Add the attributes to the type of a class derived from this one.
+    /// @param tid type. @return the same.
+    static TypeId AddAttributes(TypeId tid);
+    /// Set what the link is.
+    /// @param index in the node. @param rate bit/s. @param delay ps.
+    void Attach(uint16_t index, uint64_t rate, int64_t delay);
+
+    /// Time that bytes take on the wire.
+    /// @param wire bytes, overhead included. @return ps.
+    int64_t GetTimeOf(int64_t wire) const
+    {
+        return m_psPerByte ? wire * m_psPerByte : TransmissionTime(wire, m_rate);
+    }
+
+    uint16_t m_index{0};         //!< in the node
+    uint32_t m_overhead;         //!< wire bytes beside a frame (attribute)
+    int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number
+    int64_t m_delay{0};          //!< ps
+    Time m_controlDelay;         //!< receive processing of control frames
+    uint32_t m_controlFrameSize; //!< bytes
+    uint64_t m_rate{0};          //!< bit/s
+    uint32_t m_largestFrame{0};  //!< bytes
+};
+
+} // namespace lossless
+} // namespace ns3
+
+#endif /* LOSSLESS_LINK_END_H */

@@ -1,0 +1,84 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef RDMA_ARRIVALS_H
+#define RDMA_ARRIVALS_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+namespace ns3
+{
+namespace rdma
+{
+
+/**
+ * @ingroup rdma
+ * @brief Which packets of a queue pair have come to its receiver.
+ */
+class Arrivals
+{
+  public:
+    /// Keep packets out of order from now on.
+    void KeepAhead()
+    {
+        m_kept = std::make_unique<std::deque<bool>>();
+    }
+
+    /// @return the next packet in order.
+    uint64_t GetExpected() const
+    {
+        return m_expected;
+    }
+
+    /// Has a packet that was sent for the first time come after a later one? Packets are first sent
+    /// in order, each once: then it was overtaken.
+    /// @param psn its number. @param distance raised to the places that it is behind the latest.
+    /// @return true if so.
+    bool IsOvertaken(uint64_t psn, uint64_t& distance)
+    {
+        const bool overtaken = psn < m_seen;
+        if (overtaken)
+        {
+            distance = std::max(distance, m_seen - 1 - psn);
+        }
+        m_seen = std::max(m_seen, psn + 1);
+        return overtaken;
+    }
+
+    /// Keep a packet ahead of the next one in order. Precondition: KeepAhead.
+    /// @param psn its number.
+    void Keep(uint64_t psn)
+    {
+        const std::size_t at = psn - m_expected;
+        if (m_kept->size() <= at)
+        {
+            m_kept->resize(at + 1, false);
+        }
+        (*m_kept)[at] = true;
+    }
+
+    /// The next packet in order is here. @return true if the one after it is kept.
+    bool TakeNext()
+    {
+        ++m_expected;
+        if (m_kept && !m_kept->empty())
+        {
+            m_kept->pop_front();
+        }
+        return m_kept && !m_kept->empty() && m_kept->front();
+    }
+
+  private:
+    uint64_t m_expected{0}; //!< next packet in order
+    uint64_t m_seen{0};     //!< behind the last packet received, repeats not counted
+    std::unique_ptr<std::deque<bool>> m_kept; //!< from m_expected on: received; null: none is kept
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* RDMA_ARRIVALS_H */
