@@ -1,5 +1,7 @@
 /*
+ * Copyright (c) 2026 the pyorch developers
  * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
  */
 
 // The reference is ns-3's own implementation: what it does with the same calls is right.

@@ -1,5 +1,7 @@
 /*
+ * Copyright (c) 2026 the pyorch developers
  * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
  */
 #ifndef LOSSLESS_EGRESS_QUEUE_H
 #define LOSSLESS_EGRESS_QUEUE_H

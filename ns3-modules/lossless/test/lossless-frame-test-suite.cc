@@ -1,5 +1,7 @@
 /*
+ * Copyright (c) 2026 the pyorch developers
  * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
  */
 #include "ns3/lossless-frame.h"
 #include "ns3/packet.h"
