@@ -9,6 +9,7 @@
 #include "ns3/lossless-switch-agent.h"
 #include "ns3/test.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <random>
@@ -688,8 +689,8 @@ class RingTest : public TestCase
         sim.SetAttribute("ns3::cbfc::Credit", "Period", "5us");
         sim.SetAttribute("ns3::rdma::QueuePair", "Retransmit", "None");
         sim.AddFlowControl("ns3::cbfc::Credit");
-        std::vector<uint8_t> kinds(N, 0);
-        kinds.insert(kinds.end(), N, 1);
+        std::vector<uint8_t> kinds(2 * N, 1);
+        std::fill_n(kinds.begin(), N, 0);
         sim.AddNodes(kinds.data(), Names(2 * N), 2 * N);
         const uint64_t rate = 40'000'000'000;
         const int64_t delay = 1'000'000;

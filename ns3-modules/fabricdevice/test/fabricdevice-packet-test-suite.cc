@@ -13,6 +13,8 @@
 #include "ns3/test.h"
 #include "ns3/udp-header.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -71,6 +73,17 @@ Ipv4Bytes()
 {
     return {0x45, 0xba, 0,  28, 0, 1, 0,    0,    7,    17,   0, 0, 10, 0,
             0,    1,    10, 0,  0, 2, 0x03, 0xe8, 0x07, 0xd0, 0, 8, 0,  0};
+}
+
+/// An IPv6 packet, its addresses 0x11. @param head all before them. @param payload what follows.
+/// @return its bytes
+std::vector<uint8_t>
+Ipv6Bytes(const std::array<uint8_t, 8>& head, const std::vector<uint8_t>& payload = {})
+{
+    std::vector<uint8_t> bytes(40 + payload.size(), 0x11);
+    std::copy(head.begin(), head.end(), bytes.begin());
+    std::copy(payload.begin(), payload.end(), bytes.begin() + 40);
+    return bytes;
 }
 
 /**
@@ -132,9 +145,7 @@ class InspectTest : public TestCase
         options.insert(options.begin() + 20, {1, 1, 1, 1});
         NS_TEST_ASSERT_MSG_EQ(Inspect(*PacketOf(options), IPV4).hash, udp.hash, "options");
 
-        std::vector<uint8_t> v6{0x6b, 0xa1, 0x23, 0x45, 0, 8, 17, 9};
-        v6.resize(40, 0x11);
-        v6.insert(v6.end(), {3, 232, 7, 208, 0, 8, 0, 0});
+        auto v6 = Ipv6Bytes({0x6b, 0xa1, 0x23, 0x45, 0, 8, 17, 9}, {3, 232, 7, 208, 0, 8, 0, 0});
         const PacketFields udp6 = Inspect(*PacketOf(v6), IPV6);
         NS_TEST_ASSERT_MSG_EQ(+udp6.dscp, 46, "DSCP of the traffic class");
         NS_TEST_ASSERT_MSG_EQ(+udp6.ecn, 2, "ECT(0)");
@@ -194,8 +205,7 @@ class RewriteTest : public TestCase
         }
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(false));
 
-        std::vector<uint8_t> v6{0x6b, 0xa0, 0, 0, 0, 0, 59, 9};
-        v6.resize(40, 0x11);
+        auto v6 = Ipv6Bytes({0x6b, 0xa0, 0, 0, 0, 0, 59, 9});
         auto packet = PacketOf(v6);
         Rewrite(packet, IPV6, true, 8);
         v6[1] = 0xb0;

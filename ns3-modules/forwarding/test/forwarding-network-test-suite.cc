@@ -78,8 +78,8 @@ class LeafSpine
     /// Add nodes and links.
     void Nodes()
     {
-        std::vector<uint8_t> kinds(8, 0);
-        kinds.resize(14, 1);
+        std::vector<uint8_t> kinds(14, 1);
+        std::fill_n(kinds.begin(), 8, 0);
         std::string names;
         for (std::size_t node = 0; node < kinds.size(); ++node)
         {
