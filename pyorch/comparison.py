@@ -39,12 +39,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: what a person called it, its runs, and those it has of other builds.
+    """One of the two: its folder, its runs, and how many it has of other builds.
 
     older: runs that an earlier build made of one that is there.
     """
 
-    name: str
     folder: Path
     runs: Mapping[Key, Run]
     older: int
@@ -117,7 +116,7 @@ def read_side(text: str, paths: Paths) -> Side:
         )
         what = f"no run is of a build {build!r}" if build else "there is no finished run"
         raise UserError([Problem(text, what, allowed or None)])
-    return Side(text, folder, {key: run for key, (_, run) in found.items()}, older)
+    return Side(folder, {key: run for key, (_, run) in found.items()}, older)
 
 
 def _folder(place: str, paths: Paths) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pyorch.columns import aligned
 from pyorch.errors import Problem, UserError
 from pyorch.theory import bytes_in, gfc_sufficient_range, time_of
 from pyorch.units import (
@@ -293,7 +294,7 @@ def _summary(found: Parameters) -> list[str]:
         f"processing {format_time(link.processing)}, "
         f"messages of {format_bytes(link.message)}, Bm = {format_bytes(found.bm)}"
     )
-    return [setting, "", *_columns(rows, left={0, 3})]
+    return [setting, "", *aligned(rows, right={1, 2})]
 
 
 def _stage_lines(found: Parameters) -> list[str]:
@@ -303,7 +304,7 @@ def _stage_lines(found: Parameters) -> list[str]:
         frame = time_of(found.link.mtu + found.link.overhead, stage.rate)
         rows.append((str(number), f"{stage.start} B", format_rate(stage.rate), _time(frame)))
     head = f"multi-stage GFC with B1 = {format_bytes(found.chosen_b1)}: N = {len(table) - 1} stages"
-    return [head, "", *_columns(rows, left=set())]
+    return [head, "", *aligned(rows, right=range(4))]
 
 
 def _notes(found: Parameters) -> list[str]:
@@ -313,18 +314,6 @@ def _notes(found: Parameters) -> list[str]:
         "simulator reckons and warns by. The bounds are sufficient, not necessary.",
     ]
     return lines if found.warning is None else [*lines, "", f"warning: {found.warning}"]
-
-
-def _columns(rows: Sequence[Sequence[str]], left: set[int]) -> list[str]:
-    """Return rows as lines with aligned columns; those in `left` are flush left."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if i in left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _size(size: int) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch import gfc
 from pyorch.asics import ASICS
+from pyorch.columns import aligned
 from pyorch.config.attributes import catalogue, number, section_of
 from pyorch.config.checks import Frames, frames
 from pyorch.config.topology import SWITCH, Topology
@@ -402,7 +403,7 @@ XOFF, static: all queues at once; PFC is the backstop above Bm""".splitlines()
 
 def render(switch: Switch) -> str:
     """Return all that is known of a switch, as a text for people."""
-    parts = [_head(switch), [*_table(_rows(switch)), *_LEGEND], _fit_lines(switch)]
+    parts = [_head(switch), [*aligned(_rows(switch)), *_LEGEND], _fit_lines(switch)]
     parts.append(toml_lines(switch))
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -479,15 +480,7 @@ def _fit_lines(switch: Switch) -> list[str]:
         lacks = switch.least_size(scheme) - switch.size
         told = f", {_size(lacks)} too little for {switch.classes}" if lacks > 0 else ""
         rows.append((f"    {label}", str(count), f"{_size(switch.needs(scheme))}{told}"))
-    return _table(rows)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    return aligned(rows)
 
 
 def _size(count: int) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pyorch.cli.base import FAILED, OK, listing
+from pyorch.columns import aligned
 from pyorch.comparison import SHOWN_DIGITS, Comparison, Side, compare, read_side
 from pyorch.paths import default_paths
 from pyorch.remarks import runs_text
@@ -52,11 +53,7 @@ def _print_values(found: Comparison) -> None:
     for one in sorted(found.values, key=lambda one: -one.relative):
         relative = "" if math.isinf(one.relative) else f"{100 * one.relative:.3g} %"
         rows.append((one.name, str(one.runs), _number(one.a), _number(one.b), relative, one.where))
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]) - 1)]
-    print()
-    for row in rows:
-        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
-        print("  ".join([*cells, row[-1]]).rstrip())
+    print("", *aligned(rows), sep="\n")
 
 
 def _number(value: float | None) -> str:

@@ -202,7 +202,7 @@ class Result:
         return sum(cell.found is None for cell in self.cells)
 
     def _worst(self) -> Estimate | None:
-        published = self.expect.published if self.expect.published is not None else None
+        published = self.expect.published
         if not self.estimates:
             return None
         if published is None:
