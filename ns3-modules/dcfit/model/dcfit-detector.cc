@@ -50,6 +50,7 @@ constexpr uint64_t HITTER_BITS = 96;
 constexpr uint64_t LIMIT_BITS = 64 + 2 * TIME_BITS;
 /// Bits of the sequence number that are kept; the paper says only that there is one.
 constexpr uint32_t KEPT_SEQUENCE_BITS = 7;
+constexpr uint32_t LAST_SEQUENCE = (1U << KEPT_SEQUENCE_BITS) - 1;
 
 } // namespace
 
@@ -237,8 +238,7 @@ void
 Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
 {
     State& state = m_map.At(ingress, cls);
-    state.sequence =
-        static_cast<uint16_t>((state.sequence + 1U) & ((1U << KEPT_SEQUENCE_BITS) - 1));
+    state.sequence = static_cast<uint16_t>((state.sequence + 1U) & LAST_SEQUENCE);
     state.rank = rank;
     state.own = true;
     state.trigger = trigger;
@@ -397,12 +397,9 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     if (!m_map.Speaks(port))
     {
         // A server: it is the initial trigger, and its port of this switch gives it its name.
-        state.sequence =
-            static_cast<uint16_t>((state.sequence + 1U) & ((1U << KEPT_SEQUENCE_BITS) - 1));
-        ReceiveCheck(port,
-                     cls,
-                     Message{m_number, static_cast<uint8_t>(port), state.sequence, 0, 0},
-                     true);
+        state.sequence = static_cast<uint16_t>((state.sequence + 1U) & LAST_SEQUENCE);
+        const Message own{m_number, static_cast<uint8_t>(port), state.sequence, 0, 0};
+        ReceiveCheck(port, cls, own, true);
     }
 }
 
@@ -464,6 +461,7 @@ Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
     if (!state.paused || state.resumed || !state.known || !state.info.HasEpisodeOf(message))
     {
         ++m_refuted;
+        m_repeated += state.paused && state.resumed && state.info.HasEpisodeOf(message);
         return;
     }
     if (message.round < state.checked)
@@ -739,6 +737,7 @@ Dcfit::Report(Summary& summary) const
     summary["dcfit_processes"] += static_cast<double>(m_begun);
     summary["dcfit_loops_suspected"] += static_cast<double>(m_suspected);
     summary["dcfit_checks_refuted"] += static_cast<double>(m_refuted);
+    summary["dcfit_repeats_refuted"] += static_cast<double>(m_repeated);
     summary["dcfit_messages_sent"] += static_cast<double>(m_alone);
     summary["dcfit_tags_sent"] += static_cast<double>(m_tags);
     summary["dcfit_message_bytes"] += static_cast<double>(m_messageBytes);

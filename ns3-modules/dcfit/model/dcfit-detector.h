@@ -120,6 +120,7 @@ class Dcfit : public Breaker,
     uint64_t m_begun{0};        //!< processes
     uint64_t m_suspected{0};    //!< loops found by CHECK
     uint64_t m_refuted{0};      //!< CONSISTENCY messages that ended at a port that had resumed
+    uint64_t m_repeated{0};     //!< of them: at one that was paused again in the same episode
     uint64_t m_alone{0};        //!< messages that travelled alone
     uint64_t m_tags{0};         //!< messages in PAUSE frames
     uint64_t m_messageBytes{0}; //!< wire bytes of those alone

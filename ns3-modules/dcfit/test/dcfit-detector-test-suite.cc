@@ -310,6 +310,7 @@ class RulesTest : public TestCase
         const double refuted = bench.Number("dcfit_checks_refuted");
         bench.Alone(1, Kind::CONSISTENCY, newer);
         NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_checks_refuted"), refuted + 1, "it had resumed");
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_repeats_refuted"), 1, "and was paused again");
         const Message next{77, 9, 202, 0, 0};
         bench.Alone(1, Kind::CHECK, next);
         bench.Alone(1, Kind::CONSISTENCY, next);

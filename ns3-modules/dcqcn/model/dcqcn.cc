@@ -64,6 +64,12 @@ Dcqcn::GetTypeId()
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcqcn::m_cnpInterval),
                           lossless::MakePicosecondsChecker(1))
+            .AddAttribute("Latency",
+                          "Time from the arrival of a notification at the sender until it counts. "
+                          "0: it counts at once, as in the HPCC simulator.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Dcqcn::m_latency),
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("CutOn",
                           "What makes the sender cut its rate: Cnp, each notification, at least "
                           "DecreaseInterval after the last cut; Timer, a look every "
@@ -144,7 +150,8 @@ Dcqcn::GetTypeId()
 
 Dcqcn::Dcqcn()
     : m_look(this, &Dcqcn::Look),
-      m_increase(this, &Dcqcn::IncreaseTimer)
+      m_increase(this, &Dcqcn::IncreaseTimer),
+      m_heard(this, &Dcqcn::HeardLate)
 {
 }
 
@@ -227,7 +234,7 @@ Dcqcn::NotifyData(const Frame& frame)
 void
 Dcqcn::NotifyCnp(const Frame& /* frame */)
 {
-    Notified();
+    Heard();
 }
 
 void
@@ -235,7 +242,28 @@ Dcqcn::NotifyAck(const Frame& frame)
 {
     if (frame.ecn == MARKED && m_notification == Notification::ACK_BIT)
     {
+        Heard();
+    }
+}
+
+void
+Dcqcn::Heard()
+{
+    if (m_latency.IsZero())
+    {
         Notified();
+        return;
+    }
+    m_heard.Schedule(m_latency.GetTimeStep());
+}
+
+void
+Dcqcn::HeardLate()
+{
+    Notified();
+    if (!m_queuePair->IsAcknowledged())
+    {
+        m_queuePair->Reconsider(); // after a timer nobody else does
     }
 }
 

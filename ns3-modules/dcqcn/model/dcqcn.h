@@ -74,6 +74,8 @@ class Dcqcn : public rdma::CongestionControl
 
   private:
     uint64_t Scaled(const DataRate& rate) const;
+    void Heard();
+    void HeardLate();
     void Notified();
     void AdvanceAlpha(int64_t now);
     void Look();
@@ -86,6 +88,7 @@ class Dcqcn : public rdma::CongestionControl
     // Attributes
     Notification m_notification; //!< how the receiver tells
     Time m_cnpInterval;          //!< least time between two CNPs of a flow
+    Time m_latency;              //!< from a notification's arrival until it counts
     CutOn m_cutOn;               //!< what makes the sender cut
     Time m_decreaseTime;         //!< see m_decreaseInterval
     Time m_alphaTime;            //!< see m_alphaInterval
@@ -122,6 +125,7 @@ class Dcqcn : public rdma::CongestionControl
     bool m_increasePending{false};         //!< an occurrence of m_increase is scheduled
     lossless::ReusableEvent<Dcqcn> m_look; //!< cut?
     lossless::ReusableEvent<Dcqcn> m_increase; //!< the increase timer
+    lossless::ReusableEvent<Dcqcn> m_heard;    //!< a notification counts
 
     // Receiver
     int64_t m_nextCnp{0}; //!< no CNP before (ps)

@@ -402,9 +402,23 @@ class HandComputedTest : public TestCase
                               "alpha moved with every notification");
     }
 
+    /// With a Latency all changes come so much later; two notifications may be under way at once.
+    void Late()
+    {
+        Fed net(40 * GBPS, Paper({{"ByteCounter", "0"}, {"Latency", "3us"}}));
+        Fed::NotifyAt({97 * US, 98 * US, 202 * US});
+        Compare(net.Run(206 * US),
+                {{100 * US, 20'000'000'000, 40'000'000'000},
+                 {101 * US, 10'000'000'000, 20'000'000'000},
+                 {156 * US, 15'000'000'000, 20'000'000'000},
+                 {205 * US, 7'529'296'875, 15'000'000'000}},
+                "a notification that counts later");
+    }
+
     void DoRun() override
     {
         TimerOnly();
+        Late();
         BytesAndTimer();
         // Rates: 64 -> 32 -> 16; bytes: half-way to the target; timer: half-way again.
         Clamps(true, {64, 32, 24, 12 * (1 + 1.0 / 2)});
