@@ -117,6 +117,12 @@ class OpenRun:
         }
 
     @property
-    def summary(self) -> dict[str, float]:
-        """The numbers of the run, once it has ended; before that there are none."""
-        return {str(p.first): float(p.second) for p in self.simulation.GetSummary()}
+    def summary(self) -> dict[str, float | None]:
+        """The numbers of the run, once it has ended; before that there are none.
+
+        None: of a moment that never came.
+        """
+        from pyorch.metrics import known_numbers
+
+        numbers = {str(p.first): float(p.second) for p in self.simulation.GetSummary()}
+        return known_numbers(numbers)

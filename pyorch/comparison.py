@@ -16,6 +16,7 @@ from typing import Any
 
 from pyorch import seal
 from pyorch.errors import Problem, UserError, one_of
+from pyorch.metrics import known_numbers
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
 from pyorch.store import kept_metrics
@@ -145,7 +146,7 @@ def _read_run(folder: Path) -> tuple[Key, Run]:
     params = {name: str(value) for name, value in spec.params.items() if value != ""}
     seed = int(spec.data["seed"])
     metrics = [*summary.get("metrics", {}).values(), *kept_metrics(folder)]
-    values = dict(summary["summary"])
+    values = known_numbers(summary["summary"])
     for one in metrics:
         values |= one
     title = " ".join([*(f"{name}={value}" for name, value in params.items()), f"seed={seed}"])

@@ -257,10 +257,10 @@ class Study:
         """What was expected and what was measured, one row an expectation."""
         import pandas as pd
 
-        from pyorch.report.expect import evaluate
+        from pyorch.report.expect import judge
 
         plan, data = self._made(), self._data()
-        results = evaluate(plan.experiment.expects, data.runs, data.units, data.settings)
+        results = judge(plan.experiment.expects, data)
         return pd.DataFrame([result.row() for result in results])
 
     def plot(self, figure: str | Mapping[str, Any] | Any) -> Figure:

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 from pyorch.errors import UserError
 from pyorch.paths import default_paths
 from tools.bakeoff.compare import Row, compare, cost
-from tools.bakeoff.page import Summary, factor_to_best, markdown, value_text, verdict, write
+from tools.bakeoff.page import (
+    Summary,
+    cost_line,
+    factor_to_best,
+    markdown,
+    value_text,
+    verdict,
+    write,
+)
 from tools.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 
 ROW = Row(study="bakeoff/x", label="Time", metric="time", better="lower", unit="us")
@@ -50,7 +58,7 @@ def test_only_what_the_seeds_tell_apart_is_best() -> None:
     assert [answer.scheme for answer in sure.best] == ["A"]
     assert verdict(sure) == "A alone is best: 40 ± 50 µs."
     assert factor_to_best(sure, "B") == pytest.approx(1.25)
-    assert verdict(found).startswith("C has the best mean, 38.3 ")
+    assert verdict(found).startswith("C has the best mean, 38 ± 75 µs")
     assert verdict(found).endswith("; not decided: A, B, PFC.")
     same = compare(ROW, runs(PFC=[50, 90, 70], A=[50.1, 90.1, 70.1]), ["PFC", "A"])
     assert verdict(same) == "All are equal (PFC: 70 ± 50 µs)."
@@ -76,7 +84,7 @@ def test_the_test_is_the_paired_t_test(first: list[float], second: list[float]) 
 def test_what_does_not_finish_is_never_best() -> None:
     """Infinite means lose; where nobody finishes nobody wins."""
     found = compare(ROW, runs(PFC=[math.inf, 5, 5], A=[7, 7, 7]), ["PFC", "A"])
-    assert verdict(found) == "A alone is best: 7 ± 0 µs."
+    assert verdict(found) == "A alone is best: 7 µs, all 3 seeds equal."
     assert value_text(found, found.answers[0]) == "did not finish"
     assert factor_to_best(found, "PFC") == math.inf
     assert [answer.ratio.mean for answer in found.answers] == [1, pytest.approx(14 / 15)]
@@ -140,7 +148,7 @@ def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
     costs = tuple(cost(name, [table]) for name in names)
     assert (costs[2].lost, costs[2].control, costs[2].paused) == (2000, 3, 0.5)
     assert (costs[0].cyclic, costs[0].deadlocks, costs[0].buffer) == (2, 0, 0.25)
-    assert costs[0].share == pytest.approx((0, 1 - 0.05 ** (1 / 2)))
+    assert costs[0].share == pytest.approx((0, 1 - 0.025 ** (1 / 2)))
     about = {name: f"what {name} is" for name in names}
     summary = Summary(rows, costs, about, "small", "abc", 9, 10, ("invoke bakeoff",))
     page = write(summary, tmp_path)
@@ -225,6 +233,43 @@ for study in studies(default_paths()):
         assert not problem, f"{study} {spec.params}: {problem}"
         print(study, spec.params["variant"])
 """
+
+
+def test_only_independent_draws_have_an_interval() -> None:
+    """40 runs of a ring that differ by microseconds are four settings, and no draw at all."""
+    lines = [
+        {"variant": "PFC", "seed": seed, "setting": setting, "drawn": drawn, "deadlocked": hit}
+        | {"deadlocked_at_end": 0, "flow_cycle_egresses": 4, "dropped_frames": 0}
+        | {"flows_unfinished": 0, "peak_buffer_bytes": 1, "buffer_size_bytes": 1}
+        | {"data_hops": 1, "pause_time_ps": 0, "end_ps": 1}
+        for setting, drawn, hits in (
+            *((f"ring {n}", False, range(1, 11)) for n in range(4)),
+            ("failed links, a", True, (1, 2, 3)),
+            ("failed links, b", True, (3, 4)),
+        )
+        for seed in range(1, 11)
+        for hit in [int(seed in hits)]
+    ]
+    table = pd.DataFrame(lines)
+    rings, drawn = table[~table["drawn"]], table[table["drawn"]]
+    found = cost("PFC", [rings, drawn])
+    assert (found.deadlocks, found.cyclic) == (45, 60)
+    assert (found.struck, found.settings) == (6, 6)
+    assert (found.hits, found.draws) == (4, 10)
+    assert cost_line(found)[5] == "45 of 60 runs; 6 of 6 settings; 4 of 10 draws (12 to 74 %)"
+    assert cost_line(cost("PFC", [rings]))[5] == "40 of 40 runs; 4 of 4 settings"
+
+
+def test_the_ring_draws_starts_and_failed_links_are_draws() -> None:
+    """What a seed draws of a scene is read in its plan."""
+    from pyorch.pipeline import make_plan
+    from tools.bakeoff.summary import _drawn
+
+    ring, failures = (
+        make_plan(f"bakeoff/{name}", ["run.seeds=2"]) for name in ("ring", "failures")
+    )
+    assert not _drawn(ring.specs)
+    assert len(_drawn(failures.specs)) == 2
 
 
 @pytest.mark.parametrize("scale", ["medium", "full"])

@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pyorch.errors import UserError
-from pyorch.metrics import MODELS, Need, RunTables, compute, is_traced, output_units, parse
+from pyorch.metrics import (
+    MODELS,
+    Need,
+    RunTables,
+    compute,
+    is_traced,
+    known_numbers,
+    output_units,
+    parse,
+)
 from pyorch.metrics.fields import parse_quantity
 from pyorch.metrics.flow_kinds import percentile_of, samples_needed
 from pyorch.metrics.pause_kinds import CAUSES
@@ -307,7 +316,6 @@ def test_completion_at_the_sender_counts_what_is_not_acknowledged_as_unfinished(
     assert one(run, "fct_slowdown", until="acked", percentile=50) == 205 / 12
     table["acked_ps"][-1] = -1
     assert one(run, "fct", until="acked") == math.inf
-    assert one(run, "fct", until="acked", finished_only=True) == 5 + 10 * 20
     assert one(run, "fct") == 10 * 20.5
 
 
@@ -322,12 +330,11 @@ def test_a_flow_without_an_ideal_time_has_no_slowdown() -> None:
 
 
 def test_unfinished_flows_are_infinite() -> None:
-    """They raise percentiles and means; leaving them out must be asked for."""
+    """They raise means, and percentiles that reach them."""
     run = make_run(10**6, flow=flows(1000, unfinished=20))
     assert one(run, "fct_slowdown", percentile=99) == math.inf
     assert one(run, "fct_slowdown", percentile=90) == 900
     assert one(run, "fct") == math.inf
-    assert one(run, "fct", finished_only=True) == pytest.approx(10 * 981 / 2)
 
 
 def test_warmup_and_size_choose_flows() -> None:
@@ -613,6 +620,43 @@ def test_a_metric_of_little_data_has_a_value_or_none(kind: str, content: str) ->
     with np.errstate(all="raise"):
         found = compute([example(kind)], run)
     assert all(value is None or isinstance(value, float | int) for value in found.values())
+
+
+REPORTS = Path(__file__).parents[1] / "ns3-modules"
+
+
+def numbers_of_the_modules() -> set[str]:
+    """Every name under which a module writes a number into the summary, read in its C++."""
+    sources = [*REPORTS.glob("*/model/*.cc"), *REPORTS.glob("*/helper/*.cc")]
+    texts = [path.read_text(encoding="utf-8") for path in sources]
+    return {name for text in texts for name in re.findall(r'summary\["(\w+)"\]', text)}
+
+
+def test_no_number_of_a_summary_is_a_sentinel() -> None:
+    """-1 for a moment that never came, or for no node, is no value; what counts stays as it is."""
+    names = numbers_of_the_modules()
+    assert {"deadlock_formed_ps", "deadlock_trigger_node", "pauses_sent"} <= names
+    run = make_run()
+    told = RunTables(run.spec, run.nodes, dict.fromkeys(names, -1.0), run.tables)
+    times = {name for name in names if name.endswith(("_ps", "_node", "_peer"))}
+    for name in names:
+        entry = {"kind": "summary", "name": "x", "number": name}
+        assert (compute([entry], told)["x"] is None) == (name in times), name
+        ratio = {"kind": "ratio", "name": "x", "number": name, "to": "pauses_sent"}
+        assert (compute([ratio], told)["x"] is None) == (name in times), name
+
+
+def test_the_modules_write_no_other_sentinel() -> None:
+    """Of every number that a module may give as -1 the name says that it is of something."""
+    monitor = (REPORTS / "deadlock/helper/deadlock-monitor.cc").read_text(encoding="utf-8")
+    statements = re.findall(r'summary\["(\w+)"\] =([^;]*);', monitor)
+    given = {name for name, value in statements if re.search(r"-1\b|time\(", value)}
+    assert "deadlock_formed_ps" in given
+    assert all(known_numbers({name: -1.0})[name] is None for name in given)
+    others = [path for path in REPORTS.glob("*/*/*.cc") if path.name != "deadlock-monitor.cc"]
+    for path in others:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r'summary\["\w+"\] \+?=[^;]*(-1\b|max\(\);)', text), path
 
 
 def test_quantities() -> None:

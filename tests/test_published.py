@@ -16,9 +16,12 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
 from pyorch.paths import default_paths
 from pyorch.reading import read_toml
 from pyorch.report.published import load_published
+from pyorch.report.quantities import show_text
 from pyorch.report.reproduction import Row, from_csv
 
 LISTS = Path(__file__).parent / "published"
@@ -115,6 +118,25 @@ def missing(values: list[str], texts: list[str]) -> set[tuple[str, str]]:
     bare = {number for number, _ in shown}
     wanted = frozenset().union(*(numbers_of(value) for value in values))
     return {one for one in wanted if one not in shown and (one[1] or one[0] not in bare)}
+
+
+def test_only_what_is_printed_is_called_published() -> None:
+    """Every number that an expectation calls published stands in the list of its document.
+
+    A pure number is one in a unit that metrics do not know (bits); then `says` has the document's.
+    """
+    published = load_published(default_paths().published)
+    for name, _ in list_experiments():
+        for expect in load_experiment(name).expects:
+            if expect.origin() != "published":
+                continue
+            document = published.document_of(expect.source)
+            assert document is not None, (name, expect.what)
+            given = [one for one in (expect.published, expect.min, expect.max) if one is not None]
+            values = [show_text(one) if isinstance(one, str) else expect.says for one in given]
+            texts = [text for one in entries(document.key) for text in (one.what, *one.values)]
+            assert all(numbers_of(value) for value in values), (name, expect.what)
+            assert not missing(values, texts), (name, expect.what)
 
 
 def spaced(text: str) -> str:

@@ -560,7 +560,7 @@ def test_line_shows_mean_and_interval_over_seeds() -> None:
     part = drawn.data[(drawn.data["panel"] == 0.5) & (drawn.data["x"] == "5us")]
     row = part[part["line"] == "PFC"].iloc[0]
     assert row["mean"] == pytest.approx(chosen["peak_queue_bytes"].mean())
-    assert row["half_width"] == pytest.approx(
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(
         4.302653 * chosen["peak_queue_bytes"].std() / np.sqrt(3), rel=1e-5
     )
     assert drawn.notes == ["Mean and 95 % Student-t interval, n = 3 seeds."]

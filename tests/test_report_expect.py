@@ -60,7 +60,7 @@ def test_agreement_is_judged_by_the_mean() -> None:
     """74, 75 and 76 KB are 75 KB with an interval of t(2) / sqrt(3) KB."""
     result = judge(**SETTLES)
     assert (result.verdict, result.failed) == ("agrees", False)
-    assert result.measured() == "75 KB ± 2.484 KB (n\u00a0=\u00a03)"
+    assert result.measured() == "75.0 ± 2.5 KB (n\u00a0=\u00a03)"
     assert result.difference() == "< 0.01 %"
     assert result.expect.criterion() == "75 KB ± 2 %"
     assert result.expect.expected() == "published 75 KB"
@@ -149,14 +149,14 @@ def test_every_setting_must_agree() -> None:
     """PFC differs at k = 4, so an expectation on all settings differs."""
     result = judge(where={"k": 4}, published="75KB", tolerance=0.02)
     assert result.verdict == "differs"
-    assert result.measured() == "75 KB to 78 KB (2 settings, n\u00a0=\u00a04)"
+    assert result.measured() == "75 to 78 KB (2 settings, n\u00a0=\u00a01 to 3 each)"
     assert result.difference() == "+3 KB (+4 %)"
 
 
 def test_runs_without_a_value_are_not_measured() -> None:
     """A finished run whose metric has no value never counts as agreement, and fails."""
     result = judge(where={"variant": "PFC", "k": 8}, max="80KB")
-    assert (result.verdict, result.failed, result.measured()) == ("not measured", True, "-")
+    assert (result.verdict, result.failed, result.measured()) == ("not measured", True, "–")
     result = judge(where={"variant": "PFC"}, max="80KB")
     assert (result.verdict, result.missing) == ("not measured", 1)
 

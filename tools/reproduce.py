@@ -71,7 +71,7 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     """
     from pyorch.loading.load import load_experiment
     from pyorch.report.data import ReportData
-    from pyorch.report.expect import evaluate
+    from pyorch.report.expect import judge
     from pyorch.report.reproduction import Study
 
     plan = make_plan(name, paths=paths)
@@ -85,7 +85,7 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     data = ReportData.of(plan.store, specs, plan.build.fingerprint, plan.experiment.metrics)
     seeds, planned = (len({spec.data["seed"] for spec in some}) for some in (specs, plan.specs))
     note = f"; {seeds} of {planned} seeds" if seeds < planned else ""
-    results = evaluate(expects, data.runs, data.units, data.settings)
+    results = judge(expects, data)
     return Study(name, expects, results, settings, note)
 
 

@@ -80,7 +80,7 @@ def slowdowns(data: ReportData, figure: Custom) -> Drawn:
         counts.append(f"{int(good.sum())} of {len(good)} ({title.lower()})")
         variants = list(dict.fromkeys(part["variant"]))
         for place, variant in enumerate(variants):
-            mean = estimate(shown.loc[shown["variant"] == variant, "slowdown_finished"])
+            mean = estimate(shown.loc[shown["variant"] == variant, "slowdown"])
             rows.append((service, variant, mean.mean, mean.half_width, mean.n))
             if mean.n:
                 error = mean.half_width if mean.n > 1 else None

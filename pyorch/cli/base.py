@@ -110,6 +110,7 @@ def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
 def write_report_of(plan: Plan, command_line: str) -> int:
     """Write the report and print what was expected and what was found."""
     from pyorch import pipeline
+    from pyorch.report.expect import AGREES
 
     done = len(plan.done)
     if done < len(plan.specs):
@@ -119,7 +120,10 @@ def write_report_of(plan: Plan, command_line: str) -> int:
     result = pipeline.write_report_of(plan, command_line)
     for expectation in result.expectations:
         what, measured = expectation.expect.what, expectation.measured()
-        print(f"{expectation.verdict:<11} {what}: {measured}, {expectation.expect.expected()}")
+        margin = expectation.margin() if expectation.verdict == AGREES else ""
+        margin = f" ({margin})" if margin else ""
+        expected = expectation.expect.expected() + margin
+        print(f"{expectation.verdict:<11} {what}: {measured}, {expected}")
     for text in result.figure_errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
     print(f"report: {result.index}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,10 @@ class RunTables:
     nodes: Sequence[str]
     summary: Mapping[str, float]
     tables: Mapping[str, Columns] = field(default_factory=dict)
+
+    def number(self, name: str) -> float | None:
+        """A number of the summary; None when the run has none, or nothing that it is of."""
+        return known_number(name, self.summary.get(name))
 
     def table(self, name: str) -> Columns | None:
         """The columns of a table, or None when the run did not trace it."""
@@ -85,6 +90,14 @@ class Metric(Entry):
         """Base unit of the values: "B", "bit/s", "ps" or "1"."""
         raise NotImplementedError
 
+    def yes_no(self) -> bool:
+        """Whether it is a question that every run answers by 0 or 1."""
+        return False
+
+    def limits(self) -> tuple[float, float]:
+        """Between which all of its values lie: (0, 1) of a share."""
+        return -math.inf, math.inf
+
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
         return []
@@ -135,6 +148,31 @@ def output_units(metrics: Sequence[Metric | Mapping[str, Any]]) -> dict[str, str
     """Base unit of every output of the metrics."""
     models = [m if isinstance(m, Metric) else parse(m) for m in metrics]
     return {output: model.unit() for model in models for output in model.outputs()}
+
+
+NOTHING_THERE = -1
+"""What the simulator writes for a moment that never came, or a node that there is none of."""
+_OF_SOMETHING = ("_ps", "_node", "_peer")
+
+
+def known_number(name: str, value: float | None) -> float | None:
+    """A number of a summary, None where the simulator's number only says that there is none."""
+    absent = value == NOTHING_THERE and name.endswith(_OF_SOMETHING)
+    return None if absent else value
+
+
+def known_numbers(summary: Mapping[str, float]) -> dict[str, float | None]:
+    """The numbers of a summary, with None in the place of those of something that is not."""
+    return {name: known_number(name, value) for name, value in summary.items()}
+
+
+YES_NO_NUMBERS = frozenset(
+    {"deadlocked", "deadlocked_at_end", "deadlock_trigger_is_host", "deadlock_trigger_on_cycle"}
+    | {"blocked_by_host"}
+)
+"""Numbers of a summary that answer a question by 0 or 1."""
+SHARE = (0.0, 1.0)
+"""The limits of a share."""
 
 
 def unit_of_name(name: str) -> str:

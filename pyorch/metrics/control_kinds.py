@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics.base import Metric, RunTables, metric
+from pyorch.metrics.base import SHARE, Metric, RunTables, metric
 from pyorch.metrics.fields import Need, Port, Rate, Time, TrafficClass
 from pyorch.metrics.series_kinds import only_rate
 
@@ -70,6 +70,10 @@ class ControlShare(ControlMetric):
     """Share of the window in which the link carries control frames, 0 to 1."""
 
     kind: Literal["control_share"] = "control_share"
+
+    @override
+    def limits(self) -> tuple[float, float]:
+        return SHARE
 
     @override
     def value(self, run: RunTables) -> float | None:

@@ -9,11 +9,17 @@ from typing import Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics.base import Metric, RunTables, metric
+from pyorch.metrics.base import SHARE, Metric, RunTables, metric
 from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
 from pyorch.metrics.series_kinds import Direction, FirstCrossing, read_series, series_need
 
 Statistic = Literal["min", "mean", "max"]
+_PARTS = {
+    ("flows_finished", "flows_finite"),
+    ("flows_unfinished", "flows_finite"),
+    ("delivered_bytes", "sent_bytes"),
+}
+"""Pairs of summary numbers of which the first is a part of the second."""
 
 
 @metric
@@ -29,8 +35,12 @@ class Ratio(Metric):
         return "1"
 
     @override
+    def limits(self) -> tuple[float, float]:
+        return SHARE if (self.number, self.to) in _PARTS else super().limits()
+
+    @override
     def value(self, run: RunTables) -> float | None:
-        number, to = run.summary.get(self.number), run.summary.get(self.to)
+        number, to = run.number(self.number), run.number(self.to)
         return None if number is None or not to else number / to
 
 
@@ -135,6 +145,10 @@ class Stalled(Metric):
     @override
     def unit(self) -> str:
         return "1"
+
+    @override
+    def yes_no(self) -> bool:
+        return True
 
     @override
     def value(self, run: RunTables) -> float | None:

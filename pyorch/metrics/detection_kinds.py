@@ -170,7 +170,7 @@ class DetectionLap(DetectionMetric):
         self, detections: list[Detection], deadlocks: list[Episode], end: int
     ) -> float | None:
         first = first_of(detections, deadlocks)
-        return float(first.time - first.looped) if first else None
+        return float(first.time - first.looped) if first and first.looped >= 0 else None
 
 
 def first_of(detections: list[Detection], deadlocks: list[Episode]) -> Detection | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics.base import Metric, RunTables, metric, unit_of_name
+from pyorch.metrics.base import SHARE, YES_NO_NUMBERS, Metric, RunTables, metric, unit_of_name
 from pyorch.metrics.fields import Chosen, Size, TrafficClass
 
 if TYPE_CHECKING:
@@ -137,15 +137,14 @@ def flow_times(
 class FlowTimes(FlowFilter):
     """Mean, or a percentile, over flows.
 
-    Unfinished flows count as +inf. A percentile takes `min_flows` flows, by default as many as put
-    ten beyond it, else it is None. With `finished_only` unfinished flows are left out, which the
-    name of the metric should say. With `until = "acked"` a flow is complete when its sender has its
-    last ACK, else when its receiver has its last bit.
+    Unfinished flows count as +inf, in the mean and where a percentile reaches them: a number of
+    those that finished would be the better the more do not. A percentile takes `min_flows` flows,
+    by default as many as put ten beyond it, else it is None. With `until = "acked"` a flow is
+    complete when its sender has its last ACK, else when its receiver has its last bit.
     """
 
     percentile: float | None = Field(default=None, gt=0, lt=100)
     min_flows: int | None = Field(default=None, ge=1)
-    finished_only: bool = False
     until: Until | None = None
 
     @model_validator(mode="after")
@@ -161,7 +160,7 @@ class FlowTimes(FlowFilter):
         if mask is None or table is None:
             return None
         values = flow_times(table, mask, slowdown, self.until or "received")
-        values = values[np.isfinite(values) if self.finished_only else ~np.isnan(values)]
+        values = values[~np.isnan(values)]
         if self.percentile is not None:
             return percentile_of(values, self.percentile, self.min_flows)
         return float(values.mean()) if len(values) else None
@@ -263,6 +262,10 @@ class Fairness(GoodputFilter):
         return "1"
 
     @override
+    def limits(self) -> tuple[float, float]:
+        return SHARE
+
+    @override
     def value(self, run: RunTables) -> float | None:
         rows = self.rows(run)
         if rows is None:
@@ -320,6 +323,10 @@ class SummaryNumber(Metric):
         return unit_of_name(self.number)
 
     @override
+    def yes_no(self) -> bool:
+        return self.number in YES_NO_NUMBERS
+
+    @override
     def value(self, run: RunTables) -> float | None:
-        value = run.summary.get(self.number)
+        value = run.number(self.number)
         return None if value is None else float(value)

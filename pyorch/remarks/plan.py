@@ -63,29 +63,17 @@ def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]
 
 
 def _may_draw(experiment: Experiment) -> bool:
-    """Whether something in an experiment may depend on the seed.
+    """Whether something in an experiment may depend on the seed."""
+    from pyorch.config.chance import may_draw
 
-    Traffic is asked; links that fail at random and equally short paths (whose choice is salted) are
-    drawn; an agent, or a congestion control, may draw.
-    """
-    from pyorch.config import traffic
-    from pyorch.config.cycles import ShortestPaths
-
-    keys = ("topology", "traffic", "run")
+    keys = ("topology", "traffic", "run", "agents", "host_agents", "congestion_control")
     seen: set[str] = set()
     for point in experiment.points:
-        data, network = point.data, point.network
-        if data["agents"] or data["host_agents"] or data["congestion_control"]:
-            return True
-        scene = json.dumps([data[key] for key in keys], sort_keys=True)
+        scene = json.dumps([point.data[key] for key in keys], sort_keys=True)
         if scene in seen:
             continue
         seen.add(scene)
-        if len(seen) > MOST_SCENES or data["topology"].get("random_failed_links"):
-            return True
-        if traffic.draws(data["traffic"], network, data["run"]["duration_ps"]):
-            return True
-        if network.failures or ShortestPaths.of(network).has_choice():
+        if len(seen) > MOST_SCENES or may_draw(point.data, point.network):
             return True
     return False
 

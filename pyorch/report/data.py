@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.metrics import RunTables, output_units, parse, unit_of_name
-from pyorch.metrics.base import Metric
+from pyorch.metrics.base import YES_NO_NUMBERS, Metric
+from pyorch.report.statistics import NOTHING, Estimate, Nature, estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -17,6 +20,25 @@ if TYPE_CHECKING:
     from pyorch.store import Store
 
 _KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
+
+
+_SCENE = ("topology", "traffic", "run", "agents", "host_agents", "congestion_control")
+"""What of a RunSpec tells whether it draws anything."""
+_MOST_SCENES = 200  # as many different networks and traffics are looked at
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _is_fixed(data: Mapping[str, Any]) -> bool:
+    """Whether a run of this RunSpec draws nothing from its seed."""
+    from pyorch.config import topology
+    from pyorch.config.chance import may_draw
+
+    if any(key not in data for key in _SCENE):
+        return False
+    return not may_draw(data, topology.build(data["topology"]))
 
 
 class StoreTables(Mapping[str, Any]):
@@ -59,6 +81,7 @@ class ReportData:
         names = [name for spec in specs.values() for name in spec.data["params"]]
         self.parameters = [name for name in dict.fromkeys(names) if name != "variant"]
         self._units = output_units(metrics)
+        self._models = {output: model for model in metrics for output in model.outputs()}
         self._tables: OrderedDict[tuple[str, str], DataFrame | None] = OrderedDict()
         self._summaries: dict[str, dict[str, Any]] = {}
 
@@ -94,6 +117,39 @@ class ReportData:
     def units(self) -> dict[str, str]:
         """Base unit of every column of the table of runs."""
         return {name: self.unit(name) for name in (*self.runs.columns, *self._units)}
+
+    def nature(self, metric: str, runs: DataFrame) -> Nature:
+        """What is known of a metric in some of the runs before they are looked at."""
+        model = self._models.get(metric)
+        return Nature(
+            fixed="hash" in runs and self.fixed.issuperset(runs["hash"]),
+            yes_no=model.yes_no() if model else metric in YES_NO_NUMBERS,
+            limits=model.limits() if model else NOTHING,
+        )
+
+    def estimate(self, metric: str, runs: DataFrame) -> Estimate:
+        """What some runs of one setting say of a metric."""
+        values = runs[metric] if metric in runs.columns else ()
+        return estimate(values, self.nature(metric, runs))
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The runs that draw nothing from their seed: those of other seeds are the same runs."""
+        settings: dict[str, list[str]] = {}
+        for key, spec in self.specs.items():
+            settings.setdefault(_text(spec.data["params"]), []).append(key)
+        known: dict[str, bool] = {}
+        found: list[str] = []
+        for keys in settings.values():
+            scenes = {_text([self.specs[key].data.get(k) for k in _SCENE]) for key in keys}
+            scene = scenes.pop()
+            if scenes:  # links that fail at random: drawn before the run, by its seed
+                continue
+            if scene not in known:
+                known[scene] = len(known) < _MOST_SCENES and _is_fixed(self.specs[keys[0]].data)
+            if known[scene]:
+                found += keys
+        return frozenset(found)
 
     def summary(self, run_hash: str) -> dict[str, Any]:
         """summary.json of a run."""

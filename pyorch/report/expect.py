@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
-from pyorch.report.quantities import Scale, automatic, scale_of_text, show, show_text
+from pyorch.report.quantities import (
+    Scale,
+    automatic,
+    draws_text,
+    scale_of_text,
+    show,
+    show_estimate,
+    show_range,
+    show_text,
+)
 from pyorch.report.select import matching
-from pyorch.report.statistics import Estimate, estimate
+from pyorch.report.statistics import Estimate, Nature, estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from pyorch.report.data import ReportData
+
+_NEAR = 5e-4  # parts of a bound
+_FAR = 10  # times a bound: how far beyond that says nothing more
+NatureOf = Callable[[str, "DataFrame"], Nature]
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 NOT_COMPARABLE = "not comparable"
 UNVERIFIED = "differs (unverified source)"
@@ -33,7 +47,8 @@ class ExpectModel(Entry):
     what it names, for instance the variant. `why` says, in a sentence, why what is measured
     differs, or cannot be compared; with `comparable = false` the numbers stand side by side and
     nothing is judged. `says` is what the source says, in its words: for the page of all published
-    numbers, where a bound of ours must not look like theirs.
+    numbers, where a bound of ours must not look like theirs. `printed` says that a bound is no
+    reading of ours but stands in the source: "< 10 us".
 
     `claim` names the claim of a document that it speaks to, or several (docs/published.toml). Then
     every run must meet the criteria, unless `average` says that the claim is of a mean or a share.
@@ -55,6 +70,7 @@ class ExpectModel(Entry):
     comparable: bool = True
     why: str = ""
     says: str = ""
+    printed: bool = False
     claim: EntryName | list[EntryName] = Field(default=[])
     average: bool = False
 
@@ -76,6 +92,11 @@ class ExpectModel(Entry):
             raise ValueError(
                 "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
+            )
+        bounds = self.min is not None or self.max is not None
+        if self.printed and not (bounds and self.status == "verified"):
+            raise ValueError(
+                "'printed' is of a 'min' or 'max' that was read (status = \"verified\")"
             )
         if not self.comparable and not self.why:
             raise ValueError("with 'comparable = false' say in 'why' what keeps them apart")
@@ -124,10 +145,24 @@ class ExpectModel(Entry):
             checks.append(value == parse_quantity(self.equals).value)
         return all(checks)
 
-    def meets(self, values: Sequence[float], mean: float) -> bool:
-        """Whether a setting meets it, by its mean and, where a claim asks, by every run."""
+    def judged(self, values: Sequence[float], mean: float) -> tuple[float, ...]:
+        """What of a setting must meet it: the mean and, where a claim asks, every run."""
         each = bool(self.claims) and not self.average
-        return self.holds(mean) and (not each or all(map(self.holds, values)))
+        return (mean, *values) if each else (mean,)
+
+    def room(self, value: float) -> tuple[float, float] | None:
+        """(how far a value lies within the nearest bound, that bound), below 0 beyond it [unit].
+
+        None without a bound that leaves room: what must be equal to a number has none.
+        """
+        found = []
+        if self.min is not None:
+            limit = parse_quantity(self.min).value
+            found.append((value - limit, limit))
+        if self.max is not None:
+            limit = parse_quantity(self.max).value
+            found.append((limit - value, limit))
+        return min(found, default=None)
 
     def quoted(self) -> str:
         """What the source itself says: `says`, else its number; "" when all bounds are ours."""
@@ -142,7 +177,7 @@ class ExpectModel(Entry):
         """
         if self.status != "verified":
             return self.status
-        return "ours" if self.published is None else "published"
+        return "published" if self.published is not None or self.printed else "ours"
 
     def expected(self) -> str:
         """Return the number, or the bounds, with their origin: "published 75 KB"."""
@@ -169,12 +204,14 @@ class ExpectModel(Entry):
 class Cell:
     """One setting that an expectation was judged in: the columns that tell it apart.
 
-    found: None where a run has no value, for a mean over the others would hide it.
+    found: None where a run has no value, for a mean over the others would hide it. judged: what had
+    to meet the criteria, each run or their mean.
     """
 
     setting: Mapping[str, Any]
     found: Estimate | None
     holds: bool
+    judged: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -216,27 +253,52 @@ class Result:
         return known[0] if known else automatic(self.unit, [e.mean for e in self.estimates])
 
     def measured(self) -> str:
-        """Mean ± half width (n runs), or the range of the means over several settings."""
+        """The mean with its interval, or the range of the means over several settings, and of what.
+
+        "75.0 ± 2.5 KB (n = 3)", "4.998 to 5.001 Gb/s (3 settings, 1 run each)".
+        """
         if not self.estimates:
-            return "-"
-        shown, runs = self._scale(), sum(found.n for found in self.estimates)
-        if len(self.estimates) > 1:
-            means = [found.mean for found in self.estimates]
-            low, high = (show(bound, self.unit, shown) for bound in (min(means), max(means)))
-            both = low if low == high else f"{low} to {high}"
-            return f"{both} ({len(means)} settings, n\u00a0=\u00a0{runs})"
-        found = self.estimates[0]
-        half = show(found.half_width, self.unit, shown)
-        width = "" if math.isnan(found.half_width) else f" ± {half}"
-        return f"{show(found.mean, self.unit, shown)}{width} (n\u00a0=\u00a0{runs})"
+            return "–"
+        if len(self.estimates) == 1:
+            return show_estimate(self.estimates[0], self.unit, self._scale())
+        ordered = sorted(self.estimates, key=lambda found: found.mean)
+        both = show_range(ordered[0], ordered[-1], self.unit, self._scale())
+        return f"{both} ({draws_text(self.estimates)})"
+
+    def margin(self) -> str:
+        """How far from the bounds the worst run was: "14 % within"; "" for other criteria.
+
+        A bound says little unless the runs are far from it, above all one of ours.
+        """
+        expect = self.expect
+        rooms = [expect.room(value) for cell in self.cells for value in cell.judged]
+        room, limit = min((room for room in rooms if room is not None), default=(math.nan, 0.0))
+        if math.isnan(room):
+            return ""
+        side = "within" if room >= 0 else "beyond"
+        if not math.isfinite(room):
+            return f"infinitely far {side}"
+        share = abs(room / limit) if limit else math.nan
+        if math.isnan(share):
+            return f"{show(abs(room), self.unit, self._scale(), digits=2)} {side}"
+        if share < _NEAR:
+            return "at the bound"
+        if share <= 1:
+            percent = show(100 * share, "1", digits=2)
+            return f"{percent} % {side}"
+        times = f"{1 + share:.2g}" if share < _FAR else f"more than {_FAR}"
+        return f"{times} times the bound"
 
     def difference(self) -> str:
-        """Measured minus published, or the bound that is broken, of the setting farthest off."""
+        """How far the setting farthest off is from the number, or from the bound that it breaks.
+
+        Where all bounds hold, how much room is left: `margin`.
+        """
         worst, wanted = self._worst(), self.expect.published
         if wanted is None:
             worst, wanted = self._broken()
         if worst is None or wanted is None:
-            return "-"
+            return self.margin() or "–"
         published = parse_quantity(wanted).value
         change = worst.mean - published
         if published and abs(change) < 1e-4 * abs(published):
@@ -271,16 +333,19 @@ class Result:
             "what": expect.what,
             "metric": expect.metric,
             "where": expect.where,
-            "published": published,
+            "expected": published,
             "criterion": expect.criterion(),
+            "origin": expect.origin(),
             "measured": _finite(worst.mean) if worst else None,
-            "half_width": _finite(worst.half_width) if worst else None,
+            "low": _finite(worst.low) if worst else None,
+            "high": _finite(worst.high) if worst else None,
+            "of": draws_text(self.estimates) if self.estimates else "",
+            "margin": self.margin(),
             "runs": sum(found.n for found in self.estimates),
             "settings": len(self.estimates),
             "unit": self.unit,
             "verdict": self.verdict,
             "fails_experiment": self.failed,
-            "status": expect.status,
             "source": expect.source,
             "why": expect.why,
         }
@@ -296,52 +361,77 @@ def evaluate(
     runs: DataFrame,
     units: Mapping[str, str],
     settings: Sequence[str],
+    nature: NatureOf = lambda _metric, _runs: Nature(),
 ) -> list[Result]:
     """Judge every expectation.
 
     runs: one row a finished run. units: base unit of every metric. settings: the columns that
-    tell settings apart (variant and parameters).
+    tell settings apart (variant and parameters). nature: what is known of a metric of some runs.
     """
-    return [_evaluate(expect, runs, units, settings) for expect in expects]
+    return [_evaluate(expect, runs, units, settings, nature) for expect in expects]
+
+
+def judge(expects: Sequence[ExpectModel], data: ReportData) -> list[Result]:
+    """Judge every expectation of an experiment by its finished runs."""
+    return evaluate(expects, data.runs, data.units, data.settings, data.nature)
 
 
 def _relative(
-    rows: DataFrame, runs: DataFrame, metric: str, other: Where, settings: Sequence[str]
+    rows: DataFrame,
+    runs: DataFrame,
+    metric: str,
+    other: Where,
+    settings: Sequence[str],
+    *,
+    shares: bool,
 ) -> DataFrame:
     """Return the rows with the metric divided by that of the runs to compare with.
 
     A run is compared with the one of the same seed and settings but for those that `other` names;
-    without exactly one such run the ratio has no value.
+    without exactly one such run the ratio has no value. With `shares`, of a question that each run
+    answers by 0 or 1, it is compared with the share of all seeds, for 0 of 0 says nothing.
     """
     if metric not in rows:
         return rows
-    same = [name for name in (*settings, "seed") if name not in other and name in runs]
+    names = settings if shares else (*settings, "seed")
+    same = [name for name in names if name not in other and name in runs]
     others = matching(runs, other)
-    keys = [tuple(row) for row in others[same].astype(str).itertuples(index=False)]
-    values = dict(zip(keys, others[metric].astype(float), strict=True))
-    unique = {key for key in keys if keys.count(key) == 1}
+    values: dict[tuple[str, ...], list[float]] = {}
+    for *key, value in zip(*_texts(others, same), others[metric].astype(float), strict=True):
+        values.setdefault(tuple(key), []).append(value)
+    bases = {
+        key: sum(found) / len(found) for key, found in values.items() if shares or len(found) == 1
+    }
     ratios = []
-    for key, value in zip(
-        rows[same].astype(str).itertuples(index=False), rows[metric].astype(float), strict=True
-    ):
-        base = values[tuple(key)] if tuple(key) in unique else math.nan
+    for *key, value in zip(*_texts(rows, same), rows[metric].astype(float), strict=True):
+        base = bases.get(tuple(key), math.nan)
         ratios.append(value / base if base and math.isfinite(base) else math.nan)
     return rows.assign(**{metric: ratios})
 
 
+def _texts(rows: DataFrame, names: Sequence[str]) -> list[list[str]]:
+    return [rows[name].astype(str).tolist() for name in names]
+
+
 def _evaluate(
-    expect: ExpectModel, runs: DataFrame, units: Mapping[str, str], settings: Sequence[str]
+    expect: ExpectModel,
+    runs: DataFrame,
+    units: Mapping[str, str],
+    settings: Sequence[str],
+    nature: NatureOf,
 ) -> Result:
     rows = matching(runs, expect.where)
     if expect.relative_to is not None:
-        rows = _relative(rows, runs, expect.metric, expect.relative_to, settings)
+        shares = nature(expect.metric, rows).yes_no
+        other = expect.relative_to
+        rows = _relative(rows, runs, expect.metric, other, settings, shares=shares)
     cells: list[Cell] = []
     if len(rows):
         keys = [rows[name].astype(str) for name in settings]
         parts = (
             [part for _, part in rows.groupby(keys, sort=False, dropna=False)] if keys else [rows]
         )
-        cells = [_cell(expect, part, settings) for part in parts]
+        cells = [_cell(expect, part, settings, nature) for part in parts]
     missing = sum(cell.found is None for cell in cells)
     estimates = len(cells) - missing
     agrees = all(cell.holds for cell in cells if cell.found is not None)
@@ -359,11 +449,17 @@ def _evaluate(
     return Result(expect, tuple(cells), verdict, failed, unit)
 
 
-def _cell(expect: ExpectModel, part: DataFrame, settings: Sequence[str]) -> Cell:
+def _cell(expect: ExpectModel, part: DataFrame, settings: Sequence[str], nature: NatureOf) -> Cell:
     """Judge one setting. A metric without a value in one of the runs was not measured there."""
     values = list(part.get(expect.metric, ()))
-    found = estimate(values)
+    known, shares = nature(expect.metric, part), False
+    if expect.relative_to is not None:
+        shares, known = known.yes_no, Nature(fixed=known.fixed)
+    found = estimate(values, known)
+    if shares and found.spread == "mean":  # the base is uncertain as well
+        found = replace(found, low=math.nan, high=math.nan)
     setting = {name: part.iloc[0][name] for name in settings}
     if found.n < len(part):
         return Cell(setting, None, holds=False)
-    return Cell(setting, found, expect.meets([float(value) for value in values], found.mean))
+    judged = expect.judged([float(value) for value in values], found.mean)
+    return Cell(setting, found, all(map(expect.holds, judged)), judged)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated
 
 from pydantic import AfterValidator
 
 from pyorch.metrics import Quantity, parse_quantity
+from pyorch.report.statistics import Estimate
 from pyorch.units import RATES, SIZES, TIMES
 
 
@@ -76,6 +78,121 @@ def show(value: float, base: str, shown: Scale | None = None, digits: int = 4) -
     number = value / shown.factor
     text = f"{number:.{digits}g}" if abs(number) < 10**digits else f"{number:,.0f}"
     return f"{text} {shown.label}".strip()
+
+
+_TINY = 1e-7  # of the mean: digits beyond say nothing of a network
+
+
+def place_of(half: float) -> int:
+    """The power of ten of the second significant digit of a half width, once rounded to it.
+
+    -1 of 2.484 (2.5), 0 of 18.14 (18) and of 9.96 (10), 2 of 1,310 (1,300).
+    """
+    place = math.floor(math.log10(half)) - 1
+    return place + 1 if Decimal(half).scaleb(-place).quantize(Decimal(1)) == 100 else place
+
+
+def rounded(value: float, place: int) -> str:
+    """A value rounded to a power of ten, with all digits down to it and none below."""
+    number = Decimal(value).quantize(Decimal(1).scaleb(place))
+    text = f"{abs(number):,f}" if abs(number) >= 10_000 else f"{abs(number):f}"
+    return f"-{text}" if number < 0 else text
+
+
+def _fitting(found: Estimate, base: str, shown: Scale | None) -> Scale:
+    """The unit asked for; another where the number would be far below 1 or far above 1,000."""
+    largest = max(abs(found.mean), _finite(found.half_width))
+    if shown is None:
+        return automatic(base, [largest])
+    number = largest / shown.factor
+    small_or_large = 0 < number < 0.1 or number >= 10_000
+    return automatic(base, [largest]) if base in _AUTOMATIC and small_or_large else shown
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
+
+
+def show_value(found: Estimate, base: str, shown: Scale | None = None, digits: int = 4) -> str:
+    """A mean with its interval, in digits that follow the interval: "28 ± 18 µs".
+
+    The interval has two digits, the mean ends where they end. An interval that a limit cuts, or of
+    a share, is given by its ends: "0.02 (0 to 0.07)", "3 of 10 runs (7 to 65 %)". Without an
+    interval, and where it has no length, the mean alone, with `digits`. shown: the unit, where the
+    number is readable in it.
+    """
+    if found.n == 0:
+        return "–"
+    if found.spread == "share":
+        low, high = (f"{100 * bound:.0f}" for bound in (found.low, found.high))
+        return f"{found.hits} of {found.n} runs ({low} to {high} %)"
+    half = found.half_width
+    fit = _fitting(found, base, shown)
+    if not math.isfinite(half) or half <= 0:
+        return show(found.mean, base, fit, digits)
+    if half < _TINY * abs(found.mean):
+        return f"{show(found.mean, base, fit, digits=7)} ± less than {100 * _TINY:g} % of it"
+    place = place_of(half / fit.factor)
+    mean, low, high = (rounded(v / fit.factor, place) for v in (found.mean, found.low, found.high))
+    width = rounded(half / fit.factor, place)
+    text = f"{mean} ± {width} {fit.label}" if found.is_symmetric else ""
+    return (text or f"{mean} ({low} to {high}) {fit.label}").strip()
+
+
+def show_range(low: Estimate, high: Estimate, base: str, shown: Scale | None = None) -> str:
+    """From the lowest mean of several settings to the highest: "4.998 to 5.001 Gb/s"."""
+    if low.spread == high.spread == "share":
+        ends = [f"{100 * one.mean:.3g}" for one in (low, high)]
+        return f"{_either(*ends)} % of the runs"
+    fit = _fitting(high, base, shown) if math.isfinite(high.mean) else shown
+    fit = fit or automatic(base, [low.mean])
+    ends = [show(one.mean, base, fit).removesuffix(fit.label).strip() for one in (low, high)]
+    return f"{_either(*ends)} {fit.label}".strip()
+
+
+def _either(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def show_estimate(found: Estimate, base: str, shown: Scale | None = None) -> str:
+    """A mean with its interval, and of how many runs, or why there is no interval.
+
+    "28 ± 18 µs (n = 5)", "75 KB (deterministic)", "75 KB (all 3 runs equal)", "75 KB (1 run)".
+    """
+    text = show_value(found, base, shown)
+    told = draws_text([found])
+    return f"{text} ({told})" if told else text
+
+
+def draws_text(found: Sequence[Estimate]) -> str:
+    """What estimates are of, for people; n is always of independent draws of one setting.
+
+    Of one setting "n = 5", "deterministic", "all 3 runs equal", "1 run"; of several "3 settings, 1
+    run each", "3 settings, n = 5 each". "" where the value says it, or there is none.
+    """
+    if len(found) == 1:
+        return _of_one(found[0])
+    kinds, numbers = {one.spread for one in found}, sorted({one.n for one in found})
+    n = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    if kinds == {"fixed"}:
+        told = "deterministic"
+    elif numbers == [1]:
+        told = "1 run each"
+    elif kinds <= {"fixed", "equal"}:
+        told = f"in each all {n} runs equal"
+    else:
+        told = f"n\u00a0=\u00a0{n} each"
+    return f"{len(found)} settings, {told}"
+
+
+def _of_one(found: Estimate) -> str:
+    if found.n == 0 or found.spread == "share":
+        return ""
+    if found.spread == "fixed":
+        return "deterministic"
+    if found.spread == "equal":
+        return f"all {found.n} runs equal"
+    return "1 run" if found.n == 1 else f"n\u00a0=\u00a0{found.n}"
 
 
 def show_text(text: str | float) -> str:

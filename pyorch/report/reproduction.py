@@ -205,6 +205,8 @@ def _evidence(base: Row, study: Study, number: int, expect: ExpectModel) -> Row:
     why = expect.why if verdict != HOLDS else ""
     if verdict in (PARTLY, REFUTED):
         why = f"{result.difference()}. {why}".strip()
+    if verdict == HOLDS and result.margin():
+        ours += f"; {result.margin()}"
     against = where_not(result) if verdict in (PARTLY, REFUTED) else ""
     return replace(
         row, ours=ours, holds=holds, total=total, verdict=verdict, against=against, why=why

@@ -1,13 +1,18 @@
-"""Mean and Student-t interval over seeds."""
+"""What runs of one setting say together: a mean or a share, its interval, and why there is none.
+
+n always means independent draws: runs of one setting that differ in their seed.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 CONFIDENCE = 0.95
+_SAME = 1e-12  # values nearer to each other differ by the rounding of a division at most
 
 
 def _t_within(angle: float, degrees: int) -> float:
@@ -34,23 +39,112 @@ def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     return math.sqrt(degrees) * math.tan(low)
 
 
+def clopper_pearson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the exact two-sided interval of a share of `hits` in `n` independent draws.
+
+    Clopper, Pearson: The use of confidence or fiducial limits illustrated in the case of the
+    binomial, Biometrika 26, 1934. (0, 1) of no draw.
+    """
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else _root(lambda p: _at_least(hits, n, p) - tail)
+    high = 1.0 if hits == n else _root(lambda p: tail - (1 - _at_least(hits + 1, n, p)))
+    return low, high
+
+
+def _at_least(hits: int, n: int, p: float) -> float:
+    """P(X >= hits) of a binomial X with 0 < p < 1."""
+    parts = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        + k * math.log(p) + (n - k) * math.log1p(-p)
+        for k in range(hits, n + 1)
+    )  # fmt: skip
+    return math.fsum(map(math.exp, parts))
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where in (0, 1) a function that rises passes 0."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return (low + high) / 2
+
+
+Spread = Literal["fixed", "equal", "single", "mean", "share"]
+"""What there is to say of chance in a setting.
+
+fixed: its runs draw nothing, and so cannot differ by their seed. equal: they may, and all gave the
+same. single: one run, of which nothing is known. mean: Student-t interval; none where a value is
+infinite. share: of a question that each run answers by 0 or 1, Clopper-Pearson interval.
+"""
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """Mean of n values and the half width of its 95 % Student-t interval (NaN when n < 2)."""
+    """Mean of n independent draws, and its 95 % interval: NaN where nothing is known of it.
+
+    low and high lie within the limits of the quantity: no share is below 0 or above 1. Where all
+    runs gave the same they are the mean; why, says `spread`, and no output shows a "± 0".
+    """
 
     mean: float
-    half_width: float
+    low: float
+    high: float
     n: int
+    spread: Spread = "mean"
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length (NaN where there is none)."""
+        return (self.high - self.low) / 2
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the mean is the middle of its interval."""
+        above, below = self.high - self.mean, self.mean - self.low
+        return math.isclose(above, below, rel_tol=1e-9, abs_tol=1e-12 * abs(self.mean))
+
+    @property
+    def hits(self) -> int:
+        """Of a share: how many draws answered 1."""
+        return round(self.mean * self.n)
 
 
-def estimate(values: Iterable[float | None]) -> Estimate:
+NOTHING = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Nature:
+    """What is known of a metric before it is measured, which says how to estimate it.
+
+    fixed: the runs draw nothing. yes_no: each run answers by 0 or 1. limits: between which all of
+    its values lie.
+    """
+
+    fixed: bool = False
+    yes_no: bool = False
+    limits: tuple[float, float] = NOTHING
+
+
+def estimate(values: Iterable[float | None], nature: Nature = Nature()) -> Estimate:
     """Estimate over the values that are there; missing ones (None, NaN) are not counted in n."""
     kept = [float(v) for v in values if v is not None and not math.isnan(v)]
     n = len(kept)
+    none = (math.nan, math.nan)
     if n == 0:
-        return Estimate(math.nan, math.nan, 0)
+        return Estimate(math.nan, *none, 0, "single")
+    if all(math.isclose(value, kept[0], rel_tol=_SAME) for value in kept):
+        if nature.yes_no and not nature.fixed and n > 1 and kept[0] in (0, 1):
+            return Estimate(kept[0], *clopper_pearson(int(kept[0]) * n, n), n, "share")
+        spread: Spread = "fixed" if nature.fixed else "equal" if n > 1 else "single"
+        ends = none if spread == "single" else (kept[0], kept[0])
+        return Estimate(kept[0], *ends, n, spread)
     mean = math.fsum(kept) / n if all(map(math.isfinite, kept)) else math.inf
-    if n < 2 or not math.isfinite(mean):
-        return Estimate(mean, math.nan, n)
+    if not math.isfinite(mean):
+        return Estimate(mean, *none, n)
+    if nature.yes_no and set(kept) <= {0, 1}:
+        return Estimate(mean, *clopper_pearson(round(sum(kept)), n), n, "share")
     variance = math.fsum((v - mean) ** 2 for v in kept) / (n - 1)
-    return Estimate(mean, t_quantile(n - 1) * math.sqrt(variance / n), n)
+    half = t_quantile(n - 1) * math.sqrt(variance / n)
+    low, high = nature.limits
+    return Estimate(mean, max(mean - half, low), min(mean + half, high), n)

@@ -16,7 +16,7 @@ from pyorch.fingerprint import short
 from pyorch.report import drawn as drawn_before
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
-from pyorch.report.expect import ExpectModel, Result, evaluate
+from pyorch.report.expect import ExpectModel, Result, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
@@ -72,7 +72,7 @@ def write_report(
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
     figures = [_figure_of(_figure(entry), data, out_dir) for entry in experiment.figures]
     expects = [_expect(entry) for entry in experiment.expects]
-    results = evaluate(expects, data.runs, data.units, data.settings)
+    results = judge(expects, data)
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / "index.html"

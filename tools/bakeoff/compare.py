@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
-from scipy.special import betaincinv
 
 from pyorch.fields import Table
+from pyorch.metrics.base import SHARE
 from pyorch.metrics.fields import Where
 from pyorch.report.quantities import AxisUnit
 from pyorch.report.select import matching
-from pyorch.report.statistics import CONFIDENCE, Estimate, estimate
+from pyorch.report.statistics import Estimate, Nature, clopper_pearson, estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,6 +32,8 @@ beyond; not decided: neither, or fewer than two seeds; no value: nothing to comp
 """
 SETTING = "setting"
 """Column that the command adds to the tables of runs: what is swept beside the scheme."""
+DRAWN = "drawn"
+"""Column that the command adds to the tables of runs: whether the seed draws more than starts."""
 Values = Mapping[int, float]
 
 
@@ -117,7 +119,8 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
         for scheme, values in found.items()
     }
     reference = by_seed.get(REFERENCE, {})
-    means = {scheme: estimate(values.values()) for scheme, values in by_seed.items()}
+    nature = Nature(limits=SHARE) if row.unit == "%" else Nature()
+    means = {scheme: estimate(values.values(), nature) for scheme, values in by_seed.items()}
     standings = _standings(row, by_seed, means)
     answers = [
         Answer(scheme, values, means[scheme], _ratio(values, reference), standings[scheme])
@@ -207,8 +210,10 @@ class Cost:
     lost: packets lost for every million that crossed a link. paused: ports that were paused, mean
     over the simulated time. buffer: largest use of a node's buffer, as a share of it, mean over
     runs. cyclic: runs whose flows have a cyclic buffer dependency, without the `unjudged` ones, of
-    which nobody can say; deadlocks: those of them that deadlocked, share: 95 % interval of its
-    probability; stuck: those deadlocked at their end.
+    which nobody can say; deadlocks: those of them that deadlocked; stuck: those deadlocked at their
+    end. settings: the settings of those runs, struck: those of them with a deadlock. draws: the
+    independent draws among those runs, a seed of a study in which it draws more than when flows
+    start; hits: those with a deadlock in any setting, share: 95 % interval of their probability.
     unfinished: of all `runs` those in which a finite flow did not finish.
     """
 
@@ -220,6 +225,10 @@ class Cost:
     cyclic: int
     unjudged: int
     deadlocks: int
+    settings: int
+    struck: int
+    draws: int
+    hits: int
     share: tuple[float, float]
     stuck: int
     unfinished: int
@@ -231,24 +240,14 @@ BUFFER_SIZE = "buffer_size_bytes"
 """Column that the command adds to the tables of runs: the buffer of every node [B]."""
 
 
-def clopper_pearson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the exact two-sided interval of a share of `hits` in `n` (Clopper, Pearson 1934).
-
-    With no hits, or nothing but hits, all of the error is on the one side that is open, so that the
-    upper bound of 0 in n is 1 - 0.05^(1/n), about 3/n.
-    """
-    error = 1 - confidence
-    tail = error if hits in (0, n) else error / 2
-    lower = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, tail))
-    upper = 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - tail))
-    return lower, upper
-
-
 def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
     """Add up what a scheme cost in all studies."""
     import pandas as pd
 
-    own = pd.concat([table[table["variant"] == scheme] for table in tables], ignore_index=True)
+    own = pd.concat(
+        [table[table["variant"] == scheme].assign(study=n) for n, table in enumerate(tables)],
+        ignore_index=True,
+    )
 
     def total(name: str) -> float:
         return float(own[name].fillna(0).sum()) if name in own else 0.0
@@ -258,7 +257,10 @@ def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
         own = own.assign(deadlocked=math.nan, deadlocked_at_end=math.nan)
     unjudged = (own["flow_cycle_egresses"] > 0) & own["deadlocked"].isna()
     cyclic = own[(own["flow_cycle_egresses"] > 0) & ~unjudged]
-    deadlocks = int((cyclic["deadlocked"] > 0).sum())
+    deadlocked = cyclic["deadlocked"] > 0
+    settings = deadlocked.groupby([cyclic[k] for k in ("study", SETTING) if k in cyclic]).any()
+    drawn = cyclic[cyclic[DRAWN]] if DRAWN in cyclic else cyclic
+    draws = deadlocked[drawn.index].groupby([drawn["study"], drawn["seed"]]).any()
     return Cost(
         scheme,
         control=1e3 * sum(total(name) for name in CONTROL) / hops,
@@ -267,8 +269,12 @@ def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
         buffer=float((own["peak_buffer_bytes"] / own[BUFFER_SIZE]).mean()),
         cyclic=len(cyclic),
         unjudged=int(unjudged.sum()),
-        deadlocks=deadlocks,
-        share=clopper_pearson(deadlocks, len(cyclic)) if len(cyclic) else (0.0, 1.0),
+        deadlocks=int(deadlocked.sum()),
+        settings=len(settings),
+        struck=int(settings.sum()),
+        draws=len(draws),
+        hits=int(draws.sum()),
+        share=clopper_pearson(int(draws.sum()), len(draws)),
         stuck=int((cyclic["deadlocked_at_end"] > 0).sum()),
         unfinished=int((own["flows_unfinished"] > 0).sum()),
         runs=len(own),
@@ -285,10 +291,12 @@ def frame_of(compared: Sequence[Compared]) -> DataFrame:
             "row": one.row.label,
             "scheme": answer.scheme,
             "mean": answer.mean.mean,
-            "half_width": answer.mean.half_width,
+            "low": answer.mean.low,
+            "high": answer.mean.high,
             "seeds": answer.mean.n,
             "ratio": answer.ratio.mean,
-            "ratio_half_width": answer.ratio.half_width,
+            "ratio_low": answer.ratio.low,
+            "ratio_high": answer.ratio.high,
             "standing": answer.standing,
         }
         for one in compared

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyorch.files import make_folder, write_atomically
 from pyorch.report.page import template
-from pyorch.report.quantities import UNITS, scale, show
+from pyorch.report.quantities import UNITS, scale, show_value
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
 from tools.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
@@ -45,19 +45,17 @@ class Summary:
 
 
 def value_text(compared: Compared, answer: Answer) -> str:
-    """Return a mean with its interval in the unit of the row: "412 ± 9 µs"."""
+    """Return a mean with its interval in the unit of the row: "412 ± 9 µs".
+
+    Where all seeds gave the same, and there is no interval, it says so.
+    """
     unit, mean = compared.row.unit, answer.mean
     if not mean.n:
         return "no value"
     if math.isinf(mean.mean):
         return "did not finish"
-    shown = scale(unit)
-    text = show(mean.mean, UNITS[unit], shown, 3)
-    if math.isnan(mean.half_width):
-        return text
-    half = f"{mean.half_width / shown.factor:.2g}"
-    number, _, label = text.partition(" ")
-    return f"{number} ± {half} {label}".strip()
+    text = show_value(mean, UNITS[unit], scale(unit), digits=3)
+    return f"{text}, all {mean.n} seeds equal" if mean.spread == "equal" else text
 
 
 def verdict(compared: Compared) -> str:
@@ -234,7 +232,9 @@ def how_sure(summary: Summary) -> str:
     told = sum(one.sole for one in summary.rows)
     missing = summary.planned - summary.runs
     return (
-        f"{summary.runs} runs, {count} seeds a setting, 95 % Student-t intervals over seeds. In "
+        f"{summary.runs} runs, {count} seeds a setting, 95 % Student-t intervals over seeds. A "
+        "draw is a seed of a scene in which it draws traffic, paths or failed links, not only "
+        "starts, with all settings that share it. In "
         f"{told} of {len(asked)} rows one scheme alone is best. Each scheme is tested by itself "
         "against the best of all, row by row, without correction for the number of tests: more "
         "than one in twenty of the differences told may be chance. Where seeds only shift "
@@ -245,17 +245,28 @@ def how_sure(summary: Summary) -> str:
 
 def cost_line(found: Cost) -> list[str]:
     """Return the cells of a scheme in the table of costs."""
-    low, high = (f"{100 * bound:.0f}" for bound in found.share)
     return [
         found.scheme,
         f"{found.control:.1f}",
         f"{found.lost:,.0f}",
         "< 0.001" if 0 < found.paused < 0.001 else f"{found.paused:.2g}",
         f"{100 * found.buffer:.0f} %",
-        f"{found.deadlocks} of {found.cyclic} ({low} to {high} %)",
+        _struck(found),
         str(found.stuck),
         f"{found.unfinished} of {found.runs}",
     ]
+
+
+def _struck(found: Cost) -> str:
+    """Say in how many runs, settings and draws a scheme deadlocked; only draws have an interval."""
+    parts = [
+        f"{found.deadlocks} of {found.cyclic} runs",
+        f"{found.struck} of {found.settings} settings",
+    ]
+    if found.draws:
+        low, high = (f"{100 * bound:.0f}" for bound in found.share)
+        parts.append(f"{found.hits} of {found.draws} draws ({low} to {high} %)")
+    return "; ".join(parts)
 
 
 COSTS = (
@@ -264,7 +275,7 @@ COSTS = (
     "Lost per million link crossings",
     "Paused ports, mean number",
     "Largest buffer use, mean",
-    "Deadlocks where a circle is (95 %)",
+    "Deadlocks where a circle is (95 %, Clopper-Pearson)",
     "Deadlocked to the end",
     "Runs with unfinished flows",
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.findings import Findings
@@ -12,6 +12,7 @@ from pyorch.paths import Paths
 from pyorch.pipeline import make_plan
 from tools.bakeoff.compare import (
     BUFFER_SIZE,
+    DRAWN,
     REFERENCE,
     SETTING,
     Compared,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 GROUP = "bakeoff"
 SMALL = "small"
+TWO = 2
+"""Seeds that are compared to know what a seed draws."""
 """The scale that the files of the scenes have by themselves."""
 
 
@@ -83,8 +86,13 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         table = plan.store.collect(plan.specs, fingerprint)
         sizes = {spec.hash(fingerprint): _buffer_of(spec) for spec in plan.specs}
         settings = {spec.hash(fingerprint): _setting_of(spec) for spec in plan.specs}
-        sized = table.assign(**{BUFFER_SIZE: table["hash"].map(sizes)})
-        tables[study] = sized.assign(**{SETTING: table["hash"].map(settings)})
+        own = table["hash"].map(settings)
+        columns: dict[str, Any] = {
+            BUFFER_SIZE: table["hash"].map(sizes),
+            SETTING: own,
+            DRAWN: own.isin(_drawn(plan.specs)),
+        }
+        tables[study] = table.assign(**columns)
     runs = sum(len(table) for table in tables.values())
     if not runs:
         what = "none of its runs is done with this build"
@@ -112,6 +120,35 @@ def _command(scale: str) -> str:
 def _setting_of(spec: RunSpec) -> str:
     """Return the swept values of a run but its scheme, as text that runs of a setting share."""
     return str(sorted((key, str(val)) for key, val in spec.params.items() if key != "variant"))
+
+
+def _drawn(specs: Sequence[RunSpec]) -> set[str]:
+    """Return the settings in which a seed draws more than when flows start.
+
+    Its links that fail, hosts and sizes of its flows, or which of equally short paths they take.
+    """
+    from pyorch.config import topology, traffic
+    from pyorch.config.cycles import ShortestPaths
+
+    first: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        one = first.setdefault(_setting_of(spec), [])
+        if len(one) < TWO and spec.data["seed"] not in [other.data["seed"] for other in one]:
+            one.append(spec)
+
+    def parts(spec: RunSpec) -> tuple[str | bytes, ...]:
+        data = spec.data
+        network = topology.build(data["topology"])
+        found = traffic.flows(data["traffic"], network, data["seed"], data["run"]["duration_ps"])
+        arrays = (found.src, found.dst, found.sizes)
+        return str(data["topology"]), *(array.tobytes() for array in arrays)
+
+    return {
+        setting
+        for setting, pair in first.items()
+        if len({parts(spec) for spec in pair}) > 1
+        or ShortestPaths.of(topology.build(pair[0].data["topology"])).has_choice()
+    }
 
 
 def _buffer_of(spec: RunSpec) -> int:

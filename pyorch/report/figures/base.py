@@ -231,3 +231,34 @@ def seeds_note(rows: DataFrame) -> str:
     """How many seeds the runs have: "n = 5 seeds"."""
     count = rows["seed"].nunique()
     return f"n = {count} seed{'s' if count != 1 else ''}"
+
+
+ESTIMATED = ("mean", "low", "high", "n", "of")
+"""Columns of an estimate in the data behind a figure; `of` is its `spread`."""
+
+
+def interval_note(table: DataFrame, seeds: str) -> str:
+    """What the points of a table of estimates are, and their intervals: for the caption."""
+    kinds = {str(kind) for kind, n in zip(table["of"], table["n"], strict=True) if n}
+    drawn = [text for kind, text in _INTERVALS.items() if kind in kinds]
+    if drawn:
+        same = f"; {_EQUAL} without interval" if kinds & {"fixed", "equal"} else ""
+        return f"Mean and 95 % {' or '.join(drawn)} interval, {seeds}{same}."
+    if kinds == {"fixed"}:
+        return "Deterministic: no run draws anything."
+    if "equal" in kinds:
+        return f"All seeds of a setting gave the same ({seeds})."
+    return "One run a point."
+
+
+_INTERVALS = {"mean": "Student-t", "share": "Clopper-Pearson"}
+_EQUAL = "settings of which all runs are equal"
+
+
+def whiskers(part: DataFrame, shown: Scale) -> list[Any] | None:
+    """Lengths of the error bars below and above the means; None without any interval."""
+    ends = part["high"] > part["low"]
+    if not ends.any():
+        return None
+    below, above = part["mean"] - part["low"], part["high"] - part["mean"]
+    return [one.where(ends).clip(lower=0) / shown.factor for one in (below, above)]

@@ -1,4 +1,4 @@
-"""line, bars and heatmap: a metric over parameters, mean and Student-t interval over seeds."""
+"""line, bars and heatmap: a metric over parameters, mean and interval over seeds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from pyorch.metrics.fields import Chosen, EntryName
 from pyorch.report.figures.base import (
+    ESTIMATED,
     Drawn,
     FigureError,
     FigureModel,
@@ -20,15 +21,16 @@ from pyorch.report.figures.base import (
     draw_marks,
     figure,
     hue_title,
+    interval_note,
     legend_below,
     numeric,
     panels_of,
     seeds_note,
     show_value,
+    whiskers,
 )
 from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
 from pyorch.report.select import value_text, values_of
-from pyorch.report.statistics import estimate
 from pyorch.report.style import (
     COLOURS,
     HATCHES,
@@ -80,7 +82,7 @@ class ParameterFigure(FigureModel):
         return [name for name in (self.x, self.hue, self.columns) if name]
 
     def estimates(self, data: ReportData) -> tuple[DataFrame, list[str]]:
-        """Tidy means: panel, hue, x, mean, half_width, n; and notes on what is not drawn.
+        """Tidy means: panel, hue, x, mean, low, high, n, of; and notes on what is not drawn.
 
         Raises FigureError when a panel holds nothing or a point mixes several settings.
         """
@@ -89,10 +91,10 @@ class ParameterFigure(FigureModel):
         found = []
         for (panel, hue, x), group in self._points(data):
             for metric in self.ys:
-                e = estimate(group[metric] if metric in group.columns else ())
+                e = data.estimate(metric, group)
                 name = _line_name(self.hue, hue, metric, len(self.ys))
-                found.append((panel, name, x, e.mean, e.half_width, e.n))
-        names = ["panel", "line", "x", "mean", "half_width", "n"]
+                found.append((panel, name, x, e.mean, e.low, e.high, e.n, e.spread))
+        names = ["panel", "line", "x", *ESTIMATED]
         table = pd.DataFrame(found, columns=names)
         for panel, part in panels_of(table, "panel" if self.columns else None):
             if not part["mean"].map(math.isfinite).any():
@@ -118,10 +120,7 @@ class ParameterFigure(FigureModel):
         notes = []
         if self.log_y and (unseen := int((table["mean"] <= 0).sum())):
             notes.append(f"{_points(unseen)} not above 0 and cannot lie on a logarithmic axis.")
-        if table["n"].max() > 1:
-            notes.append(f"Mean and 95 % Student-t interval, {seeds_note(rows)}.")
-        else:
-            notes.append("One run a point.")
+        notes.append(interval_note(table, seeds_note(rows)))
         infinite = int(table["mean"].map(math.isinf).sum())
         absent = int((table["n"] == 0).sum())
         if infinite:
@@ -184,7 +183,7 @@ def _one_setting(group: DataFrame, others: list[str]) -> None:
 
 @figure
 class LineFigure(ParameterFigure):
-    """A line a hue over a parameter; the band is the Student-t interval over seeds."""
+    """A line a hue over a parameter; the band is the interval over seeds."""
 
     kind: Literal["line"] = "line"
     log_x: bool = False
@@ -221,14 +220,12 @@ def _draw_line(
 ) -> None:
     part = part.assign(at=[place[x] for x in part["x"]]).sort_values("at")
     part = part[part["mean"].map(math.isfinite)]
-    mean, half = part["mean"] / shown.factor, part["half_width"] / shown.factor
+    mean, low, high = (part[name] / shown.factor for name in ("mean", "low", "high"))
     name = part["line"].iloc[0] if len(part) else None
     style = line_style(index, marker=True)
     axes.plot(part["at"], mean, label=name, markeredgecolor="white", markeredgewidth=0.4, **style)
-    if half.notna().any():
-        axes.fill_between(
-            part["at"], mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0
-        )
+    if low.notna().any():
+        axes.fill_between(part["at"], low, high, color=style["color"], alpha=0.2, linewidth=0)
 
 
 def _ticks(values: Iterable[float]) -> dict[float, str]:
@@ -244,7 +241,7 @@ def _ticks(values: Iterable[float]) -> dict[float, str]:
 
 @figure
 class Bars(ParameterFigure):
-    """Bars grouped by x, one a hue; whiskers are the Student-t interval over seeds."""
+    """Bars grouped by x, one a hue; whiskers are the interval over seeds."""
 
     kind: Literal["bars"] = "bars"
 
@@ -272,7 +269,6 @@ def _draw_bars(
 ) -> None:
     width = 0.8 / n if n > 1 else 0.5
     part = part[part["mean"].map(math.isfinite)]
-    half = part["half_width"].where(part["half_width"] > 0) / shown.factor
     at = [xs.index(x) + (index - (n - 1) / 2) * width for x in part["x"]]
     axes.bar(
         at,
@@ -282,7 +278,7 @@ def _draw_bars(
         hatch=HATCHES[index % len(HATCHES)],
         edgecolor="white",
         linewidth=0,
-        yerr=None if half.isna().all() else half,
+        yerr=whiskers(part, shown),
         error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.15"},
         label=part["line"].iloc[0] if len(part) else None,
     )

@@ -9,10 +9,17 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics.fields import EntryName
-from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
+from pyorch.report.figures.base import (
+    ESTIMATED,
+    Drawn,
+    FigureError,
+    FigureModel,
+    figure,
+    interval_note,
+    whiskers,
+)
 from pyorch.report.quantities import AxisUnit, automatic, scale
 from pyorch.report.select import values_of
-from pyorch.report.statistics import estimate
 from pyorch.report.style import COLOURS, label_axis
 
 if TYPE_CHECKING:
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
 
 @figure
 class Variants(FigureModel):
-    """One bar a variant, one panel a metric; whiskers are the Student-t interval over seeds."""
+    """One bar a variant, one panel a metric; whiskers are the interval over seeds."""
 
     kind: Literal["variants"] = "variants"
     metrics_: list[EntryName] = Field(alias="metrics", min_length=1, max_length=4)
@@ -48,7 +55,7 @@ class Variants(FigureModel):
     def draw(self, data: ReportData) -> Drawn:
         self.check_layout(data)
         rows = self.rows_of(data)
-        table = _estimates(rows, self.metrics_)
+        table = _estimates(data, rows, self.metrics_)
         if table["mean"].isna().all():
             raise FigureError(f"no run has a value of {', '.join(self.metrics_)}")
         names = values_of(table, "variant")
@@ -62,13 +69,12 @@ class Variants(FigureModel):
                 else automatic(data.unit(metric), part["mean"].dropna())
             )
             part = part[part["mean"].map(math.isfinite)]
-            half = part["half_width"].where(part["half_width"] > 0) / shown.factor
             panel.barh(
                 [names.index(name) for name in part["variant"]],
                 part["mean"] / shown.factor,
                 0.7,
                 color=COLOURS[0],
-                xerr=None if half.isna().all() else half,
+                xerr=whiskers(part, shown),
                 error_kw={"elinewidth": 0.8, "capsize": 1.5, "ecolor": "0.15"},
             )
             panel.set_yticks(range(len(names)), names)
@@ -78,16 +84,16 @@ class Variants(FigureModel):
             panel.set_xlabel(label_axis(label, shown.label))
         seeds = sorted({int(n) for n in table["n"]})
         count = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-        return Drawn(canvas, table, [f"Mean and 95 % interval over n = {count} seeds."])
+        return Drawn(canvas, table, [interval_note(table, f"n = {count} seeds")])
 
 
-def _estimates(rows: DataFrame, metrics: list[str]) -> DataFrame:
+def _estimates(data: ReportData, rows: DataFrame, metrics: list[str]) -> DataFrame:
     import pandas as pd
 
     lines = []
     for variant in values_of(rows, "variant"):
         own = rows[rows["variant"] == variant]
         for metric in metrics:
-            found = estimate(own[metric])
-            lines.append([variant, metric, found.mean, found.half_width, found.n])
-    return pd.DataFrame(lines, columns=["variant", "metric", "mean", "half_width", "n"])
+            e = data.estimate(metric, own)
+            lines.append([variant, metric, e.mean, e.low, e.high, e.n, e.spread])
+    return pd.DataFrame(lines, columns=["variant", "metric", *ESTIMATED])

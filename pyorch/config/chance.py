@@ -1,0 +1,27 @@
+"""Whether a run draws anything from its seed: if not, runs of other seeds are the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyorch.config import traffic
+from pyorch.config.cycles import ShortestPaths
+
+if TYPE_CHECKING:
+    from pyorch.config.topology import Topology
+
+
+def may_draw(data: Mapping[str, Any], network: Topology) -> bool:
+    """Whether something of a setting may depend on the seed (RunSpec.data without it).
+
+    Traffic is asked; links that fail at random and equally short paths (whose choice is salted) are
+    drawn; an agent, or a congestion control, may draw.
+    """
+    if data["agents"] or data["host_agents"] or data["congestion_control"]:
+        return True
+    if data["topology"].get("random_failed_links"):
+        return True
+    if traffic.draws(data["traffic"], network, data["run"]["duration_ps"]):
+        return True
+    return bool(network.failures) or ShortestPaths.of(network).has_choice()
