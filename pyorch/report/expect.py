@@ -273,7 +273,7 @@ class Result:
         expect = self.expect
         rooms = [expect.room(value) for cell in self.cells for value in cell.judged]
         room, limit = min((room for room in rooms if room is not None), default=(math.nan, 0.0))
-        if math.isnan(room):
+        if math.isnan(room) or room == limit == 0:  # at most 0 is exactly 0
             return ""
         side = "within" if room >= 0 else "beyond"
         if not math.isfinite(room):

@@ -66,8 +66,9 @@ def _numbers(name: str, unit: str, values: Iterable[Any]) -> tuple[str, list[tup
     """(head with its unit, cells) of a metric: one unit for the whole column."""
     found = [math.nan if _absent(value) else float(value) for value in values]
     scale = automatic(unit, found)
-    cells = ["" if math.isnan(v) else f"{v / scale.factor:.5g}" for v in found]
-    return label_axis(name, scale.label), list(zip(cells, cells, strict=True))
+    texts = ["–" if math.isnan(v) else f"{v / scale.factor:.5g}" for v in found]
+    orders = ["" if text == "–" else text for text in texts]
+    return label_axis(name, scale.label), list(zip(texts, orders, strict=True))
 
 
 def machines(store: Any, hashes: Iterable[str]) -> list[tuple[str, str]]:
