@@ -94,10 +94,11 @@ def write_report_of(plan: Plan, command: str) -> ReportResult:
     Raises UserError when the folder cannot be written.
     """
     from pyorch.report import write_report
+    from pyorch.report.gallery import refresh
 
     folder = plan.store.paths.report(plan.store.name)
     try:
-        return write_report(
+        found = write_report(
             plan.experiment,
             plan.store,
             plan.specs,
@@ -105,10 +106,12 @@ def write_report_of(plan: Plan, command: str) -> ReportResult:
             fingerprint=plan.build.fingerprint,
             command=command,
         )
+        refresh(plan.store.paths.results)
     except OSError as error:
         if error.errno not in STORAGE_ERRORS:
             raise
         raise storage_error(error, folder, RESULTS_HINT) from error
+    return found
 
 
 def command_line(

@@ -371,7 +371,7 @@ FIGURES: dict[str, dict[str, Any]] = {
         "kind": "deadlock_map",
         "title": "A deadlock",
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
-        "frames": 3,
+        "frames": 8,
     },
     "pause_map": {
         "name": "pause-map",

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.paths import Paths
 from pyorch.report import write_report
 from pyorch.report.claims import HOLDS, REFUTED
-from pyorch.report.published import Document, Published
-from pyorch.report.reproduction import Row, write_page
+from pyorch.report.figures.network_live import PAUSE, PLAY
+from pyorch.report.published import Document, Published, load_published
+from pyorch.report.reproduction import Row, from_csv, write_page
 from tests.browser import HINT, Browser, program
+from tests.strategies import ROOT
 from tests.test_report import FIGURES, TIMESERIES, experiment, make_spec, make_store, sweep
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -102,6 +105,45 @@ def test_the_slider_moves_the_network(browser: Browser, page: Path) -> None:
     assert seen.errors == []
 
 
+def click(browser: Browser, name: str) -> None:
+    """Press a button of the map, as a mouse does."""
+    found = f"[...{FIGURE}.querySelectorAll('.updatemenu-button')]"
+    place = f"{found}.find((b) => b.textContent.includes('{name}')).getBoundingClientRect()"
+    browser.value(f"{FIGURE}.scrollIntoView({{block: 'center'}})")
+    box = browser.value(f"(() => {{ const b = {place}; return [b.x + b.width / 2, b.y + 8]; }})()")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call(
+            "Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1
+        )
+
+
+def test_a_map_that_plays_shows_the_time_of_its_slider(browser: Browser, page: Path) -> None:
+    """In every moment of the play; pausing holds it, and throws nothing."""
+    browser.open(page)
+    browser.value(f"Plotly.animate({FIGURE}, ['0'], {{mode: 'immediate'}}).then(() => 1)")
+    # what a person reads after each paint: title, slider, and which cycle is drawn
+    browser.value(
+        f"""(() => {{ window.seen = []; const look = () => {{
+          const map = {FIGURE};
+          const active = map.layout.sliders[0].active;
+          window.seen.push([map.querySelector('.gtitle').textContent,
+            map.querySelector('.slider-label').textContent,
+            map._transitionData._frames[active].layout.title.text]);
+          requestAnimationFrame(look); }}; look(); }})()"""
+    )
+    click(browser, PLAY)
+    browser.wait_for("new Set(window.seen.map((one) => one[0])).size > 2")
+    click(browser, PAUSE)
+    browser.value("new Promise((done) => setTimeout(done, 300))")
+    before = browser.value(f"{FIGURE}.layout.sliders[0].active")
+    browser.value("new Promise((done) => setTimeout(done, 500))")
+    assert browser.value(f"{FIGURE}.layout.sliders[0].active") == before
+    assert browser.seen.errors == []
+    for title, slider, frame in browser.value("window.seen"):
+        assert slider == f"Time {title.partition(':')[0]}"
+        assert title == frame
+
+
 def test_the_table_of_runs_filters(browser: Browser, page: Path) -> None:
     """Words in its search leave the runs that have them."""
     browser.open(page)
@@ -157,6 +199,7 @@ def test_the_reproduction_page_opens_without_an_error(
             "one",
             "gfc/two-to-one",
             "e",
+            origin="published",
             total=1,
             holds=1,
             verdict=HOLDS,
@@ -179,3 +222,26 @@ def test_the_reproduction_page_opens_without_an_error(
         "(() => { words.value = 'gfc/ring'; words.dispatchEvent(new Event('input')); })()"
     )
     assert browser.value(left) == ["d"]
+    choose = "(() => {{ const one = document.getElementById('{0}'); one.value = '{1}';"
+    choose += " one.dispatchEvent(new Event('change')); }})()"
+    browser.value("(() => { words.value = ''; words.dispatchEvent(new Event('input')); })()")
+    browser.value(choose.format("origin", "published"))
+    assert browser.value(left) == ["a < b & c"]
+    browser.value(choose.format("origin", ""))
+    assert browser.value(left) == ["a < b & c", "d"]
+    browser.value(choose.format("document", "d"))
+    assert browser.value(left) == ["a < b & c", "d"]
+
+
+def test_every_claim_of_the_page_fits_a_telephone(browser: Browser, tmp_path: Path) -> None:
+    """The claims of the repository as a page: nothing is cut off, and a filter makes it short."""
+    paths = Paths(ROOT)
+    rows = from_csv(paths.reproduction.with_suffix(".csv").read_text(encoding="utf-8"))
+    page, *_ = write_page(rows, load_published(paths.published), tmp_path, {})
+    seen = browser.open(page, width=390, height=844)
+    assert seen.errors == []
+    assert browser.value("document.documentElement.scrollWidth") <= 390
+    browser.value("document.querySelectorAll('.claim').forEach((one) => { one.open = true; })")
+    assert browser.value("document.documentElement.scrollWidth") <= 390
+    browser.value("(() => { words.value = 'zzz'; words.dispatchEvent(new Event('input')); })()")
+    assert browser.value("document.documentElement.scrollHeight") < 4 * 844

@@ -29,6 +29,8 @@ GUIDE = ("experiments", "running", "python", "reports", "cluster", "build", "gfc
 RESULTS = ("bakeoff",)
 PROJECT = ("architecture", "performance", "contributing")
 START = "start"
+CLAIMS = "claims/index.html"
+"""The claims as a page with filters, in that of the reproduction."""
 OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
 
 
@@ -61,6 +63,7 @@ def build_site(paths: Paths, types: Sequence[TypeInfo], folder: Path) -> Path:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         told = [line.replace(f"{source}/", "") for line in lines]
         raise UserError([Problem("docs", line) for line in told or ["Sphinx failed"]])
+    _write_claims(paths, folder / "html" / CLAIMS)
     return folder / "html" / "index.html"
 
 
@@ -74,7 +77,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
         shutil.copytree(paths.root / "docs" / "notebooks", source / "notebooks")
     shutil.copy(paths.root / "docs" / "site" / "conf.py", source / "conf.py")
     for name, file in pages.items():
-        write_atomically(source / f"{name}.md", _inward(file, paths.root))
+        text = _inward(file, paths.root)
+        write_atomically(source / f"{name}.md", _framed(text) if _is_table(file, paths) else text)
     for name, file in modules.items():
         if (figures := file.parent / "figures").is_dir():
             shutil.copytree(figures, source / "modules" / "figures", dirs_exist_ok=True)
@@ -90,6 +94,29 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     write_atomically(
         source / "index.md", index(list(pages), list(modules), list(attributes), notebooks)
     )
+
+
+def _is_table(file: Path, paths: Paths) -> bool:
+    """Whether a page is the one of all claims, and the same rows lie beside it."""
+    return file == paths.reproduction and paths.reproduction.with_suffix(".csv").is_file()
+
+
+def _framed(text: str) -> str:
+    """The page of all claims without its tables, which no screen is wide enough for."""
+    head = text.partition("\n## ")[0]
+    style = "width: 100%; height: 88vh; border: 0"
+    frame = f'<iframe src="{CLAIMS}" title="All claims" style="{style}"></iframe>'
+    return f'{head}\n<p><a href="{CLAIMS}">On a page of its own</a></p>\n\n{frame}\n'
+
+
+def _write_claims(paths: Paths, page: Path) -> None:
+    """Write the claims of docs/reproduction.csv as a page that filters. Raises OSError."""
+    from pyorch.report.published import load_published
+    from pyorch.report.reproduction import from_csv, write_page
+
+    if _is_table(paths.reproduction, paths):
+        rows = from_csv(paths.reproduction.with_suffix(".csv").read_text(encoding="utf-8"))
+        write_page(rows, load_published(paths.published), page.parent, {})
 
 
 def _inward(file: Path, root: Path) -> str:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.report import embed
+from pyorch.report.answer import Answer
 from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result
+from pyorch.report.figures.network_live import PLAY
 from pyorch.report.select import filter_text
 from pyorch.report.setting import Setting
 
@@ -77,11 +79,13 @@ class RunsTable:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page shows."""
+    """Everything that the page shows. gallery: where all studies are, seen from the page."""
 
     name: str
     title: str
     question: str
+    answer: Answer
+    gallery: str
     source: str
     setting: Setting
     figures: Sequence[DrawnFigure]
@@ -99,6 +103,8 @@ class Page:
     runs: RunsTable | None = None
 
 
+_STEP_MS = 150
+"""How long a map that plays shows each moment."""
 TABLE_OPTIONS: dict[str, Any] = {
     "columnControl": ["order", ["searchList", "search"]],
     "ordering": {"indicators": False, "handler": False},
@@ -117,6 +123,8 @@ def render(page: Page) -> str:
     return template("report.html.j2").render(
         page=page,
         plotly=embed.plotly() if live else "",
+        play=PLAY,
+        step_ms=_STEP_MS,
         datatables=embed.datatables() if page.runs else None,
         table_options=json.dumps(TABLE_OPTIONS),
     )

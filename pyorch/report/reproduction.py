@@ -419,6 +419,7 @@ def to_html(rows: Sequence[Row], published: Published, links: Mapping[str, str])
         fact_counts=fact_counts(rows),
         titles={doc.key: doc.title.partition(":")[0] for doc in published.document},
         verdicts=VERDICTS,
+        origins=sorted({row.origin for row in rows if row.claim and row.origin}),
         said=FACTS,
         links=links,
         total=len(claims),

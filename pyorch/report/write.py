@@ -14,6 +14,8 @@ from pyorch.errors import UserError, describe_defect
 from pyorch.files import make_folder, replacing, write_atomically
 from pyorch.fingerprint import short
 from pyorch.report import drawn as drawn_before
+from pyorch.report import gallery
+from pyorch.report.answer import answer
 from pyorch.report.data import ReportData
 from pyorch.report.embed import packed_data
 from pyorch.report.expect import ExpectModel, Result, judge
@@ -75,11 +77,12 @@ def write_report(
     results = judge(expects, data)
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
-    index = out_dir / "index.html"
+    index = out_dir / gallery.INDEX
     page = _page(experiment, store, data.specs, data, figures, results, fingerprint, command)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
     write_atomically(out_dir / RUNS_FILE, digest_of(data.specs))
+    gallery.write_summary(_summary(page), out_dir)
     return ReportResult(
         failed_expectations=tuple(result for result in results if result.failed),
         files=(index, *files),
@@ -216,10 +219,13 @@ def _page(
     done = set(data.runs["hash"]) if len(data.runs) else set()
     absent = {key: spec for key, spec in planned.items() if key not in done}
     failed = [_failed_run(store, key, spec) for key, spec in absent.items()]
+    question = getattr(experiment, "question", "") or ""
     return Page(
         name=experiment.name,
         title=experiment.title,
-        question=getattr(experiment, "question", "") or "",
+        question=question,
+        answer=answer(data, results, _axis_names(experiment.figures), question),
+        gallery="/".join([".."] * (len(experiment.name.split("/")) + 1)) + f"/{gallery.INDEX}",
         source=getattr(experiment, "source", "") or "",
         setting=setting(
             [spec.data for spec in planned.values()], getattr(experiment, "types", None)
@@ -237,6 +243,35 @@ def _page(
         versions=[*_versions(fingerprint), *machines(store, done)],
         commands=[command or f"invoke experiment {experiment.name}"],
         runs=runs_table(data, [metric for m in data.metrics for metric in m.outputs()]),
+    )
+
+
+def _axis_names(figures: Sequence[FigureModel | Mapping[str, Any]]) -> dict[str, str]:
+    """What the figures call a metric, where one shows it alone and says so."""
+    models = [_figure(entry) for entry in figures]
+    named = [(model.metrics(), getattr(model, "y_label", "")) for model in models]
+    return {metrics[0]: label for metrics, label in named if len(metrics) == 1 and label}
+
+
+def _summary(page: Page) -> gallery.Summary:
+    """What the gallery shows of the page."""
+    counts = (
+        (len(page.failed), "run failed", "runs failed"),
+        (len(page.missing), "run is missing", "runs are missing"),
+        (sum(bool(f.error) for f in page.figures), "figure has an error", "figures have errors"),
+    )
+    drawn = [figure.files[1].name for figure in page.figures if not figure.error]
+    return gallery.Summary(
+        name=page.name,
+        title=page.title,
+        question=page.question,
+        found=page.answer.found,
+        tally=page.answer.tally,
+        refuted=len(page.answer.refuted),
+        picture=drawn[0] if drawn else "",
+        done=page.done,
+        planned=page.planned,
+        problems=tuple(f"{n} {one if n == 1 else many}" for n, one, many in counts if n),
     )
 
 

@@ -14,6 +14,8 @@ Spec = dict[str, Any]
 FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _PIXELS_AN_INCH = 130
+GAP, GAP_OF_LABELS = 0.03, 0.09
+"""Between panels side by side, and where the labels of marks stand there."""
 
 
 def dash(index: int) -> str:
@@ -54,36 +56,47 @@ def axis(**more: Any) -> Spec:
     }
 
 
-def mark(panel: int, level: float, label: str, *, above: bool) -> Spec:
-    """A horizontal reference line, its label above or below, in a panel (from 1) of a grid."""
+def mark(panel: int, level: float, label: str, *, above: bool) -> tuple[Spec, Spec]:
+    """(a horizontal reference line, its label to the right of it) in a panel (from 1) of a grid.
+
+    The label stands beside the panel, where it hides no data; above or below the line, so that
+    those of lines that are near stay apart.
+    """
     number = "" if panel == 1 else str(panel)
-    return {
-        "type": "line",
-        "xref": f"x{number} domain",
-        "yref": f"y{number}",
-        "x0": 0,
-        "x1": 1,
-        "y0": level,
-        "y1": level,
-        "line": {"color": "#555", "width": 1, "dash": "dot"},
-        "label": {
-            "text": label,
-            "textposition": "end",
-            "yanchor": "bottom" if above else "top",
-            "font": {"size": 10, "color": "#333"},
-        },
+    place = {"xref": f"x{number} domain", "yref": f"y{number}"}
+    line = {"color": "#555", "width": 1, "dash": "dot"}
+    shape = {"type": "line", **place, "x0": 0, "x1": 1, "y0": level, "y1": level, "line": line}
+    note = {
+        **place,
+        "text": label,
+        "x": 1,
+        "y": level,
+        "xanchor": "left",
+        "yanchor": "bottom" if above else "top",
+        "xshift": 2,
+        "yshift": -4 if above else 4,
+        "showarrow": False,
+        "font": {"size": 10, "color": "#333"},
     }
+    return shape, note
 
 
 def grid_axes(
-    rows: int, columns: int, x: Spec, ys: Sequence[Spec], titles: Sequence[str]
+    rows: int,
+    columns: int,
+    x: Spec,
+    ys: Sequence[Spec],
+    titles: Sequence[str],
+    *,
+    gap_x: float = GAP,
 ) -> tuple[Mapping[str, Spec], list[Spec]]:
     """(axes of the layout, titles as annotations) of rows x columns panels, the first row on top.
 
-    All panels share the x axis, and the panels of a row its y axis.
+    All panels share the x axis, and the panels of a row its y axis. gap_x: between panels, as a
+    share of the width.
     """
     axes: dict[str, Spec] = {}
-    gap_x, gap_y = 0.03, 0.05
+    gap_y = 0.05
     wide = (1 - gap_x * (columns - 1)) / columns
     high = (1 - gap_y * (rows - 1)) / rows
     for row in range(rows):

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
 _MOST_SWITCHES = 60
 _LINKS = "Each link is drawn once a direction; arrows point the way frames wanted to go"
-PAUSE_NOTE = f"The moment at which most is paused. {_LINKS}."
+PAUSE_NOTE = f"Drawn at the moment at which most is paused. {_LINKS}."
 NOTE = (
-    f"The network at the moment the deadlock forms. {_LINKS}, dotted links are down. Numbers: "
+    f"Drawn at the moment the deadlock forms. {_LINKS}, dotted links are down. Numbers: "
     "pauses of the causal chain in their order; 1, with the star, is the initial trigger."
 )
 

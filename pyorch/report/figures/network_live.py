@@ -1,13 +1,18 @@
-"""A map of the network that plays on the page: one frame a moment, with a time slider."""
+"""A map of the network that plays on the page: one frame a moment, with a time slider.
+
+Its buttons only have names: the page plays it (scripts.j2), one whole frame after the other. What
+Plotly has for that draws no titles, and throws when it is stopped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pyorch.report.figures import live
-from pyorch.report.figures.picture import NAMES, STYLES, Egress, Picture
+from pyorch.report.figures.picture import NAMES, STYLES, Egress, Picture, clock_text
 
-_STEP_MS = 150
+PLAY, PAUSE = "▶", "❚❚"
+"""Names of the buttons, by which the page knows them."""
 
 
 def live_map(picture: Picture, times: Sequence[float], at: float) -> live.Spec:
@@ -38,7 +43,7 @@ def _layout(picture: Picture, times: Sequence[float], shown: int) -> live.Spec:
     hidden = {"visible": False, "fixedrange": False}
     jump = {"mode": "immediate", "frame": {"duration": 0}, "transition": {"duration": 0}}
     steps = [
-        {"label": f"{time / 1e6:.1f}", "method": "animate", "args": [[f"{number}"], jump]}
+        {"label": clock_text(time), "method": "animate", "args": [[f"{number}"], jump]}
         for number, time in enumerate(times)
     ]
     slider = {
@@ -50,17 +55,10 @@ def _layout(picture: Picture, times: Sequence[float], shown: int) -> live.Spec:
         "pad": {"t": 20, "l": 10, "r": 10},
         "currentvalue": {
             "prefix": "Time ",
-            "suffix": " µs",
             "font": {"size": 13},
             "xanchor": "right",
         },
         "font": {"size": 10},
-    }
-    play = {
-        "mode": "immediate",
-        "fromcurrent": True,
-        "frame": {"duration": _STEP_MS, "redraw": False},
-        "transition": {"duration": 0},
     }
     buttons = {
         "type": "buttons",
@@ -71,10 +69,7 @@ def _layout(picture: Picture, times: Sequence[float], shown: int) -> live.Spec:
         "y": 0,
         "yanchor": "top",
         "pad": {"t": 5},
-        "buttons": [
-            {"label": "▶", "method": "animate", "args": [None, play]},
-            {"label": "❚❚", "method": "animate", "args": [[None], jump]},
-        ],
+        "buttons": [{"label": name, "name": name, "method": "skip"} for name in (PLAY, PAUSE)],
     }
     return live.layout(
         4.6,

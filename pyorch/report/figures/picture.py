@@ -195,7 +195,7 @@ class Picture:
 
     def title(self, time: float) -> str:
         """What is said of a time [ps]."""
-        return f"{time / 1e6:.1f} µs" + (": deadlock" if self.deadlocked(time) else "")
+        return clock_text(time) + (": deadlock" if self.deadlocked(time) else "")
 
     def _link(self, axes: Axes, egress: Egress, state: str) -> None:
         start, end = self.ends(egress)
@@ -295,6 +295,11 @@ class Picture:
             )
         ]
         return pd.DataFrame(rows)
+
+
+def clock_text(time: float) -> str:
+    """A time [ps] as a picture and its slider say it: "370.9 µs"."""
+    return f"{time / 1e6:.1f} µs"
 
 
 def _beside_line(a: Place, b: Place) -> tuple[Place, Place]:

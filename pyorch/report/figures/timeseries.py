@@ -340,26 +340,39 @@ def _live(
         title={"text": label_axis("Time", clock.label)}, range=live.numbers(shown_time)
     )
     values = [_live_values(drawn) for drawn in rows]
-    axes, notes = live.grid_axes(len(rows), len(titles), time_axis, values, titles)
-    shapes = [
-        shape
+    marked = [
+        one
         for i, drawn in enumerate(rows)
-        for j, marks in enumerate(drawn.marks)
-        for shape in _live_marks(marks, i * len(titles) + j + 1, drawn.shown)
+        for j in range(len(titles))
+        for one in _live_marks(drawn, j, i * len(titles) + j + 1)
     ]
+    inside = any(_labels(drawn, j) for drawn in rows for j in range(len(titles) - 1))
+    gap = live.GAP_OF_LABELS if inside else live.GAP
+    axes, notes = live.grid_axes(len(rows), len(titles), time_axis, values, titles, gap_x=gap)
+    notes += [label for _, label in marked if label["text"]]
+    shapes = [shape for shape, _ in marked]
     height = 0.7 + 1.5 * len(rows)
     more = {**axes, "annotations": notes, "shapes": shapes, "showlegend": _several(rows)}
+    if marked:
+        more["margin"] = {"l": 65, "r": 80, "t": 40, "b": 50}
     return {"data": data, "layout": live.layout(height, **more)}
 
 
-def _live_marks(marks: list[Mark], panel: int, shown: Scale) -> list[live.Spec]:
+def _labels(drawn: _DrawnRow, column: int) -> bool:
+    """Whether the lines of a panel are labelled there: those that the next one has as well, not."""
+    last = column + 1 == len(drawn.marks)
+    return bool(drawn.marks[column]) and (last or drawn.marks[column] != drawn.marks[column + 1])
+
+
+def _live_marks(drawn: _DrawnRow, column: int, panel: int) -> list[tuple[live.Spec, live.Spec]]:
     """Reference lines of a panel; labels of neighbours stand on different sides."""
-    ordered = sorted(marks, key=lambda mark: -parse_quantity(mark.value).value)
+    shown, labelled = drawn.shown, _labels(drawn, column)
+    ordered = sorted(drawn.marks[column], key=lambda mark: -parse_quantity(mark.value).value)
     return [
         live.mark(
             panel,
             parse_quantity(mark.value).value / shown.factor,
-            f"{mark.label} {show_text(mark.value)}".strip(),
+            f"{mark.label} {show_text(mark.value)}".strip() if labelled else "",
             above=number % 2 == 0,
         )
         for number, mark in enumerate(ordered)

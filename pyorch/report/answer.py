@@ -1,0 +1,186 @@
+"""The answer that a report begins with: made from the runs and the verdicts, never by hand.
+
+key metric (of the first expectation) -> where it is least and most, or how often it is 1
+verdicts -> how many expectations hold, and which are refuted
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED, UNVERIFIED
+from pyorch.report.quantities import automatic, show
+from pyorch.report.select import value_text, values_of
+from pyorch.report.statistics import estimate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from pyorch.report.data import ReportData
+    from pyorch.report.expect import Result
+
+_MOST = 3  # variants or expectations that a text names one by one
+DEADLOCKED = "deadlocked"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the runs say, in a sentence, and how many expectations hold.
+
+    tally: counts of verdicts. refuted: the expectations that do not hold, as they are written.
+    """
+
+    found: str
+    tally: str
+    refuted: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, as one line."""
+        return " ".join(part for part in (self.found, self.tally) if part)
+
+
+def answer(
+    data: ReportData, results: Sequence[Result], names: Mapping[str, str], question: str = ""
+) -> Answer:
+    """Return the answer of the finished runs. names: what figures call metrics on their axes."""
+    refuted = tuple(r.expect.what for r in results if r.verdict in (DIFFERS, UNVERIFIED))
+    return Answer(_found(data, results, names, question), _tally(results), refuted)
+
+
+def _tally(results: Sequence[Result]) -> str:
+    """How many expectations got each verdict: "14 of 15 expectations hold, 1 is refuted."."""
+    if not results:
+        return ""
+    verdicts = [result.verdict for result in results]
+    holds = verdicts.count(AGREES)
+    refuted = verdicts.count(DIFFERS) + verdicts.count(UNVERIFIED)
+    rest = ((NOT_MEASURED, "not measured"), (NOT_COMPARABLE, "not comparable"))
+    counts = [(refuted, "refuted"), *((verdicts.count(name), said) for name, said in rest)]
+    parts = [f"{count} {'is' if count == 1 else 'are'} {said}" for count, said in counts if count]
+    total = len(results)
+    if total == holds:
+        all_of = "The expectation holds" if total == 1 else f"All {total} expectations hold"
+        return f"{all_of}."
+    of = f"{holds} of {total} expectations {'holds' if holds == 1 else 'hold'}"
+    return f"{', '.join([of, *parts])}."
+
+
+def _found(
+    data: ReportData, results: Sequence[Result], names: Mapping[str, str], question: str
+) -> str:
+    """What the runs say of the key metric; "" without a finished run or any number to tell."""
+    runs = data.runs
+    if not len(runs):
+        return ""
+    metric = key_metric(results, runs)
+    parts = []
+    asked = "deadlock" in question.lower() and metric not in (DEADLOCKED, "deadlock")
+    if asked and DEADLOCKED in runs and runs[DEADLOCKED].notna().all():
+        parts.append(_counted("Deadlock", runs, DEADLOCKED))
+    if metric is not None:
+        name = names.get(metric) or _plain(metric)
+        yes_or_no = set(runs[metric].dropna().astype(float)) <= {0.0, 1.0}
+        one_unit = data.unit(metric) == "1"
+        said = _counted(name, runs, metric) if yes_or_no and one_unit else ""
+        parts.append(said or _ranged(name, data, metric))
+    return " ".join(part for part in parts if part)
+
+
+def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:
+    """The metric of the first expectation that was judged, one that tells runs apart if any does.
+
+    None without one.
+    """
+    judged = [r for r in results if r.verdict not in (NOT_COMPARABLE, NOT_MEASURED)]
+    metrics = [result.expect.metric for result in judged]
+    known = [name for name in metrics if name in runs and runs[name].notna().any()]
+    return next(
+        (name for name in known if len(set(runs[name].dropna())) > 1), next(iter(known), None)
+    )
+
+
+def _counted(name: str, runs: DataFrame, metric: str) -> str:
+    """In how many runs of each variant something is so: "Deadlock: PFC in 10 of 10 runs; ..."."""
+    known = runs[runs[metric].notna()]
+    groups = _groups(known)
+    counts = [(who, int((part[metric] > 0).sum()), len(part)) for who, part in groups]
+    total, hits = len(known), sum(hit for _, hit, _ in counts)
+    if len(counts) < 2 or not hits or hits == total:
+        often = "no" if not hits else "each" if hits == total and total > 1 else f"{hits}"
+        where = f"{often} of {total} runs" if total > 1 else "the run" if hits else "no run"
+        return f"{name} in {where}."
+    some = sorted((one for one in counts if one[1]), key=lambda one: -one[1] / one[2])
+    none = [who for who, hit, _ in counts if not hit]
+    told = [f"{who} in {hit} of {of}" for who, hit, of in some[:_MOST]]
+    told[0] += " runs"
+    if more := some[_MOST:]:
+        least = min(more, key=lambda one: one[1] / one[2])
+        told.append(f"{len(more)} more, {least[0]} least with {least[1]} of {least[2]}")
+    return f"{name}: {', '.join(told)}{'; none under ' + _list(none) if none else ''}."
+
+
+def _groups(runs: DataFrame) -> list[tuple[str, DataFrame]]:
+    """The runs by variant."""
+    if "variant" not in runs:
+        return [("", runs)]
+    return [(str(who), runs[runs["variant"] == who]) for who in values_of(runs, "variant")]
+
+
+def _ranged(name: str, data: ReportData, metric: str) -> str:
+    """Where a metric is least and where most, as means over seeds of each setting."""
+    runs = data.runs
+    varied = [key for key in data.settings if len(set(runs[key].astype(str))) > 1]
+    keys = [runs[key].astype(str) for key in varied]
+    parts = [p for _, p in runs.groupby(keys, sort=False, dropna=False)] if keys else [runs]
+    means = [(estimate(part[metric]).mean, dict(part.iloc[0])) for part in parts]
+    known = [(mean, point) for mean, point in means if not math.isnan(mean)]
+    unit = data.unit(metric)
+    scale = automatic(unit, [mean for mean, _ in known if math.isfinite(mean)])
+    told = [(show(mean, unit, scale, 3), point) for mean, point in known]
+    order = sorted(range(len(known)), key=lambda place: known[place][0])
+    low, high = told[order[0]][0], told[order[-1]][0]
+    if low == high:
+        return f"{name}: {low}{f' in all {len(told)} settings' if len(told) > 1 else ''}."
+    every = [point for _, point in told]
+    ends = []
+    for end in (low, high):
+        where = _shared([point for text, point in told if text == end], every, varied)
+        ends.append(f"{end} ({where})" if where else end)
+    return f"{name}: from {ends[0]} to {ends[1]}."
+
+
+def _shared(
+    points: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]], varied: Sequence[str]
+) -> str:
+    """What tells some settings from all of them: "PFC or CBFC, queue service = Fifo"."""
+    parts = []
+    for key in varied:
+        mine, all_of = ({str(point[key]) for point in some} for some in (points, every))
+        if mine == all_of:
+            continue
+        values = list(dict.fromkeys(value_text(point[key]) for point in points))
+        if len(values) > _MOST:
+            values = [*values[: _MOST - 1], f"{len(values) - _MOST + 1} more"]
+        said = " or ".join(value for value in values if value)
+        short = key.rpartition(".")[2].replace("_", " ")
+        parts.append(said if key in ("variant", "scenario") else f"{short} = {said}")
+    return ", ".join(parts)
+
+
+def _list(names: Sequence[Any]) -> str:
+    """Names in a row: "PFC, CBFC and SFC", or some of them and how many more."""
+    shown = [str(name) for name in names]
+    if len(shown) > _MOST + 1:
+        shown = [*shown[:_MOST], f"{len(shown) - _MOST} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _plain(metric: str) -> str:
+    text = metric.rpartition(".")[2].replace("_", " ")
+    for suffix in (" bytes", " bps", " ps"):
+        text = text.removesuffix(suffix)
+    return text[:1].upper() + text[1:]
