@@ -407,7 +407,7 @@ def plan_of(submission: Submission) -> tuple[Plan, bool]:
         plan = replace(plan, build=replace(plan.build, fingerprint=submission.fingerprint))
     hashes = dict.fromkeys(spec.hash(submission.fingerprint) for spec in plan.specs)
     if tuple(hashes) != submission.plan:
-        what = "the experiment is another one than when it was submitted"
+        what = "the experiment has changed since it was submitted"
         hint = "undo the change of its file to report on that sweep, or submit the new one"
         raise UserError([Problem(submission.name, what, None, hint)])
     return plan, is_earlier

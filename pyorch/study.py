@@ -208,7 +208,7 @@ class Study:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """One row a finished run: hash, seed, variant, parameters, summary numbers, metrics."""
+        """One row per finished run: hash, seed, variant, parameters, summary numbers, metrics."""
         plan = self._made()
         return plan.store.collect(plan.specs, plan.build.fingerprint)
 

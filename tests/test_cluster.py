@@ -1142,7 +1142,7 @@ def test_collect_refuses_another_experiment(
         small.commit(attempt.folder, run_hash, made.fingerprint)
     Path("small.toml").write_text(SMALL.replace("200us", "300us"))
     assert collect("small.toml") == 2
-    assert "another one than when it was submitted" in capsys.readouterr().err
+    assert "has changed since it was submitted" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("daemon", "told"), [(None, True), ("/usr/sbin/slurmctld", False)])

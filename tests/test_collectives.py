@@ -211,7 +211,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
         ),
         (
             {"name": "swap", "after": []},
-            "job.json: collective[1].name: 'swap' stands there twice\n    allowed: every name once",
+            "job.json: collective[1].name: 'swap' is there twice\n    allowed: every name once",
         ),
     ],
 )
@@ -263,7 +263,7 @@ def test_messages_wait_for_messages(tmp_path: Path) -> None:
     _, told = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
     assert told == [
         ("m.csv: line 2: dst: there is no host 'h7'\n    allowed: hosts h0 to h5"),
-        "m.csv: line 4: id: 'a' stands there twice\n    allowed: every id once",
+        "m.csv: line 4: id: 'a' is there twice\n    allowed: every id once",
         "m.csv: line 2: after: there is no message with the id 'c'\n    allowed: a, b",
         "m.csv: line 4: delay: a delay after nothing\n    allowed: together with 'after'",
         "m.csv: line 3: after: messages wait for each other in a circle",

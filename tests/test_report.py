@@ -944,8 +944,9 @@ def test_a_deadlock_is_shown_in_motion() -> None:
     assert drawn.live == draw(FIGURES["deadlock_map"], sweep(1)).live
     assert drawn.live is not None
     frames, (slider,) = drawn.live["frames"], drawn.live["layout"]["sliders"]
-    assert len(frames) == len(slider["steps"]) == 3
-    assert slider["active"] == 2
+    assert len(frames) == len(slider["steps"]) == 8
+    assert slider["active"] == 7
+    assert slider["steps"][-1]["label"] == "500.0 µs"
     assert frames[-1]["layout"]["title"]["text"] == "500.0 µs: deadlock"
     by_name = {trace["name"]: trace for trace in frames[-1]["data"]}
     cycle = {text for text in by_name["wait for each other"]["text"] if text}

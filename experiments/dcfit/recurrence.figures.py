@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 CAP = 2e9
 """Rate of every flow (bit/s)."""
 FLOWS = {"h3": "f0", "h1": "f2", "h2": "f3", "server": "f1, to the server"}
-TITLES = {"Break": "Broken", "BreakAndTreat": "Broken, trigger treated"}
+TITLES = {
+    "Break": "Broken",
+    "BreakAndTreat": "Broken, trigger treated",
+    "Watchdog": "Watchdog, with a hundredth of SONiC's times",
+    "Controller": "Controller that polls every 2 ms",
+}
+TOP = 1.25
+"""Where the axis ends: bursts of what had waited go beyond."""
+NOTE = "Dotted: the first deadlock has formed. Triangles: bursts of what had waited, beyond 1.25."
 LINES = ("-", "--", "-.", ":")
 
 
@@ -45,13 +53,17 @@ def throughput(data: ReportData, figure: Custom) -> Drawn:
                 linewidth=0.9,
                 label=label,
             )
+            cut = mine["time_ps"][share > TOP] / 1e9
+            style = {"color": COLOURS[number], "markersize": 3.5, "clip_on": False}
+            (marks,) = axes.plot(cut, [TOP] * len(cut), "^", **style)
+            marks.set_in_layout(False)
             rows += [
                 (variant, label, time, value)
                 for time, value in zip(mine["time_ps"], share, strict=True)
             ]
         axes.axvline(run["formed"] / 1e9, color="grey", linewidth=0.8, linestyle=":")
         axes.set_title(TITLES.get(variant, variant), loc="left")
-        axes.set_ylim(-0.05, 1.25)
+        axes.set_ylim(-0.05, TOP)
     panels[-1][0].set_xlabel("Time (ms)")
     canvas.supylabel("Received / rate of its sender", fontsize=8)
     handles, labels = panels[0][0].get_legend_handles_labels()
@@ -60,5 +72,5 @@ def throughput(data: ReportData, figure: Custom) -> Drawn:
     return Drawn(
         canvas,
         table,
-        ["Dotted: the first deadlock has formed. Bursts of what had waited are cut off at 1.25."],
+        [NOTE],
     )

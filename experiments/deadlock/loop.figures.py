@@ -21,7 +21,7 @@ SWITCHES = {"two": 2, "three": 3, "four": 4}
 
 
 def threshold(data: ReportData, figure: CustomFigure) -> Drawn:
-    """One row a loop and TTL; the rate over n B / TTL, filled where it deadlocks."""
+    """One row per loop and TTL; the rate over n B / TTL, filled where it deadlocks."""
     runs = figure.rows_of(data).copy()
     runs["n"] = runs["scenario"].map(SWITCHES)
     runs["ttl"] = runs["queue_pair.ttl"].astype(int)

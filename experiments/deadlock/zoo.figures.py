@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 STARVED = 0.01
 """Share of a scenario's largest mean goodput below which its slowest flow is starved."""
 
-BROKEN, DEADLOCK, STARVES, FLOWS = "#f2b134", "#c0392b", "#e8c9a0", "#cfe3d4"
+BROKEN, DEADLOCK, EXPIRES = "#f2b134", "#c0392b", "0.88"
+SHARES = "Greens"
+"""Colours of what the slowest flow gets: the darker, the nearer to the best of the scenario."""
+LIGHTEST, DARKEST = 0.02, 0.6  # of the colours; text stays legible on both
 
 
 def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
@@ -23,11 +26,11 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
     scenarios = list(dict.fromkeys(runs["scenario"]))
     canvas, panels = figure.canvas(rows=1, columns=1)
     axes = panels[0][0]
-    best = runs.groupby("scenario")["mean_goodput"].max()
+    best = runs.groupby("scenario")[["mean_goodput", "least_goodput"]].max()
     told = []
     for _, run in runs.iterrows():
         x, y = schemes.index(run["variant"]), scenarios.index(run["scenario"])
-        name, colour, text = _outcome(run, float(best[run["scenario"]]))
+        name, colour, text = _outcome(run, *map(float, best.loc[run["scenario"]]))
         axes.add_patch(_cell(x, y, colour))
         ink = "white" if colour == DEADLOCK else "0.1"
         axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1, color=ink)
@@ -41,7 +44,7 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    _legend(axes)
+    _legend(canvas)
     columns = [
         "scenario",
         "variant",
@@ -56,14 +59,20 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
 
 
 NOTES = (
-    "Deadlock: when it formed, after the start of the traffic. Flows: goodput of the slowest flow.",
+    (
+        "Deadlock: when it formed, after the start of the traffic. Flows: goodput of the slowest "
+        "flow, and what share that is of the best scheme's in the scenario."
+    ),
     "Starved: no deadlock, but the slowest flow gets less than 1 % of the best scheme's mean.",
     "In a routing loop nothing arrives, whatever the scheme: the frames expire.",
 )
 
 
-def _outcome(run: object, best: float) -> tuple[str, str, str]:
-    """Return the outcome of a run, its colour and its text."""
+def _outcome(run: object, mean: float, least: float) -> tuple[str, str, str]:
+    """Return the outcome of a run, its colour and its text.
+
+    mean, least: the best scheme's mean goodput, and the best of slowest flows, in the scenario.
+    """
     formed, times = run["formed"] / 1e6, int(run["episodes"])
     if run["deadlock"] and (times > 1 or not run["at_end"]):
         again = f"{times}×"
@@ -71,10 +80,19 @@ def _outcome(run: object, best: float) -> tuple[str, str, str]:
     if run["deadlock"]:
         return "deadlock", DEADLOCK, f"deadlock\nafter {formed:.0f} µs"
     if str(run["scenario"]).startswith("loop"):
-        return "no deadlock", FLOWS, "frames\nexpire"
-    if run["least_goodput"] < STARVED * best:
-        return "starved", STARVES, "starved"
-    return "flows", FLOWS, f"{run['least_goodput'] / 1e9:.1f} Gb/s"
+        return "no deadlock", EXPIRES, "frames\nexpire"
+    share = run["least_goodput"] / least if least else 0.0
+    name = "starved" if run["least_goodput"] < STARVED * mean else "flows"
+    text = "starved" if name == "starved" else f"{run['least_goodput'] / 1e9:.1f} Gb/s"
+    return name, _shade(share), f"{text}\n{100 * share:.0f} %"
+
+
+def _shade(share: float) -> str:
+    """Return the colour of a share of the best."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return to_hex(colormaps[SHARES](LIGHTEST + (DARKEST - LIGHTEST) * min(share, 1.0)))
 
 
 def _cell(x: int, y: int, colour: str) -> object:
@@ -83,14 +101,19 @@ def _cell(x: int, y: int, colour: str) -> object:
     return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=colour, edgecolor="none")
 
 
-def _legend(axes: object) -> None:
+def _legend(canvas: object) -> None:
     from matplotlib.patches import Patch
 
     names = {
         DEADLOCK: "deadlock",
         BROKEN: "deadlocks, broken by the scheme",
-        STARVES: "starved",
-        FLOWS: "no deadlock",
+        EXPIRES: "routing loop, no deadlock",
+        _shade(0.0): "slowest flow gets nothing",
+        _shade(0.5): "half",
+        _shade(1.0): "as much as under the best scheme",
     }
-    handles = [Patch(facecolor=colour, label=name) for colour, name in names.items()]
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncol=4)
+    handles = [
+        Patch(facecolor=colour, label=name, edgecolor="0.6", linewidth=0.4)
+        for colour, name in names.items()
+    ]
+    canvas.legend(handles=handles, loc="outside lower center", ncols=3)

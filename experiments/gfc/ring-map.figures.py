@@ -18,8 +18,15 @@ NEAR = {"1Mbps": "two hops", "10Gbps": "one and two"}
 BURSTS = {"1us": "none", "200us": "0.2 ms", "1ms": "1 ms"}
 
 
+DEADLOCK, STARVES = "#c0392b", "#f2b134"
+STARVED = 0.1
+"""Gb/s below which a host stands still, as the expectations have it."""
+
+
 def ring_map(data: ReportData, figure: Custom) -> Drawn:
-    """Draw the least of the hosts' late rates as coloured cells, with D where the run deadlocks."""
+    """Draw the least of the hosts' late rates as coloured cells; D: deadlock, S: a host starves."""
+    from matplotlib.patches import Patch, Rectangle
+
     runs = figure.rows_of(data).copy()
     runs["late"] = runs[[f"late_h{host}" for host in HOSTS]].min(axis=1)
     keys = ["port.queue_service", "topology.switches"]
@@ -39,8 +46,13 @@ def ring_map(data: ReportData, figure: Custom) -> Drawn:
                 value = grid[y][x]
                 if value is None:
                     continue
-                text = "D" if dead.get((*row, variant)) else f"{value:.1f}"
-                colour = "white" if value < 6 else "black"
+                stuck = bool(dead.get((*row, variant)))
+                starves = not stuck and value < STARVED
+                if stuck or starves:
+                    fill = DEADLOCK if stuck else STARVES
+                    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=fill, linewidth=0))
+                text = "D" if stuck else "S" if starves else f"{value:.1f}"
+                colour = "black" if starves or (value >= 6 and not stuck) else "white"
                 axes.text(x, y, text, ha="center", va="center", fontsize=6, color=colour)
         axes.set_title(f"{SERVICES[str(service)]}, {size} switches")
         axes.set_xticks(range(len(variants)), variants, rotation=90)
@@ -49,6 +61,12 @@ def ring_map(data: ReportData, figure: Custom) -> Drawn:
     if image is not None:
         bar = canvas.colorbar(image, ax=[axes for row in panels for axes in row], shrink=0.6)
         bar.set_label("Least rate of a host, 15 to 20 ms (Gb/s)")
+    marked = {DEADLOCK: "D: deadlock", STARVES: "S: no deadlock, a host below 0.1 Gb/s"}
+    canvas.legend(
+        handles=[Patch(color=colour, label=label) for colour, label in marked.items()],
+        loc="outside lower center",
+        ncols=2,
+    )
     columns = [
         *keys,
         "traffic.one-hop.rate_cap",
@@ -58,7 +76,5 @@ def ring_map(data: ReportData, figure: Custom) -> Drawn:
         "deadlock",
     ]
     table: pd.DataFrame = runs[columns]
-    note = (
-        "D: deadlock. Flows of two hops, or of one and of two; the burst goes three hops. 10 Gb/s."
-    )
+    note = "Flows of two hops, or of one and of two; the burst goes three hops. 10 Gb/s."
     return Drawn(canvas, table, [note])

@@ -34,7 +34,9 @@ def stages(data: ReportData, figure: Custom) -> Drawn:
         for number, variant in enumerate(TAU):
             part = shown[shown["variant"] == variant]
             part = part[part["multi-stage-gfc.ratio"].astype(float) == ratio]
-            style = line_style(number, marker=True) | {"label": variant.replace("us", "µs").replace("tau", "τ")}
+            style = line_style(number, marker=True) | {
+                "label": variant.replace("us", "µs").replace("tau", "τ")
+            }
             axes.plot(part["range"], part["excess"], **style)
         axes.axhline(0, linestyle="--", color="0.3", linewidth=0.8)
         place = 1 / (1 - ratio)

@@ -33,7 +33,9 @@ def theorem(data: ReportData, figure: Custom) -> Drawn:
     left, right = panels[0]
     for number, variant in enumerate(TAU):
         part = shown[shown["variant"] == variant]
-        style = line_style(number, marker=True) | {"label": variant.replace("us", "µs").replace("tau", "τ")}
+        style = line_style(number, marker=True) | {
+            "label": variant.replace("us", "µs").replace("tau", "τ")
+        }
         left.plot(part["range"], part["excess"], **style)
         right.plot(part["range"], part["lowest_rate"] / 1e6, **style)
     left.axhline(0, linestyle="--", color="0.3", linewidth=0.8)

@@ -21,6 +21,12 @@ def holds(row: dict[str, Any], value: float) -> bool:
     return bool(value <= row["max"] if "max" in row else value >= row["min"])
 
 
+def bound(row: dict[str, Any]) -> str:
+    """What counts as yes, in the row's unit."""
+    sign, value = ("≤", row["max"]) if "max" in row else ("≥", row["min"])
+    return f"yes: {sign} {value / UNITS[row['unit']]:g}"
+
+
 def matrix(data: ReportData, figure: Custom) -> Drawn:
     """Draw yes or no with the number behind it; an exclamation mark where the slides differ."""
     rows: list[dict[str, Any]] = figure.options["rows"]
@@ -64,7 +70,8 @@ def matrix(data: ReportData, figure: Custom) -> Drawn:
             cells.append([row["metric"], scheme, value, good, slides, differs])
     units = {"us": " (µs)", "Gbps": " (Gb/s)", "": ""}
     labels = [
-        (f"{row['label']}\n" if row["label"] else "") + f"{row['what']}{units[row['unit']]}"
+        (f"{row['label']}\n" if row["label"] else "")
+        + f"{row['what']}{units[row['unit']]}\n{bound(row)}"
         for row in rows
     ]
     axes.set_xticks(

@@ -172,7 +172,7 @@ class Check:
         if missing:
             return None
         if len(set(chosen)) < len(chosen):
-            self.add(key, "a host stands there twice", "every host once")
+            self.add(key, "a host is listed twice", "every host once")
             return None
         return chosen
 

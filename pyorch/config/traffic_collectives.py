@@ -180,9 +180,7 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
     known: dict[str, int] = {}
     for number, phase in enumerate(job.collective):
         if known.setdefault(phase.name, number) != number:
-            check.add(
-                f"{key}.{number}.name", f"{phase.name!r} stands there twice", "every name once"
-            )
+            check.add(f"{key}.{number}.name", f"{phase.name!r} is there twice", "every name once")
     for number, phase in enumerate(job.collective):
         for name in phase.after:
             if name not in known:

@@ -169,12 +169,12 @@ class _Placed:
 
 
 def _check_waiting(check: Check, listed: list[_Placed]) -> None:
-    """Every id stands there once, all that is waited for exists, and nobody waits for himself."""
+    """Every id is there once, all that is waited for exists, and nobody waits for himself."""
     known: dict[str, int] = {}
     for number, one in enumerate(listed):
         name = one.message.id
         if name is not None and known.setdefault(name, number) != number:
-            one.tell(check, "id", f"{name!r} stands there twice", "every id once")
+            one.tell(check, "id", f"{name!r} is there twice", "every id once")
     for one in listed:
         if one.message.delay is not None and one.message.after is None:
             one.tell(check, "delay", "a delay after nothing", "together with 'after'")

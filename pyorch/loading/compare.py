@@ -91,7 +91,7 @@ def _read(file: FilePath, findings: Findings) -> Iterator[Added]:
         return
     variants = content.pop("variants", {})
     if content or not isinstance(variants, Mapping) or not variants:
-        findings.merge([Problem(label, "is no list of variants", _SHAPE)])
+        findings.merge([Problem(label, "is not a list of variants", _SHAPE)])
         return
     for name, patch in variants.items():
         where = f"{label}: variants.{name}"

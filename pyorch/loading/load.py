@@ -151,7 +151,9 @@ class _Loader:
         """Put the changes of the chosen [scale.NAME] before the other overrides."""
         scales = self.document.pop("scale", {})
         if not isinstance(scales, dict) or not all(isinstance(v, dict) for v in scales.values()):
-            self.findings.add(("scale",), f"{scales!r} is no list of scales", "[scale.NAME] tables")
+            self.findings.add(
+                ("scale",), f"{scales!r} is not a list of scales", "[scale.NAME] tables"
+            )
             scales = {}
         chosen = [override for override in self.overrides if override.path == ("scale",)]
         self.overrides = [override for override in self.overrides if override not in chosen]

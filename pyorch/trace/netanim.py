@@ -171,7 +171,7 @@ def _layers(network: Topology, neighbours: list[list[int]]) -> list[int]:
 
 
 def _rows(neighbours: list[list[int]], layers: list[int]) -> dict[int, tuple[float, float]]:
-    """One row a layer, as wide as the widest; each in the order of what stands below it."""
+    """One row per layer, as wide as the widest; each in the order of what stands below it."""
     members: dict[int, list[int]] = {}
     for node, layer in enumerate(layers):
         members.setdefault(layer, []).append(node)

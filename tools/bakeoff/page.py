@@ -237,7 +237,7 @@ def how_sure(summary: Summary) -> str:
         "starts, with all settings that share it. In "
         f"{told} of {len(asked)} rows one scheme alone is best. Each scheme is tested by itself "
         "against the best of all, row by row, without correction for the number of tests: more "
-        "than one in twenty of the differences told may be chance. Where seeds only shift "
+        "than one in twenty of the differences reported may be chance. Where seeds only shift "
         "starts by a microsecond (incasts, bursts), intervals say little of other traffic."
         + (f" {missing} planned runs are missing." if missing else "")
     )

@@ -192,7 +192,7 @@ def cumulative(values: Floats) -> tuple[Floats, Floats]:
 
 @figure
 class Slowdown(FlowFigure):
-    """FCT slowdown by flow size: one line a percentile and hue, one panel a value of `columns`.
+    """FCT slowdown by flow size: one line per percentile and hue, one panel per value of `columns`.
 
     `edges` are the borders of the size buckets. A percentile is drawn only where a bucket has
     `min_flows` flows; by default as many as put ten beyond it (the median: 20, p99: 1,000).

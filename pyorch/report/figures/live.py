@@ -81,6 +81,14 @@ def mark(panel: int, level: float, label: str, *, above: bool) -> tuple[Spec, Sp
     return shape, note
 
 
+def upright(panel: int, at: float) -> Spec:
+    """An upright reference line in a panel (from 1) of a grid."""
+    number = "" if panel == 1 else str(panel)
+    place = {"xref": f"x{number}", "yref": f"y{number} domain", "y0": 0, "y1": 1}
+    line = {"color": "#888", "width": 1, "dash": "dot"}
+    return {"type": "line", **place, "x0": at, "x1": at, "line": line}
+
+
 def grid_axes(
     rows: int,
     columns: int,

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 
 
 class OverTime(FigureModel):
-    """A figure over time: one panel a value of `columns`, each with one run.
+    """A figure over time: one panel per value of `columns`, each with one run.
 
-    `seed` picks the seed that is shown (default: the first), `from`..`until` the window.
+    `seed` picks the seed that is shown (default: the first), `from`..`until` the window; `labels`
+    says what panels are called instead of their value.
     """
 
     columns: str | None = None
     seed: int | None = None
     start: Time = Field(default=0, alias="from")
     until: Time | None = None
+    labels: dict[str, str] = Field(default={})
     time_unit: Literal["ns", "us", "ms", "s"] | None = None
 
     @override
@@ -58,6 +60,10 @@ class OverTime(FigureModel):
                     "settings; choose one with 'where' or lay them out with 'columns'"
                 )
         return panels
+
+    def title_of(self, value: Any) -> str:
+        """The title of a panel."""
+        return self.labels.get(str(value)) or show_value(self.columns, value)
 
     def clock(self, runs: Sequence[RunTables]) -> tuple[float, Scale]:
         """End of the time axis [ps], and its scale."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Chosen, EntryName
 from pyorch.report.figures.base import (
     ESTIMATED,
@@ -55,6 +56,7 @@ class ParameterFigure(FigureModel):
     """A figure of one or more metrics `y` over the parameter `x`.
 
     `hue` ("variant" or a parameter) makes the lines or groups of bars, `columns` the panels.
+    `from_zero = false` starts the value axis near the least value instead of at 0.
     """
 
     x: str
@@ -66,6 +68,7 @@ class ParameterFigure(FigureModel):
     x_unit: AxisUnit | None = None
     y_unit: AxisUnit | None = None
     log_y: bool = False
+    from_zero: bool = True
     marks: list[Mark] = Field(default=[])
 
     @property
@@ -141,11 +144,25 @@ class ParameterFigure(FigureModel):
         for axes in panels:
             if self.log_y:
                 plain_log_axis(axes, "y")
-        leave_headroom(panels[0])
+        if self.from_zero:
+            leave_headroom(panels[0])
+        else:
+            _hold(panels[0], [parse_quantity(m.value).value / shown.factor for m in self.marks])
         groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
         draw_marks(panels, groups, self.marks, shown)
         panels[0].set_ylabel(label_axis(self.y_label or _plain(self.ys[0]), shown.label))
         legend_below(canvas, panels[0], title=hue_title(self.hue))
+
+
+def _hold(axes: Axes, levels: Sequence[float]) -> None:
+    """Widen a value axis so that reference lines lie inside."""
+    low, high = axes.get_ylim()
+    room = 0.06 * (high - low)
+    low, high = (
+        min([low, *(level - room for level in levels)]),
+        max([high, *(level + room for level in levels)]),
+    )
+    axes.set_ylim(low, high)
 
 
 def _points(count: int) -> str:
@@ -183,7 +200,7 @@ def _one_setting(group: DataFrame, others: list[str]) -> None:
 
 @figure
 class LineFigure(ParameterFigure):
-    """A line a hue over a parameter; the band is the interval over seeds."""
+    """One line per hue over a parameter; the band is the interval over seeds."""
 
     kind: Literal["line"] = "line"
     log_x: bool = False
@@ -282,6 +299,18 @@ def _draw_bars(
         error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.15"},
         label=part["line"].iloc[0] if len(part) else None,
     )
+    if axes.get_yscale() == "linear":
+        for place in (place for place, mean in zip(at, part["mean"], strict=True) if mean == 0):
+            # a bar of no height would look as if there was no run
+            axes.annotate(
+                "0",
+                (place, 0),
+                xytext=(0, 1.5),
+                textcoords="offset points",
+                ha="center",
+                fontsize=6,
+                color=COLOURS[index % len(COLOURS)],
+            )
 
 
 @figure

@@ -33,7 +33,7 @@ _MOST_LANES = 40
 
 @figure
 class PauseTimeline(OverTime):
-    """One lane a port and class, one bar a pause interval.
+    """One lane per port and class, one bar per pause interval.
 
     `ports` (default: every port with a pause), `class`, `side` ("pausing": the port pauses its
     neighbour; "paused": it is being paused), window `from`..`until`, `columns` for panels.

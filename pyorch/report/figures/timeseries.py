@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -87,9 +88,13 @@ class Line:
         return Line(self.name, *thin(self.times, self.levels, most))
 
 
+_END: dict[str, Any] = {"color": "0.5", "linewidth": 0.8, "linestyle": (0, (1, 2)), "zorder": 1.4}
+END_NOTE = "Dotted, upright: the senders stop."
+
+
 @figure
 class Timeseries(OverTime):
-    """Panels over time: one row of panels an entry of `rows`, one column a value of `columns`.
+    """Panels over time: one row of panels per entry of `rows`, one column per value of `columns`.
 
     Time axes are shared by all panels, value axes by the panels of a row.
     """
@@ -132,13 +137,24 @@ class Timeseries(OverTime):
             _finish_row(axes[i], row, shown)
             draw_marks(axes[i], [rows for _, rows in panels], row.marks, shown)
         for j, (value, _) in enumerate(panels):
-            axes[0][j].set_title(show_value(self.columns, value))
+            axes[0][j].set_title(self.title_of(value))
             self.label_time(axes[-1][j], clock, stop)
         canvas.align_ylabels()
-        titles = [show_value(self.columns, value) for value, _ in panels]
+        titles = [self.title_of(value) for value, _ in panels]
         shown_time = (self.start / clock.factor, stop / clock.factor)
-        spec = _live(drawn, titles, clock, shown_time)
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), [seed_note(panels)], spec)
+        ends = [self._traffic_ends(run, stop) for run in loaded]
+        for column, end in enumerate(ends):
+            for row_of in axes if end else ():
+                row_of[column].axvline(end / clock.factor, **_END)
+        spec = _live(drawn, titles, clock, shown_time, ends)
+        notes = [seed_note(panels), *([END_NOTE] if any(ends) else [])]
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, spec)
+
+    def _traffic_ends(self, run: RunTables, stop: float) -> float:
+        """When the senders stop [ps], if the window shows what becomes of the rest; else 0."""
+        times = run.spec["run"]
+        end = float(times["duration_ps"])
+        return end if times.get("drain_ps") and self.start < end < stop else 0.0
 
     def _lines(self, row: Row, run: RunTables, stop: float) -> list[Line]:
         lines = []
@@ -269,6 +285,8 @@ def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
     if row.table == "pause":
         return
     low, high = panels[0].get_ylim()
+    # the runs of a panel have a line of their own, and see those of its neighbours
+    high = max([high, *(parse_quantity(mark.value).value / shown.factor for mark in row.marks)])
     panels[0].set_ylim(min(low, 0) if low < 0 and high <= 0 else 0, high * 1.04)
     if len(row.ports) > 1:
         _add_legend(panels, len(row.ports))
@@ -321,7 +339,11 @@ class _DrawnRow:
 
 
 def _live(
-    rows: list[_DrawnRow], titles: list[str], clock: Scale, shown_time: tuple[float, float]
+    rows: list[_DrawnRow],
+    titles: list[str],
+    clock: Scale,
+    shown_time: tuple[float, float],
+    ends: Sequence[float] = (),
 ) -> live.Spec:
     """The same panels to zoom into, with as many points as a page can hold."""
     count = sum(len(lines) for row in rows for lines in row.lines)
@@ -351,6 +373,12 @@ def _live(
     axes, notes = live.grid_axes(len(rows), len(titles), time_axis, values, titles, gap_x=gap)
     notes += [label for _, label in marked if label["text"]]
     shapes = [shape for shape, _ in marked]
+    shapes += [
+        live.upright(i * len(titles) + j + 1, end / clock.factor)
+        for i in range(len(rows))
+        for j, end in enumerate(ends)
+        if end
+    ]
     height = 0.7 + 1.5 * len(rows)
     more = {**axes, "annotations": notes, "shapes": shapes, "showlegend": _several(rows)}
     if marked:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @figure
 class Variants(FigureModel):
-    """One bar a variant, one panel a metric; whiskers are the interval over seeds."""
+    """One bar per variant, one panel per metric; whiskers are the interval over seeds."""
 
     kind: Literal["variants"] = "variants"
     metrics_: list[EntryName] = Field(alias="metrics", min_length=1, max_length=4)
