@@ -18,6 +18,8 @@ from pyorch.paths import default_paths
 from tools.bakeoff.compare import Row, compare, cost
 from tools.bakeoff.page import (
     Summary,
+    _cell,
+    _gain,
     cost_line,
     factor_to_best,
     markdown,
@@ -90,6 +92,31 @@ def test_what_does_not_finish_is_never_best() -> None:
     assert [answer.ratio.mean for answer in found.answers] == [1, pytest.approx(14 / 15)]
     nobody = compare(ROW, runs(PFC=[math.inf], A=[math.inf]), ["PFC", "A"])
     assert verdict(nobody) == "No scheme finished."
+
+
+def test_nothing_is_divided_by_a_deadlock() -> None:
+    """What PFC got before it stood still is the less, the longer the run: the means are shown."""
+    goodput = Row(study="s", label="goodput", metric="v", unit="Gbps", better="higher")
+    lines = [
+        {"variant": name, "seed": 1, "v": value, "deadlocked_at_end": stuck}
+        for name, value, stuck in (("PFC", 1e8, 1), ("SFC", 8.4e9, 0), ("GFC", 4.2e9, 0))
+    ]
+    found = compare(goodput, pd.DataFrame(lines), ["PFC", "SFC", "GFC"])
+    assert not found.has_ratio
+    assert [_cell(found, answer, 1) for answer in found.answers] == [
+        "0.1\nGb/s",
+        "8.4\nGb/s",
+        "4.2\nGb/s",
+    ]
+    assert [_gain(found, answer) for answer in found.answers] == [
+        pytest.approx(-math.log(84, 4)),
+        0,
+        -0.5,
+    ]
+    lines[0]["deadlocked_at_end"] = 0
+    assert compare(goodput, pd.DataFrame(lines), ["PFC", "SFC", "GFC"]).answers[
+        1
+    ].ratio.mean == pytest.approx(84)
 
 
 def test_ratios_are_taken_seed_by_seed() -> None:

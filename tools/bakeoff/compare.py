@@ -59,7 +59,8 @@ class Answer:
     """What one scheme reached in one row.
 
     by_seed: the mean over settings of each seed, of those (seed, setting) that all schemes have;
-    infinite where something did not finish. ratio: to the reference, seed by seed.
+    infinite where something did not finish. ratio: to the reference, seed by seed; of none where a
+    run of the reference ends in a deadlock.
     """
 
     scheme: str
@@ -98,6 +99,11 @@ class Compared:
         return bool(self.best) and len(self.standing("worse")) == len(self.answers) - 1
 
     @property
+    def has_ratio(self) -> bool:
+        """Whether there is a ratio to the reference at all."""
+        return any(answer.ratio.n for answer in self.answers)
+
+    @property
     def empty(self) -> bool:
         """Whether no scheme has a value."""
         return not any(answer.mean.n for answer in self.answers)
@@ -118,7 +124,7 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
         scheme: _by_seed({key: value for key, value in values.items() if key in common})
         for scheme, values in found.items()
     }
-    reference = by_seed.get(REFERENCE, {})
+    reference = {} if _is_stuck(chosen, REFERENCE) else by_seed.get(REFERENCE, {})
     nature = Nature(limits=SHARE) if row.unit == "%" else Nature()
     means = {scheme: estimate(values.values(), nature) for scheme, values in by_seed.items()}
     standings = _standings(row, by_seed, means)
@@ -127,6 +133,17 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
         for scheme, values in by_seed.items()
     ]
     return Compared(row, tuple(answers), missing)
+
+
+def _is_stuck(runs: DataFrame, scheme: str) -> bool:
+    """Whether a run of a scheme ends in a deadlock.
+
+    What its flows got is then the longer the run the less, and a ratio to it says nothing.
+    """
+    if "deadlocked_at_end" not in runs.columns:
+        return False
+    own = runs.loc[runs["variant"] == scheme, "deadlocked_at_end"]
+    return bool((own.fillna(0) > 0).any())
 
 
 def _values(runs: DataFrame, scheme: str, metric: str) -> dict[tuple[int, str], float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyorch.files import make_folder, write_atomically
 from pyorch.report.page import template
-from pyorch.report.quantities import UNITS, scale, show_value
+from pyorch.report.quantities import UNITS, scale, show, show_value
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
 from tools.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
@@ -134,13 +134,17 @@ def factor_to_best(compared: Compared, name: str) -> float:
     return math.inf if math.isinf(above) or below == 0 else above / below
 
 
+ARROWS = {"lower": "↓", "higher": "↑"}
+"""Which side of a row is the better one."""
+
+
 def heat_map(summary: Summary) -> Figure:
     """Draw the ratio of every scheme to the reference; purple is better, orange worse."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     rows = [one for one in summary.rows if not one.empty]
-    columns = [one.row.label for one in rows]
+    columns = [f"{one.row.label} {ARROWS[one.row.better]}" for one in rows]
     seeds = {one.row.study: max(a.mean.n for a in one.answers) for one in rows}
     height = 0.24 * len(summary.schemes) + 1.9
     canvas = Figure(figsize=(COLUMN_INCHES["two"], height), layout="constrained")
@@ -157,7 +161,7 @@ def heat_map(summary: Summary) -> Figure:
             axes.text(
                 x,
                 y,
-                _cell(answer, seeds[one.row.study]),
+                _cell(one, answer, seeds[one.row.study]),
                 ha="center",
                 va="center",
                 fontsize=5.5,
@@ -177,10 +181,16 @@ def heat_map(summary: Summary) -> Figure:
 
 
 def _gain(compared: Compared, answer: Answer) -> float:
-    """Return how good a ratio is: 1 very good, 0 as the reference, -1 very bad."""
+    """Return how good a ratio is: 1 very good, 0 as the reference, -1 very bad.
+
+    Without a ratio to the reference, 0 is the best scheme.
+    """
     ratio = answer.ratio.mean
     if math.isinf(answer.mean.mean):
         return -1.0
+    if not compared.has_ratio and answer.mean.n:
+        factor = factor_to_best(compared, answer.scheme)
+        return -math.log(factor) / math.log(_MOST) if math.isfinite(factor) else -1.0
     if math.isnan(ratio):
         return math.nan
     if math.isinf(ratio) or ratio <= 0:
@@ -190,9 +200,16 @@ def _gain(compared: Compared, answer: Answer) -> float:
     return -gain if compared.row.better == "lower" else gain
 
 
-def _cell(answer: Answer, seeds: int) -> str:
-    """Return the ratio, with the number of its seeds where that is below what its study has."""
+def _cell(compared: Compared, answer: Answer, seeds: int) -> str:
+    """Return the ratio, with the number of its seeds where that is below what its study has.
+
+    Without a ratio to the reference, the mean with its unit.
+    """
     ratio, n = answer.ratio.mean, answer.ratio.n
+    if not compared.has_ratio and answer.mean.n and math.isfinite(answer.mean.mean):
+        unit = compared.row.unit
+        number, _, label = show(answer.mean.mean, UNITS[unit], scale(unit), 3).partition(" ")
+        return f"{number}\n{label}".strip()
     if math.isinf(answer.mean.mean) or math.isinf(ratio):
         return "∞"
     if math.isnan(ratio):
@@ -220,7 +237,8 @@ def caption() -> str:
         f"Ratio to {REFERENCE}, seed by seed; purple is better than {REFERENCE}, orange worse, and "
         f"the colours end at {_MOST:g} times. Bold: the best mean, and what is equal to it (95 % "
         f"interval of the difference within {100 * NEGLIGIBLE:g} %); not where all are. ∞: a run "
-        "did not finish."
+        f"did not finish. Arrows: less is better, or more is. Where {REFERENCE} ends in a deadlock "
+        "there is no ratio to it: the means stand there, with the distance to the best as colour."
     )
 
 
