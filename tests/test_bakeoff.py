@@ -18,8 +18,6 @@ from pyorch.paths import default_paths
 from tools.bakeoff.compare import Row, compare, cost
 from tools.bakeoff.page import (
     Summary,
-    _cell,
-    _gain,
     cost_line,
     factor_to_best,
     markdown,
@@ -29,7 +27,7 @@ from tools.bakeoff.page import (
 )
 from tools.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 
-ROW = Row(study="bakeoff/x", label="Time", metric="time", better="lower", unit="us")
+ROW = Row(study="bakeoff/x", scene="X", label="Time", metric="time", better="lower", unit="us")
 
 
 CRITICAL = {2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706}
@@ -89,34 +87,10 @@ def test_what_does_not_finish_is_never_best() -> None:
     assert verdict(found) == "A alone is best: 7 µs, all 3 seeds equal."
     assert value_text(found, found.answers[0]) == "did not finish"
     assert factor_to_best(found, "PFC") == math.inf
-    assert [answer.ratio.mean for answer in found.answers] == [1, pytest.approx(14 / 15)]
+    assert found.reference == "A", "PFC did not come through"
+    assert [answer.ratio.mean for answer in found.answers] == [math.inf, 1]
     nobody = compare(ROW, runs(PFC=[math.inf], A=[math.inf]), ["PFC", "A"])
     assert verdict(nobody) == "No scheme finished."
-
-
-def test_nothing_is_divided_by_a_deadlock() -> None:
-    """What PFC got before it stood still is the less, the longer the run: the means are shown."""
-    goodput = Row(study="s", label="goodput", metric="v", unit="Gbps", better="higher")
-    lines = [
-        {"variant": name, "seed": 1, "v": value, "deadlocked_at_end": stuck}
-        for name, value, stuck in (("PFC", 1e8, 1), ("SFC", 8.4e9, 0), ("GFC", 4.2e9, 0))
-    ]
-    found = compare(goodput, pd.DataFrame(lines), ["PFC", "SFC", "GFC"])
-    assert not found.has_ratio
-    assert [_cell(found, answer, 1) for answer in found.answers] == [
-        "0.1\nGb/s",
-        "8.4\nGb/s",
-        "4.2\nGb/s",
-    ]
-    assert [_gain(found, answer) for answer in found.answers] == [
-        pytest.approx(-math.log(84, 4)),
-        0,
-        -0.5,
-    ]
-    lines[0]["deadlocked_at_end"] = 0
-    assert compare(goodput, pd.DataFrame(lines), ["PFC", "SFC", "GFC"]).answers[
-        1
-    ].ratio.mean == pytest.approx(84)
 
 
 def test_ratios_are_taken_seed_by_seed() -> None:
@@ -126,22 +100,47 @@ def test_ratios_are_taken_seed_by_seed() -> None:
     assert (ratio.mean, ratio.half_width, ratio.n) == (0.5, 0, 3)
 
 
+HIGHER = ROW.model_copy(update={"better": "higher"})
+
+
 @pytest.mark.parametrize(
-    ("reference", "values", "ratio"),
+    ("row", "pfc", "values", "reference", "ratios"),
     [
-        ([math.inf] * 2, [7, 7], 0),
-        ([0, 0], [7, 7], math.inf),
-        ([0, 0], [0, 0], 1),
-        ([5, 5], [math.inf, 5], math.inf),
-        ([0, 5], [5, 5], math.inf),
+        (ROW, [5, 5], [10, 5], "PFC", [1, 1.5]),
+        (ROW, [5, 5], [math.inf, 5], "PFC", [1, math.inf]),
+        (ROW, [math.inf] * 2, [7, 7], "A", [math.inf, 1]),
+        (HIGHER, [0, 5], [5, 5], "A", [0.5, 1]),
+        (HIGHER, [0, 0], [0, 0], "", [math.nan, math.nan]),
     ],
 )
 def test_no_ratio_leaves_out_a_seed(
-    reference: list[float], values: list[float], ratio: float
+    row: Row, pfc: list[float], values: list[float], reference: str, ratios: list[float]
 ) -> None:
-    """Where the reference failed, or had nothing, the ratio is 0 or infinite."""
-    found = compare(ROW, runs(PFC=reference, A=values), ["PFC", "A"])
-    assert (found.answers[1].ratio.mean, found.answers[1].ratio.n) == (ratio, 2)
+    """Where PFC failed in a seed, or got nothing, the best is divided by, of all seeds."""
+    found = compare(row, runs(PFC=pfc, A=values), ["PFC", "A"])
+    assert found.reference == reference
+    assert [answer.ratio.mean for answer in found.answers] == pytest.approx(ratios, nan_ok=True)
+
+
+def test_nothing_is_divided_by_a_run_that_stayed_deadlocked() -> None:
+    """What such a run got says how long it was: no ratio, no factor, and not the reference."""
+    table = runs(PFC=[1, 9], A=[9, 9], B=[8, 9])
+    table.loc[(table.variant != "A") & (table.seed == 1), "deadlocked_at_end"] = 1
+    found = compare(HIGHER, table, ["PFC", "A", "B"])
+    assert (found.reference, [answer.stuck for answer in found.answers]) == ("A", [1, 0, 1])
+    assert [answer.ratio.n for answer in found.answers] == [0, 2, 0]
+    assert math.isnan(factor_to_best(found, "PFC"))
+    assert verdict(found).endswith("; deadlocked to the end: PFC, B.")
+
+
+def test_seeds_that_only_shift_one_traffic_have_no_interval() -> None:
+    """Their differences are beyond 1 % in all runs, in none, or it is not decided."""
+    row = ROW.model_copy(update={"independent": False})
+    table = runs(PFC=[100, 101, 100], A=[100, 100.5, 100], B=[103, 103, 103], C=[100, 103, 103])
+    found = compare(row, table, ["PFC", "A", "B", "C"])
+    assert [one.standing for one in found.answers] == ["equal", "best", "worse", "not decided"]
+    assert value_text(found, found.answers[0]) == "100 (100 to 101) µs"
+    assert value_text(found, found.answers[2]) == "103 µs"
 
 
 def test_only_what_all_schemes_have_is_compared() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 REFERENCE = "PFC"
-"""The scheme that the heat map divides by."""
+"""The scheme that the heat map divides by, where all of its runs came to an end."""
 NEGLIGIBLE = 0.01
 """Differences up to this share of the best mean decide nothing, however sure they are."""
 
@@ -38,10 +38,17 @@ Values = Mapping[int, float]
 
 
 class Row(Table):
-    """One question of the summary, answered by a metric of a study."""
+    """One question of the summary, answered by a metric of a study.
+
+    scene: rows of one are answered by the same traffic, and count once together. independent:
+    seeds draw other traffic, networks or paths; else they only shift its starts, and have no
+    interval.
+    """
 
     study: str
+    scene: str
     label: str
+    independent: bool = True
     metric: str
     where: Where = Field(default={})
     better: Literal["lower", "higher"]
@@ -59,8 +66,9 @@ class Answer:
     """What one scheme reached in one row.
 
     by_seed: the mean over settings of each seed, of those (seed, setting) that all schemes have;
-    infinite where something did not finish. ratio: to the reference, seed by seed; of none where a
-    run of the reference ends in a deadlock.
+    infinite where something did not finish. ratio: to the reference, seed by seed. stuck: runs that
+    stayed deadlocked: what they reached depends on how long they ran, so that nothing is divided
+    by it, and it by nothing.
     """
 
     scheme: str
@@ -68,6 +76,7 @@ class Answer:
     mean: Estimate
     ratio: Estimate
     standing: Standing = "no value"
+    stuck: int = 0
 
     @property
     def best(self) -> bool:
@@ -77,11 +86,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Compared:
-    """A row with the answers of all schemes. missing: (seed, setting) that some scheme lacks."""
+    """A row with the answers of all schemes.
+
+    missing: (seed, setting) that some scheme lacks. reference: the scheme that ratios divide by,
+    "" where none finished.
+    """
 
     row: Row
     answers: tuple[Answer, ...]
     missing: int = 0
+    reference: str = REFERENCE
 
     def standing(self, *wanted: Standing) -> list[Answer]:
         """Return the answers that stand so, best mean first."""
@@ -97,11 +111,6 @@ class Compared:
     def sole(self) -> bool:
         """Whether one scheme is best, and all others are worse."""
         return bool(self.best) and len(self.standing("worse")) == len(self.answers) - 1
-
-    @property
-    def has_ratio(self) -> bool:
-        """Whether there is a ratio to the reference at all."""
-        return any(answer.ratio.n for answer in self.answers)
 
     @property
     def empty(self) -> bool:
@@ -124,26 +133,45 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
         scheme: _by_seed({key: value for key, value in values.items() if key in common})
         for scheme, values in found.items()
     }
-    reference = {} if _is_stuck(chosen, REFERENCE) else by_seed.get(REFERENCE, {})
     nature = Nature(limits=SHARE) if row.unit == "%" else Nature()
     means = {scheme: estimate(values.values(), nature) for scheme, values in by_seed.items()}
     standings = _standings(row, by_seed, means)
+    stuck = {scheme: _stuck(chosen, scheme) for scheme in by_seed}
+    reference = _reference(by_seed, standings, stuck)
+    divisor = by_seed.get(reference, {})
     answers = [
-        Answer(scheme, values, means[scheme], _ratio(values, reference), standings[scheme])
+        Answer(
+            scheme,
+            values,
+            means[scheme],
+            _ratio({} if stuck[scheme] else values, divisor),
+            standings[scheme],
+            stuck[scheme],
+        )
         for scheme, values in by_seed.items()
     ]
-    return Compared(row, tuple(answers), missing)
+    return Compared(row, tuple(answers), missing, reference)
 
 
-def _is_stuck(runs: DataFrame, scheme: str) -> bool:
-    """Whether a run of a scheme ends in a deadlock.
+def _stuck(runs: DataFrame, scheme: str) -> int:
+    """Return how many runs of a scheme were deadlocked at their end."""
+    if "deadlocked_at_end" not in runs:
+        return 0
+    return int((runs[runs["variant"] == scheme]["deadlocked_at_end"] > 0).sum())
 
-    What its flows got is then the longer the run the less, and a ratio to it says nothing.
-    """
-    if "deadlocked_at_end" not in runs.columns:
-        return False
-    own = runs.loc[runs["variant"] == scheme, "deadlocked_at_end"]
-    return bool((own.fillna(0) > 0).any())
+
+def _reference(
+    by_seed: Mapping[str, Values], standings: Mapping[str, Standing], stuck: Mapping[str, int]
+) -> str:
+    """Return what ratios divide by: PFC, or the best where some run of PFC did not come through."""
+
+    def through(scheme: str) -> bool:
+        values = by_seed.get(scheme, {}).values()
+        whole = bool(values) and all(math.isfinite(value) and value != 0 for value in values)
+        return whole and not stuck[scheme]
+
+    best = [scheme for scheme, standing in standings.items() if standing == "best"]
+    return next(filter(through, [REFERENCE, *best]), "")
 
 
 def _values(runs: DataFrame, scheme: str, metric: str) -> dict[tuple[int, str], float]:
@@ -167,20 +195,8 @@ def _by_seed(values: Mapping[tuple[int, str], float]) -> dict[int, float]:
 
 
 def _ratio(values: Values, reference: Values) -> Estimate:
-    """Estimate the ratio to the reference, of the same traffic each time.
-
-    No seed is left out in silence: what is finite is 0 of an infinite reference, what is not 0
-    infinite times one of 0; 0 of 0, and infinite of infinite, are 1.
-    """
-    return estimate(_share(values[seed], reference[seed]) for seed in values if seed in reference)
-
-
-def _share(value: float, reference: float) -> float:
-    if value == reference:
-        return 1.0
-    if math.isinf(reference):
-        return 0.0
-    return value / reference if reference else math.inf
+    """Estimate the ratio to a reference that came through, of the same traffic each time."""
+    return estimate(values[seed] / reference[seed] for seed in values if seed in reference)
 
 
 def _worse(row: Row, value: float) -> float:
@@ -205,9 +221,16 @@ def _standings(
     bound = NEGLIGIBLE * abs(finite[first].mean)
     for name in finite:
         seeds = sorted(by_seed[name].keys() & by_seed[first].keys())
-        difference = estimate(by_seed[name][seed] - by_seed[first][seed] for seed in seeds)
-        found[name] = "best" if name == first else _told(difference, bound)
+        differences = [by_seed[name][seed] - by_seed[first][seed] for seed in seeds]
+        told = _told(estimate(differences), bound) if row.independent else _same(differences, bound)
+        found[name] = "best" if name == first else told
     return found
+
+
+def _same(differences: Sequence[float], bound: float) -> Standing:
+    """Return what differences to the best say of one traffic that seeds only shift."""
+    within = [abs(difference) <= bound for difference in differences]
+    return "equal" if all(within) else "not decided" if any(within) else "worse"
 
 
 def _told(difference: Estimate, bound: float) -> Standing:
@@ -305,16 +328,19 @@ def frame_of(compared: Sequence[Compared]) -> DataFrame:
     lines: list[dict[str, Any]] = [
         {
             "study": one.row.study,
+            "scene": one.row.scene,
             "row": one.row.label,
             "scheme": answer.scheme,
             "mean": answer.mean.mean,
             "low": answer.mean.low,
             "high": answer.mean.high,
             "seeds": answer.mean.n,
+            "reference": one.reference,
             "ratio": answer.ratio.mean,
             "ratio_low": answer.ratio.low,
             "ratio_high": answer.ratio.high,
             "standing": answer.standing,
+            "stuck": answer.stuck,
         }
         for one in compared
         for answer in one.answers

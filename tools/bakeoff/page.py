@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,15 @@ from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show, show_value
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
-from tools.bakeoff.compare import NEGLIGIBLE, REFERENCE, Answer, Compared, Cost, frame_of
+from tools.bakeoff.compare import (
+    NEGLIGIBLE,
+    REFERENCE,
+    Answer,
+    Compared,
+    Cost,
+    Standing,
+    frame_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,17 +55,25 @@ class Summary:
 
 
 def value_text(compared: Compared, answer: Answer) -> str:
-    """Return a mean with its interval in the unit of the row: "412 ± 9 µs".
+    """Return a mean in the unit of the row with its interval, "412 ± 9 µs".
 
-    Where all seeds gave the same, and there is no interval, it says so.
+    Where all seeds gave the same, and there is no interval, it says so. Of one traffic that seeds
+    only shift, with their least and most: "412 (410 to 415) µs".
     """
     unit, mean = compared.row.unit, answer.mean
     if not mean.n:
         return "no value"
     if math.isinf(mean.mean):
         return "did not finish"
-    text = show_value(mean, UNITS[unit], scale(unit), digits=3)
-    return f"{text}, all {mean.n} seeds equal" if mean.spread == "equal" else text
+    if compared.row.independent:
+        text = show_value(mean, UNITS[unit], scale(unit), digits=3)
+        return f"{text}, all {mean.n} seeds equal" if mean.spread == "equal" else text
+    values = answer.by_seed.values()
+    three = (mean.mean, min(values), max(values))
+    shown = [show(value, UNITS[unit], scale(unit), 3).partition(" ") for value in three]
+    (number, _, label), (least, *_), (most, *_) = shown
+    spread = f" ({least} to {most})" if least != most else ""
+    return f"{number}{spread} {label}".strip()
 
 
 def verdict(compared: Compared) -> str:
@@ -67,7 +85,7 @@ def verdict(compared: Compared) -> str:
         return "No scheme finished."
     value = value_text(compared, best[0])
     if compared.sole:
-        return f"{best[0].scheme} alone is best: {value}."
+        return "; ".join([f"{best[0].scheme} alone is best: {value}", *_beside(compared)]) + "."
     if len(best) == len(compared.answers):
         return f"All are equal ({best[0].scheme}: {value})."
     parts = [f"{best[0].scheme} has the best mean, {value}"]
@@ -78,25 +96,37 @@ def verdict(compared: Compared) -> str:
     ):
         if found:
             parts.append(f"{words}: {', '.join(answer.scheme for answer in found)}")
-    left_out = f"; {compared.missing} values that not all have are left out"
-    return "; ".join(parts) + (left_out if compared.missing else "") + "."
+    return "; ".join(parts + _beside(compared)) + "."
+
+
+def _beside(compared: Compared) -> list[str]:
+    """Return what a verdict says of runs that stayed deadlocked, and of values that are missing."""
+    stuck = [answer.scheme for answer in compared.answers if answer.stuck]
+    parts = [f"deadlocked to the end: {', '.join(stuck)}"] if stuck else []
+    if compared.missing:
+        parts.append(f"{compared.missing} values that not all have are left out")
+    return parts
 
 
 def scheme_text(summary: Summary, name: str) -> str:
     """Say in words how a scheme fared over all rows, and what it cost."""
     asked = [one for one in summary.rows if not one.empty]
     sole = [one.row.label for one in asked if one.sole and one.best[0].scheme == name]
-    among = sum(name in [answer.scheme for answer in one.best] for one in asked)
-    open_ = sum(name in [a.scheme for a in one.standing("not decided")] for one in asked)
+    scenes = scenes_of(asked)
+    among = sum(all(_stands(one, name, "best", "equal") for one in rows) for rows in scenes)
+    partly = sum(any(_stands(one, name, "best", "equal") for one in rows) for rows in scenes)
     (found,) = (cost for cost in summary.costs if cost.scheme == name)
-    parts = [f"among the best in {among} of {len(asked)} rows"]
-    parts += [f"not decided in {open_}"] if open_ else []
+    parts = [f"among the best in all rows of {among} of {len(scenes)} scenes"]
+    parts += [f"in some of {partly - among} more"] if partly > among else []
     parts += [f"alone in: {', '.join(sole)}"] if sole else []
+    locked = [one.row.label for one in asked for a in one.answers if a.scheme == name and a.stuck]
     factors = {one.row.label: factor_to_best(one, name) for one in asked}
-    stuck = [label for label, factor in factors.items() if math.isinf(factor)]
+    unfinished = [label for label, factor in factors.items() if math.isinf(factor)]
     finite = {label: f for label, f in factors.items() if math.isfinite(f)}
-    if stuck:
-        parts.append(f"nothing got through, or not all of it, in: {', '.join(stuck)}")
+    if locked:
+        parts.append(f"stayed deadlocked in runs of: {', '.join(locked)}")
+    if unfinished:
+        parts.append(f"nothing got through, or not all of it, in: {', '.join(unfinished)}")
     if finite:
         worst = max(finite, key=lambda label: finite[label])
         if finite[worst] > 1.005:
@@ -106,6 +136,18 @@ def scheme_text(summary: Summary, name: str) -> str:
         f"lost {found.lost:,.0f} per million link crossings" if found.lost else "lost nothing"
     )
     return "; ".join(parts) + "."
+
+
+def scenes_of(rows: Iterable[Compared]) -> list[list[Compared]]:
+    """Return the rows scene by scene."""
+    found: dict[str, list[Compared]] = {}
+    for one in rows:
+        found.setdefault(one.row.scene, []).append(one)
+    return list(found.values())
+
+
+def _stands(compared: Compared, name: str, *wanted: Standing) -> bool:
+    return name in [answer.scheme for answer in compared.standing(*wanted)]
 
 
 def _deadlocks(found: Cost) -> str:
@@ -122,10 +164,13 @@ def _deadlocks(found: Cost) -> str:
 
 
 def factor_to_best(compared: Compared, name: str) -> float:
-    """Return how many times worse a scheme is than the best mean of a row, from 1 up."""
+    """Return how many times worse a scheme is than the best mean of a row, from 1 up.
+
+    NaN where one of both stayed deadlocked: that would say how long the runs were.
+    """
     best = compared.best
     (answer,) = (one for one in compared.answers if one.scheme == name)
-    if not best or not answer.mean.n:
+    if not best or not answer.mean.n or answer.stuck or best[0].stuck:
         return math.nan
     own, top = answer.mean.mean, best[0].mean.mean
     below, above = (top, own) if compared.row.better == "lower" else (own, top)
@@ -134,17 +179,13 @@ def factor_to_best(compared: Compared, name: str) -> float:
     return math.inf if math.isinf(above) or below == 0 else above / below
 
 
-ARROWS = {"lower": "↓", "higher": "↑"}
-"""Which side of a row is the better one."""
-
-
 def heat_map(summary: Summary) -> Figure:
     """Draw the ratio of every scheme to the reference; purple is better, orange worse."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     rows = [one for one in summary.rows if not one.empty]
-    columns = [f"{one.row.label} {ARROWS[one.row.better]}" for one in rows]
+    columns = [_column(one) for one in rows]
     seeds = {one.row.study: max(a.mean.n for a in one.answers) for one in rows}
     height = 0.24 * len(summary.schemes) + 1.9
     canvas = Figure(figsize=(COLUMN_INCHES["two"], height), layout="constrained")
@@ -161,13 +202,16 @@ def heat_map(summary: Summary) -> Figure:
             axes.text(
                 x,
                 y,
-                _cell(one, answer, seeds[one.row.study]),
+                _cell(answer, seeds[one.row.study]),
                 ha="center",
                 va="center",
                 fontsize=5.5,
                 fontweight="bold" if bold else "normal",
                 color="white" if dark else "black",
             )
+    for x, (left, right) in enumerate(itertools.pairwise(rows)):
+        if left.row.scene != right.row.scene:
+            axes.axvline(x + 0.5, color="white", linewidth=2.5)
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(summary.schemes) - 0.5, -0.5)
     axes.set_xticks(range(len(columns)), columns, rotation=38, ha="left", rotation_mode="anchor")
@@ -180,37 +224,32 @@ def heat_map(summary: Summary) -> Figure:
     return canvas
 
 
-def _gain(compared: Compared, answer: Answer) -> float:
-    """Return how good a ratio is: 1 very good, 0 as the reference, -1 very bad.
+def _column(compared: Compared) -> str:
+    """Return the name of a row, with an arrow to the better side and what is divided by."""
+    arrow = "↓" if compared.row.better == "lower" else "↑"
+    other = compared.reference != REFERENCE
+    return f"{compared.row.label} {arrow}" + (f" (to {compared.reference or 'none'})" * other)
 
-    Without a ratio to the reference, 0 is the best scheme.
-    """
+
+def _gain(compared: Compared, answer: Answer) -> float:
+    """Return how good a ratio is: 1 very good, 0 as the reference, -1 very bad."""
     ratio = answer.ratio.mean
-    if math.isinf(answer.mean.mean):
+    if math.isinf(answer.mean.mean) or answer.stuck:
         return -1.0
-    if not compared.has_ratio and answer.mean.n:
-        factor = factor_to_best(compared, answer.scheme)
-        return -math.log(factor) / math.log(_MOST) if math.isfinite(factor) else -1.0
     if math.isnan(ratio):
         return math.nan
-    if math.isinf(ratio) or ratio <= 0:
-        worse = math.isinf(ratio) == (compared.row.better == "lower")
-        return -1.0 if worse else 1.0
+    if ratio <= 0:
+        return 1.0 if compared.row.better == "lower" else -1.0
     gain = math.log(ratio) / math.log(_MOST)
     return -gain if compared.row.better == "lower" else gain
 
 
-def _cell(compared: Compared, answer: Answer, seeds: int) -> str:
-    """Return the ratio, with the number of its seeds where that is below what its study has.
-
-    Without a ratio to the reference, the mean with its unit.
-    """
+def _cell(answer: Answer, seeds: int) -> str:
+    """Return the ratio, with the number of its seeds where that is below what its study has."""
     ratio, n = answer.ratio.mean, answer.ratio.n
-    if not compared.has_ratio and answer.mean.n and math.isfinite(answer.mean.mean):
-        unit = compared.row.unit
-        number, _, label = show(answer.mean.mean, UNITS[unit], scale(unit), 3).partition(" ")
-        return f"{number}\n{label}".strip()
-    if math.isinf(answer.mean.mean) or math.isinf(ratio):
+    if answer.stuck:
+        return "stuck"
+    if math.isinf(answer.mean.mean):
         return "∞"
     if math.isnan(ratio):
         return "-"
@@ -234,11 +273,13 @@ def write(summary: Summary, folder: Path) -> Path:
 def caption() -> str:
     """Return what the figure shows, in words."""
     return (
-        f"Ratio to {REFERENCE}, seed by seed; purple is better than {REFERENCE}, orange worse, and "
-        f"the colours end at {_MOST:g} times. Bold: the best mean, and what is equal to it (95 % "
-        f"interval of the difference within {100 * NEGLIGIBLE:g} %); not where all are. ∞: a run "
-        f"did not finish. Arrows: less is better, or more is. Where {REFERENCE} ends in a deadlock "
-        "there is no ratio to it: the means stand there, with the distance to the best as colour."
+        f"Ratio to {REFERENCE}, seed by seed, or to the scheme in brackets where runs of "
+        f"{REFERENCE} stayed deadlocked or did not finish. ↓: less is better, ↑: more is. Purple is "
+        f"better than what is divided by, orange worse, and the colours end at {_MOST:g} times. "
+        "Bold: the best mean, and what is equal to it (95 % interval of the difference within "
+        f"{100 * NEGLIGIBLE:g} %); not where all are. ∞: a run did not finish. Stuck: a run stayed "
+        "deadlocked, so that a ratio would say how long it was. Rows between white lines have one "
+        "traffic."
     )
 
 
@@ -248,15 +289,22 @@ def how_sure(summary: Summary) -> str:
     seeds = sorted({answer.mean.n for one in asked for answer in one.answers if answer.mean.n})
     count = str(seeds[-1]) if seeds[0] == seeds[-1] else f"{seeds[0]} to {seeds[-1]}"
     told = sum(one.sole for one in summary.rows)
+    shifted = [one.row.label for one in asked if not one.row.independent]
     missing = summary.planned - summary.runs
     return (
-        f"{summary.runs} runs, {count} seeds a setting, 95 % Student-t intervals over seeds. A "
+        f"{summary.runs} runs, {count} seeds per setting, 95 % Student-t intervals over seeds. A "
         "draw is a seed of a scene in which it draws traffic, paths or failed links, not only "
-        "starts, with all settings that share it. In "
-        f"{told} of {len(asked)} rows one scheme alone is best. Each scheme is tested by itself "
+        "starts, with all settings that share it. "
+        f"{len(asked)} rows of {len(scenes_of(asked))} scenes; rows in which one scheme alone is "
+        f"best: {told}. Each scheme is tested by itself "
         "against the best of all, row by row, without correction for the number of tests: more "
-        "than one in twenty of the differences reported may be chance. Where seeds only shift "
-        "starts by a microsecond (incasts, bursts), intervals say little of other traffic."
+        "than one in twenty of the differences reported may be chance."
+        + (
+            f" {len(shifted)} rows have no interval, for their seeds only shift starts by some "
+            f"microseconds: {', '.join(shifted)}."
+            if shifted
+            else ""
+        )
         + (f" {missing} planned runs are missing." if missing else "")
     )
 
@@ -293,7 +341,7 @@ COSTS = (
     "Lost per million link crossings",
     "Paused ports, mean number",
     "Largest buffer use, mean",
-    "Deadlocks where a circle is (95 %, Clopper-Pearson)",
+    "Deadlocks where a cycle is (95 %, Clopper-Pearson)",
     "Deadlocked to the end",
     "Runs with unfinished flows",
 )
@@ -301,8 +349,8 @@ COSTS = (
 
 def markdown(summary: Summary) -> str:
     """Return the summary as Markdown."""
-    lines = ["| question | verdict |", "|---|---|"]
-    lines += [f"| {one.row.label} | {verdict(one)} |" for one in summary.rows]
+    lines = ["| question | scene | verdict |", "|---|---|---|"]
+    lines += [f"| {one.row.label} | {one.row.scene} | {verdict(one)} |" for one in summary.rows]
     lines += ["", "| scheme | how it fared |", "|---|---|"]
     lines += [f"| {name} | {scheme_text(summary, name)} |" for name in summary.schemes]
     lines += ["", "| " + " | ".join(COSTS) + " |", "|---" * len(COSTS) + "|"]

@@ -100,9 +100,10 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
     about = schemes_of(paths)
     compared = compare_all(rows, tables, list(about))
     seen = [name for name in about if any((t["variant"] == name).any() for t in tables.values())]
+    done = [table for table in tables.values() if len(table)]
     summary = Summary(
         compared,
-        tuple(cost(name, [t for t in tables.values() if len(t)]) for name in seen),
+        tuple(cost(name, done) for name in seen),
         about,
         scale,
         fingerprint[:16],
