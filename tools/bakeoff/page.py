@@ -274,8 +274,8 @@ def caption() -> str:
     """Return what the figure shows, in words."""
     return (
         f"Ratio to {REFERENCE}, seed by seed, or to the scheme in brackets where runs of "
-        f"{REFERENCE} stayed deadlocked or did not finish. ↓: less is better, ↑: more is. Purple is "
-        f"better than what is divided by, orange worse, and the colours end at {_MOST:g} times. "
+        f"{REFERENCE} stayed deadlocked or did not finish. ↓: less is better, ↑: more is. Purple "
+        f"is better than what is divided by, orange worse, and the colours end at {_MOST:g} times. "
         "Bold: the best mean, and what is equal to it (95 % interval of the difference within "
         f"{100 * NEGLIGIBLE:g} %); not where all are. ∞: a run did not finish. Stuck: a run stayed "
         "deadlocked, so that a ratio would say how long it was. Rows between white lines have one "
