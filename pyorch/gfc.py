@@ -1,7 +1,7 @@
 """Parameters of Gentle Flow Control: from a link and a buffer to tau, bounds, stages and overhead.
 
 Source: Qian, Cheng, Zhang, Ren, SIGCOMM 2019, sections 4.1 and 4.2. Rates are in bit/s, times in
-ps, sizes in bytes, all integers. ns3-modules/gfc/helper/gfc-parameters.h computes the same.
+ps, sizes in bytes, all integers.
 """
 
 from __future__ import annotations

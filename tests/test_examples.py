@@ -132,7 +132,7 @@ def test_tcp_on_a_capture(build: BuildInfo, tmp_path: Path, tagged: bool) -> Non
     asking = ["--duration=12ms", "--rate=1Gbps", "--senders=1", "--caches=0", tags]
     run(build, "fabricdevice-incast", *asking, f"--pcap={tmp_path}/ask-")
     files = sorted(tmp_path.glob("*.pcap"))
-    assert {file.stem for file in files} >= {"h0-s", "s-h4"}
+    assert {file.stem for file in files} >= {"h0-s0", "s0-h4"}
     kinds = set()
     for file in files:
         fields = ["frame.protocols", "eth.fcs.status", "ip.checksum.status", "tcp.checksum.status"]
@@ -159,6 +159,6 @@ def test_marks_are_on_the_wire(build: BuildInfo, tmp_path: Path) -> None:
     options = ["--duration=1ms", "--dscp=0", "--lossyPool=2000000", "--dctcp=1"]
     run(build, "fabricdevice-incast", *options, f"--pcap={tmp_path}/")
     marked = "ip.dsfield.ecn == 3 && ip.dst == 10.0.0.5"
-    assert decode(tmp_path / "s-h4.pcap", ["frame.number"], marked)
+    assert decode(tmp_path / "s0-h4.pcap", ["frame.number"], marked)
     assert not decode(tmp_path / "h0-s.pcap", ["frame.number"], marked)
-    assert {row[0] for row in decode(tmp_path / "s-h4.pcap", ["ip.checksum.status"], "ip")} == {"1"}
+    assert {row[0] for row in decode(tmp_path / "s0-h4.pcap", ["ip.checksum.status"], "ip")} == {"1"}

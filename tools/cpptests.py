@@ -22,6 +22,9 @@ _SANITIZER_OPTIONS = {
 }
 
 _SUITE = re.compile(r'\bTestSuite\(\s*"([^"]+)"')
+#: Longest cases that are run; EXTENSIVE unless named. Sanitizers make everything twenty times as
+#: slow, and what an extensive case adds is statistics, not other code.
+FULLNESS = {"sanitize": "QUICK"}
 #: Seconds after which a suite counts as hung; with thousands of random networks.
 SUITE_TIMEOUT = 600
 MANY_TIMEOUT = 7200
@@ -55,7 +58,8 @@ def run_cpp_tests(
     found = {name: runner for info in builds for name, runner in list_suites(info).items()}
     names = sorted(name for name in found if expression.lower() in name.lower())
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(lambda name: run_suite(found[name], name, many), names))
+        fullness = "TAKES_FOREVER" if many else FULLNESS.get(profile, "EXTENSIVE")
+        return list(pool.map(lambda name: run_suite(found[name], name, fullness), names))
 
 
 def suites_by_module(root: Path | None = None) -> dict[str, list[str]]:
@@ -110,13 +114,13 @@ def list_suites(info: BuildInfo) -> dict[str, Path]:
     return suites
 
 
-def run_suite(runner: Path, name: str, many: bool = False) -> SuiteResult:
-    """Run one suite with all its cases, also those that ns-3 skips by default for their length.
+def run_suite(runner: Path, name: str, fullness: str = "EXTENSIVE") -> SuiteResult:
+    """Run one suite with its cases of a length, as ns-3 names them, and all shorter ones.
 
-    many: and those that take minutes to hours.
+    Only TAKES_FOREVER may take minutes to hours.
     """
     began = time.monotonic()
-    fullness = "TAKES_FOREVER" if many else "EXTENSIVE"
+    many = fullness == "TAKES_FOREVER"
     options = (f"--suite={name}", f"--fullness={fullness}", "--verbose")
     code, output = _run_program(runner, *options, timeout=MANY_TIMEOUT if many else SUITE_TIMEOUT)
     return SuiteResult(name, code == 0, time.monotonic() - began, output)

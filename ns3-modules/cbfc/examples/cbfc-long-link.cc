@@ -18,7 +18,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -26,7 +26,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -51,14 +50,14 @@ main(int argc, char* argv[])
     sim.AddFlowControl("ns3::cbfc::Credit");
     sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(buffer));
     sim.SetAttribute("ns3::cbfc::Credit", "Period", std::to_string(period.GetTimeStep()) + "ps");
-    const std::vector<uint8_t> kinds{0, 1, 1, 0};
-    sim.AddNodes(kinds.data(), "h0\ns0\ns1\nh1", 4);
-    const std::vector<uint32_t> a{0, 1, 2};
-    const std::vector<uint32_t> b{1, 2, 3};
-    const std::vector<uint64_t> rates(3, rate.GetBitRate());
-    const std::vector<int64_t> delays{100'000, delay.GetTimeStep(), 100'000};
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
-    sim.AddFlow(0, 3, 3);
+    ns3::rdma::NetworkHelper network(sim, rate, ns3::NanoSeconds(100));
+    const auto hosts = network.InstallHosts(2);
+    const auto switches = network.InstallSwitches(2);
+    network.InstallLink(hosts[0], switches[0]);
+    network.InstallLink(hosts[1], switches[1]);
+    network.SetDelay(delay);
+    network.InstallLink(switches[0], switches[1]);
+    sim.AddFlow(0, 1, 3);
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())

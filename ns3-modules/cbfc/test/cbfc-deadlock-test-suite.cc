@@ -47,7 +47,8 @@ class DeadlockTestSuite : public TestSuite
         : TestSuite("cbfc-deadlock", Type::UNIT)
     {
         using lossless::tests::FormationTest;
-        AddTestCase(new FormationTest("CBFC", SetUpCredit, 100), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("CBFC, few", SetUpCredit, 33), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("CBFC", SetUpCredit, 100), TestCase::Duration::EXTENSIVE);
         AddTestCase(new FormationTest("CBFC, many", SetUpCredit, 2000),
                     TestCase::Duration::TAKES_FOREVER);
     }
@@ -67,7 +68,10 @@ class DeadlockProofSuite : public TestSuite
     {
         using lossless::tests::ProofTest;
         const auto way = lossless::tests::Vanisher::Way::COUNTED;
-        AddTestCase(new ProofTest("CBFC", SetUpCredit, 40, false, way), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("CBFC, few", SetUpCredit, 13, false, way),
+                    TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("CBFC", SetUpCredit, 40, false, way),
+                    TestCase::Duration::EXTENSIVE);
         AddTestCase(new ProofTest("CBFC, many", SetUpCredit, 500, false, way),
                     TestCase::Duration::TAKES_FOREVER);
     }

@@ -17,7 +17,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -63,21 +63,17 @@ main(int argc, char* argv[])
     sim.SetAttribute(buffer, "Xon", "97000");
     // Host i on switch n + i
     const uint32_t n = switches;
-    std::vector<uint8_t> kinds(n, 0);
-    kinds.insert(kinds.end(), n, 1);
-    std::string names;
-    std::vector<uint32_t> a;
-    std::vector<uint32_t> b;
-    for (uint32_t i = 0; i < 2 * n; ++i)
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(n);
+    const auto ring = network.InstallSwitches(n);
+    for (uint32_t i = 0; i < n; ++i)
     {
-        names.append(i < n ? "h" : "s").append(std::to_string(i % n)).append("\n");
-        a.push_back(i);
-        b.push_back(i < n ? n + i : n + (i + 1) % n); // to its switch; to the next switch
+        network.InstallLink(hosts[i], ring[i]);
     }
-    sim.AddNodes(kinds.data(), names, 2 * n);
-    const std::vector<uint64_t> rates(2 * n, rate.GetBitRate());
-    const std::vector<int64_t> delays(2 * n, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 2 * n);
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        network.InstallLink(ring[i], ring[(i + 1) % n]);
+    }
     for (uint32_t i = 0; i < n; ++i)
     {
         const uint32_t flow = sim.AddFlow(i, (i + 2) % n, 3);

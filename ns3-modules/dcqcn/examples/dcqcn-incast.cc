@@ -17,7 +17,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -53,21 +52,9 @@ main(int argc, char* argv[])
         sim.AddAgent("ns3::lossless::EcnMarking");
         sim.SetCongestionControl("ns3::dcqcn::Dcqcn");
     }
-    const uint32_t hosts = senders + 1;
-    std::vector<uint8_t> kinds(hosts, 0);
-    kinds.push_back(1);
-    std::string names;
-    std::vector<uint32_t> a;
-    for (uint32_t host = 0; host < hosts; ++host)
-    {
-        names.append("h").append(std::to_string(host)).append("\n");
-        a.push_back(host);
-    }
-    sim.AddNodes(kinds.data(), names + "s", hosts + 1);
-    const std::vector<uint32_t> b(hosts, hosts);
-    const std::vector<uint64_t> rates(hosts, rate.GetBitRate());
-    const std::vector<int64_t> delays(hosts, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts);
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(senders + 1);
+    network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t host = 0; host < senders; ++host)
     {
         sim.AddFlow(host, senders, 3);

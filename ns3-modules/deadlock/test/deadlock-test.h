@@ -33,6 +33,7 @@
  * @file
  * @ingroup deadlock-tests
  * Random networks that may deadlock, for the tests of every flow control.
+ * With sanitizers few are enough: any network shows a fault of memory as well as another.
  */
 
 namespace ns3

@@ -17,7 +17,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -56,37 +55,13 @@ main(int argc, char* argv[])
     sim.SetAttribute(policy, "LossyPool", "0");
     sim.SetAttribute(policy, "LosslessClasses", "127");
     sim.SetAttribute(policy, "Alpha", "0.0625");
-    const uint32_t hosts = senders + 1;
-    std::vector<uint8_t> kinds(hosts, 0);
-    kinds.push_back(1);
-    std::string names;
-    std::vector<uint32_t> a;
-    for (uint32_t host = 0; host < hosts; ++host)
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(senders + 1);
+    network.InstallLinks(hosts, network.InstallSwitches(1));
+    for (uint32_t host = 0; host < senders; ++host)
     {
-        names.append("h").append(std::to_string(host)).append("\n");
-        a.push_back(host);
+        sim.AddFlow(host, senders, 3, burst);
     }
-    sim.AddNodes(kinds.data(), names + "s", hosts + 1);
-    const std::vector<uint32_t> b(hosts, hosts);
-    const std::vector<uint64_t> rates(hosts, rate.GetBitRate());
-    const std::vector<int64_t> delays(hosts, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts);
-    std::vector<uint32_t> src(a.begin(), a.end() - 1);
-    const std::vector<uint32_t> dst(senders, senders);
-    const std::vector<uint64_t> sizes(senders, burst);
-    const std::vector<int64_t> starts(senders, 0);
-    const std::vector<int64_t> stops(senders, -1);
-    const std::vector<uint8_t> classes(senders, 3);
-    const std::vector<uint64_t> none(senders, 0);
-    sim.AddFlows(src.data(),
-                 dst.data(),
-                 sizes.data(),
-                 starts.data(),
-                 stops.data(),
-                 classes.data(),
-                 none.data(),
-                 none.data(),
-                 senders);
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())

@@ -24,7 +24,7 @@
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/fabricdevice-module.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/flow-monitor-module.h"
 #include "ns3/global-value.h"
 #include "ns3/internet-module.h"
@@ -37,7 +37,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using namespace ns3;
 
@@ -93,32 +92,20 @@ main(int argc, char* argv[])
         sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "65000");
         sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "65000");
     }
-    const uint32_t hosts = senders + 1;
-    std::vector<uint8_t> kinds(hosts, 0);
-    kinds.push_back(1);
-    std::string names;
-    std::vector<uint32_t> a;
-    for (uint32_t host = 0; host < hosts; ++host)
-    {
-        names.append("h").append(std::to_string(host)).append("\n");
-        a.push_back(host);
-    }
-    sim.AddNodes(kinds.data(), names + "s", hosts + 1);
-    const std::vector<uint32_t> b(hosts, hosts);
-    const std::vector<uint64_t> rates(hosts, rate.GetBitRate());
-    const std::vector<int64_t> delays(hosts, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts);
+    rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(senders + 1);
+    network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t src = 0; rdmaToo && src < senders; ++src)
     {
         sim.AddFlow(src, senders, 3);
     }
 
     // A node with a device on every host, then the fabric, then the stack
-    NodeContainer nodes(hosts);
+    NodeContainer nodes(senders + 1);
     NetDeviceContainer devices;
     fabricdevice::FabricNetDeviceHelper helper;
     helper.SetDeviceAttribute("Tagged", BooleanValue(tagged));
-    for (uint32_t host = 0; host < hosts; ++host)
+    for (const uint32_t host : hosts)
     {
         devices.Add(helper.Install(&sim.GetFabric(), host, nodes.Get(host)));
     }

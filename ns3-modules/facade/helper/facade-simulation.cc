@@ -255,12 +255,12 @@ Simulation::AddFlows(const uint32_t* src,
 }
 
 uint32_t
-Simulation::AddFlow(uint32_t src, uint32_t dst, uint8_t cls)
+Simulation::AddFlow(uint32_t src, uint32_t dst, uint8_t cls, uint64_t size)
 {
     const uint64_t none = 0;
     const int64_t start = 0;
     const int64_t never = -1;
-    return AddFlows(&src, &dst, &none, &start, &never, &cls, &none, &none, 1);
+    return AddFlows(&src, &dst, &size, &start, &never, &cls, &none, &none, 1);
 }
 
 void

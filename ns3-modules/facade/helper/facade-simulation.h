@@ -150,9 +150,10 @@ class Simulation
                       const uint64_t* rates,
                       const uint64_t* windows,
                       uint32_t n);
-    /// Add one endless flow, from the start on, without a cap and a window.
-    /// @param src source host. @param dst destination host. @param cls 0..7. @return its number.
-    uint32_t AddFlow(uint32_t src, uint32_t dst, uint8_t cls);
+    /// Add one flow, from the start on, without a cap and a window.
+    /// @param src source host. @param dst destination host. @param cls 0..7.
+    /// @param size payload bytes; 0: without end. @return its number.
+    uint32_t AddFlow(uint32_t src, uint32_t dst, uint8_t cls, uint64_t size = 0);
     /// Let flows wait for others: a flow starts at the latest of its own start and, for each flow
     /// it waits for, the time at which that one was received whole plus a delay. A flow whose start
     /// has not come by the end has start_ps -1 in the table "flow".

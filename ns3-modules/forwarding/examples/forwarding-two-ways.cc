@@ -17,7 +17,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -54,30 +53,18 @@ main(int argc, char* argv[])
         sim.SetForwarding("ns3::forwarding::" + policy);
     }
     // Hosts of one end, those of the other, the two switches at the ends, those between them.
-    std::vector<uint8_t> kinds(2 * ways, 0);
-    kinds.resize(3 * ways + 2, 1);
-    std::string names;
-    std::vector<uint32_t> a;
-    std::vector<uint32_t> b;
-    for (uint32_t node = 0; node < kinds.size(); ++node)
-    {
-        names.append(node == 0 ? "" : "\n")
-            .append(kinds[node] == 0 ? "h" : "s")
-            .append(std::to_string(node));
-    }
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(2 * ways);
+    const auto ends = network.InstallSwitches(2);
+    const auto between = network.InstallSwitches(ways);
     for (uint32_t i = 0; i < ways; ++i)
     {
         for (uint32_t end = 0; end < 2; ++end)
         {
-            a.insert(a.end(), {end * ways + i, 2 * ways + end});
-            b.insert(b.end(), {2 * ways + end, 2 * ways + 2 + i});
+            network.InstallLink(hosts[end * ways + i], ends[end]);
+            network.InstallLink(ends[end], between[i]);
         }
     }
-    const auto links = static_cast<uint32_t>(a.size());
-    sim.AddNodes(kinds.data(), names, static_cast<uint32_t>(kinds.size()));
-    const std::vector<uint64_t> rates(links, rate.GetBitRate());
-    const std::vector<int64_t> delays(links, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), links);
     for (uint32_t i = 0; i < ways; ++i)
     {
         sim.AddFlow(i, ways + i, 3);

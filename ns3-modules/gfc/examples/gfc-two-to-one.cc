@@ -17,7 +17,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -79,13 +78,9 @@ main(int argc, char* argv[])
     sim.SetAttribute(buffer, "Threshold", "Static");
     sim.SetAttribute(buffer, "Xoff", std::to_string(xoff));
     sim.SetAttribute(buffer, "Xon", std::to_string(xoff - 3000));
-    const std::vector<uint8_t> kinds{0, 0, 0, 1};
-    sim.AddNodes(kinds.data(), "h0\nh1\nh2\ns0", 4);
-    const std::vector<uint32_t> a{0, 1, 2};
-    const std::vector<uint32_t> b{3, 3, 3};
-    const std::vector<uint64_t> rates(3, rate.GetBitRate());
-    const std::vector<int64_t> delays(3, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), 3);
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(3);
+    network.InstallLinks(hosts, network.InstallSwitches(1));
     sim.AddFlow(0, 2, 3);
     sim.AddFlow(1, 2, 3);
     sim.Build();

@@ -49,7 +49,8 @@ class DeadlockTestSuite : public TestSuite
         : TestSuite("gfc-deadlock", Type::UNIT)
     {
         using lossless::tests::FormationTest;
-        AddTestCase(new FormationTest("GFC and PFC", SetUpGfc, 100), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("GFC and PFC, few", SetUpGfc, 33), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("GFC and PFC", SetUpGfc, 100), TestCase::Duration::EXTENSIVE);
         AddTestCase(new FormationTest("GFC and PFC, many", SetUpGfc, 2000),
                     TestCase::Duration::TAKES_FOREVER);
     }
@@ -68,7 +69,8 @@ class DeadlockProofSuite : public TestSuite
         : TestSuite("gfc-deadlock-proof", Type::UNIT)
     {
         using lossless::tests::ProofTest;
-        AddTestCase(new ProofTest("GFC and PFC", SetUpGfc, 80), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("GFC and PFC, few", SetUpGfc, 26), TestCase::Duration::QUICK);
+        AddTestCase(new ProofTest("GFC and PFC", SetUpGfc, 80), TestCase::Duration::EXTENSIVE);
         AddTestCase(new ProofTest("GFC and PFC, many", SetUpGfc, 1000),
                     TestCase::Duration::TAKES_FOREVER);
     }

@@ -370,7 +370,8 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new RandomDeadlockTest, TestCase::Duration::QUICK);
         AddTestCase(new DissolutionTest, TestCase::Duration::QUICK);
         AddTestCase(new TwoRingsTest, TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("PFC", SetUpPfc, 200), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("PFC, few", SetUpPfc, 66), TestCase::Duration::QUICK);
+        AddTestCase(new FormationTest("PFC", SetUpPfc, 200), TestCase::Duration::EXTENSIVE);
         AddTestCase(new FormationTest("PFC, many", SetUpPfc, 5000),
                     TestCase::Duration::TAKES_FOREVER);
     }

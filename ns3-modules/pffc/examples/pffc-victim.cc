@@ -18,7 +18,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -26,7 +26,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -57,27 +56,15 @@ main(int argc, char* argv[])
     sim.SetAttribute(buffer, "Xon", pfc ? "97000" : "1000000");
     // Hosts 0 .. senders - 1, the victim's source, the incast's destination, the victim's
     const uint32_t victim = senders;
-    const uint32_t hosts = senders + 3;
-    const uint32_t left = hosts;
-    const uint32_t right = hosts + 1;
-    std::vector<uint8_t> kinds(hosts, 0);
-    std::string names;
-    std::vector<uint32_t> a;
-    std::vector<uint32_t> b;
-    for (uint32_t host = 0; host < hosts; ++host)
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(senders + 3);
+    const auto switches = network.InstallSwitches(2);
+    for (const uint32_t host : hosts)
     {
-        names.append("h").append(std::to_string(host)).append("\n");
-        a.push_back(host);
-        b.push_back(host <= victim ? left : right);
+        network.InstallLink(host, switches[host <= victim ? 0 : 1]);
     }
-    kinds.insert(kinds.end(), 2, 1);
-    sim.AddNodes(kinds.data(), names + "left\nright", hosts + 2);
-    a.push_back(left);
-    b.push_back(right);
-    std::vector<uint64_t> rates(hosts, rate.GetBitRate());
-    rates.push_back((senders + 1) * rate.GetBitRate());
-    const std::vector<int64_t> delays(hosts + 1, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), hosts + 1);
+    network.SetRate(ns3::DataRate((senders + 1) * rate.GetBitRate()));
+    network.InstallLink(switches[0], switches[1]);
     for (uint32_t host = 0; host < senders; ++host)
     {
         sim.AddFlow(host, senders + 1, 3);

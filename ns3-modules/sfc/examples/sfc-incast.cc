@@ -17,7 +17,7 @@
 
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
-#include "ns3/facade-simulation.h"
+#include "ns3/facade-network-helper.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <vector>
 
 using ns3::rdma::Simulation;
 
@@ -57,20 +56,9 @@ main(int argc, char* argv[])
         sim.SetAttribute("ns3::sfc::SfcCongestionPoint", "Threshold", std::to_string(threshold));
         sim.SetAttribute("ns3::sfc::SfcCongestionPoint", "Filter", "FirstAndExpiry");
     }
-    std::vector<uint8_t> kinds(senders + 1, 0);
-    kinds.push_back(1);
-    std::string names;
-    std::vector<uint32_t> a;
-    for (uint32_t host = 0; host <= senders; ++host)
-    {
-        names.append("h").append(std::to_string(host)).append("\n");
-        a.push_back(host);
-    }
-    sim.AddNodes(kinds.data(), names + "s", senders + 2);
-    const std::vector<uint32_t> b(senders + 1, senders + 1);
-    const std::vector<uint64_t> rates(senders + 1, rate.GetBitRate());
-    const std::vector<int64_t> delays(senders + 1, delay.GetTimeStep());
-    sim.AddLinks(a.data(), b.data(), rates.data(), delays.data(), senders + 1);
+    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    const auto hosts = network.InstallHosts(senders + 1);
+    network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t host = 0; host < senders; ++host)
     {
         sim.AddFlow(host, senders, 3);
