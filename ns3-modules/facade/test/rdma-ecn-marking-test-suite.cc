@@ -408,7 +408,7 @@ class EcnMarkingTestSuite : public TestSuite
     EcnMarkingTestSuite()
         : TestSuite("rdma-ecn-marking", Type::UNIT)
     {
-        AddTestCase(new ProbabilityTest, TestCase::Duration::QUICK);
+        AddTestCase(new ProbabilityTest, TestCase::Duration::EXTENSIVE);
         AddTestCase(new DelayTest, TestCase::Duration::QUICK);
         AddTestCase(new ThresholdTest, TestCase::Duration::QUICK);
     }
