@@ -342,8 +342,9 @@ class Study:
         from pyorch import cluster
         from pyorch.engine.slurm.client import Slurm
         from pyorch.engine.slurm.state import State
+        from pyorch.store import Store
 
-        state = cluster.look(cluster.store_of(self.name), Slurm())
+        state = cluster.look(Store(self._paths, self.name), Slurm())
         return {kind.value: state.count(kind) for kind in State}
 
     def collect(self, partial: bool = False) -> ReportResult:
@@ -352,8 +353,9 @@ class Study:
         partial: then report on what is done.
         """
         from pyorch import cluster
+        from pyorch.store import Store
 
-        state, _ = cluster.settled(cluster.store_of(self.name))
+        state, _ = cluster.settled(Store(self._paths, self.name))
         submission = state.submission
         plan, _ = cluster.plan_of(submission)
         if plan.missing and not partial:

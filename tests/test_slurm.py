@@ -24,10 +24,12 @@ from pathlib import Path
 
 import pytest
 
+import pyorch
 from pyorch.cluster import look
 from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.engine.slurm.submission import Submission, TaskNote, submissions
+from pyorch.errors import UserError
 from pyorch.loading.find import experiment_name
 from pyorch.paths import Paths
 from pyorch.store import Store
@@ -543,6 +545,31 @@ def test_an_impossible_run_fails_with_its_reason(sweep: Sweep) -> None:
     output = sweep.invoke("status", code=1)
     assert "FAILED variant=BAD seed=1" in output
     assert "this configuration is impossible" in output
+
+
+def test_a_study_is_swept_from_python(sweep: Sweep) -> None:
+    """submit, status and collect of a Study; its runs are the bytes of a run here."""
+    sweep.write(seeds=3)
+    study = pyorch.Study.load(sweep.file)
+    with pytest.raises(UserError, match="never submitted"):
+        study.status()
+    sent = study.submit(runs_per_job=1)
+    assert sent is not None
+    assert (sent.runs, [array.jobs for array in sent.arrays]) == (3, [3])
+    with pytest.raises(UserError, match="of 3 runs are missing"):
+        study.collect()
+    sweep.wait()
+    assert {name: count for name, count in study.status().items() if count} == {"done": 3}
+    assert study.submit() is None
+    assert study.collect().index.is_file()
+    assert sorted(study.runs["seed"]) == [1, 2, 3]
+    here = replace(sweep, results=sweep.results / "here")
+    here.invoke("experiment")
+    assert digests(here.results) == {
+        name: digest
+        for name, digest in digests(sweep.results).items()
+        if not name.startswith("here/")
+    }
 
 
 def test_ten_thousand_runs_are_submitted_within_ten_seconds(

@@ -23,6 +23,7 @@ class Entry(BaseModel):
     """
 
     model_config = ConfigDict(
+        defer_build=True,  # most commands use few of the kinds
         extra="forbid",
         strict=True,
         frozen=True,
