@@ -68,16 +68,14 @@ DeadlockOracle::MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress)
     SideState& state = StateOf(side.node, side.port, side.cls);
     if (!state.known)
     {
-        // Counted when first asked for; NoteJoined keeps it up to date. What leaves is not taken
-        // out: too large a set only costs a look more.
+        // Asked of the queues when first needed; NotifyJoined keeps it up to date. What leaves is not
+        // taken out: too large a set only costs a look more.
         state.known = true;
         state.feeds = 0;
         const auto& queues = PortOf(side).GetQueues();
         for (std::size_t queue = side.cls; queue < queues.size(); queue += N_CLASSES)
         {
-            queues[queue].ForEach([&state](const Frame& frame) {
-                state.feeds |= frame.ingress == NO_PORT ? 0 : 1ULL << frame.ingress % 64;
-            });
+            state.feeds |= queues[queue].GetIngresses();
         }
     }
     return (state.feeds >> ingress % 64) & 1U;

@@ -43,6 +43,7 @@ class EgressQueue
     /// @param frame the frame.
     void Push(Frame* frame)
     {
+        m_ingresses |= BitOf(*frame);
         m_lanes ? m_lanes->Push(frame) : m_fifo.Push(frame);
     }
 
@@ -104,6 +105,32 @@ class EgressQueue
         return m_fifo.IsEmpty() ? std::numeric_limits<uint64_t>::max() : m_fifo.Head()->order;
     }
 
+    /**
+     * @brief The ports that its frames may have come in by.
+     *
+     * Kept with every frame that joins. It is counted anew only once all frames have left that
+     * were here at the last count, so that a frame is looked at once at most, however often this
+     * is asked; until then ports of frames that have left may still be in it.
+     *
+     * @return bit i: ports i, i + 64, ...; frames made here have none.
+     */
+    uint64_t GetIngresses() const
+    {
+        if (GetFrames() == 0)
+        {
+            m_ingresses = 0;
+        }
+        else if (GetOldest() > m_counted)
+        {
+            m_ingresses = 0;
+            ForEach([this](const Frame& frame) {
+                m_ingresses |= BitOf(frame);
+                m_counted = std::max(m_counted, frame.order);
+            });
+        }
+        return m_ingresses;
+    }
+
     /// Its class. @return 0..7 or CONTROL_CLASS.
     uint8_t GetClass() const
     {
@@ -111,6 +138,11 @@ class EgressQueue
     }
 
   private:
+    static uint64_t BitOf(const Frame& frame)
+    {
+        return frame.ingress == NO_PORT ? 0 : 1ULL << frame.ingress % 64;
+    }
+
     /// Round robin over the ports that frames came in by.
     struct Lanes
     {
@@ -187,9 +219,11 @@ class EgressQueue
         uint32_t frames{0};           //!< frames waiting
     };
 
-    FrameFifo m_fifo;               //!< the frames, unless there are lanes
-    std::unique_ptr<Lanes> m_lanes; //!< round robin; null: FIFO
-    uint8_t m_cls;                  //!< class
+    FrameFifo m_fifo;                //!< the frames, unless there are lanes
+    std::unique_ptr<Lanes> m_lanes;  //!< round robin; null: FIFO
+    uint8_t m_cls;                   //!< class
+    mutable uint64_t m_ingresses{0}; //!< see GetIngresses
+    mutable uint64_t m_counted{0};   //!< Frame::order of the last frame at the last count
 };
 
 } // namespace lossless
