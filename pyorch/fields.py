@@ -90,7 +90,9 @@ Link = Annotated[list[str], Field(min_length=2, max_length=2)]
 class Table(BaseModel):
     """Base of every table of an experiment file: nothing unknown, nothing converted in silence."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True
+    )
 
     def __init__(self, /, **data: Any) -> None:
         """Make a table in Python: keys as in a file, or with the names of the attributes.

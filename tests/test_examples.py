@@ -161,4 +161,6 @@ def test_marks_are_on_the_wire(build: BuildInfo, tmp_path: Path) -> None:
     marked = "ip.dsfield.ecn == 3 && ip.dst == 10.0.0.5"
     assert decode(tmp_path / "s0-h4.pcap", ["frame.number"], marked)
     assert not decode(tmp_path / "h0-s0.pcap", ["frame.number"], marked)
-    assert {row[0] for row in decode(tmp_path / "s0-h4.pcap", ["ip.checksum.status"], "ip")} == {"1"}
+    assert {row[0] for row in decode(tmp_path / "s0-h4.pcap", ["ip.checksum.status"], "ip")} == {
+        "1"
+    }

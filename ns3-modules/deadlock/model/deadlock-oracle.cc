@@ -68,8 +68,8 @@ DeadlockOracle::MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress)
     SideState& state = StateOf(side.node, side.port, side.cls);
     if (!state.known)
     {
-        // Asked of the queues when first needed; NotifyJoined keeps it up to date. What leaves is not
-        // taken out: too large a set only costs a look more.
+        // Asked of the queues when first needed; NotifyJoined keeps it up to date. What leaves is
+        // not taken out: too large a set only costs a look more.
         state.known = true;
         state.feeds = 0;
         const auto& queues = PortOf(side).GetQueues();
