@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+import runpy
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -936,6 +937,15 @@ def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
         "bad: broken: KeyError: 'oops'",
         "none: figures.py has no function 'nothing'",
     )
+
+
+STUDY_FIGURES = sorted((Path(__file__).parents[1] / "experiments").glob("*/*figures.py"))
+
+
+@pytest.mark.parametrize("file", STUDY_FIGURES, ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_the_figures_of_every_study_can_be_imported(file: Path) -> None:
+    """What they import of pyorch is there, also where no test draws them."""
+    runpy.run_path(str(file))
 
 
 def test_a_deadlock_is_shown_in_motion() -> None:

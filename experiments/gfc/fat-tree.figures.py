@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pyorch.report.figures import Drawn
-from pyorch.report.statistics import estimate, wilson
+from pyorch.report.statistics import clopper_pearson, estimate
 from pyorch.report.style import COLOURS, HATCHES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def verdicts(data: ReportData, figure: Custom) -> Drawn:
             for number, kind in enumerate(VERDICTS):
                 count = int((mine == kind).sum())
                 share = 100 * count / len(mine)
-                low, high = wilson(count, len(mine))
+                low, high = clopper_pearson(count, len(mine))
                 rows.append((service, variant, kind, count, len(mine), low, high))
                 style = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
                 label = kind if place == 0 else None
@@ -61,7 +61,7 @@ def verdicts(data: ReportData, figure: Custom) -> Drawn:
     panels[0][0].set_ylabel("Scenarios (%)")
     handles, labels = panels[0][0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=len(VERDICTS))
-    columns = ["service", "variant", "verdict", "scenarios", "of", "wilson_low", "wilson_high"]
+    columns = ["service", "variant", "verdict", "scenarios", "of", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
     note = "Numbers are scenarios; one seed is one scenario, the same under every scheme."
     return Drawn(canvas, table, [note])
@@ -81,15 +81,15 @@ def slowdowns(data: ReportData, figure: Custom) -> Drawn:
         variants = list(dict.fromkeys(part["variant"]))
         for place, variant in enumerate(variants):
             mean = estimate(shown.loc[shown["variant"] == variant, "slowdown"])
-            rows.append((service, variant, mean.mean, mean.half_width, mean.n))
+            rows.append((service, variant, mean.mean, mean.low, mean.high, mean.n))
             if mean.n:
-                error = mean.half_width if mean.n > 1 else None
+                ends = [[mean.mean - mean.low], [mean.high - mean.mean]]
+                error = ends if mean.n > 1 else None
                 axes.bar(place, mean.mean, yerr=error, width=0.75, capsize=2, color=COLOURS[0])
         axes.set_xticks(range(len(variants)), [LABELS.get(v, v) for v in variants])
         axes.set_title(title)
     panels[0][0].set_ylabel("Mean FCT slowdown")
-    table = pd.DataFrame(
-        rows, columns=["service", "variant", "slowdown", "half_width", "scenarios"]
-    )
+    columns = ["service", "variant", "slowdown", "low", "high", "scenarios"]
+    table = pd.DataFrame(rows, columns=columns)
     note = f"Scenarios in which all flows arrive under every scheme: {', '.join(counts)}."
     return Drawn(canvas, table, [note, "Bars: 95 % interval."])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pyorch.report.figures import Drawn
-from pyorch.report.statistics import wilson
+from pyorch.report.statistics import clopper_pearson
 from pyorch.report.style import COLOURS, line_style
 from pyorch.units import parse_bytes
 
@@ -32,7 +32,7 @@ def deadlocks(data: ReportData, figure: Custom) -> Drawn:
     canvas, panels = figure.canvas(columns=2)
     left, right = panels[0]
     for row in shares.itertuples():
-        low, high = wilson(float(row.deadlocked), int(row.runs))
+        low, high = clopper_pearson(int(row.deadlocked), int(row.runs))
         left.plot([row.gap / 1e3] * 2, [100 * low, 100 * high], color=COLOURS[0])
     share = 100 * shares["deadlocked"] / shares["runs"]
     left.plot(shares["gap"] / 1e3, share, linestyle="none", marker="o", color=COLOURS[0])
@@ -52,7 +52,7 @@ def deadlocks(data: ReportData, figure: Custom) -> Drawn:
     right.legend(title="XOFF − XON", loc="lower left")
     wider, narrower = only_one(runs)
     note = (
-        f"{int(shares['runs'].min())} seeds each, bars: 95 % interval (Wilson). A seed has "
+        f"{int(shares['runs'].min())} seeds each, bars: 95 % interval (Clopper-Pearson). A seed has "
         f"the same traffic everywhere: {wider} deadlock with the widest gap and not with the "
         f"narrowest, {narrower} the other way round."
     )
