@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyorch.report.figures import Drawn
+from pyorch.report.statistics import estimate
 from pyorch.report.style import COLOURS, MARKERS
 
 if TYPE_CHECKING:
@@ -24,20 +25,24 @@ def overhead(data: ReportData, figure: Custom) -> Drawn:
     canvas, panels = figure.canvas()
     axes = panels[0][0]
     for number, (variant, label) in enumerate(LABELS.items()):
-        part = runs[runs["variant"] == variant].sort_values("load")
-        style = {"color": COLOURS[number], "marker": MARKERS[number]}
-        axes.plot(part["load"], 100 * part["share"], label=label, **style)
+        part = runs[runs["variant"] == variant]
+        points = {load: estimate(100 * rows["share"]) for load, rows in part.groupby("load")}
+        means = [point.mean for point in points.values()]
+        error = [
+            [point.mean - point.low for point in points.values()],
+            [point.high - point.mean for point in points.values()],
+        ]
+        style = {"color": COLOURS[number], "marker": MARKERS[number], "capsize": 2}
+        axes.errorbar(list(points), means, yerr=error, label=label, **style)
     axes.set_xlabel("Load")
     axes.set_ylabel("Control over data (%)")
     axes.set_ylim(bottom=0)
     canvas.legend(loc="outside lower center", ncols=1)
-    times = runs.pivot_table(index="load", columns="variant", values="share")
+    mean = runs.pivot_table(index="load", columns="variant", values="share", aggfunc="mean")
+    narrow, wide = (mean[variant] / mean["PFC"] for variant in ("PFFC", "PFFC_wide"))
     notes = [
-        (
-            f"PFFC over PFC: {(times['PFFC'] / times['PFC']).min():.1f} to "
-            f"{(times['PFFC'] / times['PFC']).max():.1f} times; with 70 KB between Xoff and Xon "
-            f"{(times['PFFC_wide'] / times['PFC']).min():.2f} to "
-            f"{(times['PFFC_wide'] / times['PFC']).max():.2f} times."
-        )
+        "Means over seeds with 95 % intervals.",
+        f"Ratio of the means, PFFC over PFC: {narrow.min():.1f} to {narrow.max():.1f}; with 70 KB "
+        f"between Xoff and Xon {wide.min():.2f} to {wide.max():.2f}.",
     ]
     return Drawn(canvas, runs[["variant", "load", "frames", "share"]], notes)

@@ -31,6 +31,30 @@ BARS = (
     ("DCQCN, local ToR", "first_cut_local", "DCQCN at enqueue, local ToR, first cut", ()),
     ("DCQCN, marked at enqueue", "first_cut", "DCQCN at enqueue, first cut", (64.0, 64.0)),
     ("DCQCN, marked at enqueue", "to_a_quarter", "DCQCN at enqueue, a quarter", (100.0, None)),
+    (
+        "DCQCN, HPCC, marked at dequeue",
+        "first_cut",
+        "DCQCN, HPCC's values, at dequeue, first cut",
+        (),
+    ),
+    (
+        "DCQCN, HPCC, marked at dequeue",
+        "to_a_quarter",
+        "DCQCN, HPCC's values, at dequeue, a quarter",
+        (),
+    ),
+    (
+        "DCQCN, HPCC, marked at enqueue",
+        "first_cut",
+        "DCQCN, HPCC's values, at enqueue, first cut",
+        (),
+    ),
+    (
+        "DCQCN, HPCC, marked at enqueue",
+        "to_a_quarter",
+        "DCQCN, HPCC's values, at enqueue, a quarter",
+        (),
+    ),
 )
 TICKS = (1, 2, 5, 10, 20, 50, 100, 200)
 #: Schemes, in the order of their colours.
