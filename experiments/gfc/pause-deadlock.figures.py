@@ -52,8 +52,8 @@ def deadlocks(data: ReportData, figure: Custom) -> Drawn:
     right.legend(title="XOFF − XON", loc="lower left")
     wider, narrower = only_one(runs)
     note = (
-        f"{int(shares['runs'].min())} seeds each, bars: 95 % interval (Clopper-Pearson). A seed has "
-        f"the same traffic everywhere: {wider} deadlock with the widest gap and not with the "
+        f"{int(shares['runs'].min())} seeds each, bars: 95 % interval (Clopper-Pearson). A seed "
+        f"has the same traffic everywhere: {wider} deadlock with the widest gap and not with the "
         f"narrowest, {narrower} the other way round."
     )
     return Drawn(canvas, shares, [note])

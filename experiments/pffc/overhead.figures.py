@@ -40,9 +40,9 @@ def overhead(data: ReportData, figure: Custom) -> Drawn:
     canvas.legend(loc="outside lower center", ncols=1)
     mean = runs.pivot_table(index="load", columns="variant", values="share", aggfunc="mean")
     narrow, wide = (mean[variant] / mean["PFC"] for variant in ("PFFC", "PFFC_wide"))
-    notes = [
-        "Means over seeds with 95 % intervals.",
+    ratios = (
         f"Ratio of the means, PFFC over PFC: {narrow.min():.1f} to {narrow.max():.1f}; with 70 KB "
-        f"between Xoff and Xon {wide.min():.2f} to {wide.max():.2f}.",
-    ]
+        f"between Xoff and Xon {wide.min():.2f} to {wide.max():.2f}."
+    )
+    notes = ["Means over seeds with 95 % intervals.", ratios]
     return Drawn(canvas, runs[["variant", "load", "frames", "share"]], notes)
