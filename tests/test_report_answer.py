@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyorch.loading.load import load_experiment
 from pyorch.report import gallery, write_report
+from pyorch.report import write as writing
 from pyorch.report.answer import Answer, answer
 from pyorch.report.expect import AGREES, ExpectModel, evaluate
 from tests.test_report import FIGURES, experiment, make_store, study, sweep
@@ -187,3 +189,9 @@ def test_reports_at_the_same_time_are_all_in_the_gallery(tmp_path: Path) -> None
     with ProcessPoolExecutor(8) as pool:
         list(pool.map(write_one, [(tmp_path, number) for number in range(24)]))
     assert sorted(names_in(tmp_path)) == sorted(f"s/{number}" for number in range(24))
+
+
+def test_a_heat_map_names_its_metric_by_its_colour() -> None:
+    """The axes of a heat map are parameters: its y label is no name of what it shows."""
+    figures = load_experiment("deadlock/thresholds").figures
+    assert writing._axis_names(figures)["deadlock"] == "Deadlocked"

@@ -249,7 +249,9 @@ def _page(
 def _axis_names(figures: Sequence[FigureModel | Mapping[str, Any]]) -> dict[str, str]:
     """What the figures call a metric, where one shows it alone and says so."""
     models = [_figure(entry) for entry in figures]
-    named = [(model.metrics(), getattr(model, "y_label", "")) for model in models]
+    # of a heat map the metric is the colour, and "y_label" names a parameter
+    keys = [(model, "label" if hasattr(model, "value") else "y_label") for model in models]
+    named = [(model.metrics(), getattr(model, key, "")) for model, key in keys]
     return {metrics[0]: label for metrics, label in named if len(metrics) == 1 and label}
 
 
