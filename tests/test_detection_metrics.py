@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyorch.metrics import RunTables, compute
 from pyorch.metrics.detection_kinds import WAYS
-from tools.bakeoff.compare import clopper_pearson
+from pyorch.report.statistics import clopper_pearson
 
 Row = tuple[int, ...]
 
@@ -91,7 +91,7 @@ def test_clopper_pearson_by_its_definition(n: int, data: st.DataObject) -> None:
     """At its bounds what was seen, or more extreme, has the probability that is left."""
     hits = data.draw(st.integers(0, n))
     low, high = clopper_pearson(hits, n)
-    tail = 0.05 if hits in (0, n) else 0.025
+    tail = 0.025  # also at 0 and n: the interval is two-sided
 
     def probability(share: float, counts: range) -> float:
         return sum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in counts)
@@ -103,11 +103,11 @@ def test_clopper_pearson_by_its_definition(n: int, data: st.DataObject) -> None:
         assert probability(high, range(hits + 1)) == pytest.approx(tail, rel=1e-6)
 
 
-def test_rule_of_three() -> None:
-    """No hits in n: the upper bound is about 3 / n."""
+def test_no_hits_leave_a_bound_that_falls_as_one_over_n() -> None:
+    """No hits in n: (1 - p)^n = 0.025 gives about -ln(0.025) / n = 3.69 / n."""
     low, high = clopper_pearson(0, 2000)
     assert low == 0
-    assert high == pytest.approx(3 / 2000, rel=0.01)
+    assert high == pytest.approx(-math.log(0.025) / 2000, rel=0.01)
 
 
 def test_every_way_has_a_name() -> None:

@@ -237,7 +237,7 @@ def test_a_user_sees_the_warnings(tmp_path: Path) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    (page,) = (tmp_path / "results").rglob("index.html")
+    (page,) = (tmp_path / "results").rglob("report/index.html")
     for scheme, sides in (
         ("ConceptualGfc", r"Bm - B0 = 1000 B is less than 4 C tau = \d+ B"),
         ("MultiStageGfc", r"Bm - B1 = 1000 B is less than 2 C tau = \d+ B"),
