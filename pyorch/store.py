@@ -371,9 +371,9 @@ class Store:
 
     def _row(self, run_hash: str, spec: RunSpec) -> list[dict[str, Any]]:
         """Columns of a run in three groups: parameters, summary, metrics."""
-        own = {"hash": run_hash, "seed": spec.data["seed"], "variant": ""}
         from pyorch.metrics import known_numbers
 
+        own = {"hash": run_hash, "seed": spec.data["seed"], "variant": ""}
         metrics = self.read_metrics(run_hash, spec.data["metrics"])
         summary = known_numbers(self.read_summary(run_hash)["summary"])
         return [{**own, **spec.params}, summary, metrics]

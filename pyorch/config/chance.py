@@ -11,6 +11,11 @@ from pyorch.config.cycles import ShortestPaths
 if TYPE_CHECKING:
     from pyorch.config.topology import Topology
 
+SCENE = ("topology", "traffic", "run", "agents", "host_agents", "congestion_control")
+"""What of RunSpec.data tells whether it draws anything."""
+MOST_SCENES = 200
+"""As many different scenes are looked at: of more, one may draw."""
+
 
 def may_draw(data: Mapping[str, Any], network: Topology) -> bool:
     """Whether something of a setting may depend on the seed (RunSpec.data without it).

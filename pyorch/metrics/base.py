@@ -96,7 +96,7 @@ class Metric(Entry):
 
     def limits(self) -> tuple[float, float]:
         """Between which all of its values lie: (0, 1) of a share."""
-        return -math.inf, math.inf
+        return UNLIMITED
 
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
@@ -173,6 +173,8 @@ YES_NO_NUMBERS = frozenset(
 """Numbers of a summary that answer a question by 0 or 1."""
 SHARE = (0.0, 1.0)
 """The limits of a share."""
+UNLIMITED = (-math.inf, math.inf)
+"""The limits of any other number."""
 
 
 def unit_of_name(name: str) -> str:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
 
-MOST_SCENES = 200
-"""How many different networks and traffics are looked at for what is drawn from the seed."""
 MOST_DRAWN, MOST_FLOWS = 30, 1_000_000
 """How many traffics, and flows, are drawn to count them."""
 MARGIN = 1.25
@@ -64,12 +62,11 @@ def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]
 
 def _may_draw(experiment: Experiment) -> bool:
     """Whether something in an experiment may depend on the seed."""
-    from pyorch.config.chance import may_draw
+    from pyorch.config.chance import MOST_SCENES, SCENE, may_draw
 
-    keys = ("topology", "traffic", "run", "agents", "host_agents", "congestion_control")
     seen: set[str] = set()
     for point in experiment.points:
-        scene = json.dumps([point.data[key] for key in keys], sort_keys=True)
+        scene = json.dumps([point.data[key] for key in SCENE], sort_keys=True)
         if scene in seen:
             continue
         seen.add(scene)

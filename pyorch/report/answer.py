@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED, UNVERIFIED
-from pyorch.report.quantities import automatic, show
+from pyorch.report.quantities import automatic, plain_name, show
 from pyorch.report.select import value_text, values_of
 from pyorch.report.statistics import estimate
 
@@ -82,7 +82,7 @@ def _found(
     if asked and DEADLOCKED in runs and runs[DEADLOCKED].notna().all():
         parts.append(_counted("Deadlock", runs, DEADLOCKED))
     if metric is not None:
-        name = names.get(metric) or _plain(metric)
+        name = names.get(metric) or plain_name(metric)
         yes_or_no = set(runs[metric].dropna().astype(float)) <= {0.0, 1.0}
         one_unit = data.unit(metric) == "1"
         said = _counted(name, runs, metric) if yes_or_no and one_unit else ""
@@ -177,10 +177,3 @@ def _list(names: Sequence[Any]) -> str:
     if len(shown) > _MOST + 1:
         shown = [*shown[:_MOST], f"{len(shown) - _MOST} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _plain(metric: str) -> str:
-    text = metric.rpartition(".")[2].replace("_", " ")
-    for suffix in (" bytes", " bps", " ps"):
-        text = text.removesuffix(suffix)
-    return text[:1].upper() + text[1:]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.metrics import RunTables, output_units, parse, unit_of_name
-from pyorch.metrics.base import YES_NO_NUMBERS, Metric
-from pyorch.report.statistics import NOTHING, Estimate, Nature, estimate
+from pyorch.metrics.base import UNLIMITED, YES_NO_NUMBERS, Metric
+from pyorch.report.statistics import Estimate, Nature, estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
 
 
-_SCENE = ("topology", "traffic", "run", "agents", "host_agents", "congestion_control")
-"""What of a RunSpec tells whether it draws anything."""
-_MOST_SCENES = 200  # as many different networks and traffics are looked at
-
-
 def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
@@ -34,9 +29,9 @@ def _text(value: object) -> str:
 def _is_fixed(data: Mapping[str, Any]) -> bool:
     """Whether a run of this RunSpec draws nothing from its seed."""
     from pyorch.config import topology
-    from pyorch.config.chance import may_draw
+    from pyorch.config.chance import SCENE, may_draw
 
-    if any(key not in data for key in _SCENE):
+    if any(key not in data for key in SCENE):
         return False
     return not may_draw(data, topology.build(data["topology"]))
 
@@ -124,7 +119,7 @@ class ReportData:
         return Nature(
             fixed="hash" in runs and self.fixed.issuperset(runs["hash"]),
             yes_no=model.yes_no() if model else metric in YES_NO_NUMBERS,
-            limits=model.limits() if model else NOTHING,
+            limits=model.limits() if model else UNLIMITED,
         )
 
     def estimate(self, metric: str, runs: DataFrame) -> Estimate:
@@ -135,18 +130,20 @@ class ReportData:
     @cached_property
     def fixed(self) -> frozenset[str]:
         """The runs that draw nothing from their seed: those of other seeds are the same runs."""
+        from pyorch.config.chance import MOST_SCENES, SCENE
+
         settings: dict[str, list[str]] = {}
         for key, spec in self.specs.items():
             settings.setdefault(_text(spec.data["params"]), []).append(key)
         known: dict[str, bool] = {}
         found: list[str] = []
         for keys in settings.values():
-            scenes = {_text([self.specs[key].data.get(k) for k in _SCENE]) for key in keys}
+            scenes = {_text([self.specs[key].data.get(k) for k in SCENE]) for key in keys}
             scene = scenes.pop()
             if scenes:  # links that fail at random: drawn before the run, by its seed
                 continue
             if scene not in known:
-                known[scene] = len(known) < _MOST_SCENES and _is_fixed(self.specs[keys[0]].data)
+                known[scene] = len(known) < MOST_SCENES and _is_fixed(self.specs[keys[0]].data)
             if known[scene]:
                 found += keys
         return frozenset(found)

@@ -195,6 +195,13 @@ def _of_one(found: Estimate) -> str:
     return "1 run" if found.n == 1 else f"n\u00a0=\u00a0{found.n}"
 
 
+def plain_name(name: str) -> str:
+    """A column in words, for the label of an axis, without the unit that its name ends in."""
+    text = re.sub(r"_(bytes|bps|ps)$", "", name.rsplit(".", maxsplit=1)[-1])
+    text = text.replace("_", " ").replace("-", " ")
+    return text[:1].upper() + text[1:]
+
+
 def show_text(text: str | float) -> str:
     """A quantity as a person wrote it, in the spelling of figures and tables."""
     quantity: Quantity = parse_quantity(text)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pyorch.metrics.base import UNLIMITED
+
 CONFIDENCE = 0.95
 _SAME = 1e-12  # values nearer to each other differ by the rounding of a division at most
 
@@ -110,9 +112,6 @@ class Estimate:
         return round(self.mean * self.n)
 
 
-NOTHING = (-math.inf, math.inf)
-
-
 @dataclass(frozen=True)
 class Nature:
     """What is known of a metric before it is measured, which says how to estimate it.
@@ -123,7 +122,7 @@ class Nature:
 
     fixed: bool = False
     yes_no: bool = False
-    limits: tuple[float, float] = NOTHING
+    limits: tuple[float, float] = UNLIMITED
 
 
 def estimate(values: Iterable[float | None], nature: Nature = Nature()) -> Estimate:

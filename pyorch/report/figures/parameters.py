@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,7 +29,7 @@ from pyorch.report.figures.base import (
     show_value,
     whiskers,
 )
-from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
+from pyorch.report.quantities import AxisUnit, Scale, automatic, plain_name, scale
 from pyorch.report.select import value_text, values_of
 from pyorch.report.style import (
     COLOURS,
@@ -150,7 +149,7 @@ class ParameterFigure(FigureModel):
             _hold(panels[0], [parse_quantity(m.value).value / shown.factor for m in self.marks])
         groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
         draw_marks(panels, groups, self.marks, shown)
-        panels[0].set_ylabel(label_axis(self.y_label or _plain(self.ys[0]), shown.label))
+        panels[0].set_ylabel(label_axis(self.y_label or plain_name(self.ys[0]), shown.label))
         legend_below(canvas, panels[0], title=hue_title(self.hue))
 
 
@@ -175,17 +174,10 @@ def _number(value: float) -> str:
     return f"{float(f'{value:.3g}'):,.0f}" if in_full else f"{value:.3g}"
 
 
-def _plain(name: str) -> str:
-    """A column as the label of an axis, without the unit that its name ends in."""
-    text = re.sub(r"_(bytes|bps|ps)$", "", name.rsplit(".", maxsplit=1)[-1])
-    text = text.replace("_", " ").replace("-", " ")
-    return text[:1].upper() + text[1:]
-
-
 def _line_name(hue: str | None, value: Any, metric: str, n_metrics: int) -> str:
     parts = [value_text(value)] if hue else []
     if n_metrics > 1:
-        parts.append(_plain(metric))
+        parts.append(plain_name(metric))
     return ", ".join(parts)
 
 
@@ -223,7 +215,7 @@ class LineFigure(ParameterFigure):
             for index, name in enumerate(names):
                 _draw_line(panel, part[part["line"] == name], place, shown, index)
             panel.set_title(show_value(self.columns, value))
-            panel.set_xlabel(label_axis(self.x_label or _plain(self.x), x_shown.label))
+            panel.set_xlabel(label_axis(self.x_label or plain_name(self.x), x_shown.label))
             if numbers is None:
                 panel.set_xticks(range(len(xs)), [value_text(x) for x in xs])
             elif self.log_x:
@@ -276,7 +268,7 @@ class Bars(ParameterFigure):
             panel.grid(visible=False, axis="x")
             panel.set_title(show_value(self.columns, value))
             if self.x != "variant" or self.x_label:
-                panel.set_xlabel(self.x_label or _plain(self.x))
+                panel.set_xlabel(self.x_label or plain_name(self.x))
         self.finish(canvas, axes[0], data, shown)
         return Drawn(canvas, table, notes)
 
@@ -364,10 +356,10 @@ class Heatmap(FigureModel):
         for panel, (value, part) in zip(axes[0], panels, strict=True):
             self._panel(panel, part, lines, limits)
             panel.set_title(show_value(self.columns, value))
-            panel.set_xlabel(self.x_label or _plain(self.x))
-        axes[0][0].set_ylabel(self.y_label or _plain(self.y))
+            panel.set_xlabel(self.x_label or plain_name(self.x))
+        axes[0][0].set_ylabel(self.y_label or plain_name(self.y))
         bar = canvas.colorbar(axes[0][0].collections[0], ax=axes[0], pad=0.02, fraction=0.05)
-        bar.set_label(label_axis(self.label or _plain(self.value), shown.label))
+        bar.set_label(label_axis(self.label or plain_name(self.value), shown.label))
         bar.outline.set_visible(False)
         return Drawn(canvas, table.drop(columns="shown"), notes)
 
