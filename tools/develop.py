@@ -112,9 +112,8 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool
     if importlib.util.find_spec("xdist") is None:
         skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
     else:
-        # one Slurm is started for its tests, so that they share a worker; it mostly waits for the
-        # cluster, so that there is work for one more
-        arguments += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
+        # one Slurm is started for its tests, so that they share a worker
+        arguments += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
     return _call(arguments, paths)
 
 
