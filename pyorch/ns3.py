@@ -34,6 +34,17 @@ def load_simulation(info: "BuildInfo") -> "SimulationClass":
     return simulation
 
 
+def report_crashes() -> None:
+    """Have a crash print where it happened and end this process by its signal, at once.
+
+    The handlers that cppyy brings hang when the crash lies within malloc(). After load_simulation.
+    """
+    import cppyy
+
+    cppyy.include("ns3/facade-crash-report.h")
+    getattr(cppyy.gbl.ns3, FACADE_NAMESPACE).ReportCrashes()
+
+
 def load_all(info: "BuildInfo", more: Sequence[str] = ()) -> Any:
     """Return the cppyy namespace ns3 with core, network and all built modules, for notebooks.
 

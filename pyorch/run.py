@@ -176,9 +176,11 @@ def load_build(manifest: Manifest) -> BuildInfo:
 @functools.cache
 def load_class(manifest: Manifest) -> SimulationClass:
     """The class that simulates, loaded once: its forks do not need the files any more."""
-    from pyorch.ns3 import load_simulation
+    from pyorch.ns3 import load_simulation, report_crashes
 
-    return load_simulation(load_build(manifest))
+    simulation_class = load_simulation(load_build(manifest))
+    report_crashes()
+    return simulation_class
 
 
 @functools.cache

@@ -12,15 +12,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pyorch.engine import LocalEngine, write_manifest
-from pyorch.engine.launch import WarmLauncher
+from pyorch.engine.launch import Process, WarmLauncher
 from pyorch.engine.local import child_environment
-from pyorch.engine.log import read_notes
+from pyorch.engine.log import log_tail, read_notes
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
 from pyorch.pipeline import Plan, make_plan
 
@@ -142,9 +143,11 @@ def test_warm_runs_need_the_build_no_more(
 
 
 @pytest.fixture
-def launcher(tmp_path: Path, plan_of: Callable[..., Plan]) -> Iterator[tuple[WarmLauncher, Plan]]:
+def launcher(
+    request: pytest.FixtureRequest, tmp_path: Path, plan_of: Callable[..., Plan]
+) -> Iterator[tuple[WarmLauncher, Plan]]:
     """A launcher of runs that take long."""
-    plan = plan_of("long", duration="60s", seeds=1)
+    plan = plan_of("long", duration=getattr(request, "param", "60s"), seeds=1)
     plan.store.prepare()
     manifest = tmp_path / "manifest.jsonl"
     write_manifest(manifest, plan.specs, plan.build.fingerprint, plan.build.folder)
@@ -155,13 +158,23 @@ def launcher(tmp_path: Path, plan_of: Callable[..., Plan]) -> Iterator[tuple[War
         warm.close()
 
 
-def begin(warm: WarmLauncher, plan: Plan, index: int):  # type: ignore[no-untyped-def]
+def begin(warm: WarmLauncher, plan: Plan, index: int) -> Process:
     """Start a run and wait until it is a process."""
+    return begin_in_folder(warm, plan, index)[0]
+
+
+def begin_in_folder(warm: WarmLauncher, plan: Plan, index: int) -> tuple[Process, RunPaths]:
+    """The same, with the folder of the attempt."""
     attempt = plan.store.begin(plan.specs[index].hash(plan.build.fingerprint))
     process = warm.start(index, attempt)
     wait_for(lambda: process.poll() is None and process.pid != 0, "the run to begin")
-    wait_for((attempt.folder / "spec.json").exists, "the run to be at work")
-    return process
+    wait_for(attempt.spec.exists, "the run to be at work")
+    return process, attempt
+
+
+def has_ended(process: Process) -> bool:
+    """Whether its end is known."""
+    return process.poll() is not None
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
@@ -191,6 +204,25 @@ def test_a_fork_that_crashes_takes_nobody_along(launcher: tuple[WarmLauncher, Pl
     assert third.poll() is None
     warm.close()
     wait_for(lambda: is_gone(second.pid) and is_gone(third.pid), "the forks to end")
+
+
+@pytest.mark.parametrize("launcher", ["200ms"], indirect=True)  # flows of 60 s take 3 s to make
+def test_a_crash_ends_at_once_and_names_its_functions(
+    launcher: tuple[WarmLauncher, Plan],
+) -> None:
+    """Wherever it happens: a handler that allocates would hang in every crash within malloc()."""
+    warm, plan = launcher
+    tails = []
+    for moment in range(30):
+        process, attempt = begin_in_folder(warm, plan, 0)
+        wait_for(attempt.heartbeat.exists, "the run to simulate")
+        time.sleep(moment * 0.001)
+        os.kill(process.pid, signal.SIGSEGV)
+        wait_for(partial(has_ended, process), "the end of a crash")
+        assert process.wait() == -signal.SIGSEGV
+        tails.append(log_tail(attempt.log))
+    named = ["in ns3::rdma::Simulation::Run(long) + 0x" in tail for tail in tails]
+    assert sum(named) > 10, tails
 
 
 def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(

@@ -38,15 +38,6 @@ _SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "crashed: segmentation fault",
 }
 
-ROOT_SIGNALS = {
-    0: signal.SIGBUS,
-    1: signal.SIGSEGV,
-    4: signal.SIGILL,
-    5: signal.SIGABRT,
-    12: signal.SIGFPE,
-}
-"""ROOT's numbers of signals: its handler, which comes with cppyy, leaves with 128 + one of them."""
-
 
 @dataclass(frozen=True)
 class Failure:
@@ -92,10 +83,9 @@ class Engine(Protocol):
 
 def describe_exit(returncode: int) -> str:
     """Say what an exit code of a run means, with the code."""
-    number = -returncode if returncode < 0 else ROOT_SIGNALS.get(returncode - 128)
     meaning = _MEANINGS.get(returncode, "stopped")
-    if number is not None:
-        meaning = _SIGNALS.get(number) or f"was ended by {_signal_name(number)}"
+    if returncode < 0:
+        meaning = _SIGNALS.get(-returncode) or f"was ended by {_signal_name(-returncode)}"
     return f"{meaning} (exit code {returncode})"
 
 

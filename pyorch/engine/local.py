@@ -59,7 +59,6 @@ def child_environment(paths: Paths) -> dict[str, str]:
     # one process a core: the thread pools of numpy and arrow would only fight for them
     environment["OMP_NUM_THREADS"] = "1"
     environment["OPENBLAS_NUM_THREADS"] = "1"
-    environment["CPPYY_CRASH_QUIET"] = "1"
     return environment
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,10 +15,12 @@ NOTE = "# "
 TAIL_LINES = 15
 STACK_FRAMES = 6
 _FRAME_WIDTH = 160
+# "/path/libx.so(_ZN3ns38lossless4Port4SendEv+0x1f)[0x7f00]": a function of ns-3 or of the modules
+_FRAME = re.compile(r"(?P<file>.*)\((?P<function>_Z\w*3ns3\w*)\+(?P<offset>0x[0-9a-f]+)\)\[\w+\]")
 _TAIL_BYTES = 262_144
 
-# what cppyy's signal handler prints before a stack trace of a hundred lines
-_BREAK = "*** Break ***"
+# what ReportCrashes of the facade prints before its functions
+_CRASH = "*** Crash, the innermost function first:\n"
 
 # what ns-3 prints when it aborts (NS_ABORT_*, NS_ASSERT*, NS_FATAL_ERROR)
 _ABORT = re.compile(
@@ -52,7 +56,7 @@ def log_tail(log: Path, lines: int = TAIL_LINES) -> str:
             text = file.read().decode("utf-8", errors="replace")
     except OSError:
         return ""
-    before, crash, trace = text.partition(_BREAK)
+    before, crash, trace = text.partition(_CRASH)
     reason, before = _reason(before)
     last = [line for line in before.rstrip().splitlines() if not line.startswith(NOTE)]
     frames = _frames(trace.splitlines()) if crash else []
@@ -74,6 +78,22 @@ def _reason(text: str) -> tuple[list[str], str]:
 
 
 def _frames(trace: Sequence[str]) -> list[str]:
-    """The innermost frames that are in ns-3 or in the modules, each in one line."""
-    frames = [line for line in trace if line.startswith("#") and " ns3::" in line]
-    return [frame[:_FRAME_WIDTH] for frame in frames[:STACK_FRAMES]]
+    """The innermost functions of ns-3 or of the modules, each in one line; else those of others."""
+    found = [frame for frame in map(_FRAME.fullmatch, trace) if frame is not None][:STACK_FRAMES]
+    if not found:  # the first two are the handler and what the system puts on the stack
+        return [line[:_FRAME_WIDTH] for line in trace[2 : 2 + STACK_FRAMES]]
+    names = _readable([frame["function"] for frame in found])
+    return [
+        f"in {name} + {frame['offset']} of {Path(frame['file']).name}"[:_FRAME_WIDTH]
+        for name, frame in zip(names, found, strict=True)
+    ]
+
+
+def _readable(functions: Sequence[str]) -> list[str]:
+    """Names of C++ functions as in the source; as the linker has them where no tool is there."""
+    program = shutil.which("c++filt")
+    if program is None:
+        return list(functions)
+    lines = "\n".join(functions)
+    done = subprocess.run([program], input=lines, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode == 0 else list(functions)
