@@ -95,6 +95,7 @@ CLOSED_FORMS: Mapping[str, Callable[[], Quantity]] = {
     "sfc-queue-delay": lambda: Quantity(_time_ps(125_000, 0.75 * 25 * _G), "ps"),
     "sfc-dcqcn-cuts": lambda: Quantity(_cuts_to(1 / 4), "1"),
     "sfc-dcqcn-quarter": lambda: Quantity(_cuts_to(1 / 4) * 50e6, "ps"),
+    "sfc-transit-share": lambda: Quantity(34_000 / 125_000, "1"),
     "sfc-in-transit": lambda: Quantity(0.75 * 25 * _G * 2 * 7e-6 / 8, "B"),
 }
 """Numbers that a document computes from others, computed again; `closed_form` names one."""
