@@ -30,7 +30,7 @@ def filters(data: ReportData, figure: Custom) -> Drawn:
     height = 0.8 / len(sizes)
     for axes, (metric, label, factor, log) in zip(panels[0], PANELS, strict=True):
         for number, size in enumerate(sizes):
-            part = runs[runs[THRESHOLD] == size].set_index("variant")
+            part = runs[runs[THRESHOLD] == size].groupby("variant").mean(numeric_only=True)
             axes.barh(
                 [place + (number - (len(sizes) - 1) / 2) * height for place in range(len(names))],
                 [float(part.loc[name, metric]) * factor for name in names],

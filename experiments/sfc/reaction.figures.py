@@ -63,7 +63,7 @@ SCHEMES = ("SFC", "PFC", "DCQCN")
 
 def reaction(data: ReportData, figure: Custom) -> Drawn:
     """Draw the time of each reaction as a point, with what the slides say as a line or a band."""
-    runs = figure.rows_of(data).set_index("variant")
+    runs = figure.rows_of(data).groupby("variant").mean(numeric_only=True)
     rows = [
         (label, float(runs.loc[variant, metric]) / 1e6, *(said or (None, None)), label.split()[0])
         for variant, metric, label, said in BARS
