@@ -172,7 +172,8 @@ def test_shares_are_compared_as_shares() -> None:
         ({"published": 3, "tolerance": 0.1}, [3.0], ""),
         ({"min": 1}, [2.5], "2.5 times the bound"),
         ({"max": 1}, [2.5], "2.5 times the bound"),
-        ({"max": 1}, [0.0], "100 % within"),
+        ({"max": 1}, [0.0], ""),
+        ({"min": 1}, [2.0], "2 times the bound"),
     ],
 )
 def test_a_bound_has_its_margin(keys: dict[str, Any], values: list[float], margin: str) -> None:

@@ -93,10 +93,10 @@ class ExpectModel(Entry):
                 "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
             )
-        bounds = self.min is not None or self.max is not None
+        bounds = any(bound is not None for bound in (self.min, self.max, self.equals))
         if self.printed and not (bounds and self.status == "verified"):
             raise ValueError(
-                "'printed' is of a 'min' or 'max' that was read (status = \"verified\")"
+                "'printed' is of a 'min', 'max' or 'equals' that was read (status = \"verified\")"
             )
         if not self.comparable and not self.why:
             raise ValueError("with 'comparable = false' say in 'why' what keeps them apart")
@@ -273,7 +273,8 @@ class Result:
         expect = self.expect
         rooms = [expect.room(value) for cell in self.cells for value in cell.judged]
         room, limit = min((room for room in rooms if room is not None), default=(math.nan, 0.0))
-        if math.isnan(room) or room == limit == 0:  # at most 0 is exactly 0
+        nothing = expect.min is None and room == limit  # none at all, and at most something
+        if math.isnan(room) or nothing:
             return ""
         side = "within" if room >= 0 else "beyond"
         if not math.isfinite(room):
@@ -283,7 +284,7 @@ class Result:
             return f"{show(abs(room), self.unit, self._scale(), digits=2)} {side}"
         if share < _NEAR:
             return "at the bound"
-        if share <= 1:
+        if share < 1:
             percent = show(100 * share, "1", digits=2)
             return f"{percent} % {side}"
         times = f"{1 + share:.2g}" if share < _FAR else f"more than {_FAR}"
@@ -295,22 +296,23 @@ class Result:
         Where all bounds hold, how much room is left: `margin`.
         """
         worst, wanted = self._worst(), self.expect.published
-        if wanted is None:
+        bound = wanted is None
+        if bound:
             worst, wanted = self._broken()
         if worst is None or wanted is None:
             return self.margin() or "–"
         published = parse_quantity(wanted).value
         change = worst.mean - published
         if published and abs(change) < 1e-4 * abs(published):
-            return "< 0.01 %"
+            return "beyond the bound by less than 0.01 %" if bound else "< 0.01 %"
         sign = "+" if change > 0 else "−" if change < 0 else ""
         text = sign + show(abs(change), self.unit, self._scale(), digits=3)
         if not published or not math.isfinite(change):
             return text
         share = abs(change / published)
-        if share >= 0.995:
+        if share >= 0.995 and change > 0:
             return f"{text} ({show(worst.mean / published, '1', digits=2)} times)"
-        return f"{text} ({sign}{share * 100:.2g} %)"
+        return f"{text} ({sign}{show(100 * share, '1', digits=2)} %)"
 
     def _broken(self) -> tuple[Estimate | None, str | float | None]:
         """The bound that is broken most, and by which estimate; (None, None) when all hold."""

@@ -83,6 +83,14 @@ class Row:
     settings: str = ""
 
     @property
+    def criterion(self) -> str:
+        """What it was judged by, with its origin; how near is near is ours: no source says it."""
+        number, near, tolerance = self.judged.partition(" ± ")
+        if near and self.origin != "ours":
+            return f"{number} ({self.origin}) ± {tolerance} (ours)"
+        return f"{self.judged} ({self.origin})" if self.judged else ""
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What tells a row apart from all others, whatever was measured."""
         said = (self.published, self.origin, self.judged)
@@ -373,8 +381,8 @@ def _markdown_claim(claim: Judged) -> list[str]:
             what = f"{row.evidence} ({row.where})" if row.where else row.evidence
             against = ". ".join(text for text in (row.against, row.why) if text)
             share = f"{row.holds} of {row.total}" if row.total else row.verdict
-            judged = f"{row.judged} ({row.origin})" if row.judged else ""
-            lines.append(_cells("", f"{what} ({row.study})", judged, row.ours, share, against))
+            what = f"{what} ({row.study})"
+            lines.append(_cells("", what, row.criterion, row.ours, share, against))
     return lines
 
 
