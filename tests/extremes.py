@@ -37,7 +37,11 @@ Attributes = dict[str, dict[str, str]]
 
 SETTING = re.compile("headroom|xoff")
 """Numbers of the summary that repeat a setting."""
-IN_PROPORTION = {("ns3::gfc::ConceptualGfc", "Bm"), ("ns3::gfc::TimeBasedGfc", "Buffer")}
+IN_PROPORTION = {
+    ("ns3::gfc::ConceptualGfc", "Bm"),
+    ("ns3::gfc::TimeBasedGfc", "Buffer"),
+    ("ns3::hpcc::Hpcc", "ReferenceRate"),
+}
 """Attributes of which rates are a share, however large they are: half of them is another run."""
 OTHER_WORDS = {"PayloadSize": "the largest frame"}
 """How a refusal by Check() names an attribute of another module."""

@@ -1,0 +1,250 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#include "hpcc.h"
+
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/log.h"
+#include "ns3/lossless-attribute.h"
+#include "ns3/lossless-frame.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+namespace hpcc
+{
+
+using lossless::Frame;
+using lossless::Telemetry;
+using lossless::TelemetryHop;
+
+NS_LOG_COMPONENT_DEFINE("Hpcc");
+
+NS_OBJECT_ENSURE_REGISTERED(Hpcc);
+
+namespace
+{
+
+constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte a picosecond
+
+} // namespace
+
+TypeId
+Hpcc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::hpcc::Hpcc")
+            .SetParent<CongestionControl>()
+            .SetGroupName("hpcc")
+            .AddConstructor<Hpcc>()
+            .AddAttribute("Eta",
+                          "Share of a link that is aimed at. 0.95: U_TARGET of the HPCC simulator.",
+                          DoubleValue(0.95),
+                          MakeDoubleAccessor(&Hpcc::m_eta),
+                          MakeDoubleChecker<double>(0.01, 1))
+            .AddAttribute("MaxStage",
+                          "Additive steps before one by the telemetry, although the link has room. "
+                          "5: MiThresh of the HPCC simulator; its run.py sets 0.",
+                          UintegerValue(5),
+                          MakeUintegerAccessor(&Hpcc::m_maxStage),
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000))
+            .AddAttribute("AdditiveIncrease",
+                          "The paper's W_AI, as a rate: W_AI / T. 10 Mb/s: ai of the HPCC "
+                          "simulator at 25 Gb/s.",
+                          DataRateValue(DataRate(10'000'000)),
+                          MakeDataRateAccessor(&Hpcc::m_additiveRate),
+                          lossless::MakeRateChecker())
+            .AddAttribute("ReferenceRate",
+                          "Rate of the sender's line at which AdditiveIncrease holds; it grows in "
+                          "proportion to the line. 0: it holds on any line.",
+                          DataRateValue(DataRate(25'000'000'000)),
+                          MakeDataRateAccessor(&Hpcc::m_referenceRate),
+                          lossless::MakeRateChecker())
+            .AddAttribute("MinRate",
+                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
+                          "simulator.",
+                          DataRateValue(DataRate(1'000'000'000)),
+                          MakeDataRateAccessor(&Hpcc::m_minRate),
+                          lossless::MakeRateChecker(1))
+            .AddAttribute("BaseRtt",
+                          "The paper's T, the round trip in an empty network, the same for all "
+                          "flows. 0: that of each flow's own path, for its first packet.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&Hpcc::m_givenRtt),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("Reaction",
+                          "When the window follows the telemetry: Both, the window at every answer "
+                          "and its reference once a round trip, as HPCC does; PerRtt; PerAck.",
+                          EnumValue(Reaction::BOTH),
+                          MakeEnumAccessor<Reaction>(&Hpcc::m_reaction),
+                          MakeEnumChecker(Reaction::BOTH,
+                                          "Both",
+                                          Reaction::PER_RTT,
+                                          "PerRtt",
+                                          Reaction::PER_ACK,
+                                          "PerAck"))
+            .AddTraceSource("Window",
+                            "A change: flow, window, reference window, utilization, stage.",
+                            MakeTraceSourceAccessor(&Hpcc::m_windowTrace),
+                            "ns3::hpcc::Hpcc::WindowCallback");
+    return tid;
+}
+
+bool
+Hpcc::WantsTelemetry() const
+{
+    return true;
+}
+
+void
+Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+{
+    CongestionControl::Start(queuePair, lineRate);
+    const Time rtt = m_givenRtt.IsZero() ? queuePair->GetBaseRtt() : m_givenRtt;
+    m_baseRtt = static_cast<double>(rtt.GetTimeStep());
+    const auto line = static_cast<double>(lineRate);
+    const double scale = m_referenceRate.GetBitRate() == 0
+                             ? 1
+                             : line / static_cast<double>(m_referenceRate.GetBitRate());
+    const auto windowAt = [this](double rate) { return rate * m_baseRtt / BYTE_RATE; };
+    m_most = windowAt(line);
+    m_least = windowAt(std::min(line, static_cast<double>(m_minRate.GetBitRate())));
+    m_step = windowAt(scale * static_cast<double>(m_additiveRate.GetBitRate()));
+    m_bytes = m_most;
+    m_reference = m_most;
+    Obey();
+}
+
+void
+Hpcc::NotifySent(const Frame& frame)
+{
+    m_next = static_cast<int64_t>(frame.psn) + 1;
+}
+
+void
+Hpcc::NotifyAck(const Frame& frame)
+{
+    const Telemetry& now = *frame.telemetry;
+    if (now.hops == 0)
+    {
+        return;
+    }
+    if (now.hops == m_before.hops && now.hop[0].time <= m_before.hop[0].time)
+    {
+        return; // overtaken by a later one
+    }
+    if (m_updated < 0 || !IsComparable(now))
+    {
+        m_before.Assign(now); // the first, or of another path
+        m_updated = std::max(m_updated, m_next);
+        return;
+    }
+    const auto answered = static_cast<int64_t>(frame.word[1]);
+    const bool round = answered >= m_updated;
+    if (m_reaction == Reaction::PER_RTT && !round)
+    {
+        return;
+    }
+    Measure(now);
+    SetWindow(round || m_reaction == Reaction::PER_ACK);
+    if (round)
+    {
+        m_updated = m_next;
+        ++m_rounds;
+    }
+}
+
+/// Were both written by the same ports, one after the other?
+/// @param now of this answer. @return true if so.
+bool
+Hpcc::IsComparable(const Telemetry& now) const
+{
+    if (now.hops != m_before.hops)
+    {
+        return false;
+    }
+    for (uint8_t i = 0; i < now.hops; ++i)
+    {
+        const TelemetryHop& hop = now.hop[i];
+        const TelemetryHop& before = m_before.hop[i];
+        if (hop.rate != before.rate || hop.time <= before.time || hop.txBytes < before.txBytes)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Bring U up to date.
+/// @param now telemetry comparable with that of the last answer.
+void
+Hpcc::Measure(const Telemetry& now)
+{
+    double highest = 0;
+    double time = 0;
+    for (uint8_t i = 0; i < now.hops; ++i)
+    {
+        const TelemetryHop& hop = now.hop[i];
+        const TelemetryHop& before = m_before.hop[i];
+        const auto elapsed = static_cast<double>(hop.time - before.time);
+        const auto sent = static_cast<double>(hop.txBytes - before.txBytes);
+        const auto queue = static_cast<double>(std::min(hop.queue, before.queue));
+        const double load =
+            (queue / m_baseRtt + sent / elapsed) * BYTE_RATE / static_cast<double>(hop.rate);
+        if (load > highest)
+        {
+            highest = load;
+            time = elapsed;
+        }
+    }
+    const double weight = std::min(time / m_baseRtt, 1.0);
+    m_utilization = (1 - weight) * m_utilization + weight * highest;
+    m_highest = std::max(m_highest, m_utilization);
+    m_before.Assign(now);
+}
+
+/// Compute W from Wc and U.
+/// @param reference Wc follows.
+void
+Hpcc::SetWindow(bool reference)
+{
+    const bool byTelemetry = m_utilization >= m_eta || m_stage >= m_maxStage;
+    const double base = byTelemetry ? m_reference * m_eta / m_utilization : m_reference;
+    m_bytes = std::clamp(base + m_step, m_least, m_most);
+    if (reference)
+    {
+        m_reference = m_bytes;
+        m_stage = byTelemetry ? 0 : m_stage + 1;
+    }
+    Obey();
+    NS_LOG_LOGIC("flow " << m_queuePair->GetFlow() << " W " << m_bytes << " U " << m_utilization);
+    m_windowTrace(m_queuePair->GetFlow(), m_bytes, m_reference, m_utilization, m_stage);
+}
+
+/// Have the NIC keep to W.
+void
+Hpcc::Obey()
+{
+    // A packet may go while less than W is in flight: the NIC asks for room for the whole packet,
+    // and a window of 1.9 packets would be one.
+    m_window = static_cast<uint64_t>(std::ceil(m_bytes)) + m_queuePair->GetPayload(0) - 1;
+    m_rate = std::max<uint64_t>(1, std::llround(m_bytes / m_baseRtt * BYTE_RATE));
+}
+
+void
+Hpcc::Report(lossless::Summary& summary) const
+{
+    double& highest = summary["hpcc_highest_utilization"];
+    highest = std::max(highest, m_highest);
+    summary["hpcc_rounds"] += static_cast<double>(m_rounds);
+}
+
+} // namespace hpcc
+} // namespace ns3
