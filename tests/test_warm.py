@@ -24,6 +24,7 @@ from pyorch.engine.local import child_environment
 from pyorch.engine.log import log_tail, read_notes
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
 from pyorch.pipeline import Plan, make_plan
+from pyorch.progress import read_heartbeat
 
 STUDY = """
 title = "warm"
@@ -212,17 +213,25 @@ def test_a_crash_ends_at_once_and_names_its_functions(
 ) -> None:
     """Wherever it happens: a handler that allocates would hang in every crash within malloc()."""
     warm, plan = launcher
-    tails = []
     for moment in range(30):
-        process, attempt = begin_in_folder(warm, plan, 0)
-        wait_for(attempt.heartbeat.exists, "the run to simulate")
-        time.sleep(moment * 0.001)
-        os.kill(process.pid, signal.SIGSEGV)
-        wait_for(partial(has_ended, process), "the end of a crash")
-        assert process.wait() == -signal.SIGSEGV
-        tails.append(log_tail(attempt.log))
-    named = ["in ns3::rdma::Simulation::Run(long) + 0x" in tail for tail in tails]
-    assert sum(named) > 10, tails
+        crash(warm, plan, lambda _, wait_s=moment * 0.001: time.sleep(wait_s))
+    began = partial(wait_for, what="the simulation to go on")
+    tails = [
+        crash(warm, plan, lambda run: began(lambda: read_heartbeat(run.heartbeat) > 0))
+        for _ in range(3)
+    ]
+    assert any("in ns3::rdma::Simulation::Run(long) + 0x" in tail for tail in tails), tails
+
+
+def crash(warm: WarmLauncher, plan: Plan, wait: Callable[[RunPaths], None]) -> str:
+    """Crash a run some time after it has begun to simulate; return the tail of its log."""
+    process, attempt = begin_in_folder(warm, plan, 0)
+    wait_for(attempt.heartbeat.exists, "the run to simulate")
+    wait(attempt)
+    os.kill(process.pid, signal.SIGSEGV)
+    wait_for(partial(has_ended, process), "the end of a crash")
+    assert process.wait() == -signal.SIGSEGV
+    return log_tail(attempt.log)
 
 
 def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(
