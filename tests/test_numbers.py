@@ -174,6 +174,7 @@ def test_shares_are_compared_as_shares() -> None:
         ({"max": 1}, [2.5], "2.5 times the bound"),
         ({"max": 1}, [0.0], ""),
         ({"min": 1}, [2.0], "2 times the bound"),
+        ({"min": 1}, [0.0], "100 % beyond"),
     ],
 )
 def test_a_bound_has_its_margin(keys: dict[str, Any], values: list[float], margin: str) -> None:

@@ -284,7 +284,9 @@ class Result:
             return f"{show(abs(room), self.unit, self._scale(), digits=2)} {side}"
         if share < _NEAR:
             return "at the bound"
-        if share < 1:
+        floor = expect.min is not None and parse_quantity(expect.min).value == limit
+        above = (room >= 0) == floor  # 0 is 100 % beyond a floor, and not two times it
+        if share < 1 or not above:
             percent = show(100 * share, "1", digits=2)
             return f"{percent} % {side}"
         times = f"{1 + share:.2g}" if share < _FAR else f"more than {_FAR}"
