@@ -6,6 +6,7 @@ loaded, and they come before the headers: the other way round cppyy 3.5 fails to
 static initialisers (wlav/cppyy issue 156).
 """
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
     from pyorch.facade import SimulationClass
+
+#: The signals of a crash, which ReportCrashes of the facade handles.
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
 
 #: Modules of ns-3 that `load_all` brings beside ours, in load order.
 NS3_MODULES = ("core", "network")
@@ -34,11 +38,20 @@ def load_simulation(info: "BuildInfo") -> "SimulationClass":
     return simulation
 
 
-def report_crashes() -> None:
-    """Have a crash print where it happened and end this process by its signal, at once.
+def end_by_signals() -> None:
+    """Have a crash end this process by its signal, at once. Before load_simulation.
 
-    The handlers that cppyy brings hang when the crash lies within malloc(). After load_simulation.
+    The handlers that cppyy brings hang when the crash lies within malloc(), and leave with codes
+    of their own.
     """
+    import cppyy  # noqa: F401  (what is set before, it replaces)
+
+    for number in CRASHES:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def report_crashes() -> None:
+    """Have a crash print where it happened, and then end this process. After load_simulation."""
     import cppyy
 
     cppyy.include("ns3/facade-crash-report.h")

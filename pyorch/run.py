@@ -176,8 +176,9 @@ def load_build(manifest: Manifest) -> BuildInfo:
 @functools.cache
 def load_class(manifest: Manifest) -> SimulationClass:
     """The class that simulates, loaded once: its forks do not need the files any more."""
-    from pyorch.ns3 import load_simulation, report_crashes
+    from pyorch.ns3 import end_by_signals, load_simulation, report_crashes
 
+    end_by_signals()
     simulation_class = load_simulation(load_build(manifest))
     report_crashes()
     return simulation_class

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.launch import Process, WarmLauncher
 from pyorch.engine.local import child_environment
 from pyorch.engine.log import log_tail, read_notes
+from pyorch.ns3 import CRASHES
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
 from pyorch.pipeline import Plan, make_plan
 from pyorch.progress import read_heartbeat
@@ -173,11 +173,6 @@ def begin_in_folder(warm: WarmLauncher, plan: Plan, index: int) -> tuple[Process
     return process, attempt
 
 
-def has_ended(process: Process) -> bool:
-    """Whether its end is known."""
-    return process.poll() is not None
-
-
 def wait_for(condition: Callable[[], bool], what: str) -> None:
     """Wait until something holds, at most 20 seconds."""
     deadline = time.monotonic() + 20
@@ -214,24 +209,49 @@ def test_a_crash_ends_at_once_and_names_its_functions(
     """Wherever it happens: a handler that allocates would hang in every crash within malloc()."""
     warm, plan = launcher
     for moment in range(30):
-        crash(warm, plan, lambda _, wait_s=moment * 0.001: time.sleep(wait_s))
-    began = partial(wait_for, what="the simulation to go on")
-    tails = [
-        crash(warm, plan, lambda run: began(lambda: read_heartbeat(run.heartbeat) > 0))
-        for _ in range(3)
-    ]
+        crash(warm, plan, moment * 0.001)
+    tails = [crash(warm, plan) for _ in range(3)]
     assert any("in ns3::rdma::Simulation::Run(long) + 0x" in tail for tail in tails), tails
 
 
-def crash(warm: WarmLauncher, plan: Plan, wait: Callable[[RunPaths], None]) -> str:
-    """Crash a run some time after it has begun to simulate; return the tail of its log."""
+def crash(warm: WarmLauncher, plan: Plan, after_s: float | None = None) -> str:
+    """Crash a run and return the tail of its log.
+
+    after_s: how long after its heartbeat began; without it, once it has simulated something.
+    """
     process, attempt = begin_in_folder(warm, plan, 0)
     wait_for(attempt.heartbeat.exists, "the run to simulate")
-    wait(attempt)
+    if after_s is None:
+        wait_for(lambda: read_heartbeat(attempt.heartbeat) > 0, "the simulation to go on")
+    else:
+        time.sleep(after_s)
     os.kill(process.pid, signal.SIGSEGV)
-    wait_for(partial(has_ended, process), "the end of a crash")
+    wait_for(lambda: process.poll() is not None, "the end of a crash")
     assert process.wait() == -signal.SIGSEGV
     return log_tail(attempt.log)
+
+
+LOADING = """
+import os, sys
+import pyorch.ns3, pyorch.run
+
+def load(build):
+    import cppyy
+
+    cppyy.gbl.std.string("at work")
+    os.kill(os.getpid(), int(sys.argv[1]))
+
+pyorch.run.load_build = lambda manifest: None
+pyorch.ns3.load_simulation = load
+pyorch.run.load_class(None)
+"""
+
+
+@pytest.mark.parametrize("number", CRASHES)
+def test_a_crash_while_the_modules_load_ends_by_its_signal(number: signal.Signals) -> None:
+    """So does an illegal instruction, of modules that were built for another CPU."""
+    done = subprocess.run([sys.executable, "-c", LOADING, str(int(number))], check=False)
+    assert done.returncode == -number
 
 
 def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(
