@@ -150,18 +150,20 @@ class ExpectModel(Entry):
         each = bool(self.claims) and not self.average
         return (mean, *values) if each else (mean,)
 
-    def room(self, value: float) -> tuple[float, float] | None:
-        """(how far a value lies within the nearest bound, that bound), below 0 beyond it [unit].
+    def room(self, value: float) -> tuple[float, float, float] | None:
+        """(how far a value lies within the nearest bound, that bound, the value) [unit].
+
+        Beyond the bound the first is below 0.
 
         None without a bound that leaves room: what must be equal to a number has none.
         """
         found = []
         if self.min is not None:
             limit = parse_quantity(self.min).value
-            found.append((value - limit, limit))
+            found.append((value - limit, limit, value))
         if self.max is not None:
             limit = parse_quantity(self.max).value
-            found.append((limit - value, limit))
+            found.append((limit - value, limit, value))
         return min(found, default=None)
 
     def quoted(self) -> str:
@@ -272,8 +274,9 @@ class Result:
         """
         expect = self.expect
         rooms = [expect.room(value) for cell in self.cells for value in cell.judged]
-        room, limit = min((room for room in rooms if room is not None), default=(math.nan, 0.0))
-        nothing = expect.min is None and room == limit  # none at all, and at most something
+        nowhere = (math.nan, 0.0, math.nan)
+        room, limit, worst = min((room for room in rooms if room is not None), default=nowhere)
+        nothing = expect.min is None and worst == 0  # none at all, and at most something
         if math.isnan(room) or nothing:
             return ""
         side = "within" if room >= 0 else "beyond"
@@ -284,9 +287,7 @@ class Result:
             return f"{show(abs(room), self.unit, self._scale(), digits=2)} {side}"
         if share < _NEAR:
             return "at the bound"
-        floor = expect.min is not None and parse_quantity(expect.min).value == limit
-        above = (room >= 0) == floor  # 0 is 100 % beyond a floor, and not two times it
-        if share < 1 or not above:
+        if share < 1 or worst < limit:  # 0 is 100 % beyond a floor, and not two times it
             percent = show(100 * share, "1", digits=2)
             return f"{percent} % {side}"
         times = f"{1 + share:.2g}" if share < _FAR else f"more than {_FAR}"
