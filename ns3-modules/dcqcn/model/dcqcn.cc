@@ -12,6 +12,7 @@
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-ecn-marking.h"
+#include "ns3/lossless-rate.h"
 #include "ns3/rdma-queue-pair.h"
 
 #include <algorithm>
@@ -160,15 +161,10 @@ Dcqcn::~Dcqcn() = default;
 uint64_t
 Dcqcn::Scaled(const DataRate& rate) const
 {
-    const uint64_t reference = m_referenceRate.GetBitRate();
-    if (reference == 0)
-    {
-        return rate.GetBitRate();
-    }
-    // what passes any line is as good as the highest rate
-    return static_cast<uint64_t>(std::min<lossless::Uint128>(
-        static_cast<lossless::Uint128>(rate.GetBitRate()) * m_line / reference,
-        lossless::HIGHEST_RATE));
+    return lossless::InProportion(rate.GetBitRate(),
+                                  m_line,
+                                  m_referenceRate.GetBitRate(),
+                                  lossless::HIGHEST_RATE); // as good as any that passes a line
 }
 
 void

@@ -10,6 +10,7 @@
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-frame.h"
+#include "ns3/lossless-rate.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/uinteger.h"
 
@@ -110,13 +111,14 @@ Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     const Time rtt = m_givenRtt.IsZero() ? queuePair->GetBaseRtt() : m_givenRtt;
     m_baseRtt = static_cast<double>(rtt.GetTimeStep());
     const auto line = static_cast<double>(lineRate);
-    const double scale = m_referenceRate.GetBitRate() == 0
-                             ? 1
-                             : line / static_cast<double>(m_referenceRate.GetBitRate());
+    const uint64_t step = lossless::InProportion(m_additiveRate.GetBitRate(),
+                                                 lineRate,
+                                                 m_referenceRate.GetBitRate(),
+                                                 lossless::HIGHEST_RATE);
     const auto windowAt = [this](double rate) { return rate * m_baseRtt / BYTE_RATE; };
     m_most = windowAt(line);
     m_least = windowAt(std::min(line, static_cast<double>(m_minRate.GetBitRate())));
-    m_step = windowAt(scale * static_cast<double>(m_additiveRate.GetBitRate()));
+    m_step = windowAt(static_cast<double>(step));
     m_bytes = m_most;
     m_reference = m_most;
     Obey();

@@ -7,12 +7,11 @@
 
 #include "lossless-attribute.h"
 #include "lossless-fabric-node.h"
+#include "lossless-rate.h"
 
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
-
-#include <algorithm>
 
 namespace ns3
 {
@@ -80,14 +79,11 @@ EcnMarking::~EcnMarking() = default;
 EcnMarking::Thresholds
 EcnMarking::GetThresholds(const Port& egress) const
 {
-    const uint64_t reference = m_referenceRate.GetBitRate();
-    if (reference == 0)
-    {
-        return {m_kmin, m_kmax};
-    }
     const auto scaled = [&](int64_t bytes) {
-        return static_cast<int64_t>(
-            std::min<Int128>(static_cast<Int128>(bytes) * egress.GetRate() / reference, NEVER));
+        return static_cast<int64_t>(InProportion(static_cast<uint64_t>(bytes),
+                                                 egress.GetRate(),
+                                                 m_referenceRate.GetBitRate(),
+                                                 NEVER));
     };
     return {scaled(m_kmin), scaled(m_kmax)};
 }

@@ -48,6 +48,26 @@ BytesInTime(uint64_t rate, int64_t time)
 
 /**
  * @ingroup lossless
+ * @brief A value that holds at a reference rate, in proportion to another rate, rounded down.
+ * @param value it, in any unit.
+ * @param rate bit/s.
+ * @param reference bit/s at which the value holds; 0: at any rate.
+ * @param most what is above counts as this, in the unit of the value.
+ * @return the value at the rate.
+ */
+inline uint64_t
+InProportion(uint64_t value, uint64_t rate, uint64_t reference, uint64_t most)
+{
+    if (reference == 0)
+    {
+        return value;
+    }
+    const Uint128 scaled = static_cast<Uint128>(value) * rate / reference;
+    return static_cast<uint64_t>(scaled < most ? scaled : most);
+}
+
+/**
+ * @ingroup lossless
  * @brief Spaces frames so that the wire bytes sent never run ahead of a rate that may change at any
  * time.
  *

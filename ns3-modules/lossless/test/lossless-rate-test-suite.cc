@@ -85,6 +85,47 @@ class RoundingTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Values that grow with a rate.
+ */
+class ProportionTest : public TestCase
+{
+  public:
+    ProportionTest()
+        : TestCase("a value in proportion to a rate is the whole number below, beyond 64-bit "
+                   "products too, and at most the most")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937_64 random(1);
+        const auto drawn = [&random](int bits) {
+            return random() % (1ULL << (1 + random() % static_cast<uint64_t>(bits)));
+        };
+        for (int round = 0; round < 20'000; ++round)
+        {
+            const uint64_t value = drawn(50);
+            const uint64_t rate = drawn(50);
+            const uint64_t reference = 1 + drawn(50);
+            const uint64_t most = drawn(60);
+            const uint64_t scaled = InProportion(value, rate, reference, most);
+            const Uint128 exact = static_cast<Uint128>(value) * rate;
+            const bool below = static_cast<Uint128>(scaled) * reference <= exact;
+            const bool next = static_cast<Uint128>(scaled + 1) * reference > exact;
+            NS_TEST_ASSERT_MSG_EQ((scaled <= most && below && (next || scaled == most)),
+                                  true,
+                                  value << " at " << reference << ", at " << rate);
+        }
+        NS_TEST_ASSERT_MSG_EQ(InProportion(7, 100, 0, 5), 7, "without a reference at any rate");
+        NS_TEST_ASSERT_MSG_EQ(InProportion(100'000, 40'000'000'000, 25'000'000'000, 1'000'000),
+                              160'000,
+                              "Kmin of 25 Gb/s at 40 Gb/s");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Frames as fast as a limiter lets them, while its rate changes.
  */
 class LimiterStreamTest : public TestCase
@@ -322,7 +363,7 @@ class LimiterCasesTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief Tests of TransmissionTime, BytesInTime and RateLimiter.
+ * @brief Tests of TransmissionTime, BytesInTime, InProportion and RateLimiter.
  */
 class RateTestSuite : public TestSuite
 {
@@ -331,6 +372,7 @@ class RateTestSuite : public TestSuite
         : TestSuite("lossless-rate", Type::UNIT)
     {
         AddTestCase(new RoundingTest, TestCase::Duration::QUICK);
+        AddTestCase(new ProportionTest, TestCase::Duration::QUICK);
         AddTestCase(new LimiterStreamTest, TestCase::Duration::QUICK);
         AddTestCase(new LimiterCasesTest, TestCase::Duration::QUICK);
     }
