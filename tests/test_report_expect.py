@@ -19,7 +19,7 @@ from pyorch.report.figures import MODELS
 from pyorch.report.figures.base import Mark
 from pyorch.report.figures.timeseries import Row
 from pyorch.report.quantities import automatic, scale, show
-from pyorch.report.select import matching, same
+from pyorch.report.select import Settings, having, matching, same, values_of
 from pyorch.report.statistics import estimate, t_quantile
 
 RUNS = pd.DataFrame(
@@ -219,6 +219,36 @@ def test_values_are_the_same_in_any_spelling() -> None:
         if variant in ("PFC", "GFC") and str(k) in ("4", "8")
     ]
     assert len(matching(RUNS, {"k": ["9", 8]})) == len(matching(RUNS, {"k": 8}))
+
+
+def test_a_plan_is_laid_out_as_its_runs_are() -> None:
+    """Filters, values and panels are the same of a plain table as of a DataFrame, also of gaps."""
+    rows: list[dict[str, Any]] = [
+        {"hash": "0", "variant": "PFC", "k": 4, "rate": "10Gbps", "seed": 1},
+        {"hash": "1", "variant": "PFC", "k": 8, "on": True, "seed": 1},
+        {"hash": "2", "variant": "GFC", "rate": "10000Mbps", "k": 4.5, "seed": 1},
+        {"hash": "3", "variant": "GFC", "on": False, "seed": 2},
+    ]
+    plain: Any = Settings(rows)
+    frame = pd.DataFrame(rows)
+    assert plain.columns == list(frame.columns)
+    for where, found in (
+        ({}, "0123"),
+        ({"rate": "10Gbps"}, "02"),
+        ({"k": [4, "8"]}, "01"),
+        ({"variant": "GFC", "on": False}, "3"),
+        ({"nothing": 1}, ""),
+    ):
+        both = [matching(table, where) for table in (plain, frame)]
+        assert [len(one) for one in both] == [len(found)] * 2
+        assert ["".join(one["hash"]) for one in both] == [found] * 2
+    for column in plain.columns:
+        values = values_of(plain, column)
+        assert values == values_of(frame, column)
+        for value in values:
+            panels = [list(having(table, column, value)["hash"]) for table in (plain, frame)]
+            assert panels[0] == panels[1] != []
+    assert values_of(plain, "k") == [4, 8, 4.5, None]
 
 
 def test_numbers_for_people() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyorch.config.traffic import Flows
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
+    from pyorch.report.figures import FigureModel
 
 MOST_DRAWN, MOST_FLOWS = 30, 1_000_000
 """How many traffics, and flows, are drawn to count them."""
@@ -82,7 +83,7 @@ def _without_runs(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[
 
     if not experiment.figures and not experiment.expects:
         return
-    data = _planned(specs)
+    data = _planned(specs, experiment.figures)
     for what, entry in _entries(experiment):
         if not len(matching(data.runs, entry.where)):
             yield Remark("warning", f"{what}: no run has {filter_text(entry.where)}")
@@ -104,11 +105,11 @@ def _entries(experiment: Experiment) -> Iterator[tuple[str, Any]]:
     yield from ((f'expectation "{expect.what}"', expect) for expect in experiment.expects)
 
 
-def _planned(specs: Sequence[RunSpec]) -> ReportData:
+def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> ReportData:
     """The settings of a plan as a report would see them, each with one seed, without results."""
-    import pandas as pd
-
     from pyorch.report.data import ReportData
+    from pyorch.report.drawn import is_own
+    from pyorch.report.select import Settings
 
     settings = {json.dumps(dict(spec.params), sort_keys=True): spec for spec in reversed(specs)}
     chosen = {str(number): spec for number, spec in enumerate(reversed(settings.values()))}
@@ -116,7 +117,12 @@ def _planned(specs: Sequence[RunSpec]) -> ReportData:
         {"hash": key, "variant": "", **spec.params, "seed": spec.data["seed"]}
         for key, spec in chosen.items()
     ]
-    return ReportData(None, pd.DataFrame(rows), chosen)
+    table: Any = Settings(rows)
+    if not all(map(is_own, figures)):  # a kind of somebody else may ask anything of a DataFrame
+        import pandas as pd
+
+        table = pd.DataFrame(rows)
+    return ReportData(None, table, chosen)
 
 
 def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:

@@ -27,9 +27,14 @@ _PACKAGE = Path(__file__).parents[1]
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "seaborn")
 
 
+def is_own(model: FigureModel) -> bool:
+    """Whether a kind of figure is one of this package."""
+    return type(model).__module__.startswith("pyorch.")
+
+
 def key_of(model: FigureModel, data: ReportData) -> str | None:
     """Return a digest of all that a figure depends on; None when nobody knows that."""
-    if not type(model).__module__.startswith("pyorch.") or model.kind == "custom":
+    if not is_own(model) or model.kind == "custom":
         return None
     return _digest(
         [

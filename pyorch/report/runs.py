@@ -12,7 +12,7 @@ from pyorch.metrics import parse_quantity
 from pyorch.report.data import ReportData
 from pyorch.report.page import RunsTable
 from pyorch.report.quantities import automatic
-from pyorch.report.select import value_text
+from pyorch.report.select import absent, value_text
 from pyorch.report.style import label_axis
 
 RUNS_FILE = "runs.sha256"
@@ -49,7 +49,7 @@ def runs_table(data: ReportData, metrics: Sequence[str]) -> RunsTable | None:
 
 def _setting(value: Any) -> tuple[str, str]:
     """(text, what it is sorted by) of a parameter: a quantity by its size in base units."""
-    if _absent(value):
+    if absent(value):
         return "", ""
     try:
         order = f"{parse_quantity(value if isinstance(value, str) else float(value)).value:g}"
@@ -58,13 +58,9 @@ def _setting(value: Any) -> tuple[str, str]:
     return value_text(value), order
 
 
-def _absent(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def _numbers(name: str, unit: str, values: Iterable[Any]) -> tuple[str, list[tuple[str, str]]]:
     """(head with its unit, cells) of a metric: one unit for the whole column."""
-    found = [math.nan if _absent(value) else float(value) for value in values]
+    found = [math.nan if absent(value) else float(value) for value in values]
     scale = automatic(unit, found)
     texts = ["–" if math.isnan(v) else f"{v / scale.factor:.5g}" for v in found]
     orders = ["" if text == "–" else text for text in texts]

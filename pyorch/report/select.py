@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyorch.metrics import parse_quantity
@@ -10,6 +12,30 @@ from pyorch.report.quantities import show_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A table of runs for those who only lay them out: what they ask of a DataFrame, and no more.
+
+    To load pandas takes as long as all else that is done before a run.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order of appearance."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, chosen: str | list[bool]) -> Any:
+        """A column by its name, or the rows for which a list says so."""
+        if isinstance(chosen, str):
+            return [row.get(chosen, math.nan) for row in self.rows]
+        return Settings([row for row, one in zip(self.rows, chosen, strict=True) if one])
 
 
 def same(left: Any, right: Any) -> bool:
@@ -41,7 +67,7 @@ def matching(runs: DataFrame, where: Mapping[str, Any]) -> DataFrame:
     """The runs for which every entry of the filter holds; none when a column does not exist."""
     for name, wanted in where.items():
         if name not in runs.columns:
-            return runs.iloc[:0]
+            return runs[[False] * len(runs)]
         runs = runs[[among(value, wanted) for value in runs[name]]]
     return runs
 
@@ -71,9 +97,18 @@ def values_of(runs: DataFrame, column: str | None) -> list[Any]:
         return [None]
     if column not in runs.columns:
         return []
-    given = runs[column].astype(object)
-    values = given.where(given.notna(), None).tolist()
-    return list(dict.fromkeys(values))
+    return list(dict.fromkeys(None if absent(value) else value for value in runs[column]))
+
+
+def having(runs: DataFrame, column: str, wanted: Any) -> DataFrame:
+    """The runs with exactly this value in a column; None stands for no value."""
+    values = (None if absent(value) else value for value in runs[column])
+    return runs[[value is None if wanted is None else value == wanted for value in values]]
+
+
+def absent(value: Any) -> bool:
+    """Whether a cell of the table of runs is empty."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def value_text(value: Any) -> str:

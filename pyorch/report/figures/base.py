@@ -12,7 +12,7 @@ from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
 from pyorch.report.figures.live import Spec
 from pyorch.report.quantities import Scale, show_text
-from pyorch.report.select import filter_text, matching, value_text, values_of
+from pyorch.report.select import filter_text, having, matching, value_text, values_of
 from pyorch.report.style import COLUMN_INCHES
 
 if TYPE_CHECKING:
@@ -203,10 +203,7 @@ def panels_of(rows: DataFrame, column: str | None) -> list[tuple[Any, DataFrame]
     """(value, its runs) of every value of a column, in the plan's order; all without one."""
     if column is None:
         return [(None, rows)]
-    return [
-        (value, rows[rows[column].isna() if value is None else rows[column] == value])
-        for value in values_of(rows, column)
-    ]
+    return [(value, having(rows, column, value)) for value in values_of(rows, column)]
 
 
 def hue_title(hue: str | None) -> str | None:

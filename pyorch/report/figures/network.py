@@ -13,6 +13,7 @@ from pyorch.metrics.fields import Time, TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
 from pyorch.report.figures.picture import Egress, Episode, Picture, layout
+from pyorch.report.select import having
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -87,7 +88,7 @@ class PauseMap(_Map):
     def rows_of(self, data: ReportData) -> DataFrame:
         rows = super().rows_of(data)
         if self.seed is not None:
-            rows = rows[rows["seed"] == self.seed]
+            rows = having(rows, "seed", self.seed)
             if not len(rows):
                 raise FigureError(f"no finished run has seed {self.seed}")
         return rows

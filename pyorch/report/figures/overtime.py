@@ -11,6 +11,7 @@ from typing_extensions import override
 from pyorch.metrics.fields import Time
 from pyorch.report.figures.base import FigureError, FigureModel, panels_of, show_value
 from pyorch.report.quantities import Scale, automatic, scale
+from pyorch.report.select import having
 from pyorch.report.style import label_axis
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class OverTime(FigureModel):
     def panels(self, data: ReportData) -> Panels:
         """(value of `columns`, its run). Raises FigureError when there is none, or several."""
         rows = self.rows_of(data)
-        seed = rows["seed"].iloc[0] if self.seed is None else self.seed
-        rows = rows[rows["seed"] == seed]
+        seed = next(iter(rows["seed"])) if self.seed is None else self.seed
+        rows = having(rows, "seed", seed)
         if not len(rows):
             raise FigureError(f"no finished run has seed {seed}")
         panels = panels_of(rows, self.columns)
