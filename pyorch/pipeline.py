@@ -6,8 +6,10 @@ The commands (pyorch/cli) say what these functions return; `pyorch.Study` is the
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from pyorch.config.experiment import Experiment
     from pyorch.loading.document import Document
     from pyorch.plan import RunSpec
-    from pyorch.report import ReportResult
+    from pyorch.report.drawn import Told
+    from pyorch.report.write import ReportResult
     from pyorch.store import Damage, Store
 
 
@@ -93,11 +96,11 @@ def write_report_of(plan: Plan, command: str) -> ReportResult:
 
     Raises UserError when the folder cannot be written.
     """
-    from pyorch.report import write_report
     from pyorch.report.gallery import refresh
+    from pyorch.report.write import write_report
 
     folder = plan.store.paths.report(plan.store.name)
-    try:
+    with _writing(folder):
         found = write_report(
             plan.experiment,
             plan.store,
@@ -107,11 +110,43 @@ def write_report_of(plan: Plan, command: str) -> ReportResult:
             command=command,
         )
         refresh(plan.store.paths.results)
+    return found
+
+
+def tell_report_of(plan: Plan, command: str) -> Told:
+    """Write the report, unless it lies there as it would be written, and return what it says.
+
+    Raises UserError when the folder cannot be written.
+    """
+    from pyorch.report import drawn, gallery
+
+    store = plan.store
+    folder = store.paths.report(store.name)
+    key = drawn.key_of_report(plan.experiment, plan.specs, store, plan.build.fingerprint, command)
+    known = drawn.recall_report(key, folder)
+    if known is None:
+        from pyorch.report.runs import RUNS_FILE
+
+        result = write_report_of(plan, command)
+        known = result.told()
+        with _writing(folder):
+            more = (store.table_file, folder / RUNS_FILE, folder / gallery.SUMMARY)
+            drawn.remember_report(known, key, [*result.files, *more], folder)
+        return known
+    with _writing(folder):
+        (folder / gallery.SUMMARY).touch()  # no run came after it
+        gallery.refresh(store.paths.results)
+    return known
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         if error.errno not in STORAGE_ERRORS:
             raise
         raise storage_error(error, folder, RESULTS_HINT) from error
-    return found
 
 
 def command_line(

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pyorch.loading.document import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
-    from pyorch.report import ReportResult
     from pyorch.report.data import ReportData
+    from pyorch.report.write import ReportResult
 
 SHOWN_RUNS = 20
 

@@ -420,9 +420,10 @@ def test_a_drawing_that_fails_hides_no_warning(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pyorch.report.write_report", fail)
+    monkeypatch.setattr("pyorch.report.write.write_report", fail)
     build: Any = SimpleNamespace(fingerprint="f")
-    plan = pipeline.Plan(SimpleNamespace(), [spec], build, store)  # type: ignore[arg-type]
+    study: Any = SimpleNamespace(kinds={"mine.py": ""})
+    plan = pipeline.Plan(study, [spec], build, store)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         cli.write_report_of(plan, "")
     assert capsys.readouterr().err == "deadlock:   in the run\nwarning:    in the run: odd\n"

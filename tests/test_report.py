@@ -28,7 +28,6 @@ from pyorch.config import topology
 from pyorch.config.attributes import catalogue
 from pyorch.metrics import RunTables, compute
 from pyorch.report import write as writing
-from pyorch.report import write_report
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.flows import cumulative
@@ -38,6 +37,7 @@ from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.picture import layout
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import is_legible, paper_style
+from pyorch.report.write import write_report
 from tests.strategies import SCHEMA
 
 US = 10**6

@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.loading.load import load_experiment
-from pyorch.report import gallery, write_report
+from pyorch.report import gallery
 from pyorch.report import write as writing
 from pyorch.report.answer import Answer, answer
 from pyorch.report.expect import AGREES, ExpectModel, evaluate
+from pyorch.report.write import write_report
 from tests.test_report import FIGURES, experiment, make_store, study, sweep
 
 SCHEMES = ("PFC", "GFC", "SFC")

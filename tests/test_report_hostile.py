@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pyorch.report import write_report
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.style import paper_style
+from pyorch.report.write import write_report
 from tests.test_report import (
     FIGURES,
     FakeSpec,

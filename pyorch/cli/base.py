@@ -110,21 +110,16 @@ def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
 def write_report_of(plan: Plan, command_line: str) -> int:
     """Write the report and print what was expected and what was found."""
     from pyorch import pipeline
-    from pyorch.report.expect import AGREES
 
     done = len(plan.done)
     if done < len(plan.specs):
         print(f"the report covers {done} of {len(plan.specs)} runs", file=sys.stderr)
     # before drawing, which may fail
     tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
-    result = pipeline.write_report_of(plan, command_line)
-    for expectation in result.expectations:
-        what, measured = expectation.expect.what, expectation.measured()
-        margin = expectation.margin() if expectation.verdict == AGREES else ""
-        margin = f" ({margin})" if margin else ""
-        expected = expectation.expect.expected() + margin
-        print(f"{expectation.verdict:<11} {what}: {measured}, {expected}")
-    for text in result.figure_errors:
+    found = pipeline.tell_report_of(plan, command_line)
+    for line in found.verdicts:
+        print(line)
+    for text in found.errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
-    print(f"report: {result.index}")
-    return FAILED if result.failed_expectations or result.figure_errors else OK
+    print(f"report: {found.index}")
+    return FAILED if found.failed else OK

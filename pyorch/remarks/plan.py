@@ -108,7 +108,7 @@ def _entries(experiment: Experiment) -> Iterator[tuple[str, Any]]:
 def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> ReportData:
     """The settings of a plan as a report would see them, each with one seed, without results."""
     from pyorch.report.data import ReportData
-    from pyorch.report.drawn import is_own
+    from pyorch.report.figures.base import is_own
     from pyorch.report.select import Settings
 
     settings = {json.dumps(dict(spec.params), sort_keys=True): spec for spec in reversed(specs)}

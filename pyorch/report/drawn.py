@@ -1,40 +1,105 @@
-"""What a report has drawn, so that a figure of the same runs is not drawn again.
+"""What a report has made, so that of the same runs neither it nor a figure is made again.
 
 Beside the figures, in .drawn/NAME.json: the key of all that a figure depends on, and the checksums
-of its files. Figures of a study's own code are always drawn: nobody knows what that reads.
+of its files; in .drawn/.report.json those of the whole report, and what it says on a console. What
+a study's own code has a part in is always made: nobody knows what that reads.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import asdict
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyorch.files import make_folder, write_atomically
+from pyorch.report.figures.base import is_own
 from pyorch.report.page import DrawnFigure
 
 if TYPE_CHECKING:
+    from pyorch.config.experiment import Experiment
+    from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
     from pyorch.report.figures import FigureModel
+    from pyorch.store import Store
 
 FOLDER = ".drawn"
+_REPORT = ".report"  # the name of no figure
 _PACKAGE = Path(__file__).parents[1]
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "seaborn")
+_OF_PAGES = ("itables", "jinja2", "networkx", "ns3", "plotly", "pyarrow", "pyorch", "scipy")
 
 
-def is_own(model: FigureModel) -> bool:
-    """Whether a kind of figure is one of this package."""
-    return type(model).__module__.startswith("pyorch.")
+@dataclass(frozen=True)
+class Told:
+    """What a report says on a console: its verdicts, figures with errors, and where it lies."""
+
+    verdicts: Sequence[str]
+    errors: Sequence[str]
+    index: str
+    failed: bool
+
+
+def key_of_report(
+    experiment: Experiment, specs: Sequence[RunSpec], store: Store, fingerprint: str, command: str
+) -> str | None:
+    """Return a digest of all that a report depends on; None when nobody knows that.
+
+    So it is also where a run is missing: what is known of that changes with every attempt.
+    """
+    runs = {spec.hash(fingerprint): spec for spec in specs}
+    if experiment.kinds or any(spec.data.get("packages") for spec in specs):
+        return None
+    if any(map(_is_foreign, experiment.figures)) or not all(map(store.is_done, runs)):
+        return None
+    about = [
+        *(experiment.name, experiment.title, experiment.question, experiment.source),
+        *(str(store.root), fingerprint, command, sys.version, [*map(dict, experiment.metrics)]),
+    ]
+    return _digest(
+        [
+            _code(),
+            *map(_release, _OF_PAGES),
+            json.dumps(about),
+            *(model.model_dump_json() for model in (*experiment.figures, *experiment.expects)),
+            *(json.dumps(_seen(store, key, spec)) for key, spec in runs.items()),
+        ]
+    )
+
+
+def _seen(store: Store, run_hash: str, spec: RunSpec) -> list[Any]:
+    """Return what a report sees of a run; its tables never change."""
+    numbers = store.read_summary(run_hash), store.read_metrics(run_hash, spec.data["metrics"])
+    return [run_hash, dict(spec.params), *numbers, store.log_lines(run_hash)]
+
+
+def recall_report(key: str | None, folder: Path) -> Told | None:
+    """Return what a report says that lies in the folder as it was made for this key, if it does."""
+    known = _recall(_REPORT, key, folder)
+    try:
+        return Told(**known["told"]) if known else None
+    except (KeyError, TypeError):
+        return None
+
+
+def remember_report(told: Told, key: str | None, files: Sequence[Path], folder: Path) -> None:
+    """Note that a report was written; one with an error is tried again. Raises OSError."""
+    _remember(_REPORT, None if told.errors else key, {"told": asdict(told)}, files, folder)
+
+
+def _is_foreign(model: FigureModel) -> bool:
+    return not is_own(model) or model.kind == "custom"
 
 
 def key_of(model: FigureModel, data: ReportData) -> str | None:
     """Return a digest of all that a figure depends on; None when nobody knows that."""
-    if not is_own(model) or model.kind == "custom":
+    if _is_foreign(model):
         return None
     return _digest(
         [
@@ -49,27 +114,43 @@ def key_of(model: FigureModel, data: ReportData) -> str | None:
 
 def recall(name: str, key: str | None, folder: Path) -> DrawnFigure | None:
     """Return a figure that lies in the folder as it was drawn for this key, if it does."""
+    known = _recall(name, key, folder)
     try:
-        known = json.loads(_note(name, folder).read_text(encoding="utf-8"))
-        if key is None or known["key"] != key:
-            return None
-        whole = all(_sum(folder / file) == digest for file, digest in known["files"].items())
-        files = tuple(folder / file for file in known["files"])
-        return DrawnFigure(**{**known["figure"], "files": files}) if whole else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        files = tuple(folder / file for file in known["files"]) if known else ()
+        return DrawnFigure(**{**known["figure"], "files": files}) if known else None
+    except (KeyError, TypeError):
         return None
 
 
 def remember(figure: DrawnFigure, key: str | None, folder: Path) -> None:
     """Note that a figure was drawn; one with an error is tried again. Raises OSError."""
-    if key is None or figure.error:
-        _note(figure.name, folder).unlink(missing_ok=True)
-        return
     fields = {name: value for name, value in asdict(figure).items() if name != "files"}
-    sums = {file.name: _sum(file) for file in figure.files}
+    key = None if figure.error else key
+    _remember(figure.name, key, {"figure": fields}, figure.files, folder)
+
+
+def _recall(name: str, key: str | None, folder: Path) -> Mapping[str, Any] | None:
+    """Return a note of this key, if all its files are as they were."""
+    try:
+        known: Mapping[str, Any] = json.loads(_note(name, folder).read_text(encoding="utf-8"))
+        if key is None or known["key"] != key:
+            return None
+        whole = all(_sum(folder / file) == digest for file, digest in known["files"].items())
+        return known if whole else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _remember(
+    name: str, key: str | None, content: Mapping[str, Any], files: Iterable[Path], folder: Path
+) -> None:
+    if key is None:
+        _note(name, folder).unlink(missing_ok=True)
+        return
+    sums = {os.path.relpath(file, folder): _sum(file) for file in files}
     make_folder(folder / FOLDER)
-    text = json.dumps({"key": key, "figure": fields, "files": sums})
-    write_atomically(_note(figure.name, folder), text + "\n")
+    text = json.dumps({"key": key, **content, "files": sums})
+    write_atomically(_note(name, folder), text + "\n")
 
 
 def _note(name: str, folder: Path) -> Path:
@@ -84,7 +165,14 @@ def _sum(file: Path) -> str:
 def _code() -> str:
     """Return a digest of this package's code and of the libraries that draw."""
     files = sorted(file for kind in ("*.py", "*.j2") for file in _PACKAGE.rglob(kind))
-    return _digest([*(f"{one} {version(one)}" for one in _LIBRARIES), *map(_sum, files)])
+    return _digest([*map(_release, _LIBRARIES), *map(_sum, files)])
+
+
+def _release(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:  # a checkout that is not installed
+        return package
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -17,8 +17,9 @@ from pyorch.report import drawn as drawn_before
 from pyorch.report import gallery
 from pyorch.report.answer import answer
 from pyorch.report.data import ReportData
+from pyorch.report.drawn import Told
 from pyorch.report.embed import packed_data
-from pyorch.report.expect import ExpectModel, Result, judge
+from pyorch.report.expect import AGREES, ExpectModel, Result, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
@@ -53,6 +54,17 @@ class ReportResult:
     def index(self) -> Path:
         """The page to open."""
         return self.files[0]
+
+    def told(self) -> Told:
+        """What it says on a console."""
+        verdicts = []
+        for result in self.expectations:
+            margin = result.margin() if result.verdict == AGREES else ""
+            expected = result.expect.expected() + (f" ({margin})" if margin else "")
+            what, measured = result.expect.what, result.measured()
+            verdicts.append(f"{result.verdict:<11} {what}: {measured}, {expected}")
+        failed = bool(self.failed_expectations or self.figure_errors)
+        return Told(verdicts, self.figure_errors, str(self.index), failed)
 
 
 def write_report(

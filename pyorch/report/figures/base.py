@@ -115,6 +115,11 @@ MODELS: dict[str, type[FigureModel]] = {}
 _F = TypeVar("_F", bound=FigureModel)
 
 
+def is_own(model: FigureModel) -> bool:
+    """Whether a figure is of a kind of this package."""
+    return type(model).__module__.startswith("pyorch.")
+
+
 def figure(model: type[_F]) -> type[_F]:
     """Register a kind of figure: a FigureModel whose field `kind` is a Literal."""
     (kind,) = get_args(model.model_fields["kind"].annotation)
