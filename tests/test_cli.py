@@ -329,7 +329,7 @@ def test_an_expectation_that_fails_is_exit_code_1(invoke: Invoke, tmp_path: Path
 [[expect]]
 what = "nobody waits"
 metric = "top"
-published = "1B"
+expected = "1B"
 tolerance = 0.01
 status = "verified"
 source = "nowhere"

@@ -37,7 +37,7 @@ def test_the_default_experiment_is_resolved() -> None:
     buffer = {"Threshold": "Static", "Xoff": "80000", "Xon": "77000"}
     assert buffer.items() <= pfc["attributes"]["ns3::lossless::SharedBuffer"].items()
     assert pfc["topology"]["rate_bps"] == 10**10
-    assert "75KB" in [expect.published for expect in experiment.expects]
+    assert "75KB" in [expect.expected for expect in experiment.expects]
 
 
 @pytest.mark.parametrize(

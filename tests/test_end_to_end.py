@@ -253,7 +253,7 @@ window = "25.6us"
 [[expect]]
 what = "a frame of 84 B on the wire at 0 us and after every 25.6 us"
 metric = "share"
-published = 0.002688
+expected = 0.002688
 absolute = 1e-12
 status = "derived"
 source = "12 x 84 B x 8 / (10 Gb/s x 300 us)"
@@ -261,7 +261,7 @@ source = "12 x 84 B x 8 / (10 Gb/s x 300 us)"
 [[expect]]
 what = "one frame in every span of 25.6 us"
 metric = "peak"
-published = 0.002625
+expected = 0.002625
 absolute = 1e-12
 status = "derived"
 source = "84 B x 8 / (10 Gb/s x 25.6 us)"

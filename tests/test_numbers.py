@@ -130,6 +130,8 @@ def test_settings_are_no_repetitions() -> None:
     assert show_range(one, more, "bit/s") == "5 to 5.15 Gb/s"
     none, half = estimate([0, 0], YES_NO), estimate([0, 1], YES_NO)
     assert show_range(none, half, "1") == "0 to 50 % of the runs"
+    told = f"2 settings, n{NBSP}={NBSP}2 each, intervals within 0 to 99 %"  # sqrt(0.975) = 0.987
+    assert draws_text([none, half]) == told
 
 
 def judged(values: list[float], **keys: Any) -> Result:
@@ -169,7 +171,7 @@ def test_shares_are_compared_as_shares() -> None:
         ({"min": 1}, [50.0], "more than 10 times the bound"),
         ({"max": 10}, [math.inf], "infinitely far beyond"),
         ({"max": 10}, [9.999], "at the bound"),
-        ({"published": 3, "tolerance": 0.1}, [3.0], ""),
+        ({"expected": 3, "tolerance": 0.1}, [3.0], ""),
         ({"min": 1}, [2.5], "2.5 times the bound"),
         ({"max": 1}, [2.5], "2.5 times the bound"),
         ({"max": 1}, [0.0], ""),

@@ -132,7 +132,7 @@ def test_only_what_is_printed_is_called_published() -> None:
                 continue
             document = published.document_of(expect.source)
             assert document is not None, (name, expect.what)
-            given = [one for one in (expect.published, expect.min, expect.max) if one is not None]
+            given = [one for one in (expect.expected, expect.min, expect.max) if one is not None]
             values = [show_text(one) if isinstance(one, str) else expect.says for one in given]
             texts = [text for one in entries(document.key) for text in (one.what, *one.values)]
             assert all(numbers_of(value) for value in values), (name, expect.what)

@@ -85,7 +85,7 @@ def test_only_a_number_of_a_document_is_called_published() -> None:
     assert len(rows) > 200
     for row in rows:
         expect = expects[row.study, row.evidence]
-        number = expect.published is not None or expect.printed
+        number = expect.expected is not None or expect.printed
         own = expect.status == "verified" and number
         assert (row.origin == "published") == own, row
 
@@ -161,7 +161,7 @@ PUBLISHED = Published.model_validate(
 
 def expectation(**keys: object) -> ExpectModel:
     """An expectation of the metric `queue`."""
-    given = {"what": "settles", "metric": "queue", "published": "75KB", "tolerance": 0.02}
+    given = {"what": "settles", "metric": "queue", "expected": "75KB", "tolerance": 0.02}
     given["claim"] = "settles"
     more = {"status": "verified", "source": "paper, p. 1: as the text has it"}
     return ExpectModel.model_validate(given | more | keys)
@@ -183,7 +183,7 @@ def judged(expect: ExpectModel, values: Sequence[float]) -> Study:
         ({"why": "Frames."}, 90_000.0, REFUTED, "+15 KB (+20 %). Frames."),
         ({"comparable": False, "why": "Software."}, 90_000.0, NOT_JUDGED, "Software."),
         (
-            {"published": None, "tolerance": None, "max": "30KB"},
+            {"expected": None, "tolerance": None, "max": "30KB"},
             90_000.0,
             REFUTED,
             "+60 KB (3 times).",
@@ -204,8 +204,8 @@ def test_the_verdict_is_that_of_the_study(
         ({}, "published"),
         ({"status": "derived"}, "derived"),
         ({"status": "fluid model"}, "fluid model"),
-        ({"status": "unverified"}, "unverified"),
-        ({"published": None, "tolerance": None, "max": "80KB"}, "ours"),
+        ({"status": "ours"}, "ours"),
+        ({"expected": None, "tolerance": None, "max": "80KB"}, "ours"),
     ],
 )
 def test_whatever_speaks_to_a_claim_counts_with_its_origin(
@@ -244,7 +244,7 @@ def test_a_study_that_was_not_run_keeps_what_was_said() -> None:
     assert [row.verdict for row in open_rows] == [NOT_RUN, NOT_MODELLED]
     assert carry_over(open_rows, []) == open_rows
     assert carry_over(open_rows, before) == before
-    other = make_rows(PUBLISHED, [Study("s/one", [expectation(published="80KB")], None)])
+    other = make_rows(PUBLISHED, [Study("s/one", [expectation(expected="80KB")], None)])
     assert carry_over(other, before) == other
 
 

@@ -91,7 +91,7 @@ class ExperimentFile(Table):
         default=[], description="Figures of the report, by their 'kind'."
     )
     expect: Annotated[Tables, Whole()] = Field(
-        default=[], description="What was published, and what else is expected."
+        default=[], description="What is expected, from which source, and how near."
     )
 
 

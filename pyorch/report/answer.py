@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED, UNVERIFIED
+from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED
 from pyorch.report.quantities import automatic, plain_name, show
 from pyorch.report.select import value_text, values_of
 from pyorch.report.statistics import estimate
@@ -47,7 +47,7 @@ def answer(
     data: ReportData, results: Sequence[Result], names: Mapping[str, str], question: str = ""
 ) -> Answer:
     """Return the answer of the finished runs. names: what figures call metrics on their axes."""
-    refuted = tuple(r.expect.what for r in results if r.verdict in (DIFFERS, UNVERIFIED))
+    refuted = tuple(r.expect.what for r in results if r.verdict == DIFFERS)
     return Answer(_found(data, results, names, question), _tally(results), refuted)
 
 
@@ -57,7 +57,7 @@ def _tally(results: Sequence[Result]) -> str:
         return ""
     verdicts = [result.verdict for result in results]
     holds = verdicts.count(AGREES)
-    refuted = verdicts.count(DIFFERS) + verdicts.count(UNVERIFIED)
+    refuted = verdicts.count(DIFFERS)
     rest = ((NOT_MEASURED, "not measured"), (NOT_COMPARABLE, "not comparable"))
     counts = [(refuted, "refuted"), *((verdicts.count(name), said) for name, said in rest)]
     parts = [f"{count} {'is' if count == 1 else 'are'} {said}" for count, said in counts if count]

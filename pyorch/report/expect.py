@@ -1,4 +1,4 @@
-"""[[expect]]: what was published, and whether it was measured."""
+"""[[expect]]: what is expected, of which origin, and whether it was measured."""
 
 from __future__ import annotations
 
@@ -34,13 +34,12 @@ _FAR = 10  # times a bound: how far beyond that says nothing more
 NatureOf = Callable[[str, "DataFrame"], Nature]
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 NOT_COMPARABLE = "not comparable"
-UNVERIFIED = "differs (unverified source)"
 
 
 class ExpectModel(Entry):
-    """One expectation: a metric, the runs it holds for, what was published, and how near.
+    """One expectation: a metric, the runs it holds for, what is expected, and how near.
 
-    Criteria, all of which must hold for the mean over seeds: `published` with `tolerance`
+    Criteria, all of which must hold for the mean over seeds: `expected` with `tolerance`
     (relative) or `absolute` (in the metric's unit); `min`; `max`; `equals`. `where` filters by
     variant and parameters; when it leaves several settings, each of them must agree.
     `relative_to` divides by the metric of another run: the one of the same seed that differs in
@@ -58,13 +57,13 @@ class ExpectModel(Entry):
     metric: str
     where: Where = Field(default={})
     relative_to: Where | None = None
-    published: QuantityText | None = None
+    expected: QuantityText | None = None
     tolerance: float | None = Field(default=None, gt=0)
     absolute: QuantityText | None = None
     min: QuantityText | None = None
     max: QuantityText | None = None
     equals: QuantityText | None = None
-    status: Literal["verified", "derived", "fluid model", "ours", "unverified"]
+    status: Literal["verified", "derived", "fluid model", "ours"]
     source: str = Field(min_length=1)
     fails: bool = True
     comparable: bool = True
@@ -84,13 +83,13 @@ class ExpectModel(Entry):
         if self.tolerance is not None and self.absolute is not None:
             raise ValueError("give 'tolerance' (relative) or 'absolute', not both")
         near = self.tolerance is not None or self.absolute is not None
-        if near and self.published is None:
-            raise ValueError("'tolerance' and 'absolute' need 'published'")
-        if self.tolerance is not None and parse_quantity(self.published or 0).value == 0:
+        if near and self.expected is None:
+            raise ValueError("'tolerance' and 'absolute' need 'expected'")
+        if self.tolerance is not None and parse_quantity(self.expected or 0).value == 0:
             raise ValueError("a relative 'tolerance' of 0 means nothing; use 'absolute'")
         if not near and self.min is None and self.max is None and self.equals is None:
             raise ValueError(
-                "nothing to judge by: give 'published' with 'tolerance' or 'absolute', "
+                "nothing to judge by: give 'expected' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
             )
         bounds = any(bound is not None for bound in (self.min, self.max, self.equals))
@@ -121,7 +120,7 @@ class ExpectModel(Entry):
 
     def numbers(self) -> list[str | float]:
         """Every number of the entry that is in the metric's unit, as written."""
-        values = (self.published, self.absolute, self.min, self.max, self.equals)
+        values = (self.expected, self.absolute, self.min, self.max, self.equals)
         return [value for value in values if value is not None]
 
     def unit(self) -> str | None:
@@ -132,11 +131,11 @@ class ExpectModel(Entry):
     def holds(self, value: float) -> bool:
         """Whether a measured value [base unit] meets every criterion."""
         checks = []
-        if self.published is not None and (self.tolerance or self.absolute is not None):
-            published = parse_quantity(self.published).value
-            near = self.tolerance and self.tolerance * abs(published)
+        if self.expected is not None and (self.tolerance or self.absolute is not None):
+            expected = parse_quantity(self.expected).value
+            near = self.tolerance and self.tolerance * abs(expected)
             near = parse_quantity(self.absolute).value if self.absolute is not None else near
-            checks.append(abs(value - published) <= (near or 0.0))
+            checks.append(abs(value - expected) <= (near or 0.0))
         if self.min is not None:
             checks.append(value >= parse_quantity(self.min).value)
         if self.max is not None:
@@ -168,31 +167,35 @@ class ExpectModel(Entry):
 
     def quoted(self) -> str:
         """What the source itself says: `says`, else its number; "" when all bounds are ours."""
-        if self.says or self.published is None or self.status != "verified":
+        if self.says or self.expected is None or self.status != "verified":
             return self.says
-        return show_text(self.published)
+        return show_text(self.expected)
 
     def origin(self) -> str:
-        """Where the criterion is from: "published", "derived", "fluid model", "ours", "unverified".
+        """Where the criterion is from: "published", "derived", "fluid model" or "ours".
 
         A bound that we set for words of a source is ours, however closely we read them.
         """
         if self.status != "verified":
             return self.status
-        return "published" if self.published is not None or self.printed else "ours"
+        return "published" if self.expected is not None or self.printed else "ours"
 
-    def expected(self) -> str:
+    def judged_by(self) -> str:
+        """What counts as agreement, with its origin: "75 KB (published) ± 2 % (ours)"."""
+        return with_origin(self.criterion(), self.origin())
+
+    def wanted(self) -> str:
         """Return the number, or the bounds, with their origin: "published 75 KB"."""
-        number = self.criterion() if self.published is None else show_text(self.published)
+        number = self.criterion() if self.expected is None else show_text(self.expected)
         return f"{self.origin()} {number}"
 
     def criterion(self) -> str:
         """What counts as agreement, for people: "75 KB ± 2 %", "≤ 80 KB"."""
         parts = []
-        if self.published is not None:
+        if self.expected is not None:
             near = f" ± {self.tolerance * 100:g} %" if self.tolerance is not None else ""
             near = f" ± {show_text(self.absolute)}" if self.absolute is not None else near
-            parts.append(show_text(self.published) + near)
+            parts.append(show_text(self.expected) + near)
         if self.equals is not None:
             parts.append(f"= {show_text(self.equals)}")
         if self.min is not None:
@@ -200,6 +203,14 @@ class ExpectModel(Entry):
         if self.max is not None:
             parts.append(f"≤ {show_text(self.max)}")
         return ", ".join(parts)
+
+
+def with_origin(criterion: str, origin: str) -> str:
+    """A criterion with the origin of its number; how near is near is ours: no source says it."""
+    number, near, tolerance = criterion.partition(" ± ")
+    if near and origin != "ours":
+        return f"{number} ({origin}) ± {tolerance} (ours)"
+    return f"{criterion} ({origin})" if criterion else ""
 
 
 @dataclass(frozen=True)
@@ -241,12 +252,12 @@ class Result:
         return sum(cell.found is None for cell in self.cells)
 
     def _worst(self) -> Estimate | None:
-        published = self.expect.published
+        expected = self.expect.expected
         if not self.estimates:
             return None
-        if published is None:
+        if expected is None:
             return self.estimates[0]
-        target = parse_quantity(published).value
+        target = parse_quantity(expected).value
         return max(self.estimates, key=lambda found: abs(found.mean - target))
 
     def _scale(self) -> Scale:
@@ -298,23 +309,23 @@ class Result:
 
         Where all bounds hold, how much room is left: `margin`.
         """
-        worst, wanted = self._worst(), self.expect.published
+        worst, wanted = self._worst(), self.expect.expected
         bound = wanted is None
         if bound:
             worst, wanted = self._broken()
         if worst is None or wanted is None:
             return self.margin() or "–"
-        published = parse_quantity(wanted).value
-        change = worst.mean - published
-        if published and abs(change) < 1e-4 * abs(published):
+        target = parse_quantity(wanted).value
+        change = worst.mean - target
+        if target and abs(change) < 1e-4 * abs(target):
             return "beyond the bound by less than 0.01 %" if bound else "< 0.01 %"
         sign = "+" if change > 0 else "−" if change < 0 else ""
         text = sign + show(abs(change), self.unit, self._scale(), digits=3)
-        if not published or not math.isfinite(change):
+        if not target or not math.isfinite(change):
             return text
-        share = abs(change / published)
+        share = abs(change / target)
         if share >= 0.995 and change > 0:
-            return f"{text} ({show(worst.mean / published, '1', digits=2)} times)"
+            return f"{text} ({show(worst.mean / target, '1', digits=2)} times)"
         return f"{text} ({sign}{show(100 * share, '1', digits=2)} %)"
 
     def _broken(self) -> tuple[Estimate | None, str | float | None]:
@@ -333,12 +344,12 @@ class Result:
     def row(self) -> dict[str, Any]:
         """The result as one row of expectations.csv and .json; numbers in base units."""
         worst, expect = self._worst(), self.expect
-        published = None if expect.published is None else parse_quantity(expect.published).value
+        expected = None if expect.expected is None else parse_quantity(expect.expected).value
         return {
             "what": expect.what,
             "metric": expect.metric,
             "where": expect.where,
-            "expected": published,
+            "expected": expected,
             "criterion": expect.criterion(),
             "origin": expect.origin(),
             "measured": _finite(worst.mean) if worst else None,
@@ -441,14 +452,11 @@ def _evaluate(
     estimates = len(cells) - missing
     agrees = all(cell.holds for cell in cells if cell.found is not None)
     verdict = AGREES if agrees else DIFFERS
-    if not agrees and expect.status == "unverified":
-        verdict = UNVERIFIED
     if agrees and (missing or not estimates):
         verdict = NOT_MEASURED
     if not expect.comparable and estimates:
         verdict = NOT_COMPARABLE
-    counts = expect.fails and expect.status != "unverified"
-    failed = counts and (verdict == DIFFERS or (verdict == NOT_MEASURED and missing > 0))
+    failed = expect.fails and (verdict == DIFFERS or (verdict == NOT_MEASURED and missing > 0))
     unit = units.get(expect.metric) or expect.unit() or "1"
     unit = "1" if expect.relative_to is not None else unit
     return Result(expect, tuple(cells), verdict, failed, unit)

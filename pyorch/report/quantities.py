@@ -168,7 +168,8 @@ def draws_text(found: Sequence[Estimate]) -> str:
     """What estimates are of, for people; n is always of independent draws of one setting.
 
     Of one setting "n = 5", "deterministic", "all 3 runs equal", "1 run"; of several "3 settings, 1
-    run each", "3 settings, n = 5 each". "" where the value says it, or there is none.
+    run each", "3 settings, n = 5 each". "" where the value says it, or there is none. Of shares the
+    ends of the settings' intervals: "2 settings, n = 10 each, intervals within 0 to 31 %".
     """
     if len(found) == 1:
         return _of_one(found[0])
@@ -182,6 +183,9 @@ def draws_text(found: Sequence[Estimate]) -> str:
         told = f"in each all {n} runs equal"
     else:
         told = f"n\u00a0=\u00a0{n} each"
+        if kinds == {"share"}:
+            low, high = min(one.low for one in found), max(one.high for one in found)
+            told += f", intervals within {100 * low:.0f} to {100 * high:.0f} %"
     return f"{len(found)} settings, {told}"
 
 

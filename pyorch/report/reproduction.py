@@ -35,7 +35,7 @@ from pyorch.report.claims import (
     verdict_of,
     where_not,
 )
-from pyorch.report.expect import ExpectModel, Result
+from pyorch.report.expect import ExpectModel, Result, with_origin
 from pyorch.report.page import template, where_text
 from pyorch.report.published import CLOSED_FORMS, Document, Number, Published
 from pyorch.report.quantities import scale_of_text, show
@@ -84,11 +84,8 @@ class Row:
 
     @property
     def criterion(self) -> str:
-        """What it was judged by, with its origin; how near is near is ours: no source says it."""
-        number, near, tolerance = self.judged.partition(" ± ")
-        if near and self.origin != "ours":
-            return f"{number} ({self.origin}) ± {tolerance} (ours)"
-        return f"{self.judged} ({self.origin})" if self.judged else ""
+        """What it was judged by, with its origin."""
+        return with_origin(self.judged, self.origin)
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class ReportResult:
         verdicts = []
         for result in self.expectations:
             margin = result.margin() if result.verdict == AGREES else ""
-            expected = result.expect.expected() + (f" ({margin})" if margin else "")
+            expected = result.expect.wanted() + (f" ({margin})" if margin else "")
             what, measured = result.expect.what, result.measured()
             verdicts.append(f"{result.verdict:<11} {what}: {measured}, {expected}")
         failed = bool(self.failed_expectations or self.figure_errors)
@@ -193,7 +193,7 @@ def _write_expectations(results: Sequence[Result], out_dir: Path, name: str) -> 
     cells = [
         (
             r.expect.what,
-            f"{r.expect.criterion()} ({r.expect.origin()})",
+            r.expect.judged_by(),
             r.measured(),
             r.difference(),
             r.verdict,
