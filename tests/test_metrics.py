@@ -660,13 +660,16 @@ def test_the_modules_write_no_other_sentinel() -> None:
 
 
 def test_quantities() -> None:
-    """Sizes, rates, times and pure numbers are told apart by their unit."""
+    """Sizes, rates, times, shares and pure numbers are told apart by their unit."""
     assert parse_quantity("75KB") == parse_quantity("75000B")
     assert parse_quantity("54.8us").value == 54_800_000
     assert parse_quantity("5Gbps").unit == "bit/s"
     assert parse_quantity(0.5).unit == "1"
-    with pytest.raises(ValueError, match="'five' is neither a size"):
-        parse_quantity("five")
+    assert parse_quantity("0.086487%") == parse_quantity(0.00086487)
+    assert parse_quantity("-5 %") == parse_quantity(-0.05)
+    for text in ("five", "%", "1e3%", "5%%"):
+        with pytest.raises(ValueError, match=f"'{text}' is neither a size"):
+            parse_quantity(text)
 
 
 def test_models_load_no_numeric_library() -> None:

@@ -21,6 +21,7 @@ from pyorch.report.quantities import (
     scale,
     show_estimate,
     show_range,
+    show_text,
     show_value,
 )
 from pyorch.report.statistics import Estimate, Nature, clopper_pearson, estimate
@@ -130,6 +131,7 @@ def test_settings_are_no_repetitions() -> None:
     assert show_range(one, more, "bit/s") == "5 to 5.15 Gb/s"
     none, half = estimate([0, 0], YES_NO), estimate([0, 1], YES_NO)
     assert show_range(none, half, "1") == "0 to 50 % of the runs"
+    assert show_text("0.086487%") == "0.08649 %"
     told = f"2 settings, n{NBSP}={NBSP}2 each, intervals within 0 to 99 %"  # sqrt(0.975) = 0.987
     assert draws_text([none, half]) == told
 

@@ -17,9 +17,9 @@ from pyorch.findings import Findings, Path
 from pyorch.units import format_time
 
 MAX_SEEDS = 100_000
+"""Seeds of one experiment above which a plan is surely a mistake."""
 MAX_SAMPLES = 10**10
 """Samples of a trace, over its ports and classes, above which its period is surely a mistake."""
-"""Seeds of one experiment above which a plan is surely a mistake."""
 
 
 class RunTable(Table):

@@ -6,8 +6,10 @@ Nothing here imports numpy, pandas or matplotlib: the models are loaded at every
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -76,26 +78,29 @@ _PARSERS: tuple[tuple[str, Callable[[str], int]], ...] = (
     ("bit/s", units.parse_rate),
     ("ps", units.parse_time),
 )
+_PERCENT = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})? ?%")
 
 
 def parse_quantity(value: str | float) -> Quantity:
-    """Read "75KB", "5Gbps", "54.8us" or a pure number.
+    """Read "75KB", "5Gbps", "54.8us", "0.5%" or a pure number.
 
-    Raises ValueError when the text is none of a size, a rate, a time or a number.
+    Raises ValueError when the text is none of a size, a rate, a time, a share or a number.
     """
     if isinstance(value, (int, float)):
         try:
             return Quantity(float(value), "1")
         except OverflowError as error:
             raise ValueError("the number is too large") from error
+    if _PERCENT.fullmatch(value):
+        return Quantity(float(Decimal(value[:-1].strip()) / 100), "1")
     for unit, parse in _PARSERS:
         try:
             return Quantity(float(parse(value)), unit)
         except ValueError:
             continue
     raise ValueError(
-        f"{quoted(value)} is neither a size ('75KB'), a rate ('5Gbps'), a time ('54.8us') "
-        "nor a number"
+        f"{quoted(value)} is neither a size ('75KB'), a rate ('5Gbps'), a time ('54.8us'), "
+        "a share ('0.5%') nor a number"
     )
 
 

@@ -108,7 +108,7 @@ class ExpectModel(Entry):
         if self.relative_to is not None and not self.relative_to:
             raise ValueError("'relative_to' names no variant or parameter to compare with")
         units = {parse_quantity(v).unit for v in self.numbers() if isinstance(v, str)}
-        if self.relative_to is not None and units:
+        if self.relative_to is not None and units - {"1"}:
             raise ValueError("with 'relative_to' the numbers have no unit: they are ratios")
         if len(units) > 1:
             raise ValueError(f"the numbers have different units: {', '.join(sorted(units))}")

@@ -66,7 +66,7 @@ def automatic(base: str, values: Iterable[float]) -> Scale:
 
 def scale_of_text(text: str | float) -> Scale | None:
     """The scale in which a person wrote a quantity ("75KB" -> KB); None for a pure number."""
-    match = re.search(r"[A-Za-z/]+$", text.strip()) if isinstance(text, str) else None
+    match = re.search(r"[A-Za-z/%]+$", text.strip()) if isinstance(text, str) else None
     return scale(match.group()) if match and match.group() in UNITS else None
 
 
