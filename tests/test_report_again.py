@@ -13,7 +13,9 @@ import pytest
 
 from pyorch.cli.experiment import experiment
 from pyorch.cli.report import report
+from pyorch.metrics import MODELS as METRICS
 from pyorch.report import drawn, gallery, write
+from pyorch.report.figures import MODELS as FIGURES
 
 pytestmark = pytest.mark.cpp
 
@@ -186,6 +188,8 @@ def desk(
     assert found.said(experiment)[0] == 0
     yield found
     drawn._code.cache_clear()
+    FIGURES.pop("mine", None)  # what a test of this file made known to this process
+    METRICS.pop("constant", None)
 
 
 def test_a_repeat_writes_no_report(desk: Desk) -> None:
