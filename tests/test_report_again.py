@@ -11,49 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from pyorch import kinds
 from pyorch.cli.experiment import experiment
 from pyorch.cli.report import report
-from pyorch.metrics import MODELS as METRICS
 from pyorch.report import drawn, gallery, write
-from pyorch.report.figures import MODELS as FIGURES
+from tests.test_cli import SMALL
 
 pytestmark = pytest.mark.cpp
 
 ROOT = Path(__file__).resolve().parents[1]
 
-STUDY = """
-title = "Small"
-question = "How long is the queue?"
-
-[run]
-duration = "200us"
-seeds = 2
-
-[topology]
-kind = "star"
-hosts = 3
-rate = "10Gbps"
-delay = "1us"
-
-[[traffic]]
-kind = "messages"
-messages = [
-  { src = "h0", dst = "h2", size = "50KB" },
-  { src = "h1", dst = "h2", size = "50KB", start = "1us" },
-]
-
-[variants.PFC]
-flow_control = ["pfc"]
-
-[[trace]]
-table = "queue"
-
-[[metric]]
-name = "top"
-kind = "max"
-table = "queue"
-port = "s0:h0"
-
+QUESTION = 'title = "Small"\nquestion = "How long is the queue?"'
+STUDY = f"""{SMALL.replace('title = "Small"', QUESTION)}
 [[figure]]
 name = "tops"
 kind = "bars"
@@ -188,8 +157,7 @@ def desk(
     assert found.said(experiment)[0] == 0
     yield found
     drawn._code.cache_clear()
-    FIGURES.pop("mine", None)  # what a test of this file made known to this process
-    METRICS.pop("constant", None)
+    kinds.activate({})
 
 
 def test_a_repeat_writes_no_report(desk: Desk) -> None:
