@@ -702,28 +702,6 @@ def _name(piece: str) -> str:
     return match[1] if match else ""
 
 
-def test_the_guide_names_every_key() -> None:
-    """No key of a table of this package is missing from docs/experiments.md."""
-    from pyorch.config import experiment, topology, traffic
-
-    guide = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    models = [
-        experiment.RunTable,
-        experiment.TraceTable,
-        *experiment.FAULTS.values(),
-        *topology.KINDS.values(),
-        *traffic.KINDS.values(),
-    ]
-    keys = {
-        info.alias or name
-        for model in models
-        for name, info in model.model_fields.items()
-        if not info.exclude
-    }
-    names = keys | set(topology.KINDS) | set(traffic.KINDS) | set(experiment.FAULTS)
-    assert [name for name in sorted(names) if f"`{name}`" not in guide] == []
-
-
 def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     """[scenarios.NAME] changes the file, then the variant does; it is a parameter by its name."""
     text = MINIMAL + '[scenarios.small]\nrun.duration = "2ms"\n[scenarios.long]\n'
