@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyorch.config.experiment import Experiment
 from pyorch.loading.find import list_experiments
@@ -16,13 +18,14 @@ from pyorch.paths import default_paths
 from pyorch.report.claims import (
     HOLDS,
     NOT_JUDGED,
-    NOT_RUN,
     PARTLY,
     REFUTED,
     Claim,
-    count,
+    Evidence,
+    evidence_of,
+    grade,
+    together,
     uncounted,
-    verdict_of,
     where_not,
 )
 from pyorch.report.expect import ExpectModel, Result, evaluate
@@ -44,6 +47,8 @@ def studies() -> dict[str, Experiment]:
 @pytest.mark.parametrize("claim", published().claim, ids=lambda claim: claim.key)
 def test_every_setting_that_speaks_to_a_claim_is_counted(claim: Claim) -> None:
     """What has one of its metrics for one of its schemes is judged, or left out with a reason."""
+    everywhere = [expect for study in studies().values() for expect in study.expects]
+    judges = {expect.metric for expect in everywhere if claim.key in expect.claims}
     found = [
         one
         for name, study in studies().items()
@@ -53,6 +58,7 @@ def test_every_setting_that_speaks_to_a_claim_is_counted(claim: Claim) -> None:
             [point.data["params"] for point in study.points],
             [metric["name"] for metric in study.metrics],
             study.expects,
+            judges,
         )
     ]
     assert not found, "judge these in an [[expect]], or name them in `outside` of the claim"
@@ -101,6 +107,15 @@ def expectation(**keys: object) -> ExpectModel:
     return ExpectModel.model_validate(given | more | keys)
 
 
+POINTS = [{"variant": variant} for variant in "ABCD"]
+
+
+def counted(result: Result) -> tuple[int, int]:
+    """(settings in which an expectation holds, settings in which it was judged)."""
+    found = evidence_of(result.cells, POINTS)
+    return found.holds, len(found.judged)
+
+
 def judged(expect: ExpectModel, lost: Sequence[Sequence[float]]) -> Result:
     """A result: variants A, B, ... with so many frames lost in each seed."""
     rows: list[dict[str, Any]] = [
@@ -114,34 +129,78 @@ def judged(expect: ExpectModel, lost: Sequence[Sequence[float]]) -> Result:
 def test_one_seed_is_enough_to_contradict() -> None:
     """A mean hides it: 12 and 8 are 10 in the mean, and at most 10 is not true of both."""
     each = judged(expectation(equals=None, max=10), [[10, 10], [12, 8]])
-    assert count(each) == (1, 2)
+    assert counted(each) == (1, 2)
     assert where_not(each) == "B"
     mean = judged(expectation(equals=None, max=10, average=True), [[10, 10], [12, 8]])
-    assert count(mean) == (2, 2)
+    assert counted(mean) == (2, 2)
     assert where_not(mean) == ""
 
 
 def test_a_setting_without_a_value_does_not_hold() -> None:
     """What was not measured in one run of a setting is no evidence for it."""
-    assert count(judged(expectation(), [[0, 0], [0, float("nan")]])) == (1, 2)
+    assert counted(judged(expectation(), [[0, 0], [0, float("nan")]])) == (1, 2)
 
 
 @pytest.mark.parametrize(
-    ("rows", "wanted"),
+    ("holds", "total", "every", "one"),
     [
-        ([(HOLDS, 3, 3), (HOLDS, 1, 1)], (HOLDS, 4, 4)),
-        ([(HOLDS, 3, 3), (REFUTED, 0, 1)], (PARTLY, 3, 4)),
-        ([(REFUTED, 0, 2), (REFUTED, 0, 1)], (REFUTED, 0, 3)),
-        ([(NOT_JUDGED, 0, 0)], (NOT_JUDGED, 0, 0)),
-        ([(NOT_JUDGED, 0, 0), (HOLDS, 1, 1)], (HOLDS, 1, 1)),
-        ([(HOLDS, 1, 1), (NOT_RUN, 0, 0)], (NOT_RUN, 1, 1)),
+        (4, 4, HOLDS, HOLDS),
+        (3, 4, PARTLY, HOLDS),
+        (0, 3, REFUTED, REFUTED),
+        (0, 0, NOT_JUDGED, NOT_JUDGED),
     ],
 )
-def test_the_verdict_is_the_worst(
-    rows: list[tuple[str, int, int]], wanted: tuple[str, int, int]
+def test_the_verdict_is_the_worst(holds: int, total: int, every: str, one: str) -> None:
+    """One setting that contradicts takes it out of "holds"; what can be needs only one."""
+    assert grade(holds, total) == every
+    assert grade(holds, total, exists=True) == one
+
+
+EVIDENCE = st.dictionaries(st.integers(0, 5), st.booleans()).map(
+    lambda found: Evidence(
+        tuple(sorted(found)), tuple(sorted(number for number, holds in found.items() if not holds))
+    )
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["s/one", "s/two"]), EVIDENCE)))
+def test_a_setting_counts_once_and_by_the_worst_of_what_judges_it(
+    parts: list[tuple[str, Evidence]],
 ) -> None:
-    """Of all evidence together; what was not run keeps it open."""
-    assert verdict_of(rows) == wanted
+    """However many expectations do: brute force over all settings of both studies."""
+    holds = total = 0
+    for study in ("s/one", "s/two"):
+        for number in range(6):
+            mine = [one for name, one in parts if name == study and number in one.judged]
+            total += bool(mine)
+            holds += bool(mine) and all(number not in one.failed for one in mine)
+    assert together(parts) == (holds, total)
+
+
+def test_what_draws_a_case_of_a_setting_is_none_of_its_own() -> None:
+    """Of five starts the worst counts, and a case that fails is that of its setting."""
+    runs = pd.DataFrame(
+        [
+            {
+                "variant": "A",
+                "rate": rate,
+                "at": at,
+                "seed": 1,
+                "lost": float(rate * (at or 0) > 15),
+            }
+            for rate in (1, 10)
+            for at in (None, 1, 2)
+        ]
+    )
+    points = [
+        {"variant": "A", "rate": rate} | ({"at": at} if at else {})
+        for rate in (1, 10)
+        for at in (None, 1, 2)
+    ]
+    (result,) = evaluate([expectation()], runs, {"lost": "1"}, ["variant", "rate", "at"])
+    assert evidence_of(result.cells, points) == Evidence((0, 1, 2, 3, 4, 5), (5,))
+    assert evidence_of(result.cells, points, ["at"]) == Evidence((0, 3), (3,))
+    assert evidence_of(result.cells, points, ["a*", "rate"]) == Evidence((0,), (0,))
 
 
 def test_a_setting_that_nobody_judges_is_found() -> None:
@@ -151,12 +210,13 @@ def test_a_setting_that_nobody_judges_is_found() -> None:
 
     def found(**keys: object) -> list[str]:
         claim = Claim.model_validate(CLAIM | keys)
-        return [one.setting for one in uncounted(claim, "s/one", points, ["lost"], [expect])]
+        return [one.setting for one in uncounted(claim, "s/one", points, ["lost"], [expect], [])]
 
     assert found() == ["A, load = 0.8", "B, load = 0.3", "B, load = 0.8"]
     assert found(schemes=["A"]) == ["A, load = 0.8"]
     reason = {"study": "s/*", "where": {"load": 0.8}, "why": "too much"}
     assert found(schemes=["A"], outside=[reason]) == []
-    claim = Claim.model_validate(CLAIM | {"metrics": ["lost"], "schemes": ["B"]})
+    claim = Claim.model_validate(CLAIM | {"schemes": ["B"]})
     other = expectation(claim="another", where={"variant": "B"})
-    assert len(list(uncounted(claim, "s/one", points, ["lost"], [other]))) == 2
+    assert len(list(uncounted(claim, "s/one", points, ["lost"], [other], ["lost", "late"]))) == 2
+    assert list(uncounted(claim, "s/one", points, ["lost"], [other], ["late"])) == []

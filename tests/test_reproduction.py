@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,15 @@ from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import make_plan
-from pyorch.report.claims import HOLDS, NOT_JUDGED, NOT_RUN, PARTLY, REFUTED, VERDICTS
+from pyorch.report.claims import (
+    HOLDS,
+    NOT_JUDGED,
+    NOT_RUN,
+    PARTLY,
+    REFUTED,
+    VERDICTS,
+    Evidence,
+)
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.published import CLOSED_FORMS, Number, Published, load_published
 from pyorch.report.reproduction import (
@@ -102,13 +111,13 @@ def test_no_verdict_is_better_than_its_worst_setting() -> None:
     for claim in claims_of(kept_rows()):
         assert claim.verdict in VERDICTS
         assert claim.verdict != NOT_RUN, claim
-        judged = [row for row in claim.rows if row.total]
-        if claim.verdict == HOLDS:
-            assert all(row.holds == row.total for row in judged), claim
+        judged = [row for row in claim.rows if row.found.judged]
+        if claim.verdict == HOLDS and not claim.exists:
+            assert not any(row.found.failed for row in judged), claim
         if claim.verdict == NOT_JUDGED:
             assert all(re.search(r"[a-z]{3,}.*\.$", row.why) for row in claim.rows), claim
         for row in judged:
-            assert row.holds == row.total or row.why or row.against, row
+            assert not row.found.failed or row.why or row.against, row
     for row in facts_of(kept_rows()):
         assert row.verdict in FACTS
 
@@ -173,7 +182,7 @@ def judged(expect: ExpectModel, values: Sequence[float]) -> Study:
 
     runs = pd.DataFrame({"variant": "", "seed": range(len(values)), "queue": values})
     found: list[Result] = evaluate([expect], runs, {"queue": "B"}, ["variant"])
-    return Study("s/one", [expect], found)
+    return Study("s/one", [expect], found, [{"variant": ""}])
 
 
 @pytest.mark.parametrize(
@@ -222,7 +231,8 @@ def test_the_worst_setting_is_told() -> None:
 
     runs = pd.DataFrame({"variant": ["A", "B"], "seed": 1, "queue": [75e3, 90e3]})
     found = evaluate([expectation()], runs, {"queue": "B"}, ["variant"])
-    rows = make_rows(PUBLISHED, [Study("s/one", [expectation()], found)])
+    points = [{"variant": variant} for variant in "AB"]
+    rows = make_rows(PUBLISHED, [Study("s/one", [expectation()], found, points)])
     (claim,) = claims_of(rows)
     assert (claim.verdict, claim.says) == (PARTLY, "holds in 1 of 2 settings")
     assert claim.rows[0].against == "B"
@@ -240,18 +250,18 @@ def test_a_study_that_was_not_run_keeps_what_was_said() -> None:
     """Until then its row says so."""
     expect = expectation()
     before = make_rows(PUBLISHED, [judged(expect, [75e3])])
-    open_rows = make_rows(PUBLISHED, [Study("s/one", [expect], None)])
+    open_rows = make_rows(PUBLISHED, [Study("s/one", [expect], None, [])])
     assert [row.verdict for row in open_rows] == [NOT_RUN, NOT_MODELLED]
     assert carry_over(open_rows, []) == open_rows
     assert carry_over(open_rows, before) == before
-    other = make_rows(PUBLISHED, [Study("s/one", [expectation(expected="80KB")], None)])
+    other = make_rows(PUBLISHED, [Study("s/one", [expectation(expected="80KB")], None, [])])
     assert carry_over(other, before) == other
 
 
 def test_what_was_measured_with_other_settings_is_not_carried() -> None:
     """The row waits for its study again, and says what it was before."""
     before = make_rows(PUBLISHED, [judged(expectation(), [75e3])])
-    changed = make_rows(PUBLISHED, [Study("s/one", [expectation()], None, "another")])
+    changed = make_rows(PUBLISHED, [Study("s/one", [expectation()], None, [], "another")])
     (row, _) = carry_over(changed, before)
     assert (row.verdict, row.ours, row.settings) == (NOT_RUN, "-", "another")
     assert "settings changed" in row.why
@@ -283,9 +293,17 @@ def test_the_version_of_settings_is_that_of_what_runs(
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
+NUMBERS = st.sets(st.integers(0, 40)).map(lambda found: tuple(sorted(found)))
+TEXTS = [field.name for field in fields(Row) if field.name not in ("found", "exists")]
+ROWS = st.builds(
+    Row,
+    **dict.fromkeys(TEXTS, CELLS),
+    found=st.builds(Evidence, NUMBERS, NUMBERS),
+    exists=st.booleans(),
+)
 
 
-@given(st.lists(st.builds(Row, *[CELLS] * 11, *[st.integers()] * 2, *[CELLS] * 4), max_size=5))
+@given(st.lists(ROWS, max_size=5))
 def test_rows_survive_their_csv(rows: list[Row]) -> None:
     """What is written is what is read, whatever the text."""
     assert from_csv(to_csv(rows)) == rows

@@ -80,13 +80,14 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     open_seeds = {spec.data["seed"] for spec in plan.missing}
     specs = [spec for spec in plan.specs if spec.data["seed"] not in open_seeds]
     settings = settings_of(load_experiment(name, paths=paths))
+    points = [point.params for point in plan.experiment.points]
     if not specs:
-        return Study(name, expects, None, settings)
+        return Study(name, expects, None, points, settings)
     data = ReportData.of(plan.store, specs, plan.build.fingerprint, plan.experiment.metrics)
     seeds, planned = (len({spec.data["seed"] for spec in some}) for some in (specs, plan.specs))
     note = f"; {seeds} of {planned} seeds" if seeds < planned else ""
     results = judge(expects, data)
-    return Study(name, expects, results, settings, note)
+    return Study(name, expects, results, points, settings, note)
 
 
 def runs_of(name: str, paths: Paths) -> str:
@@ -150,7 +151,8 @@ def unread(name: str, paths: Paths) -> Study:
     from pyorch.report.reproduction import Study
 
     experiment = load_experiment(name, paths=paths)
-    return Study(name, list(experiment.expects), None, settings_of(experiment))
+    points = [point.params for point in experiment.points]
+    return Study(name, list(experiment.expects), None, points, settings_of(experiment))
 
 
 @dataclass(frozen=True)

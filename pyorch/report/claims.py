@@ -1,12 +1,15 @@
 """What a claim of a document is worth: all settings that speak to it, and the worst of them.
 
 [[claim]] of docs/published.toml <- `claim` of the [[expect]]s of all studies -> Row (evidence)
--> Verdict: holds, holds in k of n, refuted, not judged
+-> Evidence: settings judged, settings that fail -> verdict: holds, holds in k of n, refuted
+
+A setting (a point of a study's plan) counts once, however many expectations judge it, and a claim
+holds in it only where all of them do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from pyorch.metrics.fields import Entry, EntryName, Where
-from pyorch.report.select import among, value_text
+from pyorch.report.select import absent, among, value_text
 
 if TYPE_CHECKING:
     from pyorch.report.expect import Cell, ExpectModel, Result
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 HOLDS, PARTLY, REFUTED = "holds", "holds in part", "refuted"
 NOT_JUDGED, NOT_RUN = "not judged", "not run"
 VERDICTS = {
-    HOLDS: "in every setting and run that speaks to it",
+    HOLDS: "in every setting and run that speaks to it; of what can be, in one at least",
     PARTLY: "in some settings and not in others; the row says in which not",
     REFUTED: "in no setting that speaks to it",
     NOT_JUDGED: "something keeps the two from being compared; the row says what",
@@ -35,10 +38,11 @@ _MOST = 6  # values that a text names one by one
 class Outside(Entry):
     """Settings that have a metric of a claim and do not speak to it, and why.
 
-    study: a pattern. where: which of its settings, all unless told. metric: which of its metrics.
+    study: a pattern, or several. where: which of its settings, all unless told. metric: which of
+    its metrics.
     """
 
-    study: str = Field(min_length=1)
+    study: str | list[str]
     where: Where = Field(default={})
     metric: str = "*"
     why: str = Field(min_length=1)
@@ -47,9 +51,12 @@ class Outside(Entry):
 class Claim(Entry):
     """What a document claims, in our reading (`what`) and in its own words (`published`).
 
-    metrics: names of metrics that speak to it in whichever study has them; schemes: the variants
-    of which it speaks. Both are patterns. `outside` excuses settings from that. A claim that no
-    expectation names says in `why` what keeps it from being judged, and `study` where to look.
+    schemes: the variants of which it speaks (patterns). Whatever metric judges it in one study is
+    to judge it in every study that has one of that name; `outside` excuses settings. `exists`: it
+    says that something can happen, so that one setting in which it does is enough. `worst_over`:
+    parameters that draw a case of the same setting, as a seed does (when something starts); of the
+    settings that differ only in these, the worst counts. A claim that no expectation names says in
+    `why` what keeps it from being judged, and `study` where to look.
     """
 
     key: EntryName
@@ -57,9 +64,10 @@ class Claim(Entry):
     place: str = Field(min_length=1)
     what: str = Field(min_length=1)
     published: str = Field(min_length=1)
-    metrics: list[str] = Field(default=[])
     schemes: list[str] = Field(default=["*"])
     outside: list[Outside] = Field(default=[])
+    exists: bool = False
+    worst_over: list[str] = Field(default=[])
     why: str = ""
     study: str = ""
 
@@ -70,7 +78,7 @@ class Claim(Entry):
     def leaves_out(self, study: str, metric: str, point: Mapping[str, Any]) -> bool:
         """Whether an entry of `outside` excuses a setting."""
         return any(
-            fnmatchcase(study, one.study)
+            _is_one(study, [one.study] if isinstance(one.study, str) else one.study)
             and fnmatchcase(metric, one.metric)
             and fits(point, one.where)
             for one in self.outside
@@ -102,14 +110,15 @@ def uncounted(
     points: Sequence[Mapping[str, Any]],
     metrics: Sequence[str],
     expects: Sequence[ExpectModel],
+    judges: Collection[str],
 ) -> Iterator[Uncounted]:
-    """Settings that speak to a claim and are not judged.
+    """Settings of a study that speak to a claim and are not judged.
 
-    A metric that one expectation of the claim judges is to be judged in all settings of the study
-    of which the claim speaks; so is every metric that the claim itself names.
+    judges: the metrics that judge the claim in any study. Each that this one has is to be judged in
+    all settings of which the claim speaks.
     """
     mine = [expect for expect in expects if claim.key in expect.claims]
-    named = [name for name in metrics if _is_one(name, claim.metrics)]
+    named = [name for name in metrics if name in judges]
     for metric in dict.fromkeys([*(expect.metric for expect in mine), *named]):
         judging = [expect for expect in mine if expect.metric == metric]
         filters = [expect.where for expect in judging]
@@ -133,9 +142,62 @@ def _named(column: str, values: Sequence[Any]) -> str:
     return said if column in ("variant", "scenario") else f"{short} = {said}"
 
 
-def count(result: Result) -> tuple[int, int]:
-    """(settings in which an expectation holds, settings in which it was judged)."""
-    return sum(cell.holds for cell in result.cells), len(result.cells)
+@dataclass(frozen=True)
+class Evidence:
+    """The settings of a study in which something was judged, and those in which it does not hold.
+
+    Both by their number in the plan, from 0, in ascending order.
+    """
+
+    judged: tuple[int, ...] = ()
+    failed: tuple[int, ...] = ()
+
+    @property
+    def holds(self) -> int:
+        """In how many settings it holds."""
+        return len(self.judged) - len(self.failed)
+
+    @property
+    def verdict(self) -> str:
+        """What these settings alone say."""
+        return grade(self.holds, len(self.judged))
+
+
+def evidence_of(
+    cells: Sequence[Cell], points: Sequence[Mapping[str, Any]], worst_over: Sequence[str] = ()
+) -> Evidence:
+    """Return the settings of a plan (parameters by name) in which an expectation was judged.
+
+    Settings that differ only in the parameters of worst_over are one, the first of them.
+    Raises KeyError when a cell is none of the points.
+    """
+    numbers: dict[tuple[str, ...], int] = {}
+    names = list(dict.fromkeys(name for point in points for name in point))
+    kept = [name for name in names if not _is_one(name, worst_over)]
+    first: dict[tuple[str, ...], int] = {}
+    for number, point in enumerate(points):
+        same = first.setdefault(_texts(point, kept), number)
+        numbers[_texts(point, names)] = same
+    found = [(numbers[_texts(cell.setting, names)], cell.holds) for cell in cells]
+    judged = sorted({number for number, _ in found})
+    failed = sorted({number for number, holds in found if not holds})
+    return Evidence(tuple(judged), tuple(failed))
+
+
+def _texts(point: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
+    """What tells a setting from others: a table of runs has NaN for none, and 3.0 for 3."""
+    values = (point.get(name) for name in names)
+    return tuple("" if absent(value) else value_text(value) for value in values)
+
+
+def together(parts: Iterable[tuple[str, Evidence]]) -> tuple[int, int]:
+    """(settings in which all evidence holds, settings) of a claim. parts: (study, evidence)."""
+    judged: set[tuple[str, int]] = set()
+    failed: set[tuple[str, int]] = set()
+    for study, one in parts:
+        judged |= {(study, number) for number in one.judged}
+        failed |= {(study, number) for number in one.failed}
+    return len(judged - failed), len(judged)
 
 
 def where_not(result: Result) -> str:
@@ -152,18 +214,12 @@ def _varies(name: str, cells: Sequence[Cell]) -> bool:
     return len({str(cell.setting[name]) for cell in cells}) > 1 or name == "variant"
 
 
-def verdict_of(judged: Sequence[tuple[str, int, int]]) -> tuple[str, int, int]:
-    """(verdict, settings in which it holds, settings) of a claim, from those of its evidence."""
-    holds = sum(k for verdict, k, _ in judged if verdict not in (NOT_JUDGED, NOT_RUN))
-    total = sum(n for verdict, _, n in judged if verdict not in (NOT_JUDGED, NOT_RUN))
-    verdicts = {verdict for verdict, _, _ in judged}
-    if NOT_RUN in verdicts:
-        return NOT_RUN, holds, total
-    return grade(holds, total), holds, total
+def grade(holds: int, total: int, *, exists: bool = False) -> str:
+    """The verdict on so many settings in which something holds, of so many.
 
-
-def grade(holds: int, total: int) -> str:
-    """The verdict on so many settings in which something holds, of so many."""
+    exists: whether one setting is enough.
+    """
     if total == 0:
         return NOT_JUDGED
-    return HOLDS if holds == total else PARTLY if holds else REFUTED
+    enough = holds == total or (exists and holds > 0)
+    return HOLDS if enough else PARTLY if holds else REFUTED

@@ -16,7 +16,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,10 @@ from pyorch.report.claims import (
     REFUTED,
     VERDICTS,
     Claim,
-    count,
+    Evidence,
+    evidence_of,
     grade,
-    verdict_of,
+    together,
     where_not,
 )
 from pyorch.report.expect import ExpectModel, Result, with_origin
@@ -49,6 +50,11 @@ FACTS = {
     NOT_MODELLED: "the simulator has nothing that this is about",
 }
 """What is said of what no run can refute, and what it means."""
+_COLUMNS = (
+    *("document", "place", "what", "published", "claim", "exists", "study", "evidence", "where"),
+    *("origin", "judged", "ours", "settings judged", "settings failed", "verdict", "against"),
+    *("why", "settings"),
+)
 _COLOURS = {HOLDS: "good", REFUTED: "bad", SETTING: "", NOT_MODELLED: "", SAME: ""}
 
 
@@ -59,9 +65,10 @@ class Row:
     document: its key. place: where in it. what, published: the claim, in our reading and in the
     document's words. claim: its key, "" for a fact. study, evidence, where: the expectation that
     speaks to it and the runs it was measured in; "" when nothing does. origin: of the criterion
-    `judged`. ours: for people. holds, total: settings in which it holds, of so many. against: those
-    in which it does not. why: of a difference, or of what was not compared. settings: the version
-    of the study's settings that was measured, "" when nothing is.
+    `judged`. ours: for people. found: the settings it was judged in, and those in which it does
+    not hold, `against` for people. why: of a difference, or of what was not compared. exists:
+    whether the claim is that something can be. settings: the version of the study's settings that
+    was measured, "" when nothing is.
     """
 
     document: str
@@ -75,17 +82,23 @@ class Row:
     origin: str = ""
     judged: str = ""
     ours: str = "-"
-    holds: int = 0
-    total: int = 0
+    found: Evidence = field(default_factory=Evidence)
     verdict: str = NOT_JUDGED
     against: str = ""
     why: str = ""
+    exists: bool = False
     settings: str = ""
 
     @property
     def criterion(self) -> str:
         """What it was judged by, with its origin."""
         return with_origin(self.judged, self.origin)
+
+    @property
+    def says(self) -> str:
+        """In how many settings it holds: "5 of 8"; the verdict when it was not judged."""
+        found = self.found
+        return f"{found.holds} of {len(found.judged)}" if found.judged else self.verdict
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -105,6 +118,7 @@ class Judged:
     verdict: str
     holds: int
     total: int
+    exists: bool
     rows: tuple[Row, ...]
 
     @property
@@ -115,6 +129,8 @@ class Judged:
         settings = "setting" if self.total == 1 else "settings"
         if self.verdict == REFUTED:
             return f"refuted ({self.total} {settings})"
+        if self.exists:
+            return f"shown in {self.holds} of {self.total} {settings}"
         return f"holds in {self.holds} of {self.total} {settings}"
 
 
@@ -122,13 +138,14 @@ class Judged:
 class Study:
     """What the page needs of a study: its expectations, and their results, None without any.
 
-    settings: tells versions of its settings apart. note: what is to be said of the results as a
-    whole.
+    points: the parameters of each setting, in the order of the plan. settings: tells versions of
+    its settings apart. note: what is to be said of the results as a whole.
     """
 
     name: str
     expects: Sequence[ExpectModel]
     results: Sequence[Result] | None
+    points: Sequence[Mapping[str, Any]]
     settings: str = ""
     note: str = ""
 
@@ -172,8 +189,9 @@ def _position(place: str) -> tuple[float, str]:
 def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
     """A claim's evidence, or a single row that says why there is none."""
     base = Row(claim.document, claim.place, claim.what, claim.published, claim.key)
+    base = replace(base, exists=claim.exists)
     rows = [
-        _evidence(base, study, number, expect)
+        _evidence(base, study, number, expect, claim.worst_over)
         for study in studies
         for number, expect in enumerate(study.expects)
         if claim.key in expect.claims
@@ -188,7 +206,9 @@ def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
     return [replace(base, study=claim.study, why=claim.why)]
 
 
-def _evidence(base: Row, study: Study, number: int, expect: ExpectModel) -> Row:
+def _evidence(
+    base: Row, study: Study, number: int, expect: ExpectModel, worst_over: Sequence[str]
+) -> Row:
     """The row of an expectation for a claim."""
     row = replace(
         base,
@@ -205,17 +225,15 @@ def _evidence(base: Row, study: Study, number: int, expect: ExpectModel) -> Row:
     ours = result.measured() + study.note
     if not expect.comparable:
         return replace(row, ours=ours, why=expect.why)
-    holds, total = count(result)
-    verdict = grade(holds, total) if total else NOT_RUN
+    found = evidence_of(result.cells, study.points, worst_over)
+    verdict = found.verdict if found.judged else NOT_RUN
     why = expect.why if verdict != HOLDS else ""
     if verdict in (PARTLY, REFUTED):
         why = f"{result.difference()}. {why}".strip()
     if verdict == HOLDS and result.margin():
         ours += f"; {result.margin()}"
     against = where_not(result) if verdict in (PARTLY, REFUTED) else ""
-    return replace(
-        row, ours=ours, holds=holds, total=total, verdict=verdict, against=against, why=why
-    )
+    return replace(row, ours=ours, found=found, verdict=verdict, against=against, why=why)
 
 
 def _of_number(number: Number) -> Row:
@@ -249,13 +267,17 @@ def claims_of(rows: Iterable[Row]) -> list[Judged]:
     for row in rows:
         if row.claim:
             parts.setdefault(row.claim, []).append(row)
-    found = []
-    for mine in parts.values():
-        verdict, holds, total = verdict_of([(row.verdict, row.holds, row.total) for row in mine])
-        one = mine[0]
-        said = (one.document, one.place, one.what, one.published)
-        found.append(Judged(*said, verdict, holds, total, tuple(mine)))
-    return found
+    return [_judged(mine) for mine in parts.values()]
+
+
+def _judged(mine: Sequence[Row]) -> Judged:
+    """A claim, from all rows of its evidence. What was not run keeps it open."""
+    one = mine[0]
+    holds, total = together((row.study, row.found) for row in mine)
+    verdict = grade(holds, total, exists=one.exists)
+    verdict = NOT_RUN if any(row.verdict == NOT_RUN for row in mine) else verdict
+    said = (one.document, one.place, one.what, one.published)
+    return Judged(*said, verdict, holds, total, one.exists, tuple(mine))
 
 
 def facts_of(rows: Iterable[Row]) -> list[Row]:
@@ -278,7 +300,7 @@ def _carried(row: Row, old: Row | None) -> Row:
         return row
     if old.settings != row.settings:
         return replace(row, why=f"The study's settings changed; before, ours was {old.ours}.")
-    said = {name: getattr(old, name) for name in ("ours", "holds", "total", "verdict", "against")}
+    said = {name: getattr(old, name) for name in ("ours", "found", "verdict", "against")}
     return replace(row, why=old.why, **said)
 
 
@@ -287,22 +309,48 @@ def _carried(row: Row, old: Row | None) -> Row:
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """The rows as CSV, as docs/reproduction.csv has them."""
+    """The rows as CSV, as docs/reproduction.csv has them.
+
+    Settings are their numbers in the plan: "0-7, 12".
+    """
     file = io.StringIO()
-    writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in rows:
+        cells = {one.name: getattr(row, one.name) for one in fields(Row)}
+        cells["settings judged"] = ranges_text(row.found.judged)
+        cells["settings failed"] = ranges_text(row.found.failed)
+        cells["exists"] = "yes" if row.exists else ""
+        writer.writerow(cells[name] for name in _COLUMNS)
     return file.getvalue()
 
 
 def from_csv(text: str) -> list[Row]:
     """The rows of a file that to_csv made."""
-    found = []
+    rows = []
     for line in csv.DictReader(io.StringIO(text)):
         cells: dict[str, Any] = dict(line)
-        cells |= {name: int(line[name]) for name in ("holds", "total")}
-        found.append(Row(**cells))
-    return found
+        judged, failed = (cells.pop(f"settings {what}") for what in ("judged", "failed"))
+        found = Evidence(numbers_of(judged), numbers_of(failed))
+        rows.append(Row(**cells | {"found": found, "exists": cells["exists"] == "yes"}))
+    return rows
+
+
+def ranges_text(numbers: Sequence[int]) -> str:
+    """Ascending numbers, in few words: "0-7, 12"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("-".join(map(str, run)) for run in runs)
+
+
+def numbers_of(text: str) -> tuple[int, ...]:
+    """The numbers that ranges_text wrote."""
+    ends = [part.partition("-")[::2] for part in text.split(", ") if part]
+    return tuple(n for low, high in ends for n in range(int(low), int(high or low) + 1))
 
 
 def counts(rows: Iterable[Row]) -> list[tuple[str, int]]:
@@ -327,8 +375,9 @@ def to_markdown(rows: Sequence[Row], published: Published) -> str:
         "`invoke report all` from the results of all studies and `docs/published.toml`;",
         "do not edit. A claim's verdict is that of all settings which speak to it, in all studies:",
         "each line below a claim is an expectation of a study, and counts the settings in which it",
-        "holds in every run. *published* is what the document says; *judged by* is the criterion,",
-        "with the origin of its number.",
+        "holds in every run. Several lines may judge the same setting: the claim counts it once,",
+        "and holds in it only where all of them hold. *published* is what the document says;",
+        "*judged by* is the criterion, with the origin of its number.",
         "",
         "| verdict | claims | it holds |",
         "|---|---|---|",
@@ -377,9 +426,8 @@ def _markdown_claim(claim: Judged) -> list[str]:
         if row.evidence:
             what = f"{row.evidence} ({row.where})" if row.where else row.evidence
             against = ". ".join(text for text in (row.against, row.why) if text)
-            share = f"{row.holds} of {row.total}" if row.total else row.verdict
             what = f"{what} ({row.study})"
-            lines.append(_cells("", what, row.criterion, row.ours, share, against))
+            lines.append(_cells("", what, row.criterion, row.ours, row.says, against))
     return lines
 
 
