@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from pyorch.report.figures import Drawn
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from pyorch.report.data import ReportData
     from pyorch.report.figures.custom import CustomFigure
 
@@ -20,21 +22,19 @@ LIGHTEST, DARKEST = 0.02, 0.6  # of the colours; text stays legible on both
 
 
 def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
-    """Draw a table of scenarios and schemes: the outcome, and when or how much."""
+    """Draw a table of scenarios and schemes: the outcome of all seeds, and when or how much."""
     runs = figure.rows_of(data)
     schemes = list(dict.fromkeys(runs["variant"]))
     scenarios = list(dict.fromkeys(runs["scenario"]))
     canvas, panels = figure.canvas(rows=1, columns=1)
     axes = panels[0][0]
     best = runs.groupby("scenario")[["mean_goodput", "least_goodput"]].max()
-    told = []
-    for _, run in runs.iterrows():
-        x, y = schemes.index(run["variant"]), scenarios.index(run["scenario"])
-        name, colour, text = _outcome(run, *map(float, best.loc[run["scenario"]]))
+    for (variant, scenario), seeds in runs.groupby(["variant", "scenario"]):
+        colour, text = _outcome(seeds, str(scenario), *map(float, best.loc[scenario]))
+        x, y = schemes.index(variant), scenarios.index(scenario)
         axes.add_patch(_cell(x, y, colour))
         ink = "white" if colour == DEADLOCK else "0.1"
         axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1, color=ink)
-        told.append(name)
     axes.set_xlim(-0.5, len(schemes) - 0.5)
     axes.set_ylim(len(scenarios) - 0.5, -0.5)
     axes.set_xticks(range(len(schemes)), schemes)
@@ -55,36 +55,41 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
         "least_goodput",
         "mean_goodput",
     ]
-    return Drawn(canvas, runs[columns].assign(outcome=told), NOTES)
+    return Drawn(canvas, runs[[*columns, "deadlock", "at_end"]], NOTES)
 
 
 NOTES = (
     (
-        "Deadlock: when it formed, after the start of the traffic. Flows: goodput of the slowest "
-        "flow, and what share that is of the best scheme's in the scenario."
+        "Deadlock: when it formed, after the start of the traffic, in the mean over the seeds; "
+        "where not all of them deadlock, how many. Flows: goodput of the slowest flow in the "
+        "mean, and what share that is of the best scheme's in the scenario."
     ),
     "Starved: no deadlock, but the slowest flow gets less than 1 % of the best scheme's mean.",
     "In a routing loop nothing arrives, whatever the scheme: the frames expire.",
 )
 
 
-def _outcome(run: object, mean: float, least: float) -> tuple[str, str, str]:
-    """Return the outcome of a run, its colour and its text.
+def _outcome(seeds: DataFrame, scenario: str, mean: float, least: float) -> tuple[str, str]:
+    """Return the colour and the text of a scenario under a scheme.
 
-    mean, least: the best scheme's mean goodput, and the best of slowest flows, in the scenario.
+    seeds: its runs. mean, least: the best mean goodput, and the best of slowest flows, of a run of
+    any scheme in the scenario [bit/s].
     """
-    formed, times = run["formed"] / 1e6, int(run["episodes"])
-    if run["deadlock"] and (times > 1 or not run["at_end"]):
-        again = f"{times}×"
-        return "broken", BROKEN, f"broken {again}\n{run['least_goodput'] / 1e9:.2f} Gb/s"
-    if run["deadlock"]:
-        return "deadlock", DEADLOCK, f"deadlock\nafter {formed:.0f} µs"
-    if str(run["scenario"]).startswith("loop"):
-        return "no deadlock", EXPIRES, "frames\nexpire"
-    share = run["least_goodput"] / least if least else 0.0
-    name = "starved" if run["least_goodput"] < STARVED * mean else "flows"
-    text = "starved" if name == "starved" else f"{run['least_goodput'] / 1e9:.1f} Gb/s"
-    return name, _shade(share), f"{text}\n{100 * share:.0f} %"
+    slowest = float(seeds["least_goodput"].mean())
+    stuck = seeds[seeds["deadlock"] > 0]
+    if len(stuck):
+        often = f"{len(stuck)} of {len(seeds)}"
+        all_of = len(stuck) == len(seeds)
+        if bool(((stuck["episodes"] > 1) | (stuck["at_end"] == 0)).all()):
+            times = f"{stuck['episodes'].mean():.0f}×" if all_of else f"in {often}"
+            return BROKEN, f"broken {times}\n{slowest / 1e9:.2f} Gb/s"
+        when = f"after {stuck['formed'].mean() / 1e6:.0f} µs" if all_of else f"in {often}"
+        return DEADLOCK, f"deadlock\n{when}"
+    if scenario.startswith("loop"):
+        return EXPIRES, "frames\nexpire"
+    share = slowest / least if least else 0.0
+    text = "starved" if slowest < STARVED * mean else f"{slowest / 1e9:.1f} Gb/s"
+    return _shade(share), f"{text}\n{100 * share:.0f} %"
 
 
 def _shade(share: float) -> str:

@@ -78,11 +78,12 @@ def _found(
         return ""
     metric = key_metric(results, runs)
     parts = []
-    asked = "deadlock" in question.lower() and metric not in (DEADLOCKED, "deadlock")
-    if asked and DEADLOCKED in runs and runs[DEADLOCKED].notna().all():
+    known = DEADLOCKED in runs and bool(runs[DEADLOCKED].notna().all())
+    same = metric is not None and known and bool((runs[metric] == runs[DEADLOCKED]).all())
+    if known and not same and "deadlock" in question.lower():
         parts.append(_counted("Deadlock", runs, DEADLOCKED))
     if metric is not None:
-        name = names.get(metric) or plain_name(metric)
+        name = "Deadlock" if same else names.get(metric) or plain_name(metric)
         yes_or_no = set(runs[metric].dropna().astype(float)) <= {0.0, 1.0}
         one_unit = data.unit(metric) == "1"
         said = _counted(name, runs, metric) if yes_or_no and one_unit else ""
