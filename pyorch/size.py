@@ -393,7 +393,7 @@ def _all_ports(switch: Switch) -> str:
 # ---------------------------------------------------------------------------------------------
 # For people
 
-_DSH = "DSH, section II"
+_DSH = "DSH, Background"
 _LEGEND = """\
 C rate, D delay of a cable, d control delay; L frame, Lw on the wire, Pw control frame on the wire
 DSH: ICDCS 2023; eta can lose frames, eta' is sufficient and what PFC sets aside

@@ -2,7 +2,7 @@
 
 Rates are in bit/s, times in ps where they are integers (parameters of links) and in s where they
 are floats, sizes in bytes. Sources: the PFC buffer background of DSH (ICDCS 2023,
-section II), GFC (Qian et al., SIGCOMM 2019, section 4), IEEE 802.1Qbb.
+Background), GFC (Qian et al., SIGCOMM 2019, section 4), IEEE 802.1Qbb.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def time_of(size: int, rate: int) -> int:
 
 
 def eta(rate: int, delay_ps: int, mtu: int) -> int:
-    """Return the headroom [B] of DSH, section II: 2 (C Dprop + Lmtu) + 3840 B.
+    """Return the headroom [B] of DSH, Background, C: 2 (C Dprop + Lmtu) + 3840 B.
 
     rate: bit/s. delay_ps: one way. mtu: bytes of the longest frame. Not sufficient; see
     `eta_prime`.

@@ -213,7 +213,7 @@ class PauseLatency(PauseDelay):
     """Time from the decision to pause to the moment the peer obeys [ps].
 
     The PAUSE waits for the frame in transmission, is sent, travels and is processed (the first
-    three of the five parts of DSH, section II.C, and the PAUSE's own serialisation).
+    three of the five parts of DSH, Background, C, and the PAUSE's own serialisation).
     """
 
     kind: Literal["pause_latency"] = "pause_latency"
