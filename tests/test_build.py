@@ -33,7 +33,7 @@ from pyorch.build.code import tokens
 from pyorch.build.profiles import flags_of
 from pyorch.errors import UserError
 from pyorch.fingerprint import ModulePrint, compose, of_types, short
-from tools.cpptests import run_cpp_tests, suites_by_module
+from tools.cpptests import SuiteResult, longest_first, run_cpp_tests, suites_by_module
 
 MODULES = Path(__file__).parent / "data" / "modules"
 REAL_MODULES = Path(__file__).parent.parent / "ns3-modules"
@@ -670,6 +670,13 @@ def test_suites_pass_and_fail(project: Path) -> None:
     assert (failed.name, failed.passed) == ("demo-counter", False)
     assert "two steps of one end at two" in failed.output
     assert compiled(info) == ["demo-counter-test-suite.cc"]
+
+
+def test_the_longest_suite_begins_first() -> None:
+    """As it was before; one that is new may take any time."""
+    before = [SuiteResult(name, True, took, "") for name, took in (("a", 1.0), ("b", 3.0))]
+    assert longest_first(["a", "b", "c"], before) == ["c", "b", "a"]
+    assert longest_first(["a", "b"], []) == ["a", "b"]
 
 
 @pytest.mark.cpp

@@ -14,7 +14,8 @@ from pyorch.build import ensure_built
 from tests.buffer_run import DELAYS, FLOWS, PRIVATE, RATES, XOFF
 from tests.misuse import CASES, ENTRIES
 
-pytestmark = pytest.mark.cpp
+# every misuse is tried once
+pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("facade")]
 
 ROOT = Path(__file__).parent.parent
 

@@ -25,6 +25,8 @@ from pyorch.paths import Paths
 from tests.wireshark import tshark
 from tools.cpptests import list_suites, run_suite
 
+pytestmark = pytest.mark.xdist_group("schemes")  # their modules are compiled once
+
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = Paths(ROOT)
 TUTORIAL = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")

@@ -1,10 +1,12 @@
 """Run the C++ test suites of the modules."""
 
+import math
 import os
 import re
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,19 +49,31 @@ def run_cpp_tests(
     expression: str = "",
     root: Path | None = None,
     many: bool = False,
+    before: Sequence[SuiteResult] = (),
 ) -> list[SuiteResult]:
     """Build the test program and run the suites of the modules, each in a process of its own.
 
     expression: only the suites with it in their name, and of the tests only those of their modules
-    are compiled. many: also the cases of thousands of random networks. Returns one result a suite,
-    in the order of their names. Raises UserError when the build fails.
+    are compiled. many: also the cases of thousands of random networks. before: how the suites went
+    with another profile: what took longest begins first, so that no core idles at the end. Returns
+    one result a suite, in the order of their names. Raises UserError when the build fails.
     """
     builds = _builds(profile, quiet, root, expression)
     found = {name: runner for info in builds for name, runner in list_suites(info).items()}
     names = sorted(name for name in found if expression.lower() in name.lower())
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         fullness = "TAKES_FOREVER" if many else FULLNESS.get(profile, "EXTENSIVE")
-        return list(pool.map(lambda name: run_suite(found[name], name, fullness), names))
+        done = {
+            name: pool.submit(run_suite, found[name], name, fullness)
+            for name in longest_first(names, before)
+        }
+        return [done[name].result() for name in names]
+
+
+def longest_first(names: Sequence[str], before: Sequence[SuiteResult]) -> list[str]:
+    """Suites in the order in which to begin them; what has never been run is first."""
+    took = {result.name: result.seconds for result in before}
+    return sorted(names, key=lambda name: took.get(name, math.inf), reverse=True)
 
 
 def suites_by_module(root: Path | None = None) -> dict[str, list[str]]:

@@ -24,6 +24,8 @@ PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
 SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 SHELLCHECK = "shellcheck"
+#: How many of the slowest Python tests are named at the end.
+SLOWEST = 25
 CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache", ".hypothesis")
 
 
@@ -76,7 +78,7 @@ def _run_suites(
         skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
     results: list[SuiteResult] = []
     for profile in profiles:
-        done = run_cpp_tests(profile, expression=expression, many=many)
+        done = run_cpp_tests(profile, expression=expression, many=many, before=results)
         for result in done:
             print(f"{'PASS' if result.passed else 'FAIL'}  {profile:<8}  {_suite_line(result)}")
             if not result.passed or many:
@@ -95,7 +97,7 @@ def _suite_line(result: SuiteResult) -> str:
 
 def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool = False) -> int:
     paths = default_paths()
-    arguments = [sys.executable, "-m", "pytest", str(paths.tests)]
+    arguments = [sys.executable, "-m", "pytest", str(paths.tests), f"--durations={SLOWEST}"]
     if coverage:
         arguments += ["--cov", "--cov-report=term:skip-covered"]
     if quick:
@@ -114,6 +116,7 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool
     else:
         # one Slurm is started for its tests, so that they share a worker
         arguments += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
+        arguments += ["--no-loadscope-reorder"]  # tests/conftest.py has the order
     return _call(arguments, paths)
 
 

@@ -80,7 +80,8 @@ class _Request:
     def targets(self) -> Sequence[str]:
         """What Ninja makes."""
         if self.tests and not self.tested:
-            return ["tests"]
+            # release compiles and runs the examples; under sanitizers nobody does
+            return ["modules", TEST_RUNNER] if self.profile == "sanitize" else ["tests"]
         return ["modules", *(self.runners if self.tests else ())]
 
     @property
@@ -111,13 +112,13 @@ def ensure_built(
     Modules of $PYORCH_MODULE_PATH are compiled against that build, into a folder of their own:
     those of build/PROFILE are the same with and without them. `outside` False leaves them out.
 
-    `tests` compiles the test program and the examples too; where there are modules of
-    $PYORCH_MODULE_PATH, theirs only. `tested` names the modules whose tests alone are compiled, a
-    program for each, without examples. `root` is the project's folder if it is not the one that
-    this package lies in; `folder` takes the place of its build/. When there is nothing to compile,
-    no other program than the compiler (for its version) is started. Several processes may call this
-    at once: one compiles, the others wait for it. `first` is called before anything is compiled, if
-    anything is: what it raises spares the wait.
+    `tests` compiles the test program too, and the examples but for sanitize; where there are
+    modules of $PYORCH_MODULE_PATH, theirs only. `tested` names the modules whose tests alone are
+    compiled, a program for each, without examples. `root` is the project's folder if it is not the
+    one that this package lies in; `folder` takes the place of its build/. When there is nothing to
+    compile, no other program than the compiler (for its version) is started. Several processes may
+    call this at once: one compiles, the others wait for it. `first` is called before anything is
+    compiled, if anything is: what it raises spares the wait.
 
     Raises UserError when something the build needs is missing or wrong, or when the modules do
     not compile.
