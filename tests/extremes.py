@@ -41,6 +41,7 @@ IN_PROPORTION = {
     ("ns3::gfc::ConceptualGfc", "Bm"),
     ("ns3::gfc::TimeBasedGfc", "Buffer"),
     ("ns3::hpcc::Hpcc", "ReferenceRate"),
+    ("ns3::timely::Timely", "ReferenceRate"),
 }
 """Attributes of which rates are a share, however large they are: half of them is another run."""
 OTHER_WORDS = {"PayloadSize": "the largest frame"}

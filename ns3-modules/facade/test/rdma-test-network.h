@@ -185,6 +185,26 @@ class Network
     }
 
     /**
+     * @brief What waits on average in the traced queue, from the middle of its changes on.
+     *
+     * @return bytes
+     */
+    double MeanQueue() const
+    {
+        const auto times = Column("egress", "time_ps");
+        const auto bytes = Column("egress", "bytes");
+        double sum = 0;
+        double time = 0;
+        for (std::size_t i = times.size() / 2; i + 1 < times.size(); ++i)
+        {
+            const auto step = static_cast<double>(times[i + 1] - times[i]);
+            sum += step * static_cast<double>(bytes[i]);
+            time += step;
+        }
+        return sum / time;
+    }
+
+    /**
      * @brief A number of the summary.
      *
      * @param name its name

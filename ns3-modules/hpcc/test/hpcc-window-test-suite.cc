@@ -415,27 +415,6 @@ class EquilibriumTest : public TestCase
 
   private:
     /**
-     * @brief What waits on average for the receiver's link, once the flows have come to rest.
-     *
-     * @param net the network, after its run
-     * @return bytes
-     */
-    static double MeanQueue(const Network& net)
-    {
-        const auto times = net.Column("egress", "time_ps");
-        const auto bytes = net.Column("egress", "bytes");
-        double sum = 0;
-        double time = 0;
-        for (std::size_t i = times.size() / 2; i + 1 < times.size(); ++i)
-        {
-            const auto step = static_cast<double>(times[i + 1] - times[i]);
-            sum += step * static_cast<double>(bytes[i]);
-            time += step;
-        }
-        return sum / time;
-    }
-
-    /**
      * @brief Run.
      *
      * @param senders of the incast
@@ -487,7 +466,7 @@ class EquilibriumTest : public TestCase
         // R = R Eta / U + AI, summed over N flows that fill U of the link: U = Eta + N AI / B, and
         // U is the load and what waits, which is less than a queue on average, over B T
         const double utilization = 0.95 + senders * ADDITIVE / RATE;
-        const double waiting = MeanQueue(net) * 8e12 / (RATE * 4.0 * WIRE);
+        const double waiting = net.MeanQueue() * 8e12 / (RATE * 4.0 * WIRE);
         NS_TEST_EXPECT_MSG_LT(load, utilization + 0.003, senders << " senders: load");
         NS_TEST_EXPECT_MSG_GT(load, utilization - waiting - 0.003, senders << " senders: load");
         NS_TEST_EXPECT_MSG_LT(waiting, 0.02, senders << " senders: queue");
