@@ -85,14 +85,23 @@ def run_tests(
         "repeats": "runs of each workload; default 3",
         "keep": "make the result benchmarks/baseline.json, with which later ones are compared",
         "scaling": "how time and memory grow with hosts, messages, buffer and simulated time",
+        "pauses": "workloads that pause again and again, with the deadlock oracle and without",
     },
     auto_shortflags=False,
 )
-def bench(context: Context, repeats: str = "", keep: bool = False, scaling: bool = False) -> None:
+def bench(
+    context: Context,
+    repeats: str = "",
+    keep: bool = False,
+    scaling: bool = False,
+    pauses: bool = False,
+) -> None:
     """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
     from tools import bench
 
-    finish(bench.scaling() if scaling else bench.bench(repeats, keep))
+    if pauses:
+        return finish(bench.pauses(repeats))
+    return finish(bench.scaling() if scaling else bench.bench(repeats, keep))
 
 
 @task(help={"fix": "mend what can be mended without thinking"}, auto_shortflags=False)

@@ -173,6 +173,8 @@ def configure(simulation: Simulation, data: Mapping[str, Any]) -> Topology:
     simulation.SetStopWhenDone(bool(done), done == "acked")
     deadlock = data["run"]["deadlock_test_ps"], data["run"]["stop_on_deadlock"]
     simulation.SetDeadlockTest(*deadlock)
+    if not data["run"].get("oracle", True):
+        simulation.SwitchOffOracle()
     network = topologies.build(data["topology"])
     _add_topology(simulation, network)
     _set_nodes(simulation, network, data["nodes"])

@@ -83,6 +83,12 @@ def trace(sim: Any, table: str = "queue", node: int = 2, peer: int = -1, period:
     sim.Trace(table, np.array([node], "uint32"), np.array([peer], "int64"), 1, 0xFF, period)
 
 
+def without_oracle(sim: Any) -> Any:
+    """A simulation that judges no deadlocks."""
+    sim.SwitchOffOracle()
+    return sim
+
+
 def finished(sim: Any) -> Any:
     """A run that is over."""
     built(sim).Run(10**9)
@@ -181,6 +187,26 @@ CASES: dict[str, tuple[str, str, Act]] = {
         WHEN,
         "SetSimulator came after Build",
         lambda s: built(s).SetSimulator("ns3::DefaultSimulatorImpl"),
+    ),
+    "oracle after Build": (
+        WHEN,
+        "SwitchOffOracle came after Build",
+        lambda s: built(s).SwitchOffOracle(),
+    ),
+    "deadlocks without an oracle": (
+        WHEN,
+        "the oracle of this fabric is switched off",
+        lambda s: trace(built(without_oracle(s)), "deadlock"),
+    ),
+    "what paused whom without an oracle": (
+        WHEN,
+        "the oracle of this fabric is switched off",
+        lambda s: trace(built(without_oracle(s)), "pause_tree"),
+    ),
+    "detections without an oracle": (
+        WHEN,
+        "the oracle of this fabric is switched off",
+        lambda s: trace(built(without_oracle(s)), "detection"),
     ),
     "seed 0": (BAD, "seed of a run cannot be 0", lambda s: type(s)(0)),
     "two at once": (WHEN, "another rdma::Simulation is running", lambda s: two(type(s))),

@@ -175,7 +175,8 @@ dst = "h2"
         (
             "experiments/x.toml: run.drian: unknown key 'drian'\n    allowed: "
             "duration, warmup, drain, "
-            "allow_loss, stop_when_done, deadlock_test, stop_on_deadlock, simulator, seeds\n"
+            "allow_loss, stop_when_done, deadlock_test, stop_on_deadlock, simulator, seeds, "
+            "oracle\n"
             "    hint: did you mean 'drain'?"
         ),
         (

@@ -103,6 +103,41 @@ def test_both_event_loops_give_the_same_bytes(
     assert len({tuple(sorted(found.items())) for found in tables.values()}) == 6
 
 
+def test_without_the_oracle_all_else_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what the summary says of deadlocks is missing, and the events of its looks."""
+    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results"))
+    file = tmp_path / "oracle.toml"
+    loops = '"run.simulator" = ["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"]'
+    file.write_text(STUDY.replace(loops, '"run.oracle" = [true, false]'), encoding="utf-8")
+    plan = make_plan(str(file))
+    output = io.StringIO()
+    assert LocalEngine(plan.store, 2, stream=output).run(plan.specs, plan.build).done == 6
+    found: dict[tuple[str, bool], dict[str, object]] = {}
+    for spec in plan.specs:
+        key = spec.hash(plan.build.fingerprint)
+        folder = plan.store.folder(key)
+        tables = {file.name: file.read_bytes() for file in folder.rglob("*.parquet")}
+        run = {"tables": tables, **plan.store.read_summary(key)["summary"]}
+        found[spec.data["params"]["variant"], spec.data["run"].get("oracle", True)] = run
+    judged = ("deadlock", "blocked_by_host")
+    for variant in ("PFC", "GFC", "CBFC"):
+        on, off = found[variant, True], found[variant, False]
+        differ = {name for name in on if on[name] != off.get(name)} - {"events"}
+        assert differ == {name for name in on if name.startswith(judged)}
+        assert off.keys() <= on.keys()
+        assert not any(name.startswith(judged) for name in off)
+        assert on["tables"] == off["tables"]
+
+
+def test_to_stop_on_what_nobody_sees_is_refused(tmp_path: Path) -> None:
+    """A run cannot end by a deadlock that nobody looks for."""
+    file = tmp_path / "oracle.toml"
+    off = "[run]\noracle = false\nstop_on_deadlock = true"
+    file.write_text(STUDY.replace("[run]", off, 1), encoding="utf-8")
+    with pytest.raises(UserError, match="'stop_on_deadlock' needs the oracle"):
+        load_experiment(str(file))
+
+
 def test_an_unknown_event_loop_is_refused(tmp_path: Path) -> None:
     """The message names both that there are."""
     file = tmp_path / "simulators.toml"

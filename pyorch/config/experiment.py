@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from pyorch.config.attributes import SAMPLED_PROBE, Catalogue
 from pyorch.config.topology import Topology, check_link
@@ -36,6 +36,18 @@ class RunTable(Table):
         "ns3::eventloop::EventLoop"
     )
     seeds: int | list[int] | str = 1
+    oracle: bool | None = None
+
+    @field_validator("oracle")
+    @classmethod
+    def _only_off(cls, on: bool | None) -> bool | None:  # so that the form of a run is as it was
+        return None if on else on
+
+    @model_validator(mode="after")
+    def _check_oracle(self) -> RunTable:
+        if self.stop_on_deadlock and self.oracle is False:
+            raise ValueError("'stop_on_deadlock' needs the oracle: leave 'oracle = false' out")
+        return self
 
 
 class SlowReceiver(Table):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -29,11 +30,15 @@ TRACED = "--trace=queue,pause"
 
 @dataclass(frozen=True)
 class WholeRun:
-    """One run by the local engine, in a process of its own: seconds of CPU and wall time."""
+    """One run by the local engine, in a process of its own: seconds of CPU and wall time.
+
+    summary: its numbers.
+    """
 
     hops_per_s: float
     startup_s: float
     around_s: float
+    summary: Mapping[str, float] = field(default_factory=dict)
 
 
 @command
@@ -110,7 +115,7 @@ def measure(build: BuildInfo, plan: Plan, name: str, times: int, bare: list[floa
         runs.append(programs.run_permutation(build, workload))
         beside.append(programs.bare_events_per_s(build))
     bare.extend(beside)
-    whole = _whole_run(plan, spec)
+    whole = whole_run(plan, spec)
     counted = programs.instructions_per_hop(build, workload) if programs.has_valgrind() else None
     return summarise(workload, runs, median(beside), counted, whole)
 
@@ -181,7 +186,7 @@ def _cost_of_traces(build: BuildInfo, lines: list[Line]) -> float | None:
     return None
 
 
-def _whole_run(plan: Plan, spec: RunSpec) -> WholeRun | None:
+def whole_run(plan: Plan, spec: RunSpec) -> WholeRun | None:
     """Run once in a store that goes away, so that nothing is taken from an earlier run."""
     from pyorch.engine import LocalEngine
     from pyorch.engine.log import read_notes
@@ -204,4 +209,5 @@ def _whole_run(plan: Plan, spec: RunSpec) -> WholeRun | None:
         hops_per_s=float(summary["data_hops"]) / cpu,
         startup_s=float(notes["startup_s"]),
         around_s=float(notes["startup_s"]) + float(notes["simulate_wall_s"]) - cpu,
+        summary=summary,
     )

@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
+    from pyorch.pipeline import Plan
 
 PERMUTATION = "rdma-permutation"
 EVENT_RATE = "eventloop-rate"
@@ -36,6 +39,7 @@ COUNTED_HOPS = 100_000
 
 _COLLECTED = re.compile(r"Collected : (\d+)")
 _SIMULATED = "ns3::rdma::Simulation::Run(long)"
+_CALLGRIND = ("valgrind", "--tool=callgrind", f"--toggle-collect={_SIMULATED}")
 
 
 @dataclass(frozen=True)
@@ -114,29 +118,55 @@ def instructions_per_hop(build: BuildInfo, workload: Workload, *more: str) -> fl
     Raises UserError when the program fails.
     """
     with tempfile.TemporaryDirectory(prefix="pyorch-bench-") as folder:
-        tool = [
-            "valgrind",
-            "--tool=callgrind",
-            f"--toggle-collect={_SIMULATED}",
-            f"--callgrind-out-file={folder}/callgrind.out",
-        ]
+        tool = [*_CALLGRIND, f"--callgrind-out-file={folder}/callgrind.out"]
         options = [*workload.options(workload.counted_size), *more]
         output = _run(build, PERMUTATION, options, tool)
+    return _counted(output) / _values(output)["data_hops"]
+
+
+def _counted(output: str) -> int:
     collected = _COLLECTED.search(output)
     if collected is None:
         raise UserError([Problem("valgrind", f"it counted nothing:\n{output[-1000:]}", None, None)])
-    return int(collected[1]) / _values(output)["data_hops"]
+    return int(collected[1])
+
+
+def instructions_of(plan: Plan) -> float:
+    """Count the instructions of Simulation::Run per data packet-hop of a plan's only run.
+
+    Python and the modules load under valgrind first, which takes a minute. Raises UserError when
+    the run fails.
+    """
+    (spec,) = plan.specs
+    with tempfile.TemporaryDirectory(prefix="pyorch-bench-") as folder:
+        tool = [*_CALLGRIND, f"--callgrind-out-file={folder}/callgrind.out"]
+        file = Path(folder) / "spec.json"
+        file.write_text(spec.to_json(), encoding="utf-8")
+        command = [
+            *tool,
+            sys.executable,
+            "-m",
+            "tools.bench.once",
+            str(plan.build.folder),
+            str(file),
+        ]
+        output = _output(command, "the run under valgrind")
+    return _counted(output) / _values(output)["data_hops"]
 
 
 def _run(build: BuildInfo, program: str, options: Sequence[str], tool: Sequence[str] = ()) -> str:
     if build.programs is None:
         raise ValueError("this build was asked for without its programs")
     command = [*tool, str(build.programs / program), *options]
+    return _output(command, f"{program} {' '.join(options)}")
+
+
+def _output(command: Sequence[str], shown: str) -> str:
+    """What a command prints. Raises UserError when it fails."""
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     if done.returncode != 0:
-        shown = f"{program} {' '.join(options)}"
         what = f"exit code {done.returncode}:\n{done.stdout[-2000:]}"
         raise UserError([Problem(shown, what, None, None)])
     return done.stdout

@@ -31,7 +31,7 @@ class DetectionProbe : public lossless::Probe
 
     void Open(lossless::Fabric& fabric, lossless::Table& table) override
     {
-        m_fabric = &fabric;
+        m_oracle = &lossless::DeadlockMonitor::Of(fabric).GetOracle();
         m_columns.Open(table);
         m_way = table.Add<uint8_t>("way");
         m_begun = table.Add<int64_t>("begun_ps");
@@ -55,17 +55,15 @@ class DetectionProbe : public lossless::Probe
         m_begun->push_back(detection.begun);
         m_looped->push_back(detection.looped);
         m_episode->push_back(
-            lossless::DeadlockMonitor::Of(*m_fabric).GetOracle().FindEpisode(port.GetNodeId(),
-                                                                             port.GetIndex(),
-                                                                             detection.cls));
+            m_oracle->FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls));
     }
 
-    lossless::Fabric* m_fabric{nullptr};      //!< of the oracle
-    lossless::PortColumns m_columns;          //!< first
-    std::vector<uint8_t>* m_way{nullptr};     //!< Detection::Way
-    std::vector<int64_t>* m_begun{nullptr};   //!< ps
-    std::vector<int64_t>* m_looped{nullptr};  //!< ps
-    std::vector<int64_t>* m_episode{nullptr}; //!< that the oracle sees it in, or -1
+    lossless::DeadlockOracle* m_oracle{nullptr}; //!< asked at every detection
+    lossless::PortColumns m_columns;             //!< first
+    std::vector<uint8_t>* m_way{nullptr};        //!< Detection::Way
+    std::vector<int64_t>* m_begun{nullptr};      //!< ps
+    std::vector<int64_t>* m_looped{nullptr};     //!< ps
+    std::vector<int64_t>* m_episode{nullptr};    //!< that the oracle sees it in, or -1
 };
 
 } // namespace

@@ -52,8 +52,19 @@ DeadlockMonitor::SetTest(Time period, bool stop)
 }
 
 void
+DeadlockMonitor::SwitchOff()
+{
+    m_fabric.RequireOpen("SwitchOffOracle");
+    m_off = true;
+}
+
+void
 DeadlockMonitor::NotifyBuilt()
 {
+    if (m_off)
+    {
+        return;
+    }
     std::vector<Ptr<FabricNode>> nodes;
     for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
     {
@@ -69,8 +80,11 @@ DeadlockMonitor::NotifyBuilt()
 void
 DeadlockMonitor::NotifyFinish()
 {
-    m_oracle->Look();
-    m_oracle->Finish();
+    if (m_oracle)
+    {
+        m_oracle->Look();
+        m_oracle->Finish();
+    }
 }
 
 void
@@ -90,6 +104,10 @@ DeadlockOracle&
 DeadlockMonitor::GetOracle() const
 {
     m_fabric.RequireBuilt("GetOracle");
+    if (!m_oracle)
+    {
+        RefuseNow("what forms deadlocks is not known: the oracle of this fabric is switched off");
+    }
     return *m_oracle;
 }
 
@@ -106,10 +124,14 @@ DeadlockMonitor::FirstEpisode(DeadlockOracle::Kind kind) const
 bool
 DeadlockMonitor::IsStopped() const
 {
+    if (!m_stop || !m_oracle)
+    {
+        return false;
+    }
     const auto& episodes = m_oracle->GetEpisodes();
-    return m_stop && std::any_of(episodes.begin(), episodes.end(), [](const auto& episode) {
-               return episode.kind == DeadlockOracle::Kind::CYCLIC && episode.seen >= 0;
-           });
+    return std::any_of(episodes.begin(), episodes.end(), [](const auto& episode) {
+        return episode.kind == DeadlockOracle::Kind::CYCLIC && episode.seen >= 0;
+    });
 }
 
 std::string
@@ -177,6 +199,10 @@ std::string
 DeadlockMonitor::Describe() const
 {
     m_fabric.RequireBuilt("Describe");
+    if (!m_oracle)
+    {
+        return "";
+    }
     constexpr std::size_t MOST_LINES = 20;
     const auto& episodes = m_oracle->GetEpisodes();
     std::ostringstream text;
@@ -211,6 +237,10 @@ DeadlockMonitor::Describe() const
 void
 DeadlockMonitor::Report(Summary& summary) const
 {
+    if (!m_oracle)
+    {
+        return;
+    }
     using Kind = DeadlockOracle::Kind;
     const auto time = [](int64_t ps) { return static_cast<double>(ps); };
     const auto count = [](std::size_t n) { return static_cast<double>(n); };

@@ -41,7 +41,10 @@ class DeadlockMonitor : public FabricObserver
     /// @param period between two looks; 0: only at the end.
     /// @param stop true: stop the simulator when one is seen.
     void SetTest(Time period, bool stop);
-    /// Who knows of deadlocks. Precondition: built. @return the oracle.
+    /// Judge nothing: no oracle is told of any event, and the summary says nothing of deadlocks.
+    /// Precondition: not built.
+    void SwitchOff();
+    /// Who knows of deadlocks. Precondition: built and not switched off. @return the oracle.
     DeadlockOracle& GetOracle() const;
     /// Was a deadlock seen, and is the simulator to stop for it? Precondition: built.
     /// @return true if both.
@@ -49,7 +52,7 @@ class DeadlockMonitor : public FabricObserver
     /// The deadlocks there were, and queues that waited for hosts without an end. Precondition:
     /// built.
     /// @return a line each: when, which queues wait for each other, and how it came about; before
-    /// them a line if some could not be judged (Port::IsUnjudged).
+    /// them a line if some could not be judged (Port::IsUnjudged). "" when switched off.
     std::string Describe() const;
 
     void NotifyBuilt() override;
@@ -63,10 +66,11 @@ class DeadlockMonitor : public FabricObserver
     std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
 
     const Fabric& m_fabric;                   //!< judged
-    std::unique_ptr<DeadlockOracle> m_oracle; //!< made when the fabric is built
+    std::unique_ptr<DeadlockOracle> m_oracle; //!< made when the fabric is built; null: off
     ReusableEvent<DeadlockMonitor> m_test;    //!< Test
     int64_t m_period{0};                      //!< between two looks (ps); 0: none
     bool m_stop{false};                       //!< stop when one is seen
+    bool m_off{false};                        //!< nothing is judged
 };
 
 } // namespace lossless

@@ -157,6 +157,12 @@ Simulation::SetDeadlockTest(int64_t period, bool stop)
 }
 
 void
+Simulation::SwitchOffOracle()
+{
+    m_impl->deadlocks->SwitchOff();
+}
+
+void
 Simulation::SetStopWhenDone(bool stop, bool acknowledged)
 {
     m_impl->traffic.SetStopWhenDone(stop, acknowledged);

@@ -65,8 +65,7 @@ class Simulation
 
     /// Set an attribute on every object of a type that this run creates.
     /// @param typeId full TypeId name, for instance "ns3::lossless::SharedBuffer".
-    /// @param name attribute name.
-    /// @param value in ns-3's spelling ("25000000ps", "10000000000bps", "0.125").
+    /// @param name attribute name. @param value in ns-3's spelling ("25000000ps", "0.125").
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
     /// Choose the event loop. The results are the same with any.
@@ -92,19 +91,18 @@ class Simulation
     /// Say who chooses among equal next hops at every switch; before AddNodes.
     /// @param typeId full TypeId name; "ns3::lossless::Ecmp" unless called.
     void SetForwarding(const std::string& typeId);
-    /// Allow the loss of frames of lossless classes, and less headroom than the flow controls
-    /// demand.
+    /// Allow the loss of lossless frames, and less headroom than the flow controls demand.
     /// @param allow true to allow.
     void SetAllowLoss(bool allow);
-    /// End the run once every finite flow is done.
-    /// @param stop true to stop early.
+    /// End the run once every finite flow is done. @param stop true to stop early.
     /// @param acknowledged false: a flow is done when its receiver has the whole message; true:
     /// when its sender knows of it.
     void SetStopWhenDone(bool stop, bool acknowledged = false);
     /// Look for a deadlock now and then, and at the end in any case.
-    /// @param period ps between two looks; 0: only at the end.
-    /// @param stop end the run when there is one.
+    /// @param period ps between two looks; 0: only at the end. @param stop end the run at one.
     void SetDeadlockTest(int64_t period, bool stop);
+    /// Judge no deadlocks: the summary says nothing of them, and their tables are refused.
+    void SwitchOffOracle();
 
     /// Add nodes.
     /// @param kinds 0 host, 1 switch. @param names one a node, joined by newlines.

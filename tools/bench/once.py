@@ -1,0 +1,25 @@
+"""One run without traces or results, for valgrind: python -m tools.bench.once BUILD SPEC."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyorch.build.info import read_build
+from pyorch.ns3 import load_simulation
+from pyorch.plan import RunSpec
+from pyorch.simulate import set_up
+
+
+def main(build: str, file: str) -> None:
+    """Simulate a RunSpec to its end, and print its data packet-hops."""
+    spec = RunSpec.from_json(Path(file).read_text(encoding="utf-8"))
+    simulation = load_simulation(read_build(Path(build)))(spec.data["seed"])
+    set_up(simulation, spec.data)
+    simulation.Run(spec.data["run"]["duration_ps"] + spec.data["run"]["drain_ps"])
+    summary = {str(pair.first): float(pair.second) for pair in simulation.GetSummary()}
+    print(f"data_hops {summary['data_hops']:.0f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
