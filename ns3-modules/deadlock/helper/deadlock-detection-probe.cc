@@ -31,7 +31,8 @@ class DetectionProbe : public lossless::Probe
 
     void Open(lossless::Fabric& fabric, lossless::Table& table) override
     {
-        m_oracle = &lossless::DeadlockMonitor::Of(fabric).GetOracle();
+        m_monitor = &lossless::DeadlockMonitor::Of(fabric);
+        m_monitor->RequireOracle();
         m_columns.Open(table);
         m_way = table.Add<uint8_t>("way");
         m_begun = table.Add<int64_t>("begun_ps");
@@ -55,15 +56,15 @@ class DetectionProbe : public lossless::Probe
         m_begun->push_back(detection.begun);
         m_looped->push_back(detection.looped);
         m_episode->push_back(
-            m_oracle->FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls));
+            m_monitor->GetOracle().FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls));
     }
 
-    lossless::DeadlockOracle* m_oracle{nullptr}; //!< asked at every detection
-    lossless::PortColumns m_columns;             //!< first
-    std::vector<uint8_t>* m_way{nullptr};        //!< Detection::Way
-    std::vector<int64_t>* m_begun{nullptr};      //!< ps
-    std::vector<int64_t>* m_looped{nullptr};     //!< ps
-    std::vector<int64_t>* m_episode{nullptr};    //!< that the oracle sees it in, or -1
+    lossless::DeadlockMonitor* m_monitor{nullptr}; //!< its oracle is asked at every detection
+    lossless::PortColumns m_columns;               //!< first
+    std::vector<uint8_t>* m_way{nullptr};          //!< Detection::Way
+    std::vector<int64_t>* m_begun{nullptr};        //!< ps
+    std::vector<int64_t>* m_looped{nullptr};       //!< ps
+    std::vector<int64_t>* m_episode{nullptr};      //!< that the oracle sees it in, or -1
 };
 
 } // namespace

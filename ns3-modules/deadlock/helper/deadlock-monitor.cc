@@ -100,14 +100,20 @@ DeadlockMonitor::Test()
     m_test.Schedule(m_period);
 }
 
+void
+DeadlockMonitor::RequireOracle() const
+{
+    if (m_off)
+    {
+        RefuseNow("what forms deadlocks is not known: the oracle of this fabric is switched off");
+    }
+}
+
 DeadlockOracle&
 DeadlockMonitor::GetOracle() const
 {
     m_fabric.RequireBuilt("GetOracle");
-    if (!m_oracle)
-    {
-        RefuseNow("what forms deadlocks is not known: the oracle of this fabric is switched off");
-    }
+    RequireOracle();
     return *m_oracle;
 }
 

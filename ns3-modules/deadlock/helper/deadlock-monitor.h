@@ -44,6 +44,8 @@ class DeadlockMonitor : public FabricObserver
     /// Judge nothing: no oracle is told of any event, and the summary says nothing of deadlocks.
     /// Precondition: not built.
     void SwitchOff();
+    /// Throw std::logic_error if it is switched off.
+    void RequireOracle() const;
     /// Who knows of deadlocks. Precondition: built and not switched off. @return the oracle.
     DeadlockOracle& GetOracle() const;
     /// Was a deadlock seen, and is the simulator to stop for it? Precondition: built.

@@ -37,7 +37,8 @@ class DeadlockProbe : public Probe
     void Open(Fabric& fabric, Table& table) override
     {
         m_fabric = &fabric;
-        m_oracle = &DeadlockMonitor::Of(fabric).GetOracle();
+        m_monitor = &DeadlockMonitor::Of(fabric);
+        m_monitor->RequireOracle();
         m_table = &table;
         m_parts = &fabric.FindObserver<Recorder>()->AddTable("deadlock_part");
     }
@@ -79,7 +80,7 @@ class DeadlockProbe : public Probe
             reason->push_back(0);
             egress->push_back(-1);
         };
-        for (const DeadlockOracle::Episode& episode : m_oracle->GetEpisodes())
+        for (const DeadlockOracle::Episode& episode : m_monitor->GetOracle().GetEpisodes())
         {
             number->push_back(static_cast<uint32_t>(number->size()));
             kind->push_back(static_cast<uint8_t>(episode.kind));
@@ -113,10 +114,10 @@ class DeadlockProbe : public Probe
     }
 
   private:
-    Fabric* m_fabric{nullptr};         //!< of the oracle
-    DeadlockOracle* m_oracle{nullptr}; //!< asked at the end
-    Table* m_table{nullptr};           //!< "deadlock"
-    Table* m_parts{nullptr};           //!< "deadlock_part"
+    Fabric* m_fabric{nullptr};           //!< of the oracle
+    DeadlockMonitor* m_monitor{nullptr}; //!< its oracle is asked at the end
+    Table* m_table{nullptr};             //!< "deadlock"
+    Table* m_parts{nullptr};             //!< "deadlock_part"
 };
 
 /// "pause_tree": each time in which a class was held back, with the pause that did it and the first
