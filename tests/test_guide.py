@@ -11,7 +11,7 @@ import pytest
 
 from pyorch.config import experiment, topology, traffic
 from pyorch.config.traffic_collectives import Phase
-from pyorch.fields import Table
+from pyorch.fields import Table, encode
 from pyorch.loading.model import KEYS
 from pyorch.units import parse_time
 from tests.strategies import ROOT
@@ -36,6 +36,8 @@ TABLES: list[tuple[str, type[Table]]] = [
     ("[[trace]]", experiment.TraceTable),
 ]
 """Headings whose first table is of the keys of a model."""
+UNSAID = {(experiment.RunTable, "oracle"): True}
+"""Defaults that a model keeps as None, so that the form of a run has no key for them."""
 
 
 def page(name: str) -> str:
@@ -81,7 +83,12 @@ def kept(model: type[Table]) -> list[tuple[str, Any]]:
     """Keys of a model and their defaults."""
     return [
         # a base of kinds has no kind; its entries have one each
-        (info.alias or name, NEEDED if info.is_required() or name == "kind" else info.default)
+        (
+            info.alias or name,
+            NEEDED
+            if info.is_required() or name == "kind"
+            else UNSAID.get((model, name), info.default),
+        )
         for name, info in model.model_fields.items()
     ]
 
@@ -107,6 +114,15 @@ def test_a_table_of_keys_is_that_of_its_model(heading: str, model: type[Table]) 
         if not means(text, value)
     ]
     assert not wrong
+
+
+def test_an_unsaid_default_is_the_same_when_it_is_said() -> None:
+    """What the guide calls the default of such a key leaves no trace in the form of a run."""
+    for (model, key), default in UNSAID.items():
+        assert model.model_fields[key].default is None
+        plain = model(duration="1ms")
+        assert encode(model(duration="1ms", **{key: default})) == encode(plain)
+        assert encode(model(duration="1ms", **{key: not default})) != encode(plain)
 
 
 def test_every_key_at_the_top_is_found_in_the_index() -> None:
