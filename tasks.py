@@ -159,9 +159,9 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "", only: 
     With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
     page of every published number with ours beside it, and docs/reproduction.md.
     """
-    from tools import reproduce
+    from tools.reproduction import command
 
-    finish(reproduce.report(name, [*set_, *([f"only={only}"] if only else [])], seeds))
+    finish(command.report(name, [*set_, *([f"only={only}"] if only else [])], seeds))
 
 
 @task

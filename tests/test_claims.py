@@ -15,7 +15,8 @@ from pyorch.config.experiment import Experiment
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import default_paths
-from pyorch.report.claims import (
+from pyorch.report.expect import ExpectModel, Result, evaluate
+from tools.reproduction.claims import (
     HOLDS,
     NOT_JUDGED,
     PARTLY,
@@ -28,8 +29,7 @@ from pyorch.report.claims import (
     uncounted,
     where_not,
 )
-from pyorch.report.expect import ExpectModel, Result, evaluate
-from pyorch.report.published import Published, load_published
+from tools.reproduction.published import Published, load_published
 
 
 @cache

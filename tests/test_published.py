@@ -20,9 +20,9 @@ from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import default_paths
 from pyorch.reading import read_toml
-from pyorch.report.published import load_published
 from pyorch.report.quantities import show_text
-from pyorch.report.reproduction import Row, from_csv
+from tools.reproduction.page import Row, from_csv
+from tools.reproduction.published import load_published
 
 LISTS = Path(__file__).parent / "published"
 DOCUMENTS = ("gfc", "dcfit", "dsh", "pffc", "sfc")

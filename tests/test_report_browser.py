@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from pyorch.paths import Paths
-from pyorch.report.claims import HOLDS, REFUTED
 from pyorch.report.figures.network_live import PAUSE, PLAY
-from pyorch.report.published import Document, Published, load_published
-from pyorch.report.reproduction import Row, from_csv, write_page
 from pyorch.report.write import write_report
 from tests.browser import HINT, Browser, program
 from tests.strategies import ROOT
 from tests.test_report import FIGURES, TIMESERIES, experiment, make_spec, make_store, sweep
+from tools.reproduction.claims import HOLDS, REFUTED
+from tools.reproduction.page import Row, from_csv, write_page
+from tools.reproduction.published import Document, Published, load_published
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -18,7 +18,9 @@ from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import make_plan
-from pyorch.report.claims import (
+from pyorch.report.expect import ExpectModel, Result, evaluate
+from pyorch.report.tex import booktabs, escape
+from tools.reproduction.claims import (
     HOLDS,
     NOT_JUDGED,
     NOT_RUN,
@@ -27,9 +29,8 @@ from pyorch.report.claims import (
     VERDICTS,
     Evidence,
 )
-from pyorch.report.expect import ExpectModel, Result, evaluate
-from pyorch.report.published import CLOSED_FORMS, Number, Published, load_published
-from pyorch.report.reproduction import (
+from tools.reproduction.command import names_of, rows_of, settings_of, unread
+from tools.reproduction.page import (
     FACTS,
     NOT_MODELLED,
     OTHER,
@@ -45,8 +46,7 @@ from pyorch.report.reproduction import (
     to_markdown,
     to_tex,
 )
-from pyorch.report.tex import booktabs, escape
-from tools.reproduce import names_of, rows_of, settings_of, unread
+from tools.reproduction.published import CLOSED_FORMS, Number, Published, load_published
 
 CHEAP = ("gfc/two-to-one", "gfc/overhead", "sfc/reaction", "dcfit/memory", "pfc/delay-parts")
 DOCUMENTS = {"gfc", "dcfit", "dsh", "pffc", "sfc"}

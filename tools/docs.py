@@ -111,8 +111,8 @@ def _framed(text: str) -> str:
 
 def _write_claims(paths: Paths, page: Path) -> None:
     """Write the claims of docs/reproduction.csv as a page that filters. Raises OSError."""
-    from pyorch.report.published import load_published
-    from pyorch.report.reproduction import from_csv, write_page
+    from tools.reproduction.page import from_csv, write_page
+    from tools.reproduction.published import load_published
 
     if _is_table(paths.reproduction, paths):
         rows = from_csv(paths.reproduction.with_suffix(".csv").read_text(encoding="utf-8"))

@@ -131,11 +131,12 @@ def render(page: Page) -> str:
 
 
 def template(name: str, folder: Path | None = None, **functions: Any) -> Template:
-    """A template of a folder, this one unless told; functions: what else it may call."""
+    """A template of a folder, or of this one; functions: what else it may call."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    here = Path(__file__).parent
     environment = Environment(
-        loader=FileSystemLoader(folder or Path(__file__).parent),
+        loader=FileSystemLoader([here] if folder is None else [folder, here]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -15,9 +15,9 @@ from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
 from pyorch.reading import read_toml
-from pyorch.report.claims import Claim
 from pyorch.report.quantities import show_text
 from pyorch.theory import bytes_in, eta, gfc_stage_thresholds, gfc_sufficient_range
+from tools.reproduction.claims import Claim
 
 _G = 10**9
 _GFC_RATE, _GFC_TAU = 10 * _G, 7_400_000  # GFC's example at 10GbE [bit/s], [ps]

@@ -24,8 +24,8 @@ from tools.pictures import Picture, refresh
 
 if TYPE_CHECKING:
     from pyorch.config.experiment import Experiment
-    from pyorch.report.reproduction import Row, Study
     from pyorch.store import Damage
+    from tools.reproduction.page import Row, Study
 
 ALL = "all"
 FOLDER = "reproduction"
@@ -72,7 +72,7 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     from pyorch.loading.load import load_experiment
     from pyorch.report.data import ReportData
     from pyorch.report.expect import judge
-    from pyorch.report.reproduction import Study
+    from tools.reproduction.page import Study
 
     plan = make_plan(name, paths=paths)
     told(plan, plan.set_damaged_aside())
@@ -131,8 +131,8 @@ def rows_of(
     them while its settings are those of then. Raises UserError.
     """
     from pyorch.loading.find import list_experiments
-    from pyorch.report.published import load_published
-    from pyorch.report.reproduction import carry_over, from_csv, make_rows
+    from tools.reproduction.page import carry_over, from_csv, make_rows
+    from tools.reproduction.published import load_published
 
     published = load_published(paths.published)
     known = [name for name, _ in list_experiments(paths)]
@@ -148,7 +148,7 @@ def rows_of(
 def unread(name: str, paths: Paths) -> Study:
     """A study without results. Raises UserError when its file cannot be read."""
     from pyorch.loading.load import load_experiment
-    from pyorch.report.reproduction import Study
+    from tools.reproduction.page import Study
 
     experiment = load_experiment(name, paths=paths)
     points = [point.params for point in experiment.points]
@@ -179,8 +179,8 @@ def report_several(
     The pictures of docs/ are brought to what the reports of these studies show. told: is told of
     damaged runs, with their plan. Raises UserError when a study cannot be read.
     """
-    from pyorch.report.published import load_published
-    from pyorch.report.reproduction import counts, to_csv, to_markdown, write_page
+    from tools.reproduction.page import counts, to_csv, to_markdown, write_page
+    from tools.reproduction.published import load_published
 
     paths = paths or default_paths()
     rows, left = rows_of(names, paths, told)

@@ -4,7 +4,7 @@
     LaTeX, Markdown
 
 Every expectation that names a claim is a row of its evidence, whatever the origin of its number;
-a claim's verdict is that of all its rows together (pyorch.report.claims). What no run can refute
+a claim's verdict is that of all its rows together (claims.py). What no run can refute
 (inputs, arithmetic, what is not modelled) stands apart and is counted nowhere.
 """
 
@@ -22,7 +22,11 @@ from typing import Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
-from pyorch.report.claims import (
+from pyorch.report.expect import ExpectModel, Result, with_origin
+from pyorch.report.page import template, where_text
+from pyorch.report.quantities import scale_of_text, show
+from pyorch.report.tex import booktabs
+from tools.reproduction.claims import (
     HOLDS,
     NOT_JUDGED,
     NOT_RUN,
@@ -36,11 +40,7 @@ from pyorch.report.claims import (
     together,
     where_not,
 )
-from pyorch.report.expect import ExpectModel, Result, with_origin
-from pyorch.report.page import template, where_text
-from pyorch.report.published import CLOSED_FORMS, Document, Number, Published
-from pyorch.report.quantities import scale_of_text, show
-from pyorch.report.tex import booktabs
+from tools.reproduction.published import CLOSED_FORMS, Document, Number, Published
 
 SETTING, NOT_MODELLED, SAME, OTHER = "setting", "not modelled", "the same", "another"
 FACTS = {
@@ -477,7 +477,7 @@ def to_html(rows: Sequence[Row], published: Published, links: Mapping[str, str])
         (doc, [claim for claim in claims if claim.document == doc.key])
         for doc in published.document
     ]
-    return template("reproduction.html.j2").render(
+    return template("page.html.j2", Path(__file__).parent).render(
         parts=parts,
         counts=counts(rows),
         facts=facts_of(rows),

@@ -1,0 +1,1 @@
+"""What the source documents claim, and what our runs say of it: `invoke report all`."""
