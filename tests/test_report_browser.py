@@ -14,7 +14,7 @@ from pyorch.report.write import write_report
 from tests.browser import HINT, Browser, program
 from tests.strategies import ROOT
 from tests.test_report import FIGURES, TIMESERIES, experiment, make_spec, make_store, sweep
-from tools.reproduction.claims import HOLDS, REFUTED
+from tools.reproduction.claims import HOLDS, REFUTED, Evidence
 from tools.reproduction.page import Row, from_csv, write_page
 from tools.reproduction.published import Document, Published, load_published
 
@@ -200,11 +200,20 @@ def test_the_reproduction_page_opens_without_an_error(
             "gfc/two-to-one",
             "e",
             origin="published",
-            total=1,
-            holds=1,
+            found=Evidence((0,)),
             verdict=HOLDS,
         ),
-        Row("d", "p. 2", "d", "4 KB", "two", "gfc/ring", "f", total=2, verdict=REFUTED),
+        Row(
+            "d",
+            "p. 2",
+            "d",
+            "4 KB",
+            "two",
+            "gfc/ring",
+            "f",
+            found=Evidence((0, 1), (0, 1)),
+            verdict=REFUTED,
+        ),
     ]
     published = Published(document=[document])
     page, *_ = write_page(rows, published, tmp_path, {"gfc/two-to-one": "../x/index.html"})
