@@ -12,6 +12,7 @@ from pyorch.paths import default_paths
 from pyorch.pipeline import make_plan
 from tools.bench import programs, record
 from tools.bench.command import WholeRun, summarise, text_of
+from tools.bench.pauses import OFF, REFERENCE, WORKLOADS, Paused, plan_of
 from tools.bench.programs import Simulated, Workload
 from tools.bench.record import Line, Record
 
@@ -86,6 +87,17 @@ def test_program_and_experiment_simulate_the_same(file: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workload", [REFERENCE, *WORKLOADS], ids=lambda w: w.name)
+def test_a_workload_that_pauses_is_one_run_with_the_oracle_and_without(
+    workload: Paused,
+) -> None:
+    """And they differ in the oracle alone."""
+    (with_it,), (without,) = (
+        plan_of(workload, default_paths(), *more).specs for more in ((), (OFF,))
+    )
+    assert without.data["run"] == {**with_it.data["run"], "oracle": False}
+
+
 def test_the_example_programs_run() -> None:
     """They print what the bench reads; a small permutation finishes with every hop."""
     build = ensure_built(tests=True)

@@ -31,13 +31,12 @@ class Paused:
 
 INCAST = "pauses/incast-k4.toml"
 REFERENCE = Paused("permutation-k4", "permutation-k4.toml")
-LEAF_SPINE = ("variant=WebSearch", "traffic.load.load=0.8", "run.duration=15ms")
-GFC_RING = ("variant=Stages", "port.queue_service=Fifo", "topology.switches=5")
+LEAF_SPINE = ("only=WebSearch", "traffic.load.load=0.8", "run.duration=15ms")
 WORKLOADS = (
     Paused("incast-k4-125KB", INCAST, ("buffer.xoff=125KB", "buffer.xon=121KB")),
     Paused("incast-k4-1MB", INCAST),
     Paused("leafspine-80", "pfc/workloads", (*LEAF_SPINE, "run.drain=0us", "run.warmup=0us")),
-    Paused("gfc-ring", "gfc/ring", (*GFC_RING, "traffic.ring.jitter=100us")),
+    Paused("gfc-ring", "pauses/gfc-ring.toml"),
 )
 
 
@@ -92,9 +91,9 @@ def pauses(repeats: str = "") -> int:
     if not counts:
         print("instructions are not counted: there is no valgrind (Debian's package valgrind)")
     print(HEADER, flush=True)
-    reference = _plan(REFERENCE, paths)
+    reference = plan_of(REFERENCE, paths)
     for workload in WORKLOADS:
-        with_it, without = (_plan(workload, paths, *more) for more in ((), (OFF,)))
+        with_it, without = (plan_of(workload, paths, *more) for more in ((), (OFF,)))
         runs = [[_run(one) for one in (reference, with_it, without)] for _ in range(times)]
         beside, on, off = ([run.hops_per_s for run in column] for column in zip(*runs, strict=True))
         counted = None
@@ -114,7 +113,8 @@ def pauses(repeats: str = "") -> int:
     return OK
 
 
-def _plan(workload: Paused, paths: Paths, *more: str) -> Plan:
+def plan_of(workload: Paused, paths: Paths, *more: str) -> Plan:
+    """The one run of a workload, with more overrides. Raises UserError."""
     file = paths.benchmarks / workload.study
     study = str(file) if file.is_file() else workload.study
     overrides: Sequence[str] = (*workload.overrides, *more)
