@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pyorch.errors import UserError
 from pyorch.loading.load import load_experiment
 from pyorch.paths import RESULTS_VARIABLE
 from pyorch.pipeline import make_plan
+from pyorch.plan import RunSpec
 
 STUDY = """
 title = "simulators"
@@ -76,57 +78,64 @@ table = "control"
 """
 
 
-def test_both_event_loops_give_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every table and summary of every scheme is the same under both, events counted alike."""
+Found = tuple[RunSpec, dict[str, bytes], dict[str, float]]
+
+
+@pytest.fixture(name="simulated")
+def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Found]]:
+    """Run all of a study: its runs, each with the bytes of its tables and its summary."""
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results"))
-    file = tmp_path / "simulators.toml"
-    file.write_text(STUDY, encoding="utf-8")
-    plan = make_plan(str(file), seeds="2")
-    assert len(plan.specs) == 12
-    output = io.StringIO()
-    engine = LocalEngine(plan.store, 2, stream=output)
-    assert engine.run(plan.specs, plan.build).done == 12, output.getvalue()
+
+    def simulate(text: str, seeds: str = "") -> list[Found]:
+        file = tmp_path / "simulators.toml"
+        file.write_text(text, encoding="utf-8")
+        plan = make_plan(str(file), seeds=seeds)
+        output = io.StringIO()
+        done = LocalEngine(plan.store, 2, stream=output).run(plan.specs, plan.build).done
+        assert done == len(plan.specs), output.getvalue()
+        found = []
+        for spec in plan.specs:
+            key = spec.hash(plan.build.fingerprint)
+            folder = plan.store.folder(key)
+            files = list(folder.rglob("*.parquet"))
+            assert files
+            tables = {str(path.relative_to(folder)): path.read_bytes() for path in files}
+            found.append((spec, tables, plan.store.read_summary(key)["summary"]))
+        return found
+
+    return simulate
+
+
+def test_both_event_loops_give_the_same_bytes(simulated: Callable[..., list[Found]]) -> None:
+    """Every table and summary of every scheme is the same under both, events counted alike."""
+    runs = simulated(STUDY, seeds="2")
+    assert len(runs) == 12
     tables: dict[str, dict[str, bytes]] = {}
-    for spec in plan.specs:
-        folder = plan.store.folder(spec.hash(plan.build.fingerprint))
-        files = [path for path in folder.rglob("*") if path.suffix == ".parquet"]
-        assert files
-        found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-        summary = plan.store.read_summary(spec.hash(plan.build.fingerprint))["summary"]
+    for spec, files, summary in runs:
         assert summary["events"] > 10_000
-        found["summary"] = repr(sorted(summary.items())).encode()
+        found = {**files, "summary": repr(sorted(summary.items())).encode()}
         same = f"{spec.data['params']['variant']} {spec.data['seed']}"
         assert tables.setdefault(same, found) == found, same
     assert len(tables) == 6
     assert len({tuple(sorted(found.items())) for found in tables.values()}) == 6
 
 
-def test_without_the_oracle_all_else_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_oracle_all_else_stays(simulated: Callable[..., list[Found]]) -> None:
     """Only what the summary says of deadlocks is missing, and the events of its looks."""
-    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results"))
-    file = tmp_path / "oracle.toml"
     loops = '"run.simulator" = ["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"]'
-    file.write_text(STUDY.replace(loops, '"run.oracle" = [true, false]'), encoding="utf-8")
-    plan = make_plan(str(file))
-    output = io.StringIO()
-    assert LocalEngine(plan.store, 2, stream=output).run(plan.specs, plan.build).done == 6
-    found: dict[tuple[str, bool], dict[str, object]] = {}
-    for spec in plan.specs:
-        key = spec.hash(plan.build.fingerprint)
-        folder = plan.store.folder(key)
-        tables = {file.name: file.read_bytes() for file in folder.rglob("*.parquet")}
-        run = {"tables": tables, **plan.store.read_summary(key)["summary"]}
-        found[spec.data["params"]["variant"], spec.data["run"].get("oracle", True)] = run
-    judged = ("deadlock", "blocked_by_host")
+    runs = simulated(STUDY.replace(loops, '"run.oracle" = [true, false]'))
+    assert len(runs) == 6
+    found = {
+        (spec.data["params"]["variant"], spec.data["run"].get("oracle", True)): (tables, summary)
+        for spec, tables, summary in runs
+    }
     for variant in ("PFC", "GFC", "CBFC"):
-        on, off = found[variant, True], found[variant, False]
+        (tables, on), (others, off) = found[variant, True], found[variant, False]
         differ = {name for name in on if on[name] != off.get(name)} - {"events"}
-        assert differ == {name for name in on if name.startswith(judged)}
+        assert differ == {name for name in on if name.startswith(("deadlock", "blocked_by_host"))}
         assert off.keys() <= on.keys()
-        assert not any(name.startswith(judged) for name in off)
-        assert on["tables"] == off["tables"]
+        assert not any(name.startswith(("deadlock", "blocked_by_host")) for name in off)
+        assert tables == others
 
 
 def test_to_stop_on_what_nobody_sees_is_refused(tmp_path: Path) -> None:

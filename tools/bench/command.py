@@ -53,8 +53,7 @@ def bench(repeats: str = "", keep: bool = False) -> int:
     times = whole_number("--repeats", repeats) or REPEATS
     paths = default_paths()
     build = ensure_built(tests=True, outside=False)
-    if not programs.has_valgrind():
-        print("instructions are not counted: there is no valgrind (Debian's package valgrind)")
+    counts = programs.tell_whether_counted()
     print(HEADER, flush=True)
     bare = [programs.bare_events_per_s(build)]
     lines = []
@@ -67,7 +66,7 @@ def bench(repeats: str = "", keep: bool = False) -> int:
         compiler=_compiler(),
         ns3=build.ns3_version,
         bare_events_per_s=median(bare),
-        traces=_cost_of_traces(build, lines) if programs.has_valgrind() else None,
+        traces=_cost_of_traces(build, lines) if counts else None,
         lines=tuple(lines),
     )
     print(f"bare event loop: {found.bare_events_per_s / 1e6:.2f} M events per CPU-second")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from pyorch.cli.base import OK, command, whole_number
+from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
 from tools.bench import programs
@@ -87,9 +88,7 @@ def pauses(repeats: str = "") -> int:
     """Measure every workload in turns with the permutation, and print. Raises UserError."""
     times = whole_number("--repeats", repeats) or REPEATS
     paths = default_paths()
-    counts = programs.has_valgrind()
-    if not counts:
-        print("instructions are not counted: there is no valgrind (Debian's package valgrind)")
+    counts = programs.tell_whether_counted()
     print(HEADER, flush=True)
     reference = plan_of(REFERENCE, paths)
     for workload in WORKLOADS:
@@ -122,8 +121,11 @@ def plan_of(workload: Paused, paths: Paths, *more: str) -> Plan:
 
 
 def _run(plan: Plan) -> WholeRun:
+    """Run the one run of a plan. Raises UserError when it fails."""
     (spec,) = plan.specs
     found = whole_run(plan, spec)
     if found is None:
-        raise RuntimeError(f"{plan.experiment.name}: the run failed")
+        raise UserError(
+            [Problem(plan.experiment.label, "the run failed, as told above", None, None)]
+        )
     return found

@@ -112,6 +112,14 @@ def has_valgrind() -> bool:
     return shutil.which("valgrind") is not None
 
 
+def tell_whether_counted() -> bool:
+    """Return whether instructions can be counted, and print why not."""
+    found = has_valgrind()
+    if not found:
+        print("instructions are not counted: there is no valgrind (Debian's package valgrind)")
+    return found
+
+
 def instructions_per_hop(build: BuildInfo, workload: Workload, *more: str) -> float:
     """Count the instructions of Simulation::Run per data packet-hop, its ACK's hop included.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from pyorch.fields import Names
 from pyorch.metrics.fields import Entry, EntryName, Where
 from pyorch.report.select import absent, among, value_text
 
@@ -42,7 +43,7 @@ class Outside(Entry):
     its metrics.
     """
 
-    study: str | list[str]
+    study: Names
     where: Where = Field(default={})
     metric: str = "*"
     why: str = Field(min_length=1)
@@ -78,9 +79,7 @@ class Claim(Entry):
     def leaves_out(self, study: str, metric: str, point: Mapping[str, Any]) -> bool:
         """Whether an entry of `outside` excuses a setting."""
         return any(
-            _is_one(study, [one.study] if isinstance(one.study, str) else one.study)
-            and fnmatchcase(metric, one.metric)
-            and fits(point, one.where)
+            _is_one(study, one.study) and fnmatchcase(metric, one.metric) and fits(point, one.where)
             for one in self.outside
         )
 

@@ -188,8 +188,8 @@ def _position(place: str) -> tuple[float, str]:
 
 def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
     """A claim's evidence, or a single row that says why there is none."""
-    base = Row(claim.document, claim.place, claim.what, claim.published, claim.key)
-    base = replace(base, exists=claim.exists)
+    said = (claim.document, claim.place, claim.what, claim.published, claim.key)
+    base = Row(*said, exists=claim.exists)
     rows = [
         _evidence(base, study, number, expect, claim.worst_over)
         for study in studies
