@@ -225,7 +225,7 @@ main(int argc, char* argv[])
     std::cout.precision(10);
     std::cout << "data_hops " << summary["data_hops"] << "\nevents " << simulation.GetEventCount()
               << "\nsimulated_us " << static_cast<double>(simulation.Now()) / 1e6 << "\npauses "
-              << summary["pauses"] << "\nunfinished " << summary["flows_unfinished"]
+              << summary["pauses_sent"] << "\nunfinished " << summary["flows_unfinished"]
               << "\nsetup_cpu_s " << before << "\nrun_cpu_s " << run << "\npeak_rss_mib "
               << PeakMib() << "\n";
     if (!wrong.empty())
