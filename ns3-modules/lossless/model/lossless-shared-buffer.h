@@ -26,7 +26,7 @@ namespace lossless
  * dynamic threshold T = alpha (Bs - sum w) over the shared bytes w. The private part is Private or,
  * if that is more, what the flow controls of the port have promised to the upstream; headroom is
  * there as far as they ask for it. This follows the PFC buffer background of the DSH paper (ICDCS
- * 2023, section II), with these rules where that text is not lossless or silent:
+ * 2023, Background), with these rules where that text is not lossless or silent:
  *
  * - A frame is charged as a whole: to private if it fits there, else to shared if w + frame <= T,
  * else to headroom; it is refused only when the headroom cannot take it. (Comparing q with phi + T

@@ -22,7 +22,7 @@ class Port;
  * eta' = 2 (C D + L_wire) + max(3840 B, C x control delay of the peer) + control frame on the wire
  * + L
  *
- * after eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, section II.C), with what that leaves out:
+ * after eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, Background, C), with what that leaves out:
  * the preamble and gap bytes of the frames, the serialisation of the PAUSE itself, and the frame
  * that triggers the PAUSE, which is charged to headroom too.
  *
@@ -33,7 +33,7 @@ int64_t SufficientHeadroom(const Port& port);
 
 /**
  * @ingroup pfc
- * @brief Headroom as published, eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, section II.C),
+ * @brief Headroom as published, eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, Background, C),
  * which is not always enough; see SufficientHeadroom.
  *
  * @param port the receiving port.
