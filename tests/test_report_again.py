@@ -187,6 +187,7 @@ def test_a_repeat_writes_no_report(desk: Desk) -> None:
         ('source = "test"', 'source = "another"'),
         ('port = "s0:h0"', 'port = "s0:h1"'),
         ("seeds = 2", "seeds = 1"),
+        ('name = "tops"', 'name = "other"'),
     ],
 )
 def test_an_edited_study_has_a_new_report(desk: Desk, old: str, new: str) -> None:
@@ -284,11 +285,15 @@ def test_a_figure_of_the_study_itself_is_always_drawn(desk: Desk) -> None:
         tables.append((desk.folder / "own.csv").read_text())
     assert tables == ["seed\n1\n2\n", "seed\n2\n4\n"]
     code.write_text(FUNCTION.format(end="unknown"))
-    shutil.rmtree(desk.folder)
     for _ in range(2):
         code_, _, errors = desk.check(True)
         assert code_ == 1
         assert "figure not drawn: own: own: NameError" in errors
+    code.write_text(FUNCTION.format(end=1))
+    desk.check(True)
+    desk.file.write_text(STUDY)
+    desk.check(True)
+    assert not list(desk.folder.glob("own*")), "its files went with the figure"
     code.unlink()
 
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -126,7 +126,29 @@ def remember(figure: DrawnFigure, key: str | None, folder: Path) -> None:
     """Note that a figure was drawn; one with an error is tried again. Raises OSError."""
     fields = {name: value for name, value in asdict(figure).items() if name != "files"}
     key = None if figure.error else key
+    before = _files(_note(figure.name, folder))
     _remember(figure.name, key, {"figure": fields}, figure.files, folder)
+    for file in before - {file.name for file in figure.files}:
+        (folder / file).unlink(missing_ok=True)
+
+
+def forget_others(names: Collection[str], folder: Path) -> None:
+    """Remove the files of figures that a study no longer has. Raises OSError."""
+    notes = {note.stem: note for note in (folder / FOLDER).glob("[!.]*.json")}
+    kept = {file for name in names if name in notes for file in _files(notes[name])}
+    for name in notes.keys() - set(names):
+        for file in _files(notes[name]) - kept:
+            (folder / file).unlink(missing_ok=True)
+        notes[name].unlink()
+
+
+def _files(note: Path) -> set[str]:
+    """Return what a figure was drawn into; nothing when its note cannot be read."""
+    try:
+        # only names: a note that somebody edited must not reach beyond the folder
+        return {Path(file).name for file in json.loads(note.read_text(encoding="utf-8"))["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def _recall(name: str, key: str | None, folder: Path) -> Mapping[str, Any] | None:
@@ -144,9 +166,7 @@ def _recall(name: str, key: str | None, folder: Path) -> Mapping[str, Any] | Non
 def _remember(
     name: str, key: str | None, content: Mapping[str, Any], files: Iterable[Path], folder: Path
 ) -> None:
-    if key is None:
-        _note(name, folder).unlink(missing_ok=True)
-        return
+    """Note what was made; without a key it is made again, and the files are still known."""
     sums = {os.path.relpath(file, folder): _sum(file) for file in files}
     make_folder(folder / FOLDER)
     text = json.dumps({"key": key, **content, "files": sums})

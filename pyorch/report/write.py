@@ -85,6 +85,7 @@ def write_report(
     make_folder(out_dir)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
     figures = [_figure_of(_figure(entry), data, out_dir) for entry in experiment.figures]
+    drawn_before.forget_others([figure.name for figure in figures], out_dir)
     expects = [_expect(entry) for entry in experiment.expects]
     results = judge(expects, data)
     files = [path for figure in figures for path in figure.files]
@@ -152,18 +153,11 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
         # what was laid out for one width need not fit into the other
         fits = is_legible(drawn_other.canvas)
         name = f"{model.name}-{other.width}"
-        others = save(drawn_other.canvas, out_dir, name) if fits else _remove(out_dir, name)
+        others = save(drawn_other.canvas, out_dir, name) if fits else ()
     caption = " ".join([model.caption, *drawn.notes]).strip()
     live = "" if drawn.live is None else packed_data(drawn.live)
     files = (*pictures, table, *others)
     return DrawnFigure(model.name, model.title, caption, model.width, files, live=live)
-
-
-def _remove(out_dir: Path, name: str) -> tuple[Path, ...]:
-    """Remove what an earlier report wrote of a figure; there is nothing of it now."""
-    for ending in ("pdf", "png"):
-        (out_dir / f"{name}.{ending}").unlink(missing_ok=True)
-    return ()
 
 
 def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
