@@ -6,6 +6,7 @@
 #include "fabricdevice-net-device.h"
 
 #include "fabricdevice-channel.h"
+#include "fabricdevice-packet.h"
 #include "fabricdevice-vlan-tag.h"
 
 #include "ns3/abort.h"
@@ -39,13 +40,10 @@ using lossless::N_CLASSES;
 namespace
 {
 
-constexpr uint32_t ETHERNET_BYTES = 14;  //!< addresses and EtherType
-constexpr uint32_t TAG_BYTES = 4;        //!< of IEEE 802.1Q
 constexpr uint32_t FCS_BYTES = 4;        //!< frame check sequence
 constexpr uint16_t LARGEST_MTU = 65'513; //!< so that the largest frame fits 16 bits
 constexpr uint16_t SMALLEST_MTU = 68;    //!< RFC 791
 constexpr uint8_t CAPABLE = 1;           //!< Frame::ecn
-constexpr uint8_t CONGESTED = 3;         //!< Frame::ecn, and the ECN field of IP
 /// Flows of packets are numbered apart from those of queue pairs, which count from 0.
 constexpr uint32_t PACKET_FLOW = 0x8000'0000;
 

@@ -26,11 +26,8 @@ namespace fabricdevice
 namespace
 {
 
-constexpr uint32_t ETHERNET_BYTES = 14;        //!< addresses and EtherType
-constexpr uint32_t TAG_BYTES = 4;              //!< of IEEE 802.1Q
 constexpr uint16_t IPV4 = 0x0800;              //!< EtherType
 constexpr uint16_t IPV6 = 0x86dd;              //!< EtherType
-constexpr uint8_t CONGESTED = 3;               //!< Frame::ecn, and the ECN field of IP
 constexpr std::size_t IPV4_BYTES = 20;         //!< IPv4 header without options
 constexpr std::size_t IPV6_BYTES = 40;         //!< fixed IPv6 header
 constexpr std::size_t PORTS_BYTES = 4;         //!< source and destination port

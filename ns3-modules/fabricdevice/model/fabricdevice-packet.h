@@ -21,6 +21,10 @@ class QueueItem;
 namespace fabricdevice
 {
 
+inline constexpr uint32_t ETHERNET_BYTES = 14; //!< addresses and EtherType
+inline constexpr uint32_t TAG_BYTES = 4;       //!< of IEEE 802.1Q
+inline constexpr uint8_t CONGESTED = 3;        //!< Frame::ecn, and the ECN field of IP
+
 /// An Ethernet header, read.
 struct LinkHeader
 {

@@ -56,19 +56,6 @@ class Teller : public CongestionControl
 
 NS_OBJECT_ENSURE_REGISTERED(Teller);
 
-/**
- * @brief Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
- *
- * @param bytes bytes on the wire
- * @param rate bit/s
- * @return ps
- */
-int64_t
-WireTime(int64_t bytes, uint64_t rate)
-{
-    return std::llroundl(static_cast<long double>(bytes) * 8e12L / static_cast<long double>(rate));
-}
-
 /// Two racks, hosts 0..3 and 4..7 at switches 8 and 9, and five switches 10..14 between them.
 class Clos : public Network
 {

@@ -28,19 +28,6 @@ namespace
 {
 
 /**
- * @brief Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
- *
- * @param bytes bytes on the wire
- * @param rate bit/s
- * @return ps
- */
-int64_t
-WireTime(int64_t bytes, uint64_t rate)
-{
-    return std::llroundl(static_cast<long double>(bytes) * 8e12L / static_cast<long double>(rate));
-}
-
-/**
  * @brief Time of a frame at a rate that must not be exceeded.
  *
  * @param bytes bytes on the wire

@@ -13,6 +13,7 @@
 #include "ns3/lossless-switch-agent.h"
 #include "ns3/rdma-queue-pair.h"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,6 +34,19 @@ namespace rdma
 {
 namespace tests
 {
+
+/**
+ * @brief Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
+ *
+ * @param bytes bytes on the wire
+ * @param rate bit/s
+ * @return ps
+ */
+inline int64_t
+WireTime(int64_t bytes, uint64_t rate)
+{
+    return std::llroundl(static_cast<long double>(bytes) * 8e12L / static_cast<long double>(rate));
+}
 
 /// A small network, and the results of its run by name.
 class Network
