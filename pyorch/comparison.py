@@ -144,7 +144,7 @@ def _read_run(folder: Path) -> tuple[Key, Run]:
     except seal.DamagedError as error:
         raise UserError([Problem(str(error.file), error.what)]) from error
     params = {name: str(value) for name, value in spec.params.items() if value != ""}
-    seed = int(spec.data["seed"])
+    seed = spec.data["seed"]
     metrics = [*summary.get("metrics", {}).values(), *kept_metrics(folder)]
     values = known_numbers(summary["summary"])
     for one in metrics:

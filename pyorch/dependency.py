@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from pyorch import units
 from pyorch.config import topology, traffic
 from pyorch.config.cycles import NO_NODE, Egress, ShortestPaths, find_cycle
 from pyorch.config.topology import SWITCH, Topology
+from pyorch.spec import RunData
 
 _Edges = dict[tuple[Egress, Egress], None]
 """Dependencies, each once, in the order in which they were found."""
@@ -69,7 +70,7 @@ class _Ways:
         return [int(node) for node in paths.switches[nearer]]
 
 
-def flow_cycle(data: Mapping[str, Any]) -> FlowCycle:
+def flow_cycle(data: RunData) -> FlowCycle:
     """Say whether the flows of a run (`RunSpec.data`) have a cyclic buffer dependency.
 
     Looked at are the routes at the start and after every change of a route or a link, as each
@@ -161,7 +162,7 @@ def _dependencies(
     return certain, possible
 
 
-def _phases(data: Mapping[str, Any], network: Topology) -> list[tuple[int, _Ways]]:
+def _phases(data: RunData, network: Topology) -> list[tuple[int, _Ways]]:
     """Return the ways at the start and after each change, with the time [ps] of each."""
     delays = _route_delays(data, network)
     switches = np.flatnonzero(network.kinds == SWITCH).tolist()
@@ -199,7 +200,7 @@ def _failed(
     return frozenset(link for link, states in known.items() if states and not states[-1])
 
 
-def _route_delays(data: Mapping[str, Any], network: Topology) -> dict[int, int]:
+def _route_delays(data: RunData, network: Topology) -> dict[int, int]:
     """Return by switch how long it takes to learn of a link [ps]."""
     kind, key = "ns3::lossless::Switch", "RouteDelay"
     common = data["attributes"].get(kind, {}).get(key, "0ps")

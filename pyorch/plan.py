@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pyorch.config.experiment import Experiment, Point
 from pyorch.config.failing import draw_failed_links
 from pyorch.errors import Problem, UserError, quoted
 from pyorch.fingerprint import of_types, types_in
+from pyorch.spec import RunData, SettingData
 from pyorch.units import whole
 
 #: Parts of a RunSpec that do not change what is simulated.
@@ -46,14 +47,13 @@ class RunSpec:
     setting share it.
     """
 
-    data: Mapping[str, Any]
+    data: RunData
     around: Around | None = field(default=None, repr=False)
 
     @property
     def params(self) -> Mapping[str, Any]:
         """The variant and the swept values."""
-        params: Mapping[str, Any] = self.data["params"]
-        return params
+        return self.data["params"]
 
     @cached_property
     def _json(self) -> str:
@@ -88,7 +88,7 @@ class RunSpec:
             raise ValueError(f"a RunSpec is not read from {quoted(text)}") from error
         if not isinstance(data, dict):
             raise ValueError("a RunSpec is a JSON table")
-        return cls(data)
+        return cls(cast(RunData, data))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunSpec) and self._json == other._json
@@ -181,7 +181,7 @@ def _checked(seeds: object) -> Sequence[int]:
     return seeds
 
 
-def _run_data(experiment: Experiment, data: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _run_data(experiment: Experiment, data: SettingData, seed: int) -> RunData:
     try:
         topology = draw_failed_links(data["topology"], seed)
     except UserError as error:

@@ -21,11 +21,12 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyorch.ends import no_core_files
 from pyorch.engine.launch import MESSAGE_BYTES
 from pyorch.run import end_with_parent, load_class, run_line, versions
+from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pyorch.engine.manifest import Manifest
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 WARM_FROM_RUNS = 3
 """From so many runs on it pays to compile cppyy's wrappers beforehand, by a tiny simulation."""
 
-_TINY: dict[str, Any] = {
+_TINY: RunData = {
     "schema": 1,
     "experiment": "warm-up",
     "seed": 1,

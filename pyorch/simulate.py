@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.kinds import activate
 from pyorch.progress import Heartbeat
+from pyorch.spec import RunData, RunSection
 from pyorch.store import metrics_digest
 from pyorch.units import format_time
 
@@ -128,7 +129,7 @@ class _Phases:
 # RunSpec -> Simulation
 
 
-def set_up(simulation: Simulation, data: Mapping[str, Any]) -> Topology:
+def set_up(simulation: Simulation, data: RunData) -> Topology:
     """Build in a new Simulation what a RunSpec wants, and return its network.
 
     Raises RefusedError with what the modules say against it, UserError for kinds that do not load.
@@ -148,7 +149,7 @@ def set_up(simulation: Simulation, data: Mapping[str, Any]) -> Topology:
     return network
 
 
-def configure(simulation: Simulation, data: Mapping[str, Any]) -> Topology:
+def configure(simulation: Simulation, data: RunData) -> Topology:
     """Tell a new Simulation what a RunSpec wants built, and return its network."""
     from pyorch.config import topology as topologies
     from pyorch.config import traffic
@@ -286,12 +287,12 @@ def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
 # Simulation -> files
 
 
-def advance(simulation: Simulation, settings: Mapping[str, Any], run: RunPaths) -> None:
+def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None:
     """Simulate to the end that [run] sets, in slices, and keep the heartbeat.
 
     The ends of slices are events that are counted, so they are the same whatever the machine.
     """
-    end_ps = int(settings["duration_ps"]) + int(settings["drain_ps"])
+    end_ps = settings["duration_ps"] + settings["drain_ps"]
 
     def done() -> float:
         """The share of the time or, where the run stops when all is delivered, of the payload."""

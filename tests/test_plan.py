@@ -7,8 +7,10 @@ import itertools
 import json
 import tempfile
 import tracemalloc
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from pyorch.errors import UserError
 from pyorch.loading.load import load_experiment
 from pyorch.plan import RunSpec, expand, read_seeds
+from pyorch.spec import RunData
 from tests.strategies import MINIMAL, load
 
 VARIANTS = """
@@ -261,3 +264,51 @@ def test_a_hash_is_of_the_canonical_json() -> None:
         kept = {key: value for key, value in spec.data.items() if key != "metrics"}
         text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
         assert spec.hash("f") == hashlib.sha256(f"{text}\nf".encode()).hexdigest()[:16]
+
+
+def has_type(value: object, kind: Any) -> bool:
+    """Whether a value is what an annotation of spec.py says."""
+    origin = get_origin(kind)
+    if is_typeddict(kind):
+        assert isinstance(value, dict)
+        hints = get_type_hints(kind)
+        missing, unknown = kind.__required_keys__ - value.keys(), value.keys() - hints.keys()
+        assert not missing | unknown, f"{kind.__name__}: missing {missing}, unknown {unknown}"
+        return all(has_type(one, hints[key]) for key, one in value.items())
+    if origin is Literal:
+        return value in get_args(kind)
+    if origin in (Union, UnionType):
+        return any(has_type(value, one) for one in get_args(kind))
+    if origin is Mapping:
+        inner = get_args(kind)[1]
+        return isinstance(value, dict) and all(has_type(one, inner) for one in value.values())
+    if origin is Sequence:
+        inner = get_args(kind)[0]
+        return isinstance(value, list) and all(has_type(one, inner) for one in value)
+    return kind is Any or type(value) is kind
+
+
+def test_the_type_of_a_run_says_what_runs_have() -> None:
+    """Each key of the variants of some studies, as spec.json has it; and none is made up."""
+    seen: set[str] = set()
+    for name in ("gfc/two-to-one", "dsh/burst", "forwarding/load", "deadlock/zoo"):
+        runs = expand(load_experiment(name), [1])
+        for run in {run.params["variant"]: run for run in runs}.values():
+            data = json.loads(run.to_json())
+            for key, kind in get_type_hints(RunData).items():
+                assert key not in data or has_type(data[key], kind), (name, key, data[key])
+            assert has_type(data, RunData), name
+            seen |= data.keys()
+    assert seen == get_type_hints(RunData).keys() - {"kinds", "packages"}, "those are of a user's"
+
+
+def test_a_key_that_the_type_of_a_run_does_not_know_is_noticed() -> None:
+    """Else the test above could not fail."""
+    data = json.loads(expand(load_experiment("gfc/two-to-one"), [1])[0].to_json())
+    assert has_type(data, RunData)
+    assert not has_type({**data, "seed": "1"}, RunData)
+    assert not has_type({**data, "run": {**data["run"], "allow_loss": 1}}, RunData)
+    with pytest.raises(AssertionError, match=r"unknown \{'sede'\}"):
+        has_type({**data, "sede": 1}, RunData)
+    with pytest.raises(AssertionError, match=r"missing \{'seed'\}"):
+        has_type({key: value for key, value in data.items() if key != "seed"}, RunData)

@@ -42,24 +42,23 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
     from pyorch.dependency import describe_cycle, flow_cycle
     from pyorch.engine.base import title
 
-    keys = ("topology", "traffic", "routes", "run", "seed")
     switch = "ns3::lossless::Switch"
     found: dict[str, str] = {}
     runs: dict[str, list[RunSpec]] = {}
     looked = nodes = 0
     seeds: set[int] = set()
     for spec in specs:
-        if len(found) >= MOST_SCENES and spec.data["seed"] not in seeds:
+        data = spec.data
+        if len(found) >= MOST_SCENES and data["seed"] not in seeds:
             continue  # the seed is part of a scene
-        seeds.add(spec.data["seed"])
-        scene = {key: spec.data[key] for key in keys}
-        scene |= {"switch": spec.data["attributes"].get(switch), "nodes": spec.data["nodes"]}
-        key = json.dumps(scene, sort_keys=True)
+        seeds.add(data["seed"])
+        parts = data["topology"], data["traffic"], data["routes"], data["run"], data["nodes"]
+        key = json.dumps([*parts, data["seed"], data["attributes"].get(switch)], sort_keys=True)
         if key not in found and (len(found) >= MOST_SCENES or nodes >= MOST_NODES):
             continue
         if key not in found:
-            cycle = flow_cycle(spec.data)
-            names = topology.build(spec.data["topology"]).names
+            cycle = flow_cycle(data)
+            names = topology.build(data["topology"]).names
             found[key] = describe_cycle(cycle, names)
             nodes += len(names)
         runs.setdefault(found[key], []).append(spec)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pyorch.config import traffic
 from pyorch.config.cycles import ShortestPaths
+from pyorch.spec import SettingData
 
 if TYPE_CHECKING:
     from pyorch.config.topology import Topology
 
-SCENE = ("topology", "traffic", "run", "agents", "host_agents", "congestion_control")
+_Key = Literal["topology", "traffic", "run", "agents", "host_agents", "congestion_control"]
+SCENE: tuple[_Key, ...] = get_args(_Key)
 """What of RunSpec.data tells whether it draws anything."""
 MOST_SCENES = 200
 """As many different scenes are looked at: of more, one may draw."""
 
 
-def may_draw(data: Mapping[str, Any], network: Topology) -> bool:
+def may_draw(data: SettingData, network: Topology) -> bool:
     """Whether something of a setting may depend on the seed (RunSpec.data without it).
 
     Traffic is asked; links that fail at random and equally short paths (whose choice is salted) are

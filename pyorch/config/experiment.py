@@ -14,6 +14,7 @@ from pyorch.config.topology import Topology, check_link
 from pyorch.errors import suggest
 from pyorch.fields import Duration, Rate, Table, Time, TrafficClass, encode
 from pyorch.findings import Findings, Path
+from pyorch.spec import SettingData
 from pyorch.units import format_time
 
 MAX_SEEDS = 100_000
@@ -89,14 +90,13 @@ class TraceTable(Table):
 class Point:
     """One setting of an experiment: RunSpec.data without the seed, and the network it draws."""
 
-    data: Mapping[str, Any]
+    data: SettingData
     network: Topology
 
     @property
     def params(self) -> Mapping[str, Any]:
         """The variant and the swept values."""
-        params: Mapping[str, Any] = self.data["params"]
-        return params
+        return self.data["params"]
 
 
 @dataclass(frozen=True)

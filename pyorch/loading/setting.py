@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, cast
 
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
@@ -36,6 +36,7 @@ from pyorch.kinds import packages_of
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.loading.nodes import resolve_nodes
 from pyorch.loading.routes import RouteTable, resolve_routes
+from pyorch.spec import SettingData
 from pyorch.units import (
     MAX_TIME,
     format_bytes,
@@ -95,6 +96,8 @@ class Resolver:
         if self.types and is_default and sound:
             chain = schemes["flow_control"]
             check_buffer(self.types, attributes, chain, network.network, run.allow_loss, findings)
+        if len(findings.problems) > before:
+            return None
         data = {
             "schema": SCHEMA,
             "experiment": self.name,
@@ -107,7 +110,7 @@ class Resolver:
             **self._own_kinds(document),
             "params": dict(params),
         }
-        return Point(data, network.network) if len(findings.problems) == before else None
+        return Point(cast(SettingData, data), network.network)
 
     def _own_kinds(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the code that the run needs beside this package: texts of files, and packages."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pyorch.errors import Problem, UserError
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced
+from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pyorch.config.traffic import Flows
@@ -26,7 +27,7 @@ class RunTables:
     numbers. tables: name -> columns; a table that is absent was not traced.
     """
 
-    spec: Mapping[str, Any]
+    spec: RunData
     nodes: Sequence[str]
     summary: Mapping[str, float]
     tables: Mapping[str, Columns] = field(default_factory=dict)

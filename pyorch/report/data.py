@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.metrics import RunTables, output_units, parse, unit_of_name
 from pyorch.metrics.base import UNLIMITED, YES_NO_NUMBERS, Metric
 from pyorch.report.statistics import Estimate, Nature, estimate
+from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,7 +27,7 @@ def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _is_fixed(data: Mapping[str, Any]) -> bool:
+def _is_fixed(data: RunData) -> bool:
     """Whether a run of this RunSpec draws nothing from its seed."""
     from pyorch.config import topology
     from pyorch.config.chance import SCENE, may_draw

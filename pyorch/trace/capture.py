@@ -127,7 +127,7 @@ def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> Non
     """Simulate in the same slices as `pyorch.simulate`, whose ends are events that are counted."""
     from pyorch.simulate import SLICES
 
-    end_ps = int(spec.data["run"]["duration_ps"]) + int(spec.data["run"]["drain_ps"])
+    end_ps = spec.data["run"]["duration_ps"] + spec.data["run"]["drain_ps"]
     last_ps = end_ps if until_ps is None else min(end_ps, until_ps)
     for number in range(1, SLICES + 1):
         at_ps = min(end_ps * number // SLICES, last_ps)

@@ -12,12 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyorch.errors import Problem, UserError
+from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
@@ -66,7 +67,7 @@ class Workload:
         return min(self.size, 1000 * packets)
 
 
-def workload_of(name: str, data: Mapping[str, Any]) -> Workload:
+def workload_of(name: str, data: RunData) -> Workload:
     """Read the workload from a RunSpec's data, so that it is described in one place, its file."""
     (traffic,) = data["traffic"]
     return Workload(name, int(data["topology"]["k"]), int(traffic["size_bytes"]))
