@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FOLDER = ".drawn"
 _REPORT = ".report"  # the name of no figure
+_FIGURES = "[!.]*.json"
 _PACKAGE = Path(__file__).parents[1]
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "seaborn")
 _OF_PAGES = ("itables", "jinja2", "networkx", "ns3", "plotly", "pyarrow", "pyorch", "scipy")
@@ -126,20 +127,26 @@ def remember(figure: DrawnFigure, key: str | None, folder: Path) -> None:
     """Note that a figure was drawn; one with an error is tried again. Raises OSError."""
     fields = {name: value for name, value in asdict(figure).items() if name != "files"}
     key = None if figure.error else key
-    before = _files(_note(figure.name, folder))
     _remember(figure.name, key, {"figure": fields}, figure.files, folder)
-    for file in before - {file.name for file in figure.files}:
+
+
+def files_in(folder: Path) -> set[str]:
+    """Return the names of all files that figures were drawn into."""
+    return {file for note in (folder / FOLDER).glob(_FIGURES) for file in _files(note)}
+
+
+def remove_others(before: Collection[str], figures: Iterable[DrawnFigure], folder: Path) -> None:
+    """Remove those files of before that are no figure's any more. Raises OSError.
+
+    Such are those of a figure that the study no longer has, or that can no longer be drawn, and a
+    width that no longer fits.
+    """
+    files = {figure.name: {file.name for file in figure.files} for figure in figures}
+    for file in set(before).difference(*files.values()):
         (folder / file).unlink(missing_ok=True)
-
-
-def forget_others(names: Collection[str], folder: Path) -> None:
-    """Remove the files of figures that a study no longer has. Raises OSError."""
-    notes = {note.stem: note for note in (folder / FOLDER).glob("[!.]*.json")}
-    kept = {file for name in names if name in notes for file in _files(notes[name])}
-    for name in notes.keys() - set(names):
-        for file in _files(notes[name]) - kept:
-            (folder / file).unlink(missing_ok=True)
-        notes[name].unlink()
+    for note in (folder / FOLDER).glob(_FIGURES):
+        if note.stem not in files:
+            note.unlink()
 
 
 def _files(note: Path) -> set[str]:

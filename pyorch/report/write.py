@@ -84,8 +84,9 @@ def write_report(
     """
     make_folder(out_dir)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
+    before = drawn_before.files_in(out_dir)
     figures = [_figure_of(_figure(entry), data, out_dir) for entry in experiment.figures]
-    drawn_before.forget_others([figure.name for figure in figures], out_dir)
+    drawn_before.remove_others(before, figures, out_dir)
     expects = [_expect(entry) for entry in experiment.expects]
     results = judge(expects, data)
     files = [path for figure in figures for path in figure.files]
