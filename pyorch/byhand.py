@@ -15,6 +15,7 @@ from pyorch.config.experiment import check_port
 from pyorch.errors import Problem, UserError
 from pyorch.findings import Findings
 from pyorch.simulate import SLICES, add_trace, read_tables, run_until, set_up
+from pyorch.spec import latest_end_ps
 from pyorch.units import format_time, parse_time
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ class OpenRun:
     @cached_property
     def end_ps(self) -> int:
         """When the run ends [ps]: its duration and the time it may drain."""
-        run = self.spec.data["run"]
-        return int(run["duration_ps"]) + int(run["drain_ps"])
+        return latest_end_ps(self.spec.data["run"])
 
     def advance(self, until: str = "") -> str:
         """Simulate up to a time such as "100us", by default the end; return the time it is.

@@ -19,7 +19,7 @@ from pyorch import units
 from pyorch.config import topology, traffic
 from pyorch.config.cycles import NO_NODE, Egress, ShortestPaths, find_cycle
 from pyorch.config.topology import SWITCH, Topology
-from pyorch.spec import RunData
+from pyorch.spec import RunData, latest_end_ps
 
 _Edges = dict[tuple[Egress, Egress], None]
 """Dependencies, each once, in the order in which they were found."""
@@ -173,7 +173,7 @@ def _phases(data: RunData, network: Topology) -> list[tuple[int, _Ways]]:
     times = {0} | {when + delays[node] if when else 0 for when in changes for node in switches}
     for route in data["routes"]:
         times |= {route["at_ps"]} | ({route["until_ps"]} if route["until_ps"] >= 0 else set())
-    end = data["run"]["duration_ps"] + data["run"]["drain_ps"]
+    end = latest_end_ps(data["run"])
     shared: dict[frozenset[int], ShortestPaths] = {}
     phases = []
     for time in sorted(when for when in times if when <= end):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.kinds import activate
 from pyorch.progress import Heartbeat
-from pyorch.spec import RunData, RunSection
+from pyorch.spec import RunData, RunSection, latest_end_ps
 from pyorch.store import metrics_digest
 from pyorch.units import format_time
 
@@ -292,7 +292,7 @@ def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None
 
     The ends of slices are events that are counted, so they are the same whatever the machine.
     """
-    end_ps = settings["duration_ps"] + settings["drain_ps"]
+    end_ps = latest_end_ps(settings)
 
     def done() -> float:
         """The share of the time or, where the run stops when all is delivered, of the payload."""

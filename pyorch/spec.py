@@ -21,6 +21,11 @@ class RunSection(TypedDict):
     oracle: NotRequired[bool]
 
 
+def latest_end_ps(run: RunSection) -> int:
+    """Return when a run ends at the latest [ps]."""
+    return run["duration_ps"] + run["drain_ps"]
+
+
 class SettingData(TypedDict):
     """One setting of an experiment. What is not required is left out where it is the default.
 

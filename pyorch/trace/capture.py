@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.spec import latest_end_ps
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -127,7 +129,7 @@ def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> Non
     """Simulate in the same slices as `pyorch.simulate`, whose ends are events that are counted."""
     from pyorch.simulate import SLICES
 
-    end_ps = spec.data["run"]["duration_ps"] + spec.data["run"]["drain_ps"]
+    end_ps = latest_end_ps(spec.data["run"])
     last_ps = end_ps if until_ps is None else min(end_ps, until_ps)
     for number in range(1, SLICES + 1):
         at_ps = min(end_ps * number // SLICES, last_ps)
