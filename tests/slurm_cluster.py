@@ -56,7 +56,8 @@ KillWait=5
 MinJobAge=300
 JobRequeue=1
 MaxArraySize={max_array}
-MaxJobCount=20000
+# cancelled jobs count for MinJobAge
+MaxJobCount=100000
 {nodes}
 PartitionName=main Nodes=n[1-{count}] Default=YES MaxTime=INFINITE State=UP
 """

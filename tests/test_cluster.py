@@ -292,6 +292,14 @@ def test_slurm_that_hangs_is_not_waited_for(fake_slurm: Callable[[str, str], Pat
     assert time.monotonic() - began < 10
 
 
+def test_a_full_slurm_is_told_in_its_own_words(fake_slurm: Callable[[str, str], Path]) -> None:
+    """With MaxJobCount jobs known, sbatch says so and tries again for longer than we wait."""
+    said = "Slurm temporarily unable to accept job, sleeping and retrying"
+    fake_slurm("squeue", f"for i in 1 2; do echo 'squeue: error: {said}' >&2; done; exec sleep 60")
+    with pytest.raises(AwayError, match=rf"no answer for 1 s; it said: {said}\Z"):
+        Slurm(patience_s=1).queue(["a"])
+
+
 def test_without_slurm_the_message_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without Slurm's programs is not mistaken for a silent Slurm."""
     monkeypatch.setenv("PATH", "/nowhere")

@@ -134,7 +134,10 @@ class Slurm:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise AwayError(f"{program} gave no answer for {self._patience_s:g} s") from error
+            # a full Slurm lets sbatch try again and again; only its words say so
+            said = _said(error.stderr.decode(errors="replace")) if error.stderr else ""
+            what = f"{program} gave no answer for {self._patience_s:g} s"
+            raise AwayError(f"{what}; it said: {said}" if said else what) from error
         except OSError as error:
             raise UserError([Problem(program, f"cannot be started: {error.strerror}")]) from error
         if done.returncode != 0 and _AWAY.search(done.stderr):
@@ -156,10 +159,14 @@ def parse_queue(text: str) -> list[QueuedJob]:
 
 
 def _last_words(done: subprocess.CompletedProcess[str]) -> str:
-    """What a client said last, without its own name before it."""
-    lines = [line.strip() for line in (done.stderr or "").splitlines() if line.strip()]
-    said = [re.sub(r"^\w+: (?:error|fatal): ", "", line) for line in lines]
-    return "; ".join(dict.fromkeys(said)) or f"exit code {done.returncode}"
+    """What a client said last, or its exit code."""
+    return _said(done.stderr or "") or f"exit code {done.returncode}"
+
+
+def _said(stderr: str) -> str:
+    """What a client said, each line once and without its own name before it."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return "; ".join(dict.fromkeys(re.sub(r"^\w+: (?:error|fatal): ", "", line) for line in lines))
 
 
 def _hint(stderr: str) -> str:
