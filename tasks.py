@@ -11,6 +11,7 @@ from invoke.context import Context
 from invoke.tasks import Task, task
 
 from pyorch import ends
+from pyorch.cli import door
 from pyorch.cli import tasks as verbs
 from pyorch.cli.tasks import (
     DEFAULT,
@@ -37,6 +38,7 @@ from pyorch.cli.tasks import (
 
 if "invoke.main" in sys.modules:  # the program, and not a test that imports this file
     ends.start()
+    door.keep_bytecode()
 
 __all__ = [
     "DEFAULT",

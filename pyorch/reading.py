@@ -13,10 +13,11 @@ import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import tomli
 
 from pyorch.errors import Problem, UserError
 
@@ -103,8 +104,8 @@ def read_toml(file: Path, label: str) -> dict[str, Any]:
     """Read a TOML file. Raises UserError with line, column and what the parser said."""
     text = read_text(file, label)
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
         told = str(error)
         match = _POSITION.search(told)
         at = f", line {match[1]}, column {match[2]}" if match and match[1] else ", at its end"
@@ -157,8 +158,8 @@ def parse_toml_value(text: str) -> Any:
     Raises ValueError for people when it is nested too deeply or has a number too large.
     """
     try:
-        table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        table = tomli.loads(f"value = {text}")
+    except tomli.TOMLDecodeError:
         return text
     except (RecursionError, ValueError) as error:
         raise ValueError(_excess(error)) from error

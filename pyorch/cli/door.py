@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 PYORCH = "pyorch"
 _RENAMED = {"experiment": "run"}
@@ -19,6 +20,14 @@ def enter(program: str) -> None:
     """Say which program this is."""
     global _program  # noqa: PLW0603 (one process is one program)
     _program = program
+
+
+def keep_bytecode() -> None:
+    """Let Python keep what it compiles of our files, as it does unless a person forbids it.
+
+    Invoke forbids it to every program, and each command would compile a hundred files again.
+    """
+    sys.dont_write_bytecode = bool(sys.flags.dont_write_bytecode)
 
 
 def spoken(text: str) -> str:

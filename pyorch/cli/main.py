@@ -58,6 +58,11 @@ VERBS = (
 class Console(Program):
     """A program of verbs, without the options of invoke that have no meaning here."""
 
+    def parse_core(self, argv: list[str] | None) -> None:
+        """Read the options that are no verb's."""
+        super().parse_core(argv)
+        door.keep_bytecode()
+
     def print_version(self) -> None:
         """Say which version this is."""
         from importlib.metadata import version

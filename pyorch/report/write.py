@@ -164,10 +164,11 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
 def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
     """Write a figure as NAME.pdf and NAME.png; the same data give the same bytes."""
     pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
-    with replacing(pdf) as temporary:
-        canvas.savefig(temporary, metadata={"CreationDate": None, "Producer": None})
     with replacing(png) as temporary:
         canvas.savefig(temporary, dpi=_PNG_DPI, metadata={"Software": None})
+    canvas.set_layout_engine("none")  # both are laid out alike, and but once
+    with replacing(pdf) as temporary:
+        canvas.savefig(temporary, metadata={"CreationDate": None, "Producer": None})
     return pdf, png
 
 
