@@ -1,8 +1,13 @@
-"""The order of the tests."""
+"""The order of the tests, and what holds for those that draw their examples."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# how long an example takes says how busy the machine is
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -270,7 +270,7 @@ def test_messages_wait_for_messages(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(2, 6), st.integers(1, 4), st.sampled_from(sorted(ALGORITHMS)))
 def test_every_flow_of_a_collective_can_start(hosts: int, rounds: int, which: Any) -> None:
     """Nobody waits in a circle, and only those that wait for nobody start by themselves."""

@@ -117,7 +117,7 @@ def load_document(document: dict[str, Any]) -> Experiment:
         return load.load_experiment("x", (), SCHEMA, paths)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(list(places(DOCUMENT))), st.sampled_from(ODD))
 @example(("trace", 0, "ports"), [1])
 @example(("trace", 0, "classes"), "x")

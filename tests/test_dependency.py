@@ -50,7 +50,7 @@ def turns_of(path: list[int]) -> set[tuple[tuple[int, int], tuple[int, int]]]:
     return set(itertools.pairwise(itertools.pairwise(path)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(0, 6))
 def test_dependencies_are_those_of_all_shortest_paths(seed: int, count: int) -> None:
     """Every turn of every shortest path between two edges, and no other."""
@@ -161,7 +161,7 @@ def run_data(form: Mapping[str, Any], entries: list[dict[str, Any]], **more: Any
     } | more
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(0, 6), st.integers(1, 15))
 def test_cycles_of_flows_are_those_of_an_enumeration_of_their_paths(
     seed: int, count: int, shift: int

@@ -87,7 +87,7 @@ def test_window_cuts_pieces() -> None:
     assert one(run, "last", **keys) == 200
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 49), st.integers(0, 7), st.integers(0, 9)), max_size=20),
     st.integers(0, 20),
@@ -236,7 +236,7 @@ def test_silence_is_a_rate_of_zero() -> None:
     assert one(one_frame, "rate_mean", port="s0:h0") == pytest.approx(1500 * 8 / 100e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 90_000), min_size=1, max_size=30, unique=True))
 def test_rates_keep_all_bytes(times: list[int]) -> None:
     """Whatever the gaps, rate times time is what arrived, unless the last piece is open."""
@@ -346,7 +346,7 @@ def test_warmup_and_size_choose_flows() -> None:
     assert one(run, "fct_slowdown") is None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(1, 1e6), min_size=20, max_size=60))
 def test_percentile_is_nearest_rank(values: list[float]) -> None:
     """The median is the smallest value that at least half of the samples do not exceed."""
@@ -432,7 +432,7 @@ def test_control_frames_take_a_share_of_the_link() -> None:
     assert one(run, "control_peak", port="s0:h1", window="1us") == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 59), st.integers(1, 9)), max_size=25),
     st.integers(1, 60),

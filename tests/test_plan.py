@@ -173,7 +173,7 @@ def test_json_and_hash_do_not_depend_on_the_order_of_keys(data: dict[str, Any]) 
     assert json.loads(run.to_json()) == data
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 3),
     st.lists(st.integers(1, 3), max_size=3),

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.loading.load import load_experiment
@@ -56,7 +56,6 @@ def runs_of(queues: list[float], deadlocked: list[int] | None = None) -> pd.Data
     return pd.DataFrame({"variant": names, "seed": 1, "queue": queues, "deadlocked": stuck})
 
 
-@settings(deadline=None)  # a report takes as long as the machine is busy
 @given(
     st.lists(st.floats(0, 100), min_size=3, max_size=12),
     st.lists(st.floats(0, 100), min_size=1, max_size=5),
@@ -80,7 +79,6 @@ def test_an_answer_changes_when_a_verdict_changes() -> None:
     assert answer_of(runs_of([10, 20, 5]), [40]).found == "Queue: from 5 (SFC) to 20 (GFC)."
 
 
-@settings(deadline=None)  # a report takes as long as the machine is busy
 @given(st.lists(st.integers(0, 1), min_size=3, max_size=15))
 def test_an_answer_counts_deadlocks_as_the_runs_have_them(deadlocked: list[int]) -> None:
     """Each scheme with as many of its runs as deadlocked, and no scheme as free that was not."""

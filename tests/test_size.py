@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch import size, theory
@@ -50,7 +50,6 @@ def test_numbers_of_dsh() -> None:
     assert switch.size == 16_000_000
 
 
-@settings(deadline=None)
 @given(
     ports=st.integers(1, 256),
     rate=st.sampled_from([10, 25, 40, 100, 400]),

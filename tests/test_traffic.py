@@ -249,7 +249,7 @@ ENTRIES: st.SearchStrategy[dict[str, Any]] = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TOPOLOGIES, ENTRIES, st.integers(1, 2**32 - 1))
 def test_flows_stay_within_bounds_and_depend_on_the_seed_alone(
     table: dict[str, Any], entry: dict[str, Any], seed: int
