@@ -34,7 +34,6 @@ NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
 namespace
 {
 
-constexpr uint8_t MARKED = 3; //!< Frame::ecn: congestion experienced
 /// Alpha below this changes no rate of 53 bits any more and counts as 0.
 constexpr double NO_ALPHA = 0x1p-53;
 } // namespace
@@ -203,7 +202,7 @@ Dcqcn::GetSignaller() const
 bool
 Dcqcn::NotifyData(const Frame& frame)
 {
-    if (frame.ecn != MARKED)
+    if (frame.ecn != Frame::ECN_MARKED)
     {
         return false;
     }
@@ -236,7 +235,7 @@ Dcqcn::NotifyCnp(const Frame& /* frame */)
 void
 Dcqcn::NotifyAck(const Frame& frame)
 {
-    if (frame.ecn == MARKED && m_notification == Notification::ACK_BIT)
+    if (frame.ecn == Frame::ECN_MARKED && m_notification == Notification::ACK_BIT)
     {
         Heard();
     }

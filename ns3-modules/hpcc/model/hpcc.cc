@@ -15,7 +15,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ns3
 {
@@ -42,7 +41,7 @@ Hpcc::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::hpcc::Hpcc")
-            .SetParent<CongestionControl>()
+            .SetParent<WindowControl>()
             .SetGroupName("hpcc")
             .AddConstructor<Hpcc>()
             .AddAttribute("Eta",
@@ -68,18 +67,6 @@ Hpcc::GetTypeId()
                           DataRateValue(DataRate(25'000'000'000)),
                           MakeDataRateAccessor(&Hpcc::m_referenceRate),
                           lossless::MakeRateChecker())
-            .AddAttribute("MinRate",
-                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
-                          "simulator.",
-                          DataRateValue(DataRate(1'000'000'000)),
-                          MakeDataRateAccessor(&Hpcc::m_minRate),
-                          lossless::MakeRateChecker(1))
-            .AddAttribute("BaseRtt",
-                          "The paper's T, the round trip in an empty network, the same for all "
-                          "flows. 0: that of each flow's own path, for its first packet.",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&Hpcc::m_givenRtt),
-                          lossless::MakePicosecondsChecker())
             .AddAttribute("Reaction",
                           "When the window follows the telemetry: Both, the window at every answer "
                           "and its reference once a round trip, as HPCC does; PerRtt; PerAck.",
@@ -107,27 +94,13 @@ Hpcc::WantsTelemetry() const
 void
 Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
 {
-    CongestionControl::Start(queuePair, lineRate);
-    const Time rtt = m_givenRtt.IsZero() ? queuePair->GetBaseRtt() : m_givenRtt;
-    m_baseRtt = static_cast<double>(rtt.GetTimeStep());
-    const auto line = static_cast<double>(lineRate);
+    WindowControl::Start(queuePair, lineRate);
     const uint64_t step = lossless::InProportion(m_additiveRate.GetBitRate(),
                                                  lineRate,
                                                  m_referenceRate.GetBitRate(),
                                                  lossless::HIGHEST_RATE);
-    const auto windowAt = [this](double rate) { return rate * m_baseRtt / BYTE_RATE; };
-    m_most = windowAt(line);
-    m_least = windowAt(std::min(line, static_cast<double>(m_minRate.GetBitRate())));
-    m_step = windowAt(static_cast<double>(step));
-    m_bytes = m_most;
-    m_reference = m_most;
-    Obey();
-}
-
-void
-Hpcc::NotifySent(const Frame& frame)
-{
-    m_next = static_cast<int64_t>(frame.psn) + 1;
+    m_step = WindowAt(static_cast<double>(step));
+    m_reference = m_bytes;
 }
 
 void
@@ -142,23 +115,23 @@ Hpcc::NotifyAck(const Frame& frame)
     {
         return; // overtaken by a later one
     }
-    if (m_updated < 0 || !IsComparable(now))
+    if (m_roundEnd < 0 || !IsComparable(now))
     {
         m_before.Assign(now); // the first, or of another path
-        m_updated = std::max(m_updated, m_next);
+        m_roundEnd = std::max(m_roundEnd, m_next);
         return;
     }
     const auto answered = static_cast<int64_t>(frame.word[1]);
-    const bool round = answered >= m_updated;
+    const bool round = answered >= m_roundEnd;
     if (m_reaction == Reaction::PER_RTT && !round)
     {
         return;
     }
     Measure(now);
-    SetWindow(round || m_reaction == Reaction::PER_ACK);
+    Update(round || m_reaction == Reaction::PER_ACK);
     if (round)
     {
-        m_updated = m_next;
+        m_roundEnd = m_next;
         ++m_rounds;
     }
 }
@@ -215,29 +188,18 @@ Hpcc::Measure(const Telemetry& now)
 /// Compute W from Wc and U.
 /// @param reference Wc follows.
 void
-Hpcc::SetWindow(bool reference)
+Hpcc::Update(bool reference)
 {
     const bool byTelemetry = m_utilization >= m_eta || m_stage >= m_maxStage;
     const double base = byTelemetry ? m_reference * m_eta / m_utilization : m_reference;
-    m_bytes = std::clamp(base + m_step, m_least, m_most);
+    SetWindow(base + m_step);
     if (reference)
     {
         m_reference = m_bytes;
         m_stage = byTelemetry ? 0 : m_stage + 1;
     }
-    Obey();
     NS_LOG_LOGIC("flow " << m_queuePair->GetFlow() << " W " << m_bytes << " U " << m_utilization);
     m_windowTrace(m_queuePair->GetFlow(), m_bytes, m_reference, m_utilization, m_stage);
-}
-
-/// Have the NIC keep to W.
-void
-Hpcc::Obey()
-{
-    // A packet may go while less than W is in flight: the NIC asks for room for the whole packet,
-    // and a window of 1.9 packets would be one.
-    m_window = static_cast<uint64_t>(std::ceil(m_bytes)) + m_queuePair->GetPayload(0) - 1;
-    m_rate = std::max<uint64_t>(1, std::llround(m_bytes / m_baseRtt * BYTE_RATE));
 }
 
 void

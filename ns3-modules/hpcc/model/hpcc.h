@@ -7,8 +7,7 @@
 #define HPCC_H
 
 #include "ns3/data-rate.h"
-#include "ns3/nstime.h"
-#include "ns3/rdma-congestion-control.h"
+#include "ns3/rdma-window-control.h"
 #include "ns3/traced-callback.h"
 
 /**
@@ -32,11 +31,9 @@ namespace hpcc
  * rate B, T the base round trip. The highest of them goes into a moving average over T. The window
  * is W = Wc Eta / U + W_AI when U >= Eta, or after MaxStage additive steps, and Wc + W_AI else. The
  * reference Wc follows W once a round trip, so that answers to the same packets in flight are not
- * counted twice. The rate is W / T.
- *
- * The window is kept within the line's rate and MinRate times T, as in the public HPCC simulator.
+ * counted twice.
  */
-class Hpcc : public rdma::CongestionControl
+class Hpcc : public rdma::WindowControl
 {
   public:
     /// When the window and its reference follow the telemetry.
@@ -52,7 +49,6 @@ class Hpcc : public rdma::CongestionControl
 
     bool WantsTelemetry() const override;
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
@@ -68,29 +64,20 @@ class Hpcc : public rdma::CongestionControl
   private:
     bool IsComparable(const lossless::Telemetry& now) const;
     void Measure(const lossless::Telemetry& now);
-    void SetWindow(bool reference);
-    void Obey();
+    void Update(bool reference);
 
     // Attributes
     double m_eta;             //!< share of a link that is aimed at
     uint32_t m_maxStage;      //!< additive steps before one by the telemetry
     DataRate m_additiveRate;  //!< W_AI / T
     DataRate m_referenceRate; //!< of the line at which m_additiveRate holds; 0: any
-    DataRate m_minRate;       //!< least W / T
-    Time m_givenRtt;          //!< T; 0: that of the queue pair's own path
     Reaction m_reaction;      //!< when to follow
 
-    double m_baseRtt{0};          //!< T (ps)
-    double m_most{0};             //!< window at the line's rate (B)
-    double m_least{0};            //!< window at MinRate (B)
     double m_step{0};             //!< W_AI (B)
-    double m_bytes{0};            //!< W
     double m_reference{0};        //!< Wc (B)
     double m_utilization{1};      //!< U
     double m_highest{0};          //!< highest U
     uint32_t m_stage{0};          //!< additive steps since the last other one
-    int64_t m_next{0};            //!< next packet to send
-    int64_t m_updated{-1};        //!< next packet to send as of the last update of Wc; -1: none yet
     uint64_t m_rounds{0};         //!< updates of Wc
     lossless::Telemetry m_before; //!< of the last answer
     TracedCallback<uint32_t, double, double, double, uint32_t> m_windowTrace; //!< Window

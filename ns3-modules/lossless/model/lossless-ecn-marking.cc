@@ -24,8 +24,6 @@ namespace
 {
 
 constexpr int64_t FIRST_STREAM = 1000; //!< of switch 0; that of switch n is n more
-constexpr uint8_t CAPABLE = 1;         //!< Frame::ecn
-constexpr uint8_t MARKED = 3;          //!< Frame::ecn: congestion experienced
 
 } // namespace
 
@@ -153,7 +151,7 @@ EcnMarking::Look(Port& egress, uint16_t queue, Frame& frame)
     const int64_t depth = egress.GetQueues()[queue].GetBytes();
     const Thresholds& at = m_thresholds[egress.GetIndex()];
     const bool payload = frame.kind == FrameKind::DATA || frame.kind == FrameKind::PACKET;
-    if (depth <= at.kmin || !payload || frame.ecn != CAPABLE)
+    if (depth <= at.kmin || !payload || frame.ecn != Frame::ECN_CAPABLE)
     {
         return;
     }
@@ -167,7 +165,7 @@ EcnMarking::Look(Port& egress, uint16_t queue, Frame& frame)
             return;
         }
     }
-    frame.ecn = MARKED;
+    frame.ecn = Frame::ECN_MARKED;
     ++m_marked;
     m_markTrace(egress, frame, depth);
 }

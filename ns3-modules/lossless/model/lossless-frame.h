@@ -111,6 +111,9 @@ using SchemeBytes = std::array<uint8_t, SCHEME_BYTES>;
  */
 struct alignas(64) Frame
 {
+    static constexpr uint8_t ECN_CAPABLE = 1; //!< a switch may mark it
+    static constexpr uint8_t ECN_MARKED = 3;  //!< a switch has: congestion experienced
+
     // What every switch touches, in one cache line
     Frame* next{nullptr};            //!< link of the list that holds it
     int64_t queued{0};               //!< when it joined its egress queue (ps)
@@ -127,7 +130,7 @@ struct alignas(64) Frame
     uint8_t cls{0};                  //!< class 0..7, or CONTROL_CLASS
     uint8_t ttl{64};                 //!< hops it may still take
     uint8_t hop{0};                  //!< switches passed, the index into a pinned path
-    uint8_t ecn{0};                  //!< 0 not capable, 1 capable, 3 congestion experienced
+    uint8_t ecn{0};                  //!< 0 not capable, ECN_CAPABLE, or ECN_MARKED
     bool pinned{false};              //!< follows the path of its flow
     bool lost{false};                //!< its link failed while it was on the wire
     bool repeat{false};              //!< DATA: this packet was sent before

@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#include "rdma-window-control.h"
+
+#include "rdma-queue-pair.h"
+
+#include "ns3/lossless-attribute.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+namespace rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(WindowControl);
+
+namespace
+{
+
+constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte a picosecond
+
+} // namespace
+
+TypeId
+WindowControl::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::rdma::WindowControl")
+            .SetParent<CongestionControl>()
+            .SetGroupName("rdma")
+            .AddAttribute("MinRate",
+                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
+                          "simulator.",
+                          DataRateValue(DataRate(1'000'000'000)),
+                          MakeDataRateAccessor(&WindowControl::m_minRate),
+                          lossless::MakeRateChecker(1))
+            .AddAttribute("BaseRtt",
+                          "T, the round trip in an empty network, the same for all flows. 0: that "
+                          "of each flow's own path, for its first packet.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&WindowControl::m_givenRtt),
+                          lossless::MakePicosecondsChecker());
+    return tid;
+}
+
+void
+WindowControl::Start(QueuePair* queuePair, uint64_t lineRate)
+{
+    CongestionControl::Start(queuePair, lineRate);
+    const Time rtt = m_givenRtt.IsZero() ? queuePair->GetBaseRtt() : m_givenRtt;
+    m_baseRtt = static_cast<double>(rtt.GetTimeStep());
+    const auto line = static_cast<double>(lineRate);
+    m_most = WindowAt(line);
+    m_least = WindowAt(std::min(line, static_cast<double>(m_minRate.GetBitRate())));
+    SetWindow(m_most);
+}
+
+void
+WindowControl::NotifySent(const lossless::Frame& frame)
+{
+    m_next = static_cast<int64_t>(frame.psn) + 1;
+}
+
+double
+WindowControl::WindowAt(double rate) const
+{
+    return rate * m_baseRtt / BYTE_RATE;
+}
+
+void
+WindowControl::SetWindow(double bytes)
+{
+    m_bytes = std::clamp(bytes, m_least, m_most);
+    // A packet may go while less than W is in flight: the NIC asks for room for the whole packet,
+    // and a window of 1.9 packets would be one.
+    m_window = static_cast<uint64_t>(std::ceil(m_bytes)) + m_queuePair->GetPayload(0) - 1;
+    m_rate = std::max<uint64_t>(1, std::llround(m_bytes / m_baseRtt * BYTE_RATE));
+}
+
+} // namespace rdma
+} // namespace ns3

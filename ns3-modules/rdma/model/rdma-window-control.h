@@ -1,0 +1,59 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#ifndef RDMA_WINDOW_CONTROL_H
+#define RDMA_WINDOW_CONTROL_H
+
+#include "rdma-congestion-control.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+namespace ns3
+{
+namespace rdma
+{
+
+/**
+ * @ingroup rdma
+ * @brief A congestion control that computes a window W, in bytes.
+ *
+ * W begins at the line's rate times T, the base round trip, and is kept between that and MinRate
+ * times T. The sender is paced at W / T. A round trip is over with the first answer to a packet
+ * that was sent after it began.
+ */
+class WindowControl : public CongestionControl
+{
+  public:
+    /// Get the type ID. @return the object TypeId
+    static TypeId GetTypeId();
+
+    void Start(QueuePair* queuePair, uint64_t lineRate) override;
+    void NotifySent(const lossless::Frame& frame) override;
+
+  protected:
+    /// What a rate sends in T. @param rate bit/s. @return bytes.
+    double WindowAt(double rate) const;
+    /// Set W, within its bounds, and have the NIC keep to it. @param bytes W.
+    void SetWindow(double bytes);
+
+    double m_baseRtt{0};    //!< T (ps)
+    double m_bytes{0};      //!< W
+    int64_t m_next{0};      //!< next packet to send
+    int64_t m_roundEnd{-1}; //!< next packet to send as of the begin of the round trip; -1: none yet
+
+  private:
+    // Attributes
+    DataRate m_minRate; //!< least W / T
+    Time m_givenRtt;    //!< T; 0: that of the queue pair's own path
+
+    double m_most{0};  //!< window at the line's rate (B)
+    double m_least{0}; //!< window at MinRate (B)
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* RDMA_WINDOW_CONTROL_H */
