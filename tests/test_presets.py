@@ -124,6 +124,23 @@ def test_the_sets_of_dcqcn_are_those_of_their_origins(number: int, name: str) ->
     assert findings.problems == []
 
 
+def test_no_preset_takes_the_place_of_another_modules(tmp_path: Path) -> None:
+    """Else a new module would change what studies of others mean."""
+    paths = write(module(tmp_path, GFC), MINIMAL)
+    other = tmp_path / "ns3-modules" / "other"
+    other.mkdir()
+    (other / "CMakeLists.txt").write_text("build_lib(\n  LIBNAME other\n)\n")
+    taken = '[wide]\nsource = "a talk"\n[wide.conceptual-gfc]\nb0 = "1KB"\n'
+    (other / "presets.toml").write_text(taken)
+    with pytest.raises(UserError) as caught:
+        load_experiment("x", (), SCHEMA, paths)
+    said = caught.value.render()
+    assert f"{other / 'presets.toml'}: wide.conceptual-gfc" in said
+    assert str(tmp_path / "ns3-modules" / "gfc" / "presets.toml") in said
+    (other / "presets.toml").write_text(taken.replace("wide", "other"))
+    load_experiment("x", (), SCHEMA, paths)
+
+
 def test_a_damaged_file_of_presets_is_named(tmp_path: Path) -> None:
     """It is the module's, not the experiment's."""
     paths = write(module(tmp_path, "[wide\n"), MINIMAL)

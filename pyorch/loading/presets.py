@@ -24,13 +24,19 @@ _SHAPE = 'tables [NAME] with source = "...", and [NAME.SECTION] with values'
 def read_presets(paths: Paths) -> Presets:
     """Return {section: {name: values}} of all modules. Raises UserError for a file that is wrong.
 
-    Modules may add presets to sections of others; of two with one name the later module's stays.
+    Modules may add presets to sections of others, but not of a name that another module gave one.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
+    owners: dict[tuple[str, str], FilePath] = {}
     for module in present_modules(paths.modules):
         if module.presets.is_file():
             for name, sections in _read(module.presets).items():
                 for section, values in sections.items():
+                    owner = owners.setdefault((section, name), module.presets)
+                    if owner != module.presets:
+                        what = f"{owner} has a preset of this name for that section"
+                        where = f"{module.presets}: {name}.{section}"
+                        raise UserError([Problem(where, what, None, "give it another name")])
                     found.setdefault(section, {})[name] = values
     return found
 
