@@ -699,6 +699,8 @@ def test_chosen_suites_are_built_alone(project: Path) -> None:
         ("volatile int* p = new int(1); delete p; int n = *p; (void)n;", "heap-use-after-free"),
         ("volatile int n = 2147483647; n = n + 1;", "signed integer overflow"),
         ("volatile auto p = new int[4]; p = nullptr;", "LeakSanitizer"),
+        ("volatile double x = 1e300; volatile int n = x; (void)n;", "outside the range"),
+        ("volatile int* volatile p = nullptr; int n = *p; (void)n;", "SEGV on unknown address"),
     ],
 )
 def test_sanitizers_see_faults(project: Path, fault: str, said: str) -> None:

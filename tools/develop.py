@@ -114,8 +114,8 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool
     if importlib.util.find_spec("xdist") is None:
         skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
     else:
-        # one Slurm is started for its tests, so that they share a worker
-        arguments += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
+        # one Slurm is started for its tests, so that they share a worker, which mostly waits
+        arguments += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
         arguments += ["--no-loadscope-reorder"]  # tests/conftest.py has the order
     return _call(arguments, paths)
 
