@@ -30,6 +30,8 @@ MAX_INTEGER = 2**64 - 1
 MAX_CELL = 100_000
 """Longest cell of a CSV file [characters]."""
 
+#: What LaTeX's \\eta and \\epsilon begin with is an escape of TOML 1.1.
+_ESCAPE = "the text has a control character, ESC: \\e is one in \"...\"; write '...' for LaTeX"
 _SAVE = "save it as UTF-8"
 #: What the first bytes of a file say of its encoding; UTF-32 first, which begins like UTF-16.
 _MARKS = {
@@ -178,20 +180,24 @@ def _refuse_excess(document: Any, label: str) -> None:
 
 
 def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield (place, what is wrong) of what is nested too deeply, and of numbers too large.
+    """Yield (place, what is wrong) of what is nested too deeply, of numbers too large, and of ESC.
 
     place: of the document in a larger one.
     """
     if isinstance(document, int) and abs(document) > MAX_INTEGER:
         where = ".".join(map(str, place))
         yield where, "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+    if isinstance(document, str) and "\x1b" in document:
+        yield ".".join(map(str, place)), _ESCAPE
     if not isinstance(document, dict | list):
         return
     if len(place) >= MAX_DEPTH:
         yield str(place[0]), _TOO_DEEP
         return
     for key, part in document.items() if isinstance(document, dict) else enumerate(document):
-        if isinstance(part, dict | list) or (isinstance(part, int) and abs(part) > MAX_INTEGER):
+        if isinstance(part, dict | list | str) or (
+            isinstance(part, int) and abs(part) > MAX_INTEGER
+        ):
             yield from excesses(part, (*place, key))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import tomllib
 from pathlib import Path
 
 import pytest
+import tomli
 
 from pyorch.errors import UserError
 from pyorch.paths import Paths
@@ -69,7 +69,7 @@ def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
     pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("ns3-modules/*/doc/*.rst"), ROOT / "README.md"]
     texts = [page.read_text(encoding="utf-8") for page in pages]
     for picture in found:
-        document = tomllib.loads((paths.experiments / f"{picture.study}.toml").read_text())
+        document = tomli.loads((paths.experiments / f"{picture.study}.toml").read_text())
         assert picture.figure in {entry["name"] for entry in document["figure"]}, picture.file
         shown = f"{picture.file.parent.name}/{picture.file.name}"
         assert any(shown in text for text in texts), picture.file

@@ -280,6 +280,6 @@ def _delete(folder: Path, delete: Callable[[Path], object]) -> None:
 def _cleanable(paths: Paths, results: bool) -> Iterator[Path]:
     candidates = [paths.root / name for name in CACHES]
     candidates += [paths.results] if results else []
-    for source in ("pyorch", "tools", "tests"):
+    for source in ("pyorch", "tools", "tests", "experiments"):
         candidates += sorted((paths.root / source).rglob("__pycache__"))
     yield from (folder for folder in candidates if folder.is_dir())

@@ -22,8 +22,8 @@ PROFILES: Mapping[str, str] = MappingProxyType(
         "sanitize": (
             "-O1 -g1 -D_GLIBCXX_ASSERTIONS -fno-omit-frame-pointer"
             " -fsanitize=address,undefined,float-cast-overflow"
-            # half of the code, for little: what they find ends in AddressSanitizer as well, is no
-            # fault on x86 and arm64, or is a downcast, which GetObject and DynamicCast check
+            # half of the code, for little: most of what they find ends in AddressSanitizer as well,
+            # or is no fault on x86 and arm64, or is a cast, of which there are hardly any
             " -fno-sanitize=null,object-size,alignment,vptr"
             f" -fno-sanitize-recover=all {_SAME_EVERYWHERE}"
         ),

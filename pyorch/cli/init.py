@@ -16,7 +16,7 @@ _FILES = {
 # This file makes its folder a project of pyorch: experiments/ has experiment files, results/ what
 # they gave, modules/ C++ modules of your own. It says nothing else.
 """,
-    ".gitignore": "results/\n",
+    ".gitignore": "results/\n__pycache__/\n",
     FIRST: """\
 title = "Incast under PFC"
 question = "How does alpha change the pause time?"

@@ -24,7 +24,7 @@ _SHAPE = 'tables [NAME] with source = "...", and [NAME.SECTION] with values'
 def read_presets(paths: Paths) -> Presets:
     """Return {section: {name: values}} of all modules. Raises UserError for a file that is wrong.
 
-    Modules may add presets to sections of others, but not of a name that another module gave one.
+    Modules may add presets to sections of others, but not under a name that is in use there.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     owners: dict[tuple[str, str], FilePath] = {}

@@ -67,7 +67,7 @@ RC: dict[str, Any] = {
 
 
 def seaborn() -> Any:
-    """Return seaborn, loaded without scipy.stats where that was not needed before.
+    """Return seaborn, loaded without scipy.stats unless that is loaded already.
 
     It wants that for densities alone and has a replacement; loading it takes half of the time.
     """

@@ -166,7 +166,7 @@ def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
     pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
     with replacing(png) as temporary:
         canvas.savefig(temporary, dpi=_PNG_DPI, metadata={"Software": None})
-    canvas.set_layout_engine("none")  # both are laid out alike, and but once
+    canvas.set_layout_engine("none")  # one layout for both
     with replacing(pdf) as temporary:
         canvas.savefig(temporary, metadata={"CreationDate": None, "Producer": None})
     return pdf, png

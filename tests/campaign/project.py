@@ -6,11 +6,12 @@ import datetime
 import json
 import os
 import shutil
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import tomli
 
 #: Uses every table and every way to name a file; small enough to be changed thousands of times.
 FULL = """
@@ -201,7 +202,7 @@ class Project:
     def document(self, path: str) -> dict[str, Any]:
         """Return a TOML or JSON file of the project as a table."""
         text = self.content[path].decode("utf-8")
-        loaded: dict[str, Any] = json.loads(text) if path.endswith("json") else tomllib.loads(text)
+        loaded: dict[str, Any] = json.loads(text) if path.endswith("json") else tomli.loads(text)
         return loaded
 
     def experiments(self) -> list[str]:

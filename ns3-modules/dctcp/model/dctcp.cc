@@ -9,6 +9,7 @@
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-ecn-marking.h"
+#include "ns3/lossless-frame.h"
 #include "ns3/rdma-queue-pair.h"
 
 namespace ns3

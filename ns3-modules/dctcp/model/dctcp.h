@@ -6,8 +6,11 @@
 #ifndef DCTCP_H
 #define DCTCP_H
 
+#include "ns3/data-rate.h"
 #include "ns3/rdma-window-control.h"
 #include "ns3/traced-callback.h"
+
+#include <string>
 
 /**
  * @defgroup dctcp DCTCP

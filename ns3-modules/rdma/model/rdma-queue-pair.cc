@@ -268,7 +268,7 @@ QueuePair::GetHeader() const
     frame.pinned = m_pinned;
     frame.cls = m_demand.cls;
     frame.ttl = static_cast<uint8_t>(m_ttl);
-    frame.ecn = m_ecnCapable ? 1 : 0;
+    frame.ecn = m_ecnCapable ? Frame::ECN_CAPABLE : 0;
     return frame;
 }
 

@@ -63,7 +63,7 @@ WindowControl::Start(QueuePair* queuePair, uint64_t lineRate)
 void
 WindowControl::NotifySent(const lossless::Frame& frame)
 {
-    m_next = static_cast<int64_t>(frame.psn) + 1;
+    m_next = std::max(m_next, static_cast<int64_t>(frame.psn) + 1); // repeats begin no round trip
 }
 
 double

@@ -22,7 +22,7 @@ namespace rdma
  *
  * W begins at the line's rate times T, the base round trip, and is kept between that and MinRate
  * times T. The sender is paced at W / T. A round trip is over with the first answer to a packet
- * that was sent after it began.
+ * that was sent after it began; schemes move its end, m_roundEnd.
  */
 class WindowControl : public CongestionControl
 {
@@ -41,8 +41,8 @@ class WindowControl : public CongestionControl
 
     double m_baseRtt{0};    //!< T (ps)
     double m_bytes{0};      //!< W
-    int64_t m_next{0};      //!< next packet to send
-    int64_t m_roundEnd{-1}; //!< next packet to send as of the begin of the round trip; -1: none yet
+    int64_t m_next{0};      //!< first packet never sent
+    int64_t m_roundEnd{-1}; //!< m_next as the round trip began; -1: none yet
 
   private:
     // Attributes
