@@ -212,14 +212,20 @@ def test_every_set_reaches_the_experiment(invoke: Invoke, small: str) -> None:
 
 
 def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
-    """Control characters of a title are shown as escapes."""
+    """Control characters of a title are shown as escapes; ESC, which may be LaTeX, is refused."""
     file = Path(small)
-    text = re.sub(r'title = ".*"', r'title = "a\\u001b[31mRED"', file.read_text())
-    file.write_text(text)
+    before = file.read_text()
+    file.write_text(re.sub(r'title = ".*"', r'title = "a\\u009b31mRED"', before))
     shown = invoke("show", small)
     assert shown.returncode == 0, shown.stderr
-    assert "\x1b" not in shown.stdout
-    assert r"a\x1b[31mRED" in shown.stdout
+    assert "\x9b" not in shown.stdout
+    assert r"a\x9b31mRED" in shown.stdout
+    for text in (r"$\eta$", r"a\u001b[31mRED"):
+        file.write_text(before.replace('title = "', f'title = "{text}', 1))
+        refused = invoke("show", small)
+        assert refused.returncode == 2
+        assert "title: the text has a control character, ESC" in refused.stderr
+        assert "\x1b" not in refused.stderr
 
 
 def test_list_names_the_experiments(invoke: Invoke) -> None:
