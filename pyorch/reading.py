@@ -184,21 +184,23 @@ def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, 
 
     place: of the document in a larger one.
     """
-    if isinstance(document, int) and abs(document) > MAX_INTEGER:
-        where = ".".join(map(str, place))
-        yield where, "the number is out of range, -(2^64 - 1) to 2^64 - 1"
-    if isinstance(document, str) and "\x1b" in document:
-        yield ".".join(map(str, place)), _ESCAPE
     if not isinstance(document, dict | list):
+        if what := _excess_of(document):
+            yield ".".join(map(str, place)), what
         return
     if len(place) >= MAX_DEPTH:
         yield str(place[0]), _TOO_DEEP
         return
     for key, part in document.items() if isinstance(document, dict) else enumerate(document):
-        if isinstance(part, dict | list | str) or (
-            isinstance(part, int) and abs(part) > MAX_INTEGER
-        ):
+        if isinstance(part, dict | list) or _excess_of(part):
             yield from excesses(part, (*place, key))
+
+
+def _excess_of(value: Any) -> str:
+    """What is wrong with a value that is no table or list; "" if nothing."""
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        return "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+    return _ESCAPE if isinstance(value, str) and "\x1b" in value else ""
 
 
 def csv_rows(file: Path, label: str) -> list[tuple[int, list[str]]]:

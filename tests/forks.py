@@ -42,3 +42,9 @@ def in_fork(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     if code == 0 and answer:
         return dict(json.loads(answer))
     return {"outcome": f"ended with {code}", "message": (text or answer).decode(errors="replace")}
+
+
+def cpu_of_children() -> float:
+    """CPU time of all children of this process that have ended, and theirs [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

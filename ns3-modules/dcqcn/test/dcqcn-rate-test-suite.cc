@@ -34,6 +34,7 @@ using lossless::NEVER;
 using lossless::NowPs;
 using rdma::QueuePair;
 using rdma::tests::Network;
+using rdma::tests::Settings;
 
 namespace
 {
@@ -42,9 +43,6 @@ constexpr int64_t US = 1'000'000;                        //!< ps
 constexpr uint64_t GBPS = 1'000'000'000;                 //!< bit/s
 const char* const DCQCN = "ns3::dcqcn::Dcqcn";           //!< type
 const char* const MARKING = "ns3::lossless::EcnMarking"; //!< type
-
-/// Attributes of DCQCN in ns-3's spelling.
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// presets.toml's "paper".
 const Settings PAPER{{"Notification", "Paced"},

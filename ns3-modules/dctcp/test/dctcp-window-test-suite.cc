@@ -7,7 +7,6 @@
 
 #include "ns3/dctcp.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/string.h"
 #include "ns3/test.h"
 
 #include <algorithm>
@@ -31,6 +30,7 @@ namespace tests
 using lossless::Frame;
 using rdma::QueuePair;
 using rdma::tests::Network;
+using rdma::tests::Settings;
 
 namespace
 {
@@ -39,9 +39,6 @@ constexpr int64_t US = 1'000'000;                  //!< ps
 constexpr uint64_t GBPS = 1'000'000'000;           //!< bit/s
 constexpr uint64_t LINE = 100 * GBPS;              //!< of the sender (bit/s)
 constexpr const char* DCTCP = "ns3::dctcp::Dctcp"; //!< type
-
-/// Attributes in ns-3's spelling.
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// A change of the window.
 struct Change
@@ -66,10 +63,7 @@ class Fed
         lossless::UsePicoseconds();
         Settings all{{"BaseRtt", "8us"}, {"Gain", "0.5"}, {"AdditiveIncrease", "1Gbps"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        for (const auto& [name, value] : all)
-        {
-            m_dctcp->SetAttribute(name, StringValue(value));
-        }
+        rdma::tests::Apply(m_dctcp, all);
         m_dctcp->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
         m_dctcp->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -394,18 +388,11 @@ class SawtoothTest : public TestCase
         net.sim.Build();
         Result result{{}, 0, 0, 0};
         NS_TEST_EXPECT_MSG_EQ(net.sim.Check(), "", "possible");
-        std::vector<uint64_t> before;
-        net.sim.Run(END / 2);
-        for (const uint32_t flow : flows)
+        result.shares = net.DeliveredInSecondHalf(flows, END);
+        for (double& share : result.shares)
         {
-            before.push_back(net.sim.GetDeliveredBytes(flow));
-        }
-        net.sim.Run(END);
-        for (uint32_t i = 0; i < senders; ++i)
-        {
-            const auto sent = static_cast<double>(net.sim.GetDeliveredBytes(flows[i]) - before[i]);
-            result.shares.push_back(sent * WIRE / PAYLOAD * 8 / (RATE * (END / 2e12)));
-            result.sum += result.shares.back();
+            share *= WIRE / PAYLOAD * 8 / (RATE * (END / 2e12));
+            result.sum += share;
         }
         NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", "nothing is lost unawares");
         const auto times = net.Column("egress", "time_ps");

@@ -12,6 +12,7 @@
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-switch-agent.h"
 #include "ns3/rdma-queue-pair.h"
+#include "ns3/string.h"
 
 #include <cmath>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 /**
@@ -46,6 +48,24 @@ inline int64_t
 WireTime(int64_t bytes, uint64_t rate)
 {
     return std::llroundl(static_cast<long double>(bytes) * 8e12L / static_cast<long double>(rate));
+}
+
+/// Attributes and their values in ns-3's spelling.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/**
+ * @brief Set attributes of an object.
+ *
+ * @param object whose
+ * @param settings in turn: of two of one name the later one holds
+ */
+inline void
+Apply(Ptr<Object> object, const Settings& settings)
+{
+    for (const auto& [name, value] : settings)
+    {
+        object->SetAttribute(name, StringValue(value));
+    }
 }
 
 /// A small network, and the results of its run by name.
@@ -196,6 +216,29 @@ class Network
             }
         }
         return {};
+    }
+
+    /**
+     * @brief Run to the end.
+     *
+     * @param flows their numbers
+     * @param end ps
+     * @return what each flow delivers in the second half of the time (B)
+     */
+    std::vector<double> DeliveredInSecondHalf(const std::vector<uint32_t>& flows, int64_t end)
+    {
+        std::vector<double> delivered;
+        sim.Run(end / 2);
+        for (const uint32_t flow : flows)
+        {
+            delivered.push_back(-static_cast<double>(sim.GetDeliveredBytes(flow)));
+        }
+        sim.Run(end);
+        for (std::size_t i = 0; i < flows.size(); ++i)
+        {
+            delivered[i] += static_cast<double>(sim.GetDeliveredBytes(flows[i]));
+        }
+        return delivered;
     }
 
     /**

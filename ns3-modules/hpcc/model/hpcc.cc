@@ -29,13 +29,6 @@ NS_LOG_COMPONENT_DEFINE("Hpcc");
 
 NS_OBJECT_ENSURE_REGISTERED(Hpcc);
 
-namespace
-{
-
-constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte a picosecond
-
-} // namespace
-
 TypeId
 Hpcc::GetTypeId()
 {

@@ -7,10 +7,10 @@
 
 #include "ns3/hpcc.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/string.h"
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 /**
@@ -32,6 +32,7 @@ using lossless::Telemetry;
 using lossless::TelemetryHop;
 using rdma::QueuePair;
 using rdma::tests::Network;
+using rdma::tests::Settings;
 
 namespace
 {
@@ -40,9 +41,6 @@ constexpr int64_t US = 1'000'000;               //!< ps
 constexpr uint64_t GBPS = 1'000'000'000;        //!< bit/s
 constexpr uint64_t LINE = 100 * GBPS;           //!< of the sender and of every hop (bit/s)
 constexpr const char* HPCC = "ns3::hpcc::Hpcc"; //!< type
-
-/// Attributes in ns-3's spelling.
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// A change of the window.
 struct Change
@@ -72,10 +70,7 @@ class Fed
                      {"AdditiveIncrease", "1Gbps"},
                      {"ReferenceRate", "0bps"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        for (const auto& [name, value] : all)
-        {
-            m_hpcc->SetAttribute(name, StringValue(value));
-        }
+        rdma::tests::Apply(m_hpcc, all);
         m_hpcc->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
         m_hpcc->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -446,20 +441,8 @@ class EquilibriumTest : public TestCase
         net.Trace("egress", senders + 1, senders);
         net.sim.Build();
         NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "possible");
-        std::vector<uint64_t> before;
-        net.sim.Run(END / 2);
-        for (const uint32_t flow : flows)
-        {
-            before.push_back(net.sim.GetDeliveredBytes(flow));
-        }
-        net.sim.Run(END);
-        double sum = 0;
-        std::vector<double> shares; // payload in the second half (B)
-        for (uint32_t i = 0; i < senders; ++i)
-        {
-            shares.push_back(static_cast<double>(net.sim.GetDeliveredBytes(flows[i]) - before[i]));
-            sum += shares.back();
-        }
+        const std::vector<double> shares = net.DeliveredInSecondHalf(flows, END);
+        const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
         NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing is lost unawares");
         // beside the payload 48 B of headers, 42 B of telemetry, 20 B of preamble and gap
         const double load = sum * 1.11 * 8 / (static_cast<double>(RATE) * END / 2e12);

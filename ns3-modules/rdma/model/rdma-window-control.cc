@@ -19,13 +19,6 @@ namespace rdma
 
 NS_OBJECT_ENSURE_REGISTERED(WindowControl);
 
-namespace
-{
-
-constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte a picosecond
-
-} // namespace
-
 TypeId
 WindowControl::GetTypeId()
 {

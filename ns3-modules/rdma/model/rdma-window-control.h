@@ -34,6 +34,8 @@ class WindowControl : public CongestionControl
     void NotifySent(const lossless::Frame& frame) override;
 
   protected:
+    static constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte a picosecond
+
     /// What a rate sends in T. @param rate bit/s. @return bytes.
     double WindowAt(double rate) const;
     /// Set W, within its bounds, and have the NIC keep to it. @param bytes W.

@@ -32,6 +32,7 @@ namespace tests
 using lossless::Frame;
 using rdma::QueuePair;
 using rdma::tests::Network;
+using rdma::tests::Settings;
 
 namespace
 {
@@ -40,9 +41,6 @@ constexpr int64_t US = 1'000'000;                     //!< ps
 constexpr uint64_t MBPS = 1'000'000;                  //!< bit/s
 constexpr uint64_t LINE = 10'000 * MBPS;              //!< of the sender (bit/s)
 constexpr const char* TIMELY = "ns3::timely::Timely"; //!< type
-
-/// Attributes in ns-3's spelling.
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// What a round trip led to.
 struct Outcome
@@ -68,10 +66,7 @@ class Fed
         lossless::UsePicoseconds();
         Settings all{{"AdditiveIncrease", "100Mbps"}, {"ReferenceRate", "0bps"}, {"Weight", "0.5"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        for (const auto& [name, value] : all)
-        {
-            m_timely->SetAttribute(name, StringValue(value));
-        }
+        rdma::tests::Apply(m_timely, all);
         m_timely->TraceConnectWithoutContext("Sample", MakeCallback(&Fed::Keep, this));
         m_timely->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -484,24 +479,18 @@ class NetworkTest : public TestCase
         net.sim.AddFlowControl("ns3::lossless::Pfc");
         net.sim.SetCongestionControl(TIMELY);
         net.Star(senders + 1, LINE, US);
+        std::vector<uint32_t> flows;
         for (uint32_t host = 0; host < senders; ++host)
         {
-            net.Flow(host, senders, 0, host * 100 * US);
+            flows.push_back(net.Flow(host, senders, 0, host * 100 * US));
         }
         net.Trace("egress", senders + 1, senders);
         net.sim.Build();
         NS_TEST_EXPECT_MSG_EQ(net.sim.Check(), "", "possible");
         Result result{};
-        net.sim.Run(END / 2);
-        for (uint32_t flow = 0; flow < senders; ++flow)
+        result.shares = net.DeliveredInSecondHalf(flows, END);
+        for (double& share : result.shares)
         {
-            result.shares.push_back(-static_cast<double>(net.sim.GetDeliveredBytes(flow)));
-        }
-        net.sim.Run(END);
-        for (uint32_t flow = 0; flow < senders; ++flow)
-        {
-            double& share = result.shares[flow];
-            share += static_cast<double>(net.sim.GetDeliveredBytes(flow));
             share *= WIRE / 1000 * 8 / (static_cast<double>(LINE) * END / 2e12);
             result.sum += share;
         }
