@@ -28,6 +28,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert {file.stem for file in (html / "modules").glob("*.html")} >= modules
     text = (html / "modules" / "attributes-lossless.html").read_text(encoding="utf-8")
     assert "queue_service" in text
+    inherited = (html / "modules" / "attributes-later.html").read_text(encoding="utf-8")
+    assert "lossless_classes" in inherited  # of BufferPolicy, another module's
     assert 'id="pyorch.Study.load"' in (html / "reference.html").read_text(encoding="utf-8")
     for notebook in notebooks(Paths(ROOT)):
         shown = (html / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")

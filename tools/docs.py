@@ -174,7 +174,7 @@ def index(
 
 
 def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:
-    """Return a page for each module: the attributes and trace sources of its classes."""
+    """Return a page for each module: attributes, inherited ones too, and traces of its classes."""
     from pyorch.config.attributes import catalogue
 
     known = catalogue(types)
@@ -188,15 +188,16 @@ def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:
 
 
 def _class_lines(info: TypeInfo, types: Catalogue) -> list[str]:
-    from pyorch.config.attributes import describe, snake_case, written
+    from pyorch.config.attributes import describe, written
     from pyorch.schemes import toml_value
 
     lines = [f"## {info.name}", ""]
-    if info.attributes:
+    attributes = types.attributes(info)
+    if attributes:
         lines += ["| key | default | allowed | meaning |", "|---|---|---|---|"]
-        for attribute in info.attributes:
+        for key, attribute in attributes.items():
             cells = (
-                f"`{snake_case(attribute.name)}`",
+                f"`{key}`",
                 f"`{toml_value(written(types, info.name, attribute.name, attribute.default))}`",
                 describe(attribute),
             )
@@ -206,8 +207,8 @@ def _class_lines(info: TypeInfo, types: Catalogue) -> list[str]:
         lines += ["| trace source | meaning |", "|---|---|"]
         lines += [f"| `{trace.name}` | {_cell(trace.help)} |" for trace in info.traces]
         lines.append("")
-    if not info.attributes and not info.traces:
-        lines += ["No attributes of its own.", ""]
+    if not attributes and not info.traces:
+        lines += ["No attributes.", ""]
     return lines
 
 
