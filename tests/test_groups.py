@@ -1,0 +1,28 @@
+"""Tests of one xdist_group run on one worker, as their shared fixtures need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+GROUPED = """
+import os, pathlib, pytest
+
+@pytest.mark.xdist_group("together")
+@pytest.mark.parametrize("number", range(6))
+def test_notes_its_worker(number):
+    pathlib.Path(str(number)).write_text(os.environ["PYTEST_XDIST_WORKER"])
+"""
+
+
+def test_a_group_of_tests_stays_on_one_worker(tmp_path: Path) -> None:
+    """pytest-xdist 3.8 drops groups in silence with pytest 9.2 (its issue 1386)."""
+    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    options = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder", "-p", "no:cacheprovider"]
+    call = [sys.executable, "-m", "pytest", "-q", *options]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    workers = {(tmp_path / str(number)).read_text() for number in range(6)}
+    assert len(workers) == 1, f"one group ran on {sorted(workers)}"
