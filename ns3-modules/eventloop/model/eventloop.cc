@@ -260,6 +260,7 @@ EventLoop::Refill()
         NextSlot(slot);
     }
     TakeSlot(slot);
+    ++m_takenCount;
     FetchFar();
     return true;
 }
@@ -267,15 +268,22 @@ EventLoop::Refill()
 void
 EventLoop::AdaptWidth()
 {
-    // Late events want narrower slots, far ones wider. Narrower ones must not make many far, so
-    // that the width never swings.
-    const bool wider = m_farCount > m_scheduled / 8 && m_shift < 40;
+    // Late events want narrower slots; far ones, and slots of few events, want wider ones. So that
+    // the width never swings, narrower slots must not make many events far, and few events do not
+    // bring back a width that made many late.
+    const bool sparse = m_takenCount > m_scheduled / EVENTS_PER_SLOT &&
+                        m_lateCount < m_scheduled / 32 && m_shift < m_widestSparse;
+    const bool wider = (m_farCount > m_scheduled / 8 || sparse) && m_shift < WIDEST;
     const bool narrower =
         m_lateCount > m_scheduled / 8 && m_halfCount < m_scheduled / 16 && m_shift > 0;
-    m_scheduled = m_lateCount = m_farCount = m_halfCount = 0;
+    m_scheduled = m_lateCount = m_farCount = m_halfCount = m_takenCount = 0;
     if (!wider && !narrower)
     {
         return;
+    }
+    if (!wider)
+    {
+        m_widestSparse = m_shift - 1;
     }
     // The present slot is done: all events wait in slots or beyond.
     std::vector<Entry> waiting;

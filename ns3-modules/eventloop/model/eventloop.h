@@ -139,6 +139,8 @@ class EventLoop : public SimulatorImpl
     static constexpr uint32_t N_SLOTS = 8192;                          //!< of the wheel
     static constexpr uint32_t N_WORDS = N_SLOTS / 64; //!< of the set of slots that hold something
     static constexpr uint32_t LOOK_EVERY = 8192;      //!< events between two looks at the width
+    static constexpr uint32_t WIDEST = 40;            //!< largest m_shift
+    static constexpr uint32_t EVENTS_PER_SLOT = 4;    //!< fewer of them want wider slots
 
     /// An event in a slot.
     struct Node
@@ -194,6 +196,8 @@ class EventLoop : public SimulatorImpl
     uint32_t m_lateCount{0};                            //!< of them, into m_late
     uint32_t m_farCount{0};                             //!< of them, into m_far
     uint32_t m_halfCount{0};           //!< of them, that would go there were a slot half as wide
+    uint32_t m_takenCount{0};          //!< slots taken since that look
+    uint32_t m_widestSparse{WIDEST};   //!< few events a slot make m_shift no larger than this
     bool m_stop{false};                //!< Stop was called
     int64_t m_now{0};                  //!< time steps
     uint64_t m_number{EventId::VALID}; //!< of the next event
