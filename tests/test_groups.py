@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-GROUPED = """
+from tools.develop import GROUPED
+
+SIX_TESTS = """
 import os, pathlib, pytest
 
 @pytest.mark.xdist_group("together")
@@ -18,10 +20,9 @@ def test_notes_its_worker(number):
 
 def test_a_group_of_tests_stays_on_one_worker(tmp_path: Path) -> None:
     """pytest-xdist 3.8 drops groups in silence with pytest 9.2 (its issue 1386)."""
-    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    (tmp_path / "test_grouped.py").write_text(SIX_TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    options = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder", "-p", "no:cacheprovider"]
-    call = [sys.executable, "-m", "pytest", "-q", *options]
+    call = [sys.executable, "-m", "pytest", "-q", "-n", "3", *GROUPED]
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     workers = {(tmp_path / str(number)).read_text() for number in range(6)}

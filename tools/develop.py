@@ -26,6 +26,8 @@ SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 SHELLCHECK = "shellcheck"
 #: How many of the slowest Python tests are named at the end.
 SLOWEST = 25
+#: How pytest-xdist deals tests out: in the order of tests/conftest.py, a group to one worker.
+GROUPED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache", ".hypothesis")
 
 
@@ -115,8 +117,7 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool
         skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
     else:
         # one Slurm is started for its tests, so that they share a worker, which mostly waits
-        arguments += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
-        arguments += ["--no-loadscope-reorder"]  # tests/conftest.py has the order
+        arguments += ["-n", str(len(os.sched_getaffinity(0)) + 1), *GROUPED]
     return _call(arguments, paths)
 
 
