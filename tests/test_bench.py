@@ -57,6 +57,17 @@ def test_more_instructions_are_a_regression_beyond_three_per_cent() -> None:
     assert record.regressions(whole(2080.0), whole(None)) == []
 
 
+def test_tables_that_add_more_instructions_are_a_regression() -> None:
+    """3 points more are within the tolerance, 4 are not; what was not counted is not compared."""
+    before = whole(2000.0)
+    assert record.regressions(replace(before, traces=0.13), before) == []
+    (slower,) = record.regressions(replace(before, traces=0.14), before)
+    assert "+14.0%" in slower
+    assert "+10.0%" in slower
+    assert record.regressions(replace(before, traces=None), before) == []
+    assert record.regressions(replace(before, traces=0.14), replace(before, traces=None)) == []
+
+
 def test_measurements_of_other_compilers_are_not_compared() -> None:
     """Another compiler makes another number of instructions."""
     assert record.comparable(whole(1.0), whole(2.0)) is None

@@ -97,7 +97,7 @@ def _conclude(found: Record, paths: Paths, keep: bool) -> int:
     for line in slower:
         print(f"SLOWER {line}")
     if not slower:
-        print("no workload takes more instructions than in the committed measurement (within 3 %)")
+        print("nothing takes more instructions than in the committed measurement (within 3 %)")
     return FAILED if slower and not keep else OK
 
 
