@@ -16,6 +16,8 @@ MAX_PROBLEMS = 200
 _EMPTY = "the list is empty"
 Path = tuple[str, ...]
 """Keys from the top of an experiment file; list entries by their number, from 0."""
+Place = tuple[str, Path]
+"""A file, as messages name it, and a path in it."""
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -33,11 +35,12 @@ class Findings:
     """The problems found so far in one file.
 
     file: how the file is named in messages. origins: for values that do not stand in the file
-    at their own place, the path of the value and where it was written (variant, sweep, --set).
+    at their own place, the path of the value and where it was written: a place in a file, or words
+    (variant, sweep, --set).
     """
 
     file: str
-    origins: Mapping[Path, str] = field(default_factory=dict)
+    origins: Mapping[Path, str | Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def add(
@@ -64,9 +67,11 @@ class Findings:
     def where(self, path: Path) -> str:
         """Return where a person finds the value at a path."""
         for length in range(len(path), 0, -1):
-            if path[:length] in self.origins:
-                rest = dotted(path[length:])
-                return self.origins[path[:length]] + (f" ({rest})" if rest else "")
+            origin, rest = self.origins.get(path[:length]), path[length:]
+            if isinstance(origin, str):
+                return origin + (f" ({dotted(rest)})" if rest else "")
+            if origin is not None:
+                return f"{origin[0]}: {dotted((*origin[1], *rest))}"
         return f"{self.file}: {dotted(path)}" if path else self.file
 
     def validate(self, model: type[M], data: object, path: Path) -> M | None:

@@ -216,7 +216,7 @@ def test_scales_are_those_of_the_scenes() -> None:
     """The scenes by themselves are the small scale; what they do not have is told."""
     paths = default_paths()
     assert overrides_of("small", paths) == []
-    assert overrides_of("medium", paths) == ["scale=medium"]
+    assert overrides_of("medium", paths) == ["medium"]
     with pytest.raises(UserError, match=r"'fulll' is no scale(.|\n)*small, medium, full"):
         overrides_of("fulll", paths)
 
@@ -229,7 +229,7 @@ def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     rows = load_rows(paths)
     assert {row.study for row in rows} == set(studies(paths))
     for study in studies(paths):
-        for overrides in ((), ("scale=medium",), ("scale=full",)):
+        for overrides in ((), ("medium",), ("full",)):
             experiment = load_experiment(study, overrides, paths=paths)
             named = {metric["name"] for metric in experiment.metrics}
             for row in (row for row in rows if row.study == study):
@@ -247,7 +247,7 @@ from pyorch.paths import default_paths
 from pyorch.simulate import configure
 
 for study in studies(default_paths()):
-    plan = make_plan(study, [f"scale={sys.argv[1]}", "run.seeds=1"])
+    plan = make_plan(study, [sys.argv[1], "run.seeds=1"])
     built = load_simulation(plan.build)
     shapes = ("topology", "attributes", "flow_control", "agents", "host_agents")
     different = {json.dumps([spec.data[key] for key in shapes]): spec for spec in plan.specs}

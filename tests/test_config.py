@@ -13,6 +13,7 @@ import pytest
 from pyorch.errors import UserError
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
+from pyorch.loading.model import GONE
 from pyorch.loading.setting import Resolver
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
@@ -153,20 +154,20 @@ dst = "h2"
         'experiments/x.toml: title: missing\n    hint: add title = "..." at the top',
         (
             "experiments/x.toml: titel: unknown key 'titel'\n    allowed: title, "
-            "question, source, include, kinds, compare, scale, run, "
+            "question, source, include, kinds, set, run, "
             "topology, flow_control, agents, host_agents, forwarding, congestion_control, "
-            "buffer_policy, node, route, traffic, fault, schemes, "
-            "scenarios, variants, sweep, trace, "
+            "buffer_policy, node, route, traffic, fault, "
+            "variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, never-seen-policy, "
             "queue_pair, pfc, conceptual-gfc, never-seen-before, dcqcn\n"
             "    hint: did you mean 'title'?"
         ),
         (
             "experiments/x.toml: bufer: unknown section 'bufer'\n    allowed: title, "
-            "question, source, include, kinds, compare, scale, run, "
+            "question, source, include, kinds, set, run, "
             "topology, flow_control, agents, host_agents, forwarding, congestion_control, "
-            "buffer_policy, node, route, traffic, fault, schemes, "
-            "scenarios, variants, sweep, trace, "
+            "buffer_policy, node, route, traffic, fault, "
+            "variants, sweep, trace, "
             "metric, figure, expect, port, switch, buffer, never-seen-policy, "
             "queue_pair, pfc, conceptual-gfc, never-seen-before, dcqcn\n"
             "    hint: did you mean 'buffer'?"
@@ -582,7 +583,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, lines: str, message: str) -> 
             "run.duration=1",
             '--set run.duration=1: a time is a text with its unit, such as "25us" (got 1)',
         ),
-        ("run", "--set run: not of the form key=value"),
+        ("run", "--set run: not of the form key=value, and no list of [set]"),
         ("run..x=1", "--set run..x=1: 'run..x' is not a key such as 'buffer.alpha'"),
         ("nonsense=1", "--set nonsense=1: unknown key 'nonsense'"),
         ("variants.B.buffer.xoff=1KB", "--set variants.B.buffer.xoff=1KB: there is no variant 'B'"),
@@ -704,8 +705,8 @@ def _name(piece: str) -> str:
 
 
 def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
-    """[scenarios.NAME] changes the file, then the variant does; it is a parameter by its name."""
-    text = MINIMAL + '[scenarios.small]\nrun.duration = "2ms"\n[scenarios.long]\n'
+    """A scenario changes the file, then the variant does; it is a parameter by its name."""
+    text = MINIMAL + '[sweep.scenario.small]\nrun.duration = "2ms"\n[sweep.scenario.long]\n'
     text += 'run.duration = "9ms"\n[variants.A]\n[variants.B]\n"run.duration" = "5ms"\n'
     points = load(tmp_path, text).points
     assert [(dict(p.params), p.data["run"]["duration_ps"] // 10**9) for p in points] == [
@@ -716,11 +717,103 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     ]
     one = load(tmp_path, text, "scenario=long").points
     assert [point.params["scenario"] for point in one] == ["long", "long"]
-    changed = load(tmp_path, text, "scenarios.long.run.duration=7ms").points
+    changed = load(tmp_path, text, "sweep.scenario.long.run.duration=7ms").points
     assert changed[1].data["run"]["duration_ps"] == 7 * 10**9
     assert "unknown scenario 'lonk'" in complaints(tmp_path, text, "scenario=lonk")[0]
-    bad = MINIMAL + '[scenarios.x]\nrun.duration = "1"\n'
-    assert complaints(tmp_path, bad)[0].startswith("experiments/x.toml: scenarios.x: run.duration")
+    bad = MINIMAL + '[sweep.scenario.x]\nrun.duration = "1"\n'
+    (told,) = complaints(tmp_path, bad)
+    assert told.startswith("experiments/x.toml: sweep.scenario.x: run.duration")
+
+
+def test_older_spellings_are_told_with_the_new_ones(tmp_path: Path) -> None:
+    """All at once, beside what else is wrong."""
+    old = 'compare = "forwarding"\nschemes = "schemes/*.toml"\n'
+    text = old + MINIMAL + '[scale.big]\n"topology.hosts" = 9\n[scenarios.x]\n[bufer]\n'
+    told = complaints(tmp_path, text, "scale=big")
+    assert told[0].startswith("--set scale=big: a scale is a list of [set]\n")
+    for key, new in GONE.items():
+        where = f"experiments/x.toml: {key}: "
+        assert f"{where}{key!r} is no key any more\n    hint: {new}" in told
+    assert any("unknown section 'bufer'" in one for one in told)
+
+
+EACH = """
+[[metric]]
+kind = "max"
+table = "queue"
+class = 3
+each = [
+  { name = "first", port = "s0:h0" },
+  { name = "both", port = "s0:h1", class = 4 },
+]
+[[trace]]
+table = "queue"
+[[expect]]
+metric = "first"
+where = { class = 3 }
+status = "ours"
+source = "us"
+each = [{ what = "a", max = "1KB" }, { what = "b", where.variant = "A", metric = "both", min = 0 }]
+"""
+
+
+def test_an_entry_stands_once_for_each_of_its_rows(tmp_path: Path) -> None:
+    """A row's keys win; tables such as `where` are laid key by key."""
+    text = MINIMAL + EACH.replace("where = { class = 3 }", 'where = { "buffer.alpha" = 1 }')
+    found = load(tmp_path, text + '[variants.A]\n[sweep]\n"buffer.alpha" = [1, 2]\n')
+    assert [(one["name"], one["port"], one["class"]) for one in found.metrics] == [
+        ("first", "s0:h0", 3),
+        ("both", "s0:h1", 4),
+    ]
+    assert [(one.what, one.metric, dict(one.where)) for one in found.expects] == [
+        ("a", "first", {"buffer.alpha": 1}),
+        ("b", "both", {"buffer.alpha": 1, "variant": "A"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('port = "s0:h1"', 'prot = "s0:h1"', "metric[0].each[1].prot: unknown key 'prot'"),
+        ('table = "queue"\nclass', 'tabel = "queue"\nclass', "metric[0].tabel: unknown key"),
+        ('max = "1KB"', 'maxx = "1KB"', "expect[0].each[0].maxx: unknown key 'maxx'"),
+        ('where.variant = "A"', 'where.varaint = "A"', "'varaint' does not vary"),
+        ("each = [{ what", "each = []\nx = [{ what", "expect[0].each: [] is not allowed"),
+        ("each = [{ what", "eahc = [{ what", "expect[0].eahc: unknown key 'eahc'"),
+    ],
+)
+def test_what_is_wrong_in_a_row_is_told_with_its_place(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    """In the words that a single entry would get."""
+    text = MINIMAL + EACH.replace(old, new).replace("where = { class = 3 }\n", "")
+    told = complaints(tmp_path, text + "[variants.A]\n")
+    assert any(message in one for one in told), told
+
+
+def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path) -> None:
+    """Also beside own entries of the same list, and in files that include others."""
+    folder = tmp_path / "experiments"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "one.toml").write_text(
+        'include = ["two.toml"]\n[buffer]\nalhpa = 1\n[[metric]]\nname = "n"\nkind = "fkt"\n'
+    )
+    (folder / "parts" / "two.toml").write_text('[port]\ncontrol_dealy = "1us"\n')
+    text = 'include = ["parts/one.toml"]\n' + MINIMAL
+    text += '[buffer]\nxofff = "1KB"\n[[metric]]\nname = "m"\nkind = "fcct"\n'
+    told = [one.split("\n")[0] for one in complaints(tmp_path, text)]
+    for place in (
+        "experiments/parts/one.toml: buffer.alhpa: unknown",
+        "experiments/parts/two.toml: port.control_dealy: unknown",
+        "experiments/parts/one.toml: metric[0].kind: unknown metric 'fkt'",
+        "experiments/x.toml: buffer.xofff: unknown",
+        "experiments/x.toml: metric[0].kind: unknown metric 'fcct'",
+    ):
+        assert any(one.startswith(place) for one in told), (place, told)
+    (folder / "parts" / "two.toml").write_text('include = ["one.toml", "three.toml"]\n')
+    told = complaints(tmp_path, text)
+    assert "experiments/parts/two.toml: include: one.toml includes itself" in told
+    assert any("there is no file 'three.toml' beside it" in one for one in told)
 
 
 def test_routes_are_one_for_each_host(tmp_path: Path) -> None:

@@ -252,7 +252,7 @@ def test_comparisons_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv(MODULE_PATH_VARIABLE, str(tmp_path))
     file = module / "comparison.toml"
     file.write_text('[variants.PFC]\nflow_control = ["mine"]\n')
-    with pytest.raises(UserError, match=r"comparison\.toml: variants: another variant"):
+    with pytest.raises(UserError, match=r"comparison\.toml: variants: 'PFC' is also a variant of"):
         load_experiment("gfc/two-to-one", paths=PATHS)
     for text in ("flow_control = [", "x = 1", "[variants]"):
         file.write_text(text)
@@ -261,7 +261,7 @@ def test_comparisons_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(
         UserError, match="buffer_policy, flow_control, forwarding, congestion_control"
     ):
-        load_experiment("gfc/two-to-one", ["compare=flow-controls"], paths=PATHS)
+        load_experiment("gfc/two-to-one", ["variants.modules=flow-controls"], paths=PATHS)
 
 
 @pytest.mark.cpp

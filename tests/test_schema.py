@@ -20,6 +20,7 @@ from pyorch.loading.find import list_experiments, read_document
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, TEXTS, WHOLE
 from pyorch.loading.presets import read_presets
 from pyorch.paths import default_paths
+from pyorch.reading import read_toml
 
 pytestmark = pytest.mark.cpp
 Document = dict[str, Any]
@@ -44,7 +45,8 @@ def shipped() -> dict[str, Document]:
     """What the shipped files say, by their names."""
     paths = default_paths()
     names = [name for name, _ in list_experiments(paths)]
-    return {name: dict(read_document(name, paths).content) for name in names}
+    files = {name: read_document(name, paths).file for name in names}
+    return {name: read_toml(file, name) for name, file in files.items()}
 
 
 def test_every_shipped_experiment_is_valid(validator: jsonschema.Draft202012Validator) -> None:
@@ -63,7 +65,7 @@ def places(content: Document) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
     """Keys whose misspelling must be seen, as (table, key), with the way to the table."""
     for key, value in content.items():
         yield ("", key), []
-        if key in ("variants", "scenarios", "sweep", "scale"):
+        if key in ("variants", "sweep", "set"):
             continue
         tables = value if isinstance(value, list) else [value]
         for number, table in enumerate(tables):
@@ -118,7 +120,7 @@ def test_lists_of_keys_come_from_one_model(schema: Document) -> None:
     }
     assert NEEDED == ("run", "topology", "traffic")
     assert TEXTS == ("title", "question", "source")
-    assert {"include", "kinds", "schemes", "scale"} <= WHOLE
+    assert {"include", "kinds", "set", "variants", "sweep"} <= WHOLE
 
 
 def test_the_verb_knows_the_kinds_of_a_file(

@@ -1,4 +1,4 @@
-"""Scheme files, rules, includes and scales: how the experiments of a comparison share things."""
+"""Scheme files, rules, includes, lists of --set: how experiments of a comparison share things."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
-from pyorch.loading.schemes import CHAINS, environment, evaluate, load_schemes
+from pyorch.loading.schemes import CHAINS, Scheme, environment, evaluate
+from pyorch.loading.variants import read_variants
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
 
@@ -25,15 +26,16 @@ include = ["parts/common.toml"]
 hosts = 4
 [sweep]
 "buffer.size" = ["2MB", "4MB"]
-[scale.full]
-"topology.hosts" = 8
-sweep."buffer.size" = ["8MB"]
+[set]
+full = ["topology.hosts=8", "sweep.buffer.size=8MB"]
 """
 COMMON = """
-schemes = "schemes/*.toml"
+[variants]
+files = "schemes/*.toml"
 [buffer]
 lossy_pool = "0B"
-""" + MINIMAL.replace('title = "A test"\n', "").replace("hosts = 4\n", "")
+"""
+COMMON = MINIMAL.replace('title = "A test"\n', "").replace("hosts = 4\n", "") + COMMON
 PFC = """
 name = "PFC"
 about = "pauses"
@@ -45,7 +47,7 @@ source = "a book"
 GFC = """
 name = "GFC"
 about = "slows"
-extends = ["pfc.toml"]
+include = ["pfc.toml"]
 flow_control = ["conceptual-gfc"]
 [values."conceptual-gfc.bm"]
 size = "min(share, 3 * rate * delay) - 2 * frame"
@@ -75,7 +77,7 @@ def complaints(paths: Paths, *overrides: str) -> list[str]:
 
 
 def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
-    """Chains are joined along `extends`, rules follow the swept buffer, lists of files do not."""
+    """Chains are joined along `include`, rules follow the swept buffer, lists of files do not."""
     paths = project(tmp_path)
     found = load_experiment("duel/scene", (), SCHEMA, paths)
     assert found.variants == ("GFC", "PFC")
@@ -94,41 +96,52 @@ def test_patterns_that_name_no_files(tmp_path: Path, pattern: str) -> None:
     """Also those longer than a name can be."""
     paths = project(tmp_path)
     file = paths.experiments / "duel" / "parts" / "common.toml"
-    file.write_text(re.sub(r"schemes = .*", f"schemes = {pattern!r}", file.read_text()))
+    file.write_text(re.sub(r"files = .*", f"files = {pattern!r}", file.read_text()))
     assert any("beside the experiment file" in text for text in complaints(paths))
 
 
-def test_a_new_file_is_a_new_variant_and_a_scale_changes_the_scene(tmp_path: Path) -> None:
-    """`--set scale=full` makes the changes of [scale.full]; `--set` itself wins over them."""
+def test_a_new_file_is_a_new_variant_and_a_list_of_set_changes_the_scene(tmp_path: Path) -> None:
+    """`--set full` makes the changes of that list; `--set` itself wins over them."""
     third = PFC.replace('"PFC"', '"Third"')
     paths = project(tmp_path, third=third)
-    full = load_experiment("duel/scene", ("scale=full", "topology.hosts=6"), SCHEMA, paths)
+    full = load_experiment("duel/scene", ("topology.hosts=6", "full"), SCHEMA, paths)
     assert full.variants == ("GFC", "PFC", "Third")
     assert full.sweep == {"buffer.size": ["8MB"]}
     assert {len(point.network.hosts) for point in full.points} == {6}
-    (told,) = complaints(paths, "scale=ful")
-    assert told.startswith("--set scale=ful: there is no [scale.ful]\n    allowed: full\n")
+    (told,) = complaints(paths, "ful")
+    assert told == (
+        "--set ful: not of the form key=value, and no list of [set]\n"
+        "    allowed: full, buffer.alpha=0.125\n    hint: did you mean 'full'?"
+    )
+    (told,) = complaints(paths, "scale=full")
+    assert told == "--set scale=full: a scale is a list of [set]\n    hint: write --set full"
 
 
-def test_a_scale_may_extend_another(tmp_path: Path) -> None:
-    """What it says itself wins; a circle and a scale that does not exist are told."""
-    scales = """
-[scale.huge]
-extends = "full"
-"topology.hosts" = 10
-[scale.loop]
-extends = "loop"
-[scale.lost]
-extends = "ful"
+def test_a_list_of_set_may_name_another(tmp_path: Path) -> None:
+    """What comes later wins; a circle and a list that does not exist are told with their place."""
+    lists = """
+huge = ["full", "topology.hosts=10"]
+loop = ["loop"]
+lost = ["ful"]
 """
-    paths = project(tmp_path, SCENE + scales)
-    huge = load_experiment("duel/scene", ("scale=huge",), SCHEMA, paths)
+    paths = project(tmp_path, SCENE + lists)
+    huge = load_experiment("duel/scene", ("huge",), SCHEMA, paths)
     assert huge.sweep == {"buffer.size": ["8MB"]}
     assert {len(point.network.hosts) for point in huge.points} == {10}
-    (told,) = complaints(paths, "scale=loop")
-    assert "scale.loop.extends: [scale.loop] extends itself" in told
-    (told,) = complaints(paths, "scale=lost")
-    assert "scale.lost.extends: there is no [scale.ful]" in told
+    (told,) = complaints(paths, "loop")
+    assert told.startswith("[set] loop: loop: the list names itself")
+    (told,) = complaints(paths, "lost")
+    assert told.startswith("[set] lost: ful: not of the form key=value")
+
+
+def test_lists_of_set_of_included_files_come_first(tmp_path: Path) -> None:
+    """So that a scene adds to the list that all scenes have, and wins over it."""
+    paths = project(tmp_path)
+    common = paths.experiments / "duel" / "parts" / "common.toml"
+    common.write_text(common.read_text() + '[set]\nfull = ["topology.hosts=7", "run.seeds=3"]\n')
+    full = load_experiment("duel/scene", ("full",), SCHEMA, paths)
+    assert full.seeds == (1, 2, 3)
+    assert {len(point.network.hosts) for point in full.points} == {8}
 
 
 def test_rules_know_the_setting() -> None:
@@ -176,9 +189,9 @@ def test_a_bad_rule_is_told_with_its_file_and_key(tmp_path: Path, rule: str, mes
     ("old", "new", "message"),
     [
         ('source = "a paper"\n', "", "gfc.toml: values.conceptual-gfc.bm.source: missing"),
-        ('["pfc.toml"]', '["pcf.toml"]', "gfc.toml: extends: there is no file 'pcf.toml' beside"),
-        ('["pfc.toml"]', '["gfc.toml"]', "gfc.toml: extends: extends itself"),
-        ('name = "GFC"', 'name = "PFC"', "pfc.toml: name: 'PFC' is the name of gfc.toml too"),
+        ('["pfc.toml"]', '["pcf.toml"]', "gfc.toml: include: there is no file 'pcf.toml' beside"),
+        ('["pfc.toml"]', '["gfc.toml"]', "gfc.toml: include: gfc.toml includes itself"),
+        ('name = "GFC"', 'name = "PFC"', "pfc.toml: name: 'PFC' is also a variant of gfc.toml"),
         ("slows", 'slows"\nextend = "x', "gfc.toml: extend: unknown key 'extend'"),
         (
             "gfc.bm",
@@ -222,15 +235,21 @@ NOT_NAMED = {
 """Attributes that the shipped scheme files may leave to the modules."""
 
 
+def shipped() -> dict[str, Scheme]:
+    """The scheme files of the bake-off, by name."""
+    folder, findings = ROOT / "experiments" / "bakeoff", Findings("x")
+    found = read_variants({"files": "schemes/*.toml"}, folder, Paths(ROOT), findings)
+    assert findings.problems == []
+    return {name: one.scheme for name, one in found.items() if one.scheme is not None}
+
+
 def test_the_shipped_schemes_name_what_shapes_them() -> None:
     """Every attribute of the classes that a scheme chooses is named, but those of NOT_NAMED."""
     from pyorch.build import ensure_built, load_schema
     from pyorch.config.attributes import catalogue
 
     types = catalogue(load_schema(ensure_built()))
-    for scheme in load_schemes(
-        "schemes/*.toml", ROOT / "experiments" / "bakeoff", Findings("x")
-    ).values():
+    for of_variant, scheme in shipped().items():
         chosen = {name for key in CHAINS for name in scheme.chosen[key]}
         if "congestion_control" in scheme.chosen:
             chosen.add(scheme.chosen["congestion_control"])
@@ -239,28 +258,25 @@ def test_the_shipped_schemes_name_what_shapes_them() -> None:
             assert info is not None, name
             may = set(NOT_NAMED.get(name, "").split())
             left = {key for key in types.attributes(info) if f"{name}.{key}" not in scheme.values}
-            assert left <= may, (scheme.name, name, left - may)
+            assert left <= may, (of_variant, name, left - may)
 
 
 def test_the_variant_that_resolves_the_trigger_names_its_treatment() -> None:
     """What is exempt where the trigger stays must be named where it is resolved."""
-    found = load_schemes("schemes/*.toml", ROOT / "experiments" / "bakeoff", Findings("x"))
-    handling = [
-        scheme
-        for scheme in found.values()
+    handling = {
+        name: scheme.values
+        for name, scheme in shipped().items()
         if "dcfit.handle_trigger" in scheme.values
         and scheme.values["dcfit.handle_trigger"].value is True
-    ]
-    assert [scheme.name for scheme in handling] == ["PFC+DCFIT+trigger"]
+    }
+    assert list(handling) == ["PFC+DCFIT+trigger"]
     for key in ("heavy_hitters", "limit_rate", "limit_burst", "limits", "restoration"):
-        assert f"dcfit.{key}" in handling[0].values
+        assert f"dcfit.{key}" in handling["PFC+DCFIT+trigger"]
 
 
 def test_every_value_of_the_shipped_schemes_has_a_source() -> None:
     """The files of the bake-off load, and every value says where it comes from."""
-    findings = Findings("x")
-    found = load_schemes("schemes/*.toml", ROOT / "experiments" / "bakeoff", findings)
-    assert findings.problems == []
+    found = shipped()
     assert {"PFC", "CBFC", "GFC-stages", "GFC-time", "PFFC", "SFC", "DCQCN"} <= set(found)
     for scheme in found.values():
         assert scheme.about

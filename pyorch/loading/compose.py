@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.errors import Problem, UserError
+from pyorch.findings import Findings
 from pyorch.loading.document import Document
-from pyorch.loading.model import is_whole
+from pyorch.loading.model import SCENARIO, is_whole
 from pyorch.loading.patch import (
     ONLY,
     Override,
     PatchError,
+    chosen_overrides,
     leaves,
     nest,
-    parse_overrides,
     put,
     variants_of,
 )
+from pyorch.loading.variants import FILES, MODULES
 from pyorch.plan import read_seeds
-
-#: Keys whose values name files beside the experiment file, or take their tables from elsewhere.
-_BESIDE = ("schemes", "compare")
 
 
 def composed(
@@ -34,7 +33,9 @@ def composed(
     What is set wins over variants, scenarios and sweeps, which lose that key. folder: of the file
     to be. Raises UserError for what one file cannot say.
     """
-    given, problems = parse_overrides(overrides)
+    findings = Findings(document.label, document.places, list(document.problems))
+    given, problems = chosen_overrides(document.content.get("set", {}), overrides, findings)
+    problems += findings.problems
     if problems:
         raise UserError(problems)
     content = copy.deepcopy(dict(document.content))
@@ -57,7 +58,7 @@ def _of_files(content: dict[str, Any], document: Document, folder: Path) -> list
     """Say what of a document holds in its own folder only."""
     if folder.resolve() == document.file.parent.resolve():
         return []
-    named = [key for key in _BESIDE[:1] if key in content]
+    named = ["variants.files"] if FILES in _table(content, "variants") else []
     named += ["kinds"] if "kinds" in content else []
     named += ["traffic.file" for entry in content.get("traffic", []) if "file" in entry]
     hint = f"save it in {document.file.parent}"
@@ -69,20 +70,20 @@ def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
     path = override.path
     if path == (ONLY,):
         return _keep_variants(content, override)
-    if path == ("scale",):
-        return [Problem(override.where, "a scale cannot be saved", None, "set its keys one by one")]
     value = list(override.values) if override.is_list else override.values[0]
     if is_whole(path):
         put(content, path, value)
         return []
     key = ".".join(path)
-    for group in ("variants", "scenarios"):
-        for name, patch in content.get(group, {}).items():
-            flat = {".".join(at): one for at, one in leaves(nest(patch)) if at != path}
-            content[group][name] = flat
-    sweep = {".".join(at): one for at, one in leaves(nest(content.get("sweep", {})))}
-    if override.is_list or key in sweep:
-        content["sweep"] = sweep | {key: list(override.values)}
+    for group in (content.get("variants", {}), _table(content, "sweep").get(SCENARIO, {})):
+        for name, patch in group.items():
+            if isinstance(patch, dict):
+                group[name] = {".".join(at): one for at, one in leaves(nest(patch)) if at != path}
+    sweep = dict(_table(content, "sweep"))
+    scenarios = {SCENARIO: sweep.pop(SCENARIO)} if SCENARIO in sweep else {}
+    flat = {".".join(at): one for at, one in leaves(nest(sweep))}
+    if override.is_list or key in flat:
+        content["sweep"] = scenarios | flat | {key: list(override.values)}
     else:
         put(content, path, value)
     return []
@@ -90,8 +91,8 @@ def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
 
 def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]:
     wanted = variants_of(override)
-    variants = content.get("variants", {})
-    if any(key in content for key in _BESIDE):
+    variants = _table(content, "variants")
+    if FILES in variants or MODULES in variants:
         what = "variants that other files bring cannot be chosen in a file"
         return [Problem(override.where, what, None, "save it without only()")]
     unknown = [name for name in wanted if name not in variants]
@@ -99,3 +100,8 @@ def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]
         return [Problem(override.where, f"there is no variant {unknown[0]!r}")]
     content["variants"] = {name: one for name, one in variants.items() if name in wanted}
     return []
+
+
+def _table(content: dict[str, Any], key: str) -> dict[str, Any]:
+    found = content.get(key, {})
+    return found if isinstance(found, dict) else {}

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem
+
+if TYPE_CHECKING:
+    from pyorch.findings import Path, Place
 
 
 @dataclass(frozen=True)
@@ -14,13 +19,16 @@ class Document:
 
     name: of its results. file: where it stands, or would stand when it was made in Python; what it
     names is looked for beside it. label: how messages call it. content: its tables, with those of
-    included files.
+    included files, and several entries where one has `each`. places: where those stand that do not
+    stand in the file at their own place. problems: what is wrong with it already.
     """
 
     name: str
-    file: Path
+    file: FilePath
     label: str
     content: Mapping[str, Any]
+    places: Mapping[Path, Place] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
     @property
     def is_file(self) -> bool:

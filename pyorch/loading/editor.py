@@ -25,8 +25,7 @@ from pyorch.config.attributes import (
 )
 from pyorch.config.experiment import FAULTS
 from pyorch.loading.entries import report_models
-from pyorch.loading.load import SCENARIO
-from pyorch.loading.model import ENTRIES, FIRST, KEYS, WHOLE, ExperimentFile
+from pyorch.loading.model import EACH, ENTRIES, KEYS, WHOLE, ExperimentFile
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -61,11 +60,12 @@ def schema_of(types: Catalogue) -> Schema:
     known["TraceTable"]["properties"]["table"]["enum"] = sorted(types.tables)
     known["NodeTable"]["properties"] |= sections
     of_settings = [*(key for key in KEYS if key not in WHOLE), *sections]
-    for key in ("scenarios", "variants"):
-        keys[key]["additionalProperties"] = _patch(of_settings)
-    late = (key for key in KEYS if key not in FIRST)
-    keys["scale"]["additionalProperties"] = _patch([*late, *sections, "extends"])
-    keys["sweep"] |= _patch([*of_settings, SCENARIO])
+    for key in ENTRIES:
+        keys[key]["items"] = {"anyOf": [keys[key]["items"], _group(keys[key]["items"], known)]}
+    known["VariantsTable"]["additionalProperties"] = patch = _patch(of_settings)
+    known["SweepTable"]["properties"]["scenario"]["additionalProperties"] = patch
+    words = known["SweepTable"].pop("properties")
+    keys["sweep"] |= _patch([*of_settings, *words]) | {"properties": words}
     return {
         "$schema": DIALECT,
         "title": "Experiment of pyorch",
@@ -116,6 +116,16 @@ def _put(key: Schema, value: Schema) -> None:
     for word in ("type", "additionalProperties", "items", "default"):
         key.pop(word, None)
     key |= {"type": "array", "items": value} if is_list else value
+
+
+def _group(entry: Schema, known: Mapping[str, Schema]) -> Schema:
+    """Return the schema of an entry that has `each`: keys of any kind, here and there."""
+    kinds = [one.get("$ref", "").rsplit("/", 1)[-1] for one in entry.get("oneOf", [entry])]
+    words = sorted({word for kind in kinds for word in known[kind]["properties"]})
+    row = {"type": "object", "propertyNames": {"enum": words}}
+    rows = {"type": "array", "items": row, "minItems": 1}
+    both = {"propertyNames": {"enum": [*words, EACH]}, "properties": {EACH: rows}}
+    return {"type": "object", "required": [EACH], **both}
 
 
 def _patch(names: Iterable[str]) -> Schema:

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyorch.build.sources import present_modules
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.loading.document import Document
 from pyorch.loading.naming import claim, name_outside
-from pyorch.loading.patch import merge
 from pyorch.paths import Paths, default_paths
 from pyorch.reading import is_file, read_toml
+
+if TYPE_CHECKING:
+    from pyorch.loading.layers import Places
 
 #: Folders of results/ that belong to no experiment.
 NOT_STUDIES = frozenset({"reproduction"})
@@ -26,9 +28,11 @@ _NO_NAMES = frozenset({"", ".", ".."})
 
 def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
     """Return what an experiment file says, with what it includes. Raises UserError."""
+    from pyorch.loading.layers import read_layers
+
     file, name = _find(fspath(name_or_path), paths)
     label = _label(file, paths)
-    return Document(name, file, label, _with_included(read_toml(file, label), file, label))
+    return _document(name, file, label, *read_layers(file, label))
 
 
 def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Document:
@@ -40,26 +44,16 @@ def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Docume
     if "/" in name or "\0" in name or name in _NO_NAMES:
         what = f"{quoted(name)} is no name of an experiment file"
         raise UserError([Problem("Study: name", what, 'a name such as "my-incast"')])
-    return Document(_name(file, paths), file, name, content)
+    return _document(_name(file, paths), file, name, dict(content), {})
 
 
-def _with_included(document: dict[str, Any], file: FilePath, label: str) -> dict[str, Any]:
-    """Return a document with those it includes below it: its own keys win, lists are joined."""
-    names = document.pop("include", [])
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise UserError([Problem(f"{label}: include", f"{names!r} is not a list of files")])
-    whole: dict[str, Any] = {}
-    for name in names:
-        part = file.parent / name
-        if not is_file(part):
-            what = f"there is no file {name!r} beside the experiment file"
-            raise UserError([Problem(f"{label}: include", what)])
-        content = read_toml(part, name)
-        if "include" in content:
-            what = "an included file includes others"
-            raise UserError([Problem(f"{name}: include", what, None, f"include them in {label}")])
-        whole = merge(whole, content)
-    return merge(whole, document)
+def _document(
+    name: str, file: FilePath, label: str, content: dict[str, Any], places: Places
+) -> Document:
+    from pyorch.loading.layers import spread
+
+    problems = spread(content, places, label)
+    return Document(name, file, label, content, places, tuple(problems))
 
 
 def experiment_name(name_or_path: str, paths: Paths) -> str:

@@ -16,31 +16,30 @@ from pyorch import kinds
 from pyorch.config.attributes import TypeInfo, catalogue
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
-from pyorch.findings import Findings, Path, dotted
-from pyorch.loading.compare import COMPARE, added_variants
+from pyorch.findings import Findings, Path, Place, dotted
 from pyorch.loading.document import Document
 from pyorch.loading.entries import Entries, resolve_entries
 from pyorch.loading.find import read_document
-from pyorch.loading.model import FIRST, KEYS, TEXTS, is_whole
+from pyorch.loading.model import FIRST, GONE, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.loading.patch import (
     ONLY,
     Override,
     PatchError,
+    chosen_overrides,
     leaves,
     nest,
-    parse_overrides,
     put,
     variants_of,
 )
 from pyorch.loading.presets import read_presets
-from pyorch.loading.schemes import Scheme, environment, load_schemes
+from pyorch.loading.schemes import environment
 from pyorch.loading.setting import Resolver, canonical_param
+from pyorch.loading.variants import Variant, may_change, read_patches, read_variants
 from pyorch.paths import Paths, default_paths
 
+_NO_VARIANTS = {"": Variant("", [])}
 #: Settings of one experiment above which a plan is surely a mistake.
 MAX_POINTS = 10_000
-SCENARIO = "scenario"
-"""The key under which [scenarios.NAME] are swept."""
 
 
 def load_experiment(
@@ -63,14 +62,18 @@ def load_experiment(
     else:
         document = read_document(name_or_path, paths)
     file, label = document.file, document.label
-    given, problems = parse_overrides(overrides)
     types = None if schema is None else catalogue(schema, read_presets(paths))
     content = copy.deepcopy(dict(document.content))  # the loader changes it
     own_kinds = kinds.read(content.pop("kinds", []), file.parent, label)
     kinds.activate(own_kinds)
     resolver = Resolver(document.name, file.parent, paths.workloads, types, own_kinds)
-    loader = _Loader(resolver, Findings(label, problems=problems), content, given, paths)
-    return loader.load(file)
+    findings = Findings(label, document.places, list(document.problems))
+    for key in [key for key in GONE if key in content]:
+        findings.add((key,), f"{key!r} is no key any more", None, GONE[key])
+        del content[key]
+    given, problems = chosen_overrides(content.pop("set", {}), overrides, findings)
+    findings.problems = [*problems, *findings.problems]
+    return _Loader(resolver, findings, content, given, paths).load(file)
 
 
 def _check_arguments(name_or_path: object, overrides: Any) -> None:
@@ -93,22 +96,20 @@ class _Loader:
     document: dict[str, Any]
     overrides: list[Override]
     paths: Paths
-    labels: dict[str, str] = field(default_factory=dict)
-    """Where the variants stand that other files add."""
-    schemes: dict[str, Scheme] = field(default_factory=dict)
+    scenarios: dict[str, list[tuple[Path, Any]]] = field(default_factory=dict)
 
     def load(self, file: FilePath) -> Experiment:
-        self._scale()
         only = [override for override in self.overrides if override.path == (ONLY,)]
         self.overrides = [override for override in self.overrides if override not in only]
         settings = self._whole_overrides()
         texts = self._texts()
-        variants = self._variants() or {"": []}
+        written = self.document.get("variants", {})
+        folder = self.resolver.folder
+        variants = read_variants(written, folder, self.paths, self.findings) or _NO_VARIANTS
         chosen = {name: variants[name] for name in self._only(variants, only)}
-        scenarios = self._patches("scenarios")
-        sweep = self._sweep(settings, list(scenarios), len(variants))
+        sweep = self._sweep(settings, len(variants))
         fixed = [override for override in settings if not override.is_list]
-        points = self._points(scenarios, chosen, sweep, fixed)
+        points = self._points(chosen, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
         entries = resolve_entries(
@@ -147,46 +148,10 @@ class _Loader:
                     self.findings.problems.append(Problem(override.where, what, allowed, hint))
         return [name for name in variants if name in wanted or not given]
 
-    def _scale(self) -> None:
-        """Put the changes of the chosen [scale.NAME] before the other overrides."""
-        scales = self.document.pop("scale", {})
-        if not isinstance(scales, dict) or not all(isinstance(v, dict) for v in scales.values()):
-            self.findings.add(
-                ("scale",), f"{scales!r} is not a list of scales", "[scale.NAME] tables"
-            )
-            scales = {}
-        chosen = [override for override in self.overrides if override.path == ("scale",)]
-        self.overrides = [override for override in self.overrides if override not in chosen]
-        for override in chosen:
-            changes = self._of_scale(scales, override.values[0], override.where, ())
-            self.overrides = [*changes.values(), *self.overrides]
-
-    def _of_scale(
-        self, scales: Mapping[str, Any], name: object, where: str, above: tuple[object, ...]
-    ) -> dict[tuple[str, ...], Override]:
-        """Return the changes of a scale, and of the one that it extends, by what they change."""
-        if not isinstance(name, str) or name not in scales or name in above:
-            hint = suggest(str(name), scales)
-            what = f"there is no [scale.{name}]"
-            if name in above:
-                what = f"[scale.{name}] extends itself"
-            self.findings.problems.append(Problem(where, what, one_of(scales) or None, hint))
-            return {}
-        own = {key: value for key, value in scales[name].items() if key != "extends"}
-        changes: dict[tuple[str, ...], Override] = {}
-        if "extends" in scales[name]:
-            place = f"{self.findings.file}: scale.{name}.extends"
-            changes = self._of_scale(scales, scales[name]["extends"], place, (*above, name))
-        for path, value in leaves(own):
-            listed = path[0] == "sweep" and isinstance(value, list)
-            values = tuple(value) if listed else (value,)
-            changes[path] = Override(f"scale={name}", path, values, is_list=listed)
-        return changes
-
     def _whole_overrides(self) -> list[Override]:
         """Apply the overrides that change the experiment as a whole; return the others."""
         others = []
-        origins: dict[Path, str] = {}
+        origins: dict[Path, str | Place] = dict(self.findings.origins)
         for override in self.overrides:
             path = override.path
             if not is_whole(path):
@@ -196,10 +161,9 @@ class _Loader:
                 what = f"{path[0]!r} is read before anything is changed"
                 self.findings.problems.append(Problem(override.where, what, "in the file itself"))
                 continue
-            if path[0] == "sweep" and len(path) > 1:
-                swept = self._flat(("sweep",), self.document.get("sweep", {}))
-                key = ".".join(path[1:])
-                self.document["sweep"] = swept | {key: list(override.values)}
+            if path[0] == "sweep" and len(path) > 1 and path[1] != SCENARIO:
+                if may_change(("sweep",), path[1:], self.findings):
+                    others.append(replace(override, path=path[1:], is_list=True))
                 continue
             value = list(override.values) if override.is_list else override.values[0]
             origins |= self._put(self.document, path, value, override.where)
@@ -207,25 +171,30 @@ class _Loader:
         return others
 
     def _put(self, document: dict[str, Any], path: Path, value: Any, where: str) -> dict[Path, str]:
-        """Set a value; return where it was written, by its place."""
-        if path[0] in ("variants", "scenarios") and len(path) > 2:
-            group = document.get(path[0])
-            known = group if isinstance(group, dict) else {}
-            patch = known.get(path[1])
-            if not isinstance(patch, dict):
-                hint = suggest(path[1], known)
-                what = f"there is no {path[0][:-1]} {path[1]!r}"
-                self.findings.problems.append(Problem(where, what, one_of(known), hint))
-                return {}
-            name = ".".join(path[2:])
-            flat = self._flat(path[:2], patch)
-            document[path[0]][path[1]] = flat | {name: value}
-            return {}
+        """Set a value; return where it was written, by its place.
+
+        What a variant or a scenario changes is one key, however many parts it has.
+        """
+        depth = {"variants": 2, "sweep": 3}.get(path[0], len(path))
         try:
-            return dict.fromkeys(put(document, path, value), where)
+            if len(path) <= depth:
+                return dict.fromkeys(put(document, path, value), where)
+            group: Any = document
+            for key in path[: depth - 1]:
+                group = group.get(key) if isinstance(group, dict) else None
+            known = group if isinstance(group, dict) else {}
+            name = path[depth - 1]
+            if not isinstance(known.get(name), dict):
+                kind = "scenario" if depth > 2 else "variant"
+                hint = suggest(name, known)
+                problem = Problem(where, f"there is no {kind} {name!r}", one_of(known), hint)
+                self.findings.problems.append(problem)
+                return {}
+            flat = self._flat(path[:depth], known[name])
+            put(document, path[:depth], flat | {".".join(path[depth:]): value})
         except PatchError as error:
             self.findings.problems.append(Problem(where, str(error)))
-            return {}
+        return {}
 
     def _texts(self) -> dict[str, str]:
         """Return title, question and source."""
@@ -240,71 +209,24 @@ class _Loader:
             self.findings.add(("title",), "missing", None, 'add title = "..." at the top')
         return texts
 
-    def _variants(self) -> dict[str, list[tuple[Path, Any]]]:
-        """Return the patches of the variants: of the file, of scheme files, and of modules.
-
-        Those of scheme files are made later, for each setting.
-        """
-        variants = self._patches("variants")
-        written = self.document.pop("schemes", None)
-        if written is not None:
-            self.schemes = load_schemes(written, self.resolver.folder, self.findings)
-        for name in self.schemes:
-            if name in variants:
-                what = f"{name!r} is also a scheme of {self.schemes[name].file}"
-                self.findings.add(("variants", name), what, "another name")
-            variants[name] = []
-        key = self.document.get(COMPARE)
-        for added in added_variants(key, variants, self.paths, self.findings):
-            self.labels[added.name] = added.file
-            variants[added.name] = added.changes
-        return variants
-
-    def _patches(self, kind: str) -> dict[str, list[tuple[Path, Any]]]:
-        """Return the patches of [variants.NAME] or [scenarios.NAME] by name."""
-        table = self.document.get(kind, {})
-        if not isinstance(table, dict):
-            self.findings.add((kind,), f"{table!r} is not a table", f"[{kind}.NAME]")
-            return {}
-        patches = {}
-        for name, patch in table.items():
-            path = (kind, name)
-            if not isinstance(patch, dict):
-                self.findings.add(path, f"{patch!r} is not a table", f"[{kind}.{name}]")
-                continue
-            patches[name] = self._patch(path, patch)
-        return patches
-
-    def _patch(self, path: Path, patch: Mapping[str, Any]) -> list[tuple[Path, Any]]:
-        try:
-            changes = list(leaves(nest(patch)))
-        except PatchError as error:
-            self.findings.add(path, str(error))
-            return []
-        return [change for change in changes if self._may_change(path, change[0])]
-
-    def _may_change(self, path: Path, key: Path) -> bool:
-        if not is_whole(key):
-            return True
-        what = f"{dotted(key)!r} belongs to the experiment as a whole"
-        self.findings.add(path, what, "keys that describe a run")
-        return False
-
-    def _sweep(
-        self, overrides: list[Override], scenarios: list[str], variants: int
-    ) -> dict[str, list[Any]]:
+    def _sweep(self, overrides: list[Override], variants: int) -> dict[str, list[Any]]:
         """Return the swept keys and their values: of the file, changed by the overrides.
 
-        The scenarios, if there are any, are swept first, under the key "scenario". Raises UserError
+        Scenarios, if there are any, are swept first, under the key "scenario". Raises UserError
         when that makes too many settings with that many variants.
         """
         table = self.document.get("sweep", {})
-        sweep: dict[str, list[Any]] = {SCENARIO: scenarios} if scenarios else {}
+        sweep: dict[str, list[Any]] = {}
+        if isinstance(table, dict) and isinstance(table.get(SCENARIO), dict):
+            path = ("sweep", SCENARIO)
+            self.scenarios = dict(read_patches(path, table[SCENARIO], self.findings))
+            table = {key: value for key, value in table.items() if key != SCENARIO}
+            sweep = {SCENARIO: list(self.scenarios)} if self.scenarios else {}
         for key, values in self._flat(("sweep",), table).items():
             path = ("sweep", key)
             if not isinstance(values, list) or not values:
                 self.findings.add(path, f"{values!r} is not a list of values", "[0.1, 0.2]")
-            elif self._may_change(path, tuple(key.split("."))):
+            elif may_change(path, tuple(key.split(".")), self.findings):
                 sweep[key] = values
         for override in overrides:
             key = ".".join(override.path)
@@ -313,9 +235,9 @@ class _Loader:
         self._stop_if_many(variants * _product(sweep))
         for key, values in sweep.items():
             sweep[key] = self._distinct(key, values)
-        for name in sweep[SCENARIO] if scenarios else []:
-            if name not in scenarios:
-                self.findings.unknown((SCENARIO,), "scenario", str(name), scenarios)
+        for name in sweep[SCENARIO] if self.scenarios else []:
+            if name not in self.scenarios:
+                self.findings.unknown((SCENARIO,), "scenario", str(name), self.scenarios)
         return sweep
 
     def _flat(self, path: Path, table: object) -> dict[str, Any]:
@@ -345,8 +267,7 @@ class _Loader:
 
     def _points(
         self,
-        scenarios: Mapping[str, list[tuple[Path, Any]]],
-        variants: Mapping[str, list[tuple[Path, Any]]],
+        variants: Mapping[str, Variant],
         sweep: Mapping[str, list[Any]],
         fixed: list[Override],
     ) -> tuple[Point, ...]:
@@ -354,15 +275,10 @@ class _Loader:
         # what is wrong with a key is the same at each of its values
         sweep = {key: v if self._is_known(key) else v[:1] for key, v in sweep.items()}
         points = []
-        for variant, patch in variants.items():
+        for name, variant in variants.items():
             for values in itertools.product(*sweep.values()):
                 swept = dict(zip(sweep, values, strict=True))
-                scenario = str(swept.get(SCENARIO, ""))
-                patches = {
-                    f"scenarios.{scenario}": scenarios.get(scenario, []),
-                    f"variants.{variant}": patch,
-                }
-                point = self._point(variant, patches, swept, fixed)
+                point = self._point(name, variant, swept, fixed)
                 if point is not None:
                     points.append(point)
         return tuple(points)
@@ -373,24 +289,25 @@ class _Loader:
         return section in (SCENARIO, *KEYS) or types is None or types.find(section) is not None
 
     def _point(
-        self,
-        variant: str,
-        patches: Mapping[str, list[tuple[Path, Any]]],
-        swept: Mapping[str, Any],
-        fixed: list[Override],
+        self, name: str, variant: Variant, swept: Mapping[str, Any], fixed: list[Override]
     ) -> Point | None:
         document = dict(self.document)
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
+        scenario = str(swept.get(SCENARIO, ""))
+        patches = [
+            (f"{label}: sweep.{SCENARIO}.{scenario}", self.scenarios.get(scenario, [])),
+            (f"{variant.file or label}: variants.{name}", variant.changes),
+        ]
         given = [
-            (path, value, f"{self.labels.get(variant, label)}: {name}: {dotted(path)}")
-            for name, patch in patches.items()
+            (path, value, f"{where}: {dotted(path)}")
+            for where, patch in patches
             for path, value in patch
         ]
         changes: list[tuple[Path, Any, str]] = [
             (tuple(key.split(".")), value, texts.get(key, f"{label}: sweep.{key}"))
             for key, value in swept.items()
-            if key != SCENARIO or not self.document.get("scenarios")
+            if key != SCENARIO or not self.scenarios
         ]
         changes += [(o.path, o.values[0], o.where) for o in fixed if ".".join(o.path) not in swept]
         changes = given + self._of_scheme(variant, given + changes) + changes
@@ -402,7 +319,7 @@ class _Loader:
                 problem = Problem(where, str(error))
                 if problem not in self.findings.problems:
                     self.findings.problems.append(problem)
-        params = {"variant": variant} | {
+        params = {"variant": name} | {
             key: canonical_param(tuple(key.split(".")), value, self.resolver.types)
             for key, value in swept.items()
         }
@@ -412,10 +329,10 @@ class _Loader:
         return point
 
     def _of_scheme(
-        self, variant: str, others: list[tuple[Path, Any, str]]
+        self, variant: Variant, others: list[tuple[Path, Any, str]]
     ) -> list[tuple[Path, Any, str]]:
         """Return the changes of a scheme file, worked out for the network of this setting."""
-        scheme = self.schemes.get(variant)
+        scheme = variant.scheme
         if scheme is None:
             return []
         document = dict(self.document)

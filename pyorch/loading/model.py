@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from pyorch.config.experiment import RunTable, TraceTable
 from pyorch.fields import Table
@@ -41,6 +41,31 @@ class NodeTable(Table):
     label: str | None = Field(default=None, description="A name by which --set finds the entry.")
 
 
+class VariantsTable(Table):
+    """[variants]: a variant is a table NAME; others come from files and from modules."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Patch]
+
+    files: str | list[str] = Field(
+        default=[], description="Files beside this one with variants: 'schemes/*.toml'."
+    )
+    modules: Compared | list[Compared] = Field(
+        default=[], description="What is compared, so that modules add their variants."
+    )
+
+
+class SweepTable(Table):
+    """[sweep]: dotted keys, each with a list of values; a scenario is several keys with theirs."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Any]
+
+    scenario: dict[str, Patch] = Field(
+        default={}, description="Named sets of changes, each run with every variant."
+    )
+
+
 class ExperimentFile(Table):
     """The keys at the top of an experiment file, in the order in which messages list them."""
 
@@ -53,11 +78,8 @@ class ExperimentFile(Table):
     kinds: Annotated[list[str], Whole(), First()] = Field(
         default=[], description="Python files beside this one with kinds of your own."
     )
-    compare: Annotated[Compared | list[Compared], Whole()] = Field(
-        default=[], description="What it compares, so that modules may add variants."
-    )
-    scale: Annotated[dict[str, Patch], Whole(), First()] = Field(
-        default={}, description="Named sets of changes: --set scale=NAME."
+    set: Annotated[dict[str, list[str]], Whole(), First()] = Field(
+        default={}, description="Named lists of what --set may say: --set NAME says them all."
     )
     run: RunTable = Field(description="How long, with which seeds, and what counts as a success.")
     topology: dict[str, Any] = Field(description="The network, by its 'kind'.")
@@ -71,17 +93,12 @@ class ExperimentFile(Table):
     route: list[RouteTable] = Field(default=[], description="What switches send elsewhere.")
     traffic: Tables = Field(description="Flows, by their 'kind'.")
     fault: Tables = Field(default=[], description="Faulty hosts, by their 'kind'.")
-    schemes: Annotated[str | list[str], Whole()] = Field(
-        default=[], description="Scheme files beside this one, each of them a variant."
+    variants: Annotated[VariantsTable, Whole()] = Field(
+        default_factory=VariantsTable,
+        description="Sets of changes that are compared with each other.",
     )
-    scenarios: Annotated[dict[str, Patch], Whole()] = Field(
-        default={}, description="Sets of changes, each run with every variant."
-    )
-    variants: Annotated[dict[str, Patch], Whole()] = Field(
-        default={}, description="Sets of changes that are compared with each other."
-    )
-    sweep: Annotated[dict[str, Any], Whole()] = Field(
-        default={}, description="Keys, and the values that each takes in turn."
+    sweep: Annotated[SweepTable, Whole()] = Field(
+        default_factory=SweepTable, description="Keys, and the values that each takes in turn."
     )
     trace: list[TraceTable] = Field(default=[], description="Tables to record.")
     metric: Annotated[Tables, Whole()] = Field(
@@ -107,6 +124,17 @@ def is_whole(path: Sequence[str]) -> bool:
     return path[0] in WHOLE or tuple(path[:2]) == ("run", "seeds")
 
 
+EACH = "each"
+"""In an entry of a list: tables, for each of which it stands once."""
+SCENARIO = "scenario"
+"""In [sweep]: named sets of changes, swept under this key."""
+GONE = {
+    "scenarios": "a scenario is a swept set of changes: write [sweep.scenario.NAME]",
+    "schemes": 'write files = "schemes/*.toml" in [variants]',
+    "compare": 'write modules = "flow_control" in [variants]',
+    "scale": 'write [set] and NAME = ["topology.hosts=64", "run.seeds=20"]; --set NAME chooses it',
+}
+"""Keys of older files, and what is written instead."""
 #: Keys at the top of a file that are no sections of C++ objects.
 KEYS = tuple(ExperimentFile.model_fields)
 #: Those that no variant and no sweep changes, and those that --set does not change either.

@@ -5,20 +5,21 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import Problem
+from pyorch.errors import Problem, suggest
 from pyorch.reading import MAX_DEPTH, is_text, parse_toml_value
 from pyorch.units import whole
 
 if TYPE_CHECKING:
-    from pyorch.findings import Path
+    from pyorch.findings import Findings, Path
 
 
 class PatchError(ValueError):
     """A patch that cannot be applied; the message is for people."""
 
 
+_LISTS = 'lists of texts, large = ["topology.hosts=64"]'
 #: What --only is among the overrides: names of variants.
 ONLY = "only"
 
@@ -38,24 +39,6 @@ class Override:
         return (
             f"--{self.text.replace('=', ' ', 1)}" if self.path == (ONLY,) else f"--set {self.text}"
         )
-
-
-def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay one document over another: tables key by key, lists of tables one behind the other."""
-    whole = dict(below)
-    for key, value in above.items():
-        old = whole.get(key)
-        if isinstance(old, dict) and isinstance(value, dict):
-            whole[key] = merge(old, value)
-        elif _is_tables(old) and _is_tables(value):
-            whole[key] = [*old, *value]
-        else:
-            whole[key] = value
-    return whole
-
-
-def _is_tables(value: Any) -> TypeGuard[list[Any]]:
-    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
 
 
 def split_key(key: str) -> Path:
@@ -158,6 +141,54 @@ def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]
         except ValueError as error:  # a PatchError among them
             problems.append(Problem(f"--set {text}", str(error)))
     return found, problems
+
+
+def chosen_overrides(
+    lists: object, texts: Sequence[str], findings: Findings
+) -> tuple[list[Override], list[Problem]]:
+    """Read `--set` options; one without '=' names a list of [set], which stands for its texts.
+
+    Those come before the others, which win. A list may name other lists.
+    """
+    if not isinstance(lists, dict):
+        findings.add(("set",), f"{lists!r} is not a table", _LISTS)
+        lists = {}
+    for name, texts_of in lists.items():
+        if not isinstance(texts_of, list) or not all(isinstance(text, str) for text in texts_of):
+            findings.add(("set", name), f"{texts_of!r} is not a list of texts", _LISTS)
+    known = {name: texts_of for name, texts_of in lists.items() if isinstance(texts_of, list)}
+    problems: list[Problem] = []
+    listed: list[str] = []
+    others: list[str] = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if key.strip() == "scale" and "scale" not in known:
+            hint = f"write --set {value.strip() or 'NAME'}"
+            problems.append(Problem(f"--set {text}", "a scale is a list of [set]", None, hint))
+        elif equals or not is_text(text):
+            others.append(text)
+        else:
+            listed += _listed(known, text.strip(), f"--set {text}", (), problems)
+    found, more = parse_overrides([*listed, *others])
+    return found, problems + more
+
+
+def _listed(
+    lists: Mapping[str, Any], name: str, where: str, above: tuple[str, ...], problems: list[Problem]
+) -> list[str]:
+    """Return the texts of a list of [set], with those of lists that it names in their place."""
+    if name in above or name not in lists:
+        what = "not of the form key=value, and no list of [set]"
+        what = "the list names itself" if name in above else what
+        allowed = ", ".join([*lists, "buffer.alpha=0.125"])
+        problems.append(Problem(where, what, allowed, suggest(name, lists)))
+        return []
+    found: list[str] = []
+    for text in map(str, lists[name]):
+        at = f"[set] {name}: {text}"
+        inner = "=" not in text
+        found += _listed(lists, text, at, (*above, name), problems) if inner else [text]
+    return found
 
 
 class _OverrideError(ValueError):

@@ -1,7 +1,7 @@
 """Scheme files: a scheme with its parameters, and where each of them comes from.
 
-An experiment names them with `schemes = "schemes/*.toml"`; each file is then a variant, so that a
-scheme is added to every experiment of a comparison by adding one file. Values may be rules, which
+`[variants] files = "schemes/*.toml"` names them: each is a variant, so that a scheme is added to
+every experiment of a comparison by adding one file. Values may be rules, which
 are worked out for the network, the rate and the buffer of each setting (`environment`), so that
 every scheme is tuned by the rule of its source and by nothing else.
 """
@@ -13,7 +13,6 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -28,12 +27,11 @@ from pyorch.config.checks import (
 )
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.fields import Names, Table
-from pyorch.findings import Findings
-from pyorch.reading import is_file, read_toml
+from pyorch.fields import Table
+from pyorch.findings import Findings, Path
 from pyorch.units import format_bytes, format_time, parse_bytes, parse_time
 
-#: Keys of a scheme file that choose C++ classes: lists are put together when files extend others.
+#: Keys of a scheme file that choose C++ classes: lists, joined with those of included files.
 CHAINS = ("flow_control", "agents", "host_agents")
 
 OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -80,11 +78,10 @@ class Value(Table):
 
 
 class SchemeFile(Table):
-    """What a scheme file may say. values: dotted keys of an experiment file."""
+    """What a scheme file may say, beside `include`. values: dotted keys of an experiment file."""
 
     name: str = Field(min_length=1)
     about: str = Field(min_length=1)
-    extends: Names | None = None
     flow_control: list[str] = Field(default=[])
     agents: list[str] = Field(default=[])
     host_agents: list[str] = Field(default=[])
@@ -96,17 +93,16 @@ class SchemeFile(Table):
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme: its name, what it is, the classes it chooses and its parameters."""
+    """A scheme: what it is, the file, the classes it chooses and its parameters."""
 
-    name: str
     about: str
     file: str
     chosen: Mapping[str, Any]
     values: Mapping[str, Value]
 
-    def patch(self, names: Mapping[str, float]) -> list[tuple[tuple[str, ...], Any]]:
+    def patch(self, names: Mapping[str, float]) -> list[tuple[Path, Any]]:
         """Return its changes to an experiment. Raises UserError where a rule cannot be followed."""
-        changes: list[tuple[tuple[str, ...], Any]] = [((k,), v) for k, v in self.chosen.items()]
+        changes: list[tuple[Path, Any]] = [((k,), v) for k, v in self.chosen.items()]
         for key, value in self.values.items():
             try:
                 changes.append((tuple(key.split(".")), value.spell(names)))
@@ -116,74 +112,16 @@ class Scheme:
         return changes
 
 
-def load_schemes(pattern: object, folder: Path, findings: Findings) -> dict[str, Scheme]:
-    """Return the schemes of files beside an experiment by name, in the order of the file names."""
-    patterns = [pattern] if isinstance(pattern, str) else pattern
-    if not isinstance(patterns, list) or not all(isinstance(entry, str) for entry in patterns):
-        findings.add(("schemes",), f"{pattern!r} is not allowed", 'files, "schemes/*.toml"')
-        return {}
-    found: dict[str, Scheme] = {}
-    for entry in patterns:
-        try:
-            files = sorted(folder.glob(entry))
-        except (NotImplementedError, ValueError, IndexError, OSError):
-            # absolute, empty, ".", or longer than a name can be
-            what = f"{entry!r} names no files beside the experiment file"
-            findings.add(("schemes",), what, '"schemes/*.toml"')
-            continue
-        if not files:
-            findings.add(("schemes",), f"no file is called {entry!r} beside the experiment file")
-        for file in files:
-            scheme = load_scheme(file, findings)
-            if scheme is None:
-                continue
-            if scheme.name in found:
-                what = f"{scheme.name!r} is the name of {found[scheme.name].file} too"
-                findings.merge([Problem(f"{file.name}: name", what, "every name once")])
-            found[scheme.name] = scheme
-    return found
-
-
-def load_scheme(file: Path, findings: Findings, above: tuple[Path, ...] = ()) -> Scheme | None:
-    """Read a scheme file and those it extends; note problems and then return None."""
-    table = _read(file, findings)
-    if table is None:
+def read_scheme(content: Mapping[str, Any], findings: Findings) -> tuple[str, Scheme] | None:
+    """Return what a scheme file says, and its name; note problems and then return None."""
+    if "extends" in content:
+        findings.add(("extends",), "is called 'include' now", None, "write include = [...]")
+    table = findings.validate(SchemeFile, content, ())
+    if table is None or findings.problems:
         return None
-    chosen: dict[str, Any] = {}
-    values: dict[str, Value] = {}
-    for name in table.extends or ():
-        base = file.parent / name
-        if base in (*above, file) or not is_file(base):
-            what = "extends itself" if is_file(base) else f"there is no file {name!r} beside it"
-            findings.merge([Problem(f"{file.name}: extends", what, "other scheme files")])
-            return None
-        scheme = load_scheme(base, findings, (*above, file))
-        if scheme is None:
-            return None
-        _join(chosen, scheme.chosen)
-        values |= scheme.values
-    own: dict[str, Any] = {key: getattr(table, key) for key in CHAINS}
-    own |= {key: getattr(table, key) for key in DEFAULTS if getattr(table, key) is not None}
-    _join(chosen, own)
-    return Scheme(table.name, table.about, file.name, chosen, values | table.values)
-
-
-def _join(chosen: dict[str, Any], more: Mapping[str, Any]) -> None:
-    for key, value in more.items():
-        both = [*chosen.get(key, []), *value] if key in CHAINS else value
-        chosen[key] = list(dict.fromkeys(both)) if key in CHAINS else both
-
-
-def _read(file: Path, findings: Findings) -> SchemeFile | None:
-    try:
-        data = read_toml(file, file.name)
-    except UserError as error:
-        findings.merge(error.problems)
-        return None
-    own = Findings(file.name)
-    table = own.validate(SchemeFile, data, ())
-    findings.merge(own.problems)
-    return table
+    chosen: dict[str, Any] = {key: getattr(table, key) for key in CHAINS}
+    chosen |= {key: getattr(table, key) for key in DEFAULTS if getattr(table, key) is not None}
+    return table.name, Scheme(table.about, findings.file, chosen, table.values)
 
 
 def environment(document: Mapping[str, Any], network: Topology) -> dict[str, float]:
@@ -276,12 +214,3 @@ def _natural(number: int) -> int:
     if number < 0:
         raise ValueError(f"its rule gives {number}, below 0: the buffer is too small for it")
     return number
-
-
-def describe(value: Value) -> str:
-    """Return a parameter as people read it: the value, or the rule with what it gives."""
-    if value.value is not None:
-        return str(value.value)
-    kinds = (("size", "B"), ("time", "s"), ("number", ""))
-    name, unit = next((n, u) for n, u in kinds if value.rule(n) is not None)
-    return f"{value.rule(name)} {unit}".strip()

@@ -20,8 +20,6 @@ question = "Is nonsense refused?"
 source = "none"
 flow_control = ["pfc"]
 congestion_control = "dcqcn"
-compare = "flow_control"
-schemes = "schemes/*.toml"
 [run]
 duration = "1ms"
 warmup = "100us"
@@ -110,16 +108,19 @@ classes = [3]
 [[trace]]
 table = "egress"
 period = "10us"
-[scenarios.near]
+[sweep.scenario.near]
 "topology.delay" = "1us"
-[scenarios.far]
+[sweep.scenario.far]
 "topology.delay" = "10us"
+[variants]
+files = "schemes/*.toml"
+modules = "flow_control"
 [variants.A]
 "port.control_delay" = "2us"
 [variants.B]
 flow_control = []
-[scale.small]
-"run.seeds" = 1
+[set]
+small = ["run.seeds=1"]
 [sweep]
 "traffic.0.rate_cap" = ["1Gbps", "2Gbps"]
 [[metric]]
@@ -129,8 +130,8 @@ table = "queue"
 port = "leaf0:h0"
 class = 3
 [[metric]]
-name = "fct"
 kind = "fct"
+each = [{ name = "fct" }, { name = "fct_h0", src = ["h0"] }]
 [[figure]]
 name = "f"
 kind = "timeseries"

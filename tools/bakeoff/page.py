@@ -36,7 +36,7 @@ _MOST = 4.0
 class Summary:
     """All that the page shows.
 
-    scale: of the scenes, "small" or a [scale.NAME]. about: scheme -> what it is.
+    scale: of the scenes, "small" or a list of [set]. about: scheme -> what it is.
     """
 
     rows: tuple[Compared, ...]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 GROUP = "bakeoff"
+COMMON = "parts/common.toml"
 SMALL = "small"
 TWO = 2
 """Seeds that are compared to know what a seed draws."""
@@ -36,15 +37,15 @@ TWO = 2
 
 
 def overrides_of(scale: str, paths: Paths) -> list[str]:
-    """Return what makes a scene as large as that. Raises UserError when no scene has the scale."""
+    """Return what makes a scene as large as that. Raises UserError when there is no such scale."""
     from pyorch.reading import read_toml
 
-    common = read_toml(_home(paths) / "parts" / "common.toml", "parts/common.toml")
-    known = [SMALL, *common.get("scale", {})]
+    common = read_toml(_home(paths) / COMMON, COMMON)
+    known = [SMALL, *common.get("set", {})]
     if scale not in known:
         what = f"{scale!r} is no scale of the scenes"
         raise UserError([Problem("--scale", what, one_of(known), suggest(scale, known))])
-    return [] if scale == SMALL else [f"scale={scale}"]
+    return [] if scale == SMALL else [scale]
 
 
 def _home(paths: Paths) -> Path:
@@ -176,16 +177,13 @@ def schemes_of(paths: Paths) -> dict[str, str]:
 
     Those that modules add to comparisons come last.
     """
-    from pyorch.loading.compare import COMPARED, added_variants
-    from pyorch.loading.schemes import load_schemes
+    from pyorch.loading.variants import read_variants
+    from pyorch.reading import read_toml
 
-    findings = Findings(f"experiments/{GROUP}")
-    found = load_schemes("schemes/*.toml", _home(paths), findings)
-    added = added_variants(list(COMPARED), found, paths, findings)
+    findings = Findings(f"experiments/{GROUP}/{COMMON}")
+    common = read_toml(_home(paths) / COMMON, findings.file)
+    found = read_variants(common.get("variants", {}), _home(paths), paths, findings)
     if findings.problems:
         raise UserError(findings.problems)
     order = sorted(found, key=lambda name: name != REFERENCE)  # it stands first
-    return {
-        **{name: found[name].about for name in order},
-        **{variant.name: f"as {variant.file} says" for variant in added},
-    }
+    return {name: found[name].about for name in order}

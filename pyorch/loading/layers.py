@@ -1,0 +1,141 @@
+"""A file upon those it includes, and entries that stand for several.
+
+Both lay tables over tables by one rule: `lay`. Where each key stands is kept, for messages.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping
+from pathlib import Path as FilePath
+from pathlib import PurePosixPath
+from typing import Any, TypeGuard
+
+from pyorch.errors import Problem, UserError
+from pyorch.findings import Path, Place, dotted
+from pyorch.loading.model import EACH, ENTRIES
+from pyorch.reading import is_file, read_toml
+
+Places = dict[Path, Place]
+"""Where keys stand, if not at their own place in the file; what is inside one follows it."""
+_SET = ("set",)
+_ROWS = "each = [{ ... }, { ... }]: tables, each of them laid over the entry"
+
+
+def read_layers(
+    file: FilePath, label: str, joined: Collection[str] = (), above: tuple[FilePath, ...] = ()
+) -> tuple[dict[str, Any], Places]:
+    """Return what a file says, upon what it includes, and where keys of the others stand.
+
+    label: how messages call it. joined: keys whose lists are joined, beside lists of tables. above:
+    files that include this one. Raises UserError with all that is wrong with the files.
+    """
+    content = read_toml(file, label)
+    names = content.pop("include", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        what = f"{names!r} is not a list of files"
+        raise UserError([Problem(f"{label}: include", what, '["parts/common.toml"]')])
+    whole: dict[str, Any] = {}
+    places: Places = {}
+    problems: list[Problem] = []
+    for name in names:
+        part = file.parent / name
+        lacking = f"there is no file {name!r} beside it" if not is_file(part) else None
+        around = [one.resolve() for one in (*above, file)]
+        if lacking or part.resolve() in around:
+            what = lacking or f"{name} includes itself"
+            problems.append(Problem(f"{label}: include", what))
+            continue
+        try:
+            shown = str(PurePosixPath(label).parent / name)
+            below, more = read_layers(part, shown, joined, (*above, file))
+        except UserError as error:
+            problems += error.problems
+        else:
+            lay(whole, below, joined, places, more)
+    if problems:
+        raise UserError(problems)
+    lay(whole, content, joined, places, {(key,): (label, (key,)) for key in content})
+    return whole, places
+
+
+def lay(
+    below: dict[str, Any],
+    above: Mapping[str, Any],
+    joined: Collection[str] = (),
+    places: Places | None = None,
+    more: Mapping[Path, Place] | None = None,
+    at: Path = (),
+) -> dict[str, Any]:
+    """Lay a table over another, in place, and return it.
+
+    Tables are laid key by key; lists of tables, those of [set] and of the keys in `joined` stand
+    one behind the other; other values of `above` win. places: of what is below; becomes that of
+    both. more: of `above`.
+    """
+    places, more = {} if places is None else places, more or {}
+    for key, value in above.items():
+        here, old = (*at, key), below.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            below[key] = lay(dict(old), value, joined, places, more, here)
+        elif _is_tables(old) and _is_tables(value):
+            for number in range(len(value)):
+                shifted = str(len(old) + number)
+                places[*here, shifted] = place_of(more, (*here, str(number)))
+            below[key] = [*old, *value]
+        elif (
+            (key in joined or at == ("set",)) and isinstance(old, list) and isinstance(value, list)
+        ):
+            below[key] = list(dict.fromkeys([*old, *value]))
+        else:
+            for path in [path for path in places if path[: len(here)] == here]:
+                del places[path]
+            places[here] = place_of(more, here)
+            places |= {path: one for path, one in more.items() if path[: len(here)] == here}
+            below[key] = value
+    return below
+
+
+def _is_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+
+
+def place_of(places: Mapping[Path, Place], path: Path, label: str = "") -> Place:
+    """Return where a key stands: in the file of `label` at its own place, if nothing says more."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in places:
+            file, start = places[path[:length]]
+            return file, (*start, *path[length:])
+    return label, path
+
+
+def spread(content: dict[str, Any], places: Places, label: str) -> list[Problem]:
+    """Put several entries where one has `each`, in the lists of a document; return what is wrong.
+
+    Every table of `each` is laid over the other keys of the entry.
+    """
+    problems: list[Problem] = []
+    for key in ENTRIES:
+        entries = content.get(key)
+        if not _is_tables(entries) or not any(EACH in entry for entry in entries):
+            continue
+        found: list[dict[str, Any]] = []
+        moved: Places = {}
+        for number, entry in enumerate(entries):
+            file, start = place_of(places, (key, str(number)), label)
+            rows = entry.get(EACH, [{}])
+            if not _is_tables(rows) or not rows:
+                where = f"{file}: {dotted((*start, EACH))}"
+                problems.append(Problem(where, f"{rows!r} is not allowed", _ROWS))
+                rows = []
+            shared = {name: value for name, value in entry.items() if name != EACH}
+            for index, row in enumerate(rows):
+                at = (key, str(len(found)))
+                moved[at] = (file, (*start, EACH, str(index)) if EACH in entry else start)
+                moved |= {(*at, one): (file, (*start, one)) for one in shared if one not in row}
+                found.append(lay(copy.deepcopy(shared), row))
+        content[key] = found
+        for path in [path for path in places if path[0] == key]:
+            del places[path]
+        places |= moved
+    return problems

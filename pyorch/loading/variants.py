@@ -1,0 +1,182 @@
+"""Variants: of the file itself, of files beside it, and of modules that add theirs to comparisons.
+
+A file with variants has tables [variants.NAME], patches as in an experiment, or is a scheme file
+(pyorch.loading.schemes). Those of modules, in comparison.toml, join where they choose a scheme
+under a key that `modules` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, get_args
+
+from pyorch.build.sources import present_modules
+from pyorch.errors import Problem, UserError, suggest
+from pyorch.findings import Findings, Path, dotted
+from pyorch.loading.layers import read_layers
+from pyorch.loading.model import Compared, is_whole
+from pyorch.loading.patch import PatchError, leaves, nest
+from pyorch.loading.schemes import CHAINS, Scheme, read_scheme
+
+if TYPE_CHECKING:
+    from pyorch.paths import Paths
+
+FILES, MODULES = "files", "modules"
+"""Keys of [variants] that are no variants."""
+COMPARED = get_args(Compared)
+_SHAPE = (
+    "[variants.NAME] that chooses a flow_control, forwarding, congestion_control or buffer_policy"
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A variant: its file, and its changes; those of a scheme are made for each setting."""
+
+    file: str
+    changes: list[tuple[Path, Any]]
+    scheme: Scheme | None = None
+
+    @property
+    def chooses(self) -> str | None:
+        """Which of COMPARED it is about: an end-to-end scheme may choose what is below it, too."""
+        keys = {path[0] for path, _ in self.changes}
+        keys |= {key for key, one in self.scheme.chosen.items() if one} if self.scheme else set()
+        return next((key for key in reversed(COMPARED) if key in keys), None)
+
+    @property
+    def about(self) -> str:
+        """What it is, in one line."""
+        return self.scheme.about if self.scheme else f"as {self.file} says"
+
+
+def read_variants(
+    table: object, folder: FilePath, paths: Paths, findings: Findings
+) -> dict[str, Variant]:
+    """Return all variants of [variants] by name, in the order in which they run.
+
+    First those that stand there, then those of files in `folder`, then those of modules. Notes
+    problems of the table and of the files.
+    """
+    if not isinstance(table, dict):
+        findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
+        return {}
+    named = {key: one for key, one in table.items() if key not in (FILES, MODULES)}
+    named |= {key: table[key] for key in (FILES, MODULES) if isinstance(table.get(key), dict)}
+    found = dict(_patched("variants", named, findings))
+    if FILES in table and FILES not in named:
+        for file in _files(table[FILES], folder, findings):
+            for name, variant in _read(file, file.name, findings):
+                _add(found, name, variant, findings)
+    if MODULES in table and MODULES not in named:
+        for name, variant in _of_modules(table[MODULES], bool(found), paths, findings):
+            _add(found, name, variant, findings)
+    return found
+
+
+def read_patches(
+    path: Path, table: object, findings: Findings
+) -> Iterator[tuple[str, list[tuple[Path, Any]]]]:
+    """Yield the changes of tables such as [variants.NAME], by name; notes those that are wrong."""
+    if not isinstance(table, dict):
+        findings.add(path, f"{table!r} is not a table", f"[{dotted(path)}.NAME]")
+        return
+    for name, patch in table.items():
+        at = (*path, name)
+        if not isinstance(patch, dict):
+            findings.add(at, f"{patch!r} is not a table", f"[{dotted(at)}]")
+            continue
+        try:
+            changes = list(leaves(nest(patch)))
+        except PatchError as error:
+            findings.add(at, str(error))
+            changes = []
+        yield name, [change for change in changes if may_change(at, change[0], findings)]
+
+
+def may_change(path: Path, key: Path, findings: Findings) -> bool:
+    """Whether a setting may change a key; notes, at a path, that it may not."""
+    if is_whole(key):
+        what = f"{dotted(key)!r} belongs to the experiment as a whole"
+        findings.add(path, what, "keys that describe a run")
+    return not is_whole(key)
+
+
+def _patched(path: str, table: object, findings: Findings) -> Iterator[tuple[str, Variant]]:
+    for name, changes in read_patches((path,), table, findings):
+        yield name, Variant(findings.file, changes)
+
+
+def _add(found: dict[str, Variant], name: str, variant: Variant, findings: Findings) -> None:
+    if name not in found:
+        found[name] = variant
+        return
+    what = f"{name!r} is also a variant of {found[name].file}"
+    where = f"{variant.file}: " + ("name" if variant.scheme else "variants")
+    findings.merge([Problem(where, what, "every name once", "rename this one")])
+
+
+def _files(written: object, folder: FilePath, findings: Findings) -> Iterator[FilePath]:
+    """Yield the files that patterns name, each once, in the order of their names."""
+    patterns = [written] if isinstance(written, str) else written
+    if not isinstance(patterns, list) or not all(isinstance(entry, str) for entry in patterns):
+        what = f"{written!r} is not allowed"
+        findings.add(("variants", FILES), what, 'files, "schemes/*.toml"')
+        return
+    for entry in patterns:
+        try:
+            files = sorted(folder.glob(entry))
+        except (NotImplementedError, ValueError, IndexError, OSError):
+            files = []  # absolute, empty, ".", or longer than a name can be
+        if not files:
+            what = f"no file is called {entry!r} beside the experiment file"
+            findings.add(("variants", FILES), what, '"schemes/*.toml"')
+        yield from files
+
+
+def _of_modules(
+    written: object, compares: bool, paths: Paths, findings: Findings
+) -> Iterator[tuple[str, Variant]]:
+    """Yield what modules add to a study that compares some of COMPARED."""
+    at = ("variants", MODULES)
+    keys = written if isinstance(written, list) else [written]
+    for wrong in [one for one in keys if one not in COMPARED]:
+        hint = suggest(str(wrong), COMPARED)
+        findings.add(at, f"{wrong!r} is not allowed", ", ".join(COMPARED), hint)
+        return
+    if not compares:
+        hint = "add [variants.NAME] tables, or leave 'modules' out"
+        findings.add(at, "there are no variants to compare", None, hint)
+        return
+    for module in present_modules(paths.modules):
+        if module.comparison.is_file():
+            for name, variant in _read(module.comparison, str(module.comparison), findings):
+                if variant.chooses in keys:
+                    yield name, variant
+                elif variant.chooses is None:
+                    where = f"{variant.file}: variants.{name}"
+                    findings.merge([Problem(where, "it chooses no scheme", _SHAPE)])
+
+
+def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str, Variant]]:
+    """Yield the variants of a file; notes what is wrong with it."""
+    try:
+        content, places = read_layers(file, label, joined=CHAINS)
+    except UserError as error:
+        findings.merge(error.problems)
+        return
+    own = Findings(label, places)
+    if "variants" in content:
+        for key in content.keys() - {"variants"}:
+            own.add((key,), "stands beside [variants.NAME]", "no other tables in such a file")
+        if not content["variants"]:
+            own.add(("variants",), "there are none", _SHAPE)
+        yield from _patched("variants", content["variants"], own)
+    else:
+        found = read_scheme(content, own)
+        if found is not None:
+            name, scheme = found
+            yield name, Variant(scheme.file, [], scheme)
+    findings.merge(own.problems)
