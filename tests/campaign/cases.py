@@ -176,8 +176,8 @@ def _special(rng: Any, project: Project) -> Case:
             [
                 (FIRST, b'include = ["full.toml"]\n'),
                 (FIRST, b'include = ["../campaign/full.toml", "/etc/passwd", "."]\n'),
-                ("experiments/campaign/schemes/ruled.toml", b'extends = "ruled.toml"\n'),
-                ("experiments/campaign/schemes/ruled.toml", b'extends = "../full.toml"\n'),
+                ("experiments/campaign/schemes/ruled.toml", b'include = ["ruled.toml"]\n'),
+                ("experiments/campaign/schemes/ruled.toml", b'include = ["../full.toml"]\n'),
             ]
         )
         files = {path: text + project.content[path]}
