@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from pyorch.metrics import parse_quantity
 from pyorch.report.figures import Drawn
 
 if TYPE_CHECKING:
@@ -16,15 +17,22 @@ UNITS = {"us": 1e6, "Gbps": 1e9, "": 1.0}
 YES, NO = "#c6dfef", "#f4c9a8"  # also told apart by the words
 
 
+def limit_of(row: dict[str, Any]) -> tuple[str, float]:
+    """On which side of which bound [base unit] is yes."""
+    sign, key = ("≤", "max") if "max" in row else ("≥", "min")
+    return sign, parse_quantity(row[key]).value
+
+
 def holds(row: dict[str, Any], value: float) -> bool:
     """Whether a measured value [base unit] meets the row's bound."""
-    return bool(value <= row["max"] if "max" in row else value >= row["min"])
+    sign, limit = limit_of(row)
+    return value <= limit if sign == "≤" else value >= limit
 
 
 def bound(row: dict[str, Any]) -> str:
     """What counts as yes, in the row's unit."""
-    sign, value = ("≤", row["max"]) if "max" in row else ("≥", row["min"])
-    return f"yes: {sign} {value / UNITS[row['unit']]:g}"
+    sign, limit = limit_of(row)
+    return f"yes: {sign} {limit / UNITS[row['unit']]:g}"
 
 
 def matrix(data: ReportData, figure: Custom) -> Drawn:
