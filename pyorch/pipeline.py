@@ -18,7 +18,7 @@ from pyorch.paths import Paths, default_paths
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
     from pyorch.config.experiment import Experiment
-    from pyorch.loading.document import Document
+    from pyorch.loading.find import Document
     from pyorch.plan import RunSpec
     from pyorch.report.drawn import Told
     from pyorch.report.write import ReportResult

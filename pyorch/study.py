@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyorch.byhand import OpenRun
     from pyorch.cluster import Sent
     from pyorch.engine import Failure
-    from pyorch.loading.document import Document
+    from pyorch.loading.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData

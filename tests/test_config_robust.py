@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyorch.config import traffic
 from pyorch.config.experiment import Experiment
 from pyorch.errors import UserError
-from pyorch.loading import find, load
+from pyorch.loading import layers, load
 from pyorch.plan import expand
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 
@@ -113,7 +113,7 @@ def load_document(document: dict[str, Any]) -> Experiment:
     """Load a document as if it had been read from a file."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         paths = write(Path(folder), "")
-        patch.setattr(find, "read_toml", lambda *_: copy.deepcopy(document))
+        patch.setattr(layers, "read_toml", lambda *_: copy.deepcopy(document))
         return load.load_experiment("x", (), SCHEMA, paths)
 
 

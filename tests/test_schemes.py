@@ -14,7 +14,8 @@ from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
-from pyorch.loading.schemes import CHAINS, Scheme, environment, evaluate
+from pyorch.loading.model import GONE
+from pyorch.loading.schemes import CHAINS, SchemeFile, environment, evaluate
 from pyorch.loading.variants import read_variants
 from pyorch.paths import Paths
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
@@ -89,6 +90,10 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
     for point in found.points:
         assert point.data["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] == "0.25"
     assert [name for name, _ in list_experiments(paths)] == ["duel/scene"]
+    set_in = "variants.PFC.buffer.alpha=0.5", "variants.PFC.buffer.xon_offset=2KB"
+    one = load_experiment("duel/scene", set_in, SCHEMA, paths)
+    alphas = [p.data["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] for p in one.points]
+    assert alphas == ["0.25", "0.25", "0.5", "0.5"]
 
 
 @pytest.mark.parametrize("pattern", ["n" * 300, f"{'n' * 300}/*.toml", "/etc/*", ""])
@@ -114,7 +119,7 @@ def test_a_new_file_is_a_new_variant_and_a_list_of_set_changes_the_scene(tmp_pat
         "    allowed: full, buffer.alpha=0.125\n    hint: did you mean 'full'?"
     )
     (told,) = complaints(paths, "scale=full")
-    assert told == "--set scale=full: a scale is a list of [set]\n    hint: write --set full"
+    assert told == f"--set scale=full: 'scale' is no key any more\n    hint: {GONE['scale']}"
 
 
 def test_a_list_of_set_may_name_another(tmp_path: Path) -> None:
@@ -235,7 +240,7 @@ NOT_NAMED = {
 """Attributes that the shipped scheme files may leave to the modules."""
 
 
-def shipped() -> dict[str, Scheme]:
+def shipped() -> dict[str, SchemeFile]:
     """The scheme files of the bake-off, by name."""
     folder, findings = ROOT / "experiments" / "bakeoff", Findings("x")
     found = read_variants({"files": "schemes/*.toml"}, folder, Paths(ROOT), findings)

@@ -9,15 +9,14 @@ from typing import Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.findings import Findings
-from pyorch.loading.document import Document
+from pyorch.loading.find import Document
 from pyorch.loading.model import SCENARIO, is_whole
 from pyorch.loading.patch import (
     ONLY,
     Override,
     PatchError,
     chosen_overrides,
-    leaves,
-    nest,
+    flat,
     put,
     variants_of,
 )
@@ -35,11 +34,8 @@ def composed(
     """
     findings = Findings(document.label, document.places, list(document.problems))
     given, problems = chosen_overrides(document.content.get("set", {}), overrides, findings)
-    problems += findings.problems
-    if problems:
-        raise UserError(problems)
     content = copy.deepcopy(dict(document.content))
-    problems += _of_files(content, document, folder)
+    problems += [*findings.problems, *_of_files(content, document, folder)]
     for override in given:
         try:
             problems += _apply(content, override)
@@ -70,36 +66,32 @@ def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
     path = override.path
     if path == (ONLY,):
         return _keep_variants(content, override)
-    value = list(override.values) if override.is_list else override.values[0]
     if is_whole(path):
-        put(content, path, value)
+        put(content, path, override.value)
         return []
     key = ".".join(path)
-    for group in (content.get("variants", {}), _table(content, "sweep").get(SCENARIO, {})):
+    sweep = _table(content, "sweep")
+    for group in (_table(content, "variants"), sweep.get(SCENARIO, {})):
         for name, patch in group.items():
             if isinstance(patch, dict):
-                group[name] = {".".join(at): one for at, one in leaves(nest(patch)) if at != path}
-    sweep = dict(_table(content, "sweep"))
-    scenarios = {SCENARIO: sweep.pop(SCENARIO)} if SCENARIO in sweep else {}
-    flat = {".".join(at): one for at, one in leaves(nest(sweep))}
-    if override.is_list or key in flat:
-        content["sweep"] = scenarios | flat | {key: list(override.values)}
+                group[name] = {at: one for at, one in flat(patch).items() if at != key}
+    scenarios = {SCENARIO: sweep[SCENARIO]} if SCENARIO in sweep else {}
+    swept = flat({at: one for at, one in sweep.items() if at != SCENARIO})
+    if override.is_list or key in swept:
+        content["sweep"] = scenarios | swept | {key: list(override.values)}
     else:
-        put(content, path, value)
+        put(content, path, override.value)
     return []
 
 
 def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]:
-    wanted = variants_of(override)
-    variants = _table(content, "variants")
+    wanted, variants = variants_of(override), _table(content, "variants")
     if FILES in variants or MODULES in variants:
         what = "variants that other files bring cannot be chosen in a file"
         return [Problem(override.where, what, None, "save it without only()")]
-    unknown = [name for name in wanted if name not in variants]
-    if unknown:
-        return [Problem(override.where, f"there is no variant {unknown[0]!r}")]
     content["variants"] = {name: one for name, one in variants.items() if name in wanted}
-    return []
+    unknown = [name for name in wanted if name not in variants]
+    return [Problem(override.where, f"there is no variant {name!r}") for name in unknown]
 
 
 def _table(content: dict[str, Any], key: str) -> dict[str, Any]:

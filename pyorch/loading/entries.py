@@ -20,7 +20,7 @@ from pyorch.config.traffic import label_of
 from pyorch.errors import one_of, suggest
 from pyorch.findings import Findings, Path
 from pyorch.loading.model import ENTRIES, WHOLE
-from pyorch.loading.setting import canonical_quantity
+from pyorch.loading.setting import Resolver, canonical_quantity, entries_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Models:
-    """The models of the three kinds of entries, and the check of what lies between them."""
+    """The models of the three kinds of entries."""
 
     metrics: Mapping[str, type[BaseModel]]
     figures: Mapping[str, type[BaseModel]]
@@ -54,26 +54,29 @@ def report_models() -> Models:
 def resolve_entries(
     document: Mapping[str, Any],
     points: Sequence[Point],
-    networks: Sequence[Topology],
     varied: Mapping[str, Sequence[Any]],
     findings: Findings,
     file: FilePath,
-    types: Catalogue | None,
+    resolver: Resolver,
 ) -> Entries:
     """Validate the entries of a file against each other and against the networks it draws.
 
-    networks: those of all settings, also of such as are no points because of problems.
     varied: what figures and expectations may filter by, and its values. file: of the experiment,
-    beside which figures may look for what they need.
+    beside which figures may look for what they need. resolver: of all settings, also of such as are
+    no points because of problems.
     """
-    lists = {key: _entries(document, key, findings) for key in ENTRIES if key in WHOLE}
+    lists = {key: entries_of(document, key, findings) for key in ENTRIES if key in WHOLE}
     if not any(lists.values()):
         return Entries()
-    models = report_models()
-    metrics = _of_kinds("metric", lists["metric"], models.metrics, findings)
-    figures = _of_kinds("figure", lists["figure"], models.figures, findings)
-    numbered = enumerate(lists["expect"])
-    expects = [findings.validate(models.expect, e, ("expect", str(n))) for n, e in numbered]
+    models, networks = report_models(), resolver.networks
+    numbered = {key: list(enumerate(lists[key])) for key in lists}
+    metrics, figures = (
+        [findings.validate_kind(key, of_kind, e, (key, str(n))) for n, e in numbered[key]]
+        for key, of_kind in (("metric", models.metrics), ("figure", models.figures))
+    )
+    expects = [
+        findings.validate(models.expect, e, ("expect", str(n))) for n, e in numbered["expect"]
+    ]
     _check_functions(figures, file, findings)
     known = None not in metrics  # else nobody can say which metrics there are
     for key, found in (("metric", metrics), ("figure", figures), ("expect", expects)):
@@ -85,7 +88,7 @@ def resolve_entries(
             _check_names(entry, (key, str(number)), networks, varied, findings, checked)
     good = [[model for model in found if model] for found in (metrics, figures, expects)]
     if known:
-        for traces in _traces(document, points, types):
+        for traces in _traces(document, points, resolver.types):
             findings.merge(models.check(findings.file, *good, traces, tuple(varied)))
     return Entries(
         tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in good[0]),
@@ -104,24 +107,6 @@ def _check_functions(
         lacking = figure.lacking(file) if isinstance(figure, Custom) else None
         if lacking:
             findings.add(("figure", str(number), "function"), lacking)
-
-
-def _entries(document: Mapping[str, Any], key: str, findings: Findings) -> list[Any]:
-    value = document.get(key, [])
-    if isinstance(value, list):
-        return value
-    findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
-    return []
-
-
-def _of_kinds(
-    key: str, entries: Sequence[Any], models: Mapping[str, type[BaseModel]], findings: Findings
-) -> list[BaseModel | None]:
-    """Validate entries with the model of their kind."""
-    return [
-        findings.validate_kind(key, models, entry, (key, str(number)))
-        for number, entry in enumerate(entries)
-    ]
 
 
 def _check_names(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path as FilePath
@@ -10,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.build.sources import present_modules
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
-from pyorch.loading.document import Document
 from pyorch.loading.naming import claim, name_outside
 from pyorch.paths import Paths, default_paths
 from pyorch.reading import is_file, read_toml
 
 if TYPE_CHECKING:
-    from pyorch.loading.layers import Places
+    from pyorch.findings import Path, Place
 
 #: Folders of results/ that belong to no experiment.
 NOT_STUDIES = frozenset({"reproduction"})
@@ -26,13 +26,32 @@ MATERIAL = frozenset({"schemes", "parts", "workloads"})
 _NO_NAMES = frozenset({"", ".", ".."})
 
 
+@dataclass(frozen=True)
+class Document:
+    """An experiment before it is resolved.
+
+    name: of its results. file: where it stands, or would stand when it was made in Python; what it
+    names is looked for beside it. label: how messages call it. content: its tables, with those of
+    included files, and several entries where one has `each`. places: where those stand that do not
+    stand in the file at their own place. problems: what is wrong with it already.
+    """
+
+    name: str
+    file: FilePath
+    label: str
+    content: Mapping[str, Any]
+    places: Mapping[Path, Place] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
 def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
     """Return what an experiment file says, with what it includes. Raises UserError."""
-    from pyorch.loading.layers import read_layers
+    from pyorch.loading.layers import read_layers, spread
 
     file, name = _find(fspath(name_or_path), paths)
     label = _label(file, paths)
-    return _document(name, file, label, *read_layers(file, label))
+    content, places = read_layers(file, label)
+    return Document(name, file, label, content, places, spread(content, places, label))
 
 
 def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Document:
@@ -40,20 +59,15 @@ def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Docume
 
     Raises UserError when no file can have that name.
     """
+    from pyorch.loading.layers import spread
+
     file = FilePath.cwd() / f"{name}.toml"
     if "/" in name or "\0" in name or name in _NO_NAMES:
         what = f"{quoted(name)} is no name of an experiment file"
         raise UserError([Problem("Study: name", what, 'a name such as "my-incast"')])
-    return _document(_name(file, paths), file, name, dict(content), {})
-
-
-def _document(
-    name: str, file: FilePath, label: str, content: dict[str, Any], places: Places
-) -> Document:
-    from pyorch.loading.layers import spread
-
-    problems = spread(content, places, label)
-    return Document(name, file, label, content, places, tuple(problems))
+    places: dict[Path, Place] = {}
+    whole = dict(content)
+    return Document(_name(file, paths), file, name, whole, places, spread(whole, places, name))
 
 
 def experiment_name(name_or_path: str, paths: Paths) -> str:

@@ -19,6 +19,7 @@ from pyorch.reading import is_file, read_toml
 Places = dict[Path, Place]
 """Where keys stand, if not at their own place in the file; what is inside one follows it."""
 _SET = ("set",)
+_NO_FILE = "there is no file {!r} beside it"
 _ROWS = "each = [{ ... }, { ... }]: tables, each of them laid over the entry"
 
 
@@ -39,20 +40,16 @@ def read_layers(
     places: Places = {}
     problems: list[Problem] = []
     for name in names:
-        part = file.parent / name
-        lacking = f"there is no file {name!r} beside it" if not is_file(part) else None
-        around = [one.resolve() for one in (*above, file)]
-        if lacking or part.resolve() in around:
-            what = lacking or f"{name} includes itself"
-            problems.append(Problem(f"{label}: include", what))
-            continue
+        part, shown = file.parent / name, str(PurePosixPath(label).parent / name)
+        circle = part.resolve() in [one.resolve() for one in (*above, file)]
         try:
-            shown = str(PurePosixPath(label).parent / name)
+            if circle or not is_file(part):
+                what = f"{name} includes itself" if circle else _NO_FILE.format(name)
+                raise UserError([Problem(f"{label}: include", what)])
             below, more = read_layers(part, shown, joined, (*above, file))
+            lay(whole, below, joined, places, more)
         except UserError as error:
             problems += error.problems
-        else:
-            lay(whole, below, joined, places, more)
     if problems:
         raise UserError(problems)
     lay(whole, content, joined, places, {(key,): (label, (key,)) for key in content})
@@ -109,7 +106,7 @@ def place_of(places: Mapping[Path, Place], path: Path, label: str = "") -> Place
     return label, path
 
 
-def spread(content: dict[str, Any], places: Places, label: str) -> list[Problem]:
+def spread(content: dict[str, Any], places: Places, label: str) -> tuple[Problem, ...]:
     """Put several entries where one has `each`, in the lists of a document; return what is wrong.
 
     Every table of `each` is laid over the other keys of the entry.
@@ -135,7 +132,5 @@ def spread(content: dict[str, Any], places: Places, label: str) -> list[Problem]
                 moved |= {(*at, one): (file, (*start, one)) for one in shared if one not in row}
                 found.append(lay(copy.deepcopy(shared), row))
         content[key] = found
-        for path in [path for path in places if path[0] == key]:
-            del places[path]
         places |= moved
-    return problems
+    return tuple(problems)

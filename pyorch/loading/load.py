@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
-from collections import Counter
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -17,17 +17,15 @@ from pyorch.config.attributes import TypeInfo, catalogue
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.findings import Findings, Path, Place, dotted
-from pyorch.loading.document import Document
-from pyorch.loading.entries import Entries, resolve_entries
-from pyorch.loading.find import read_document
+from pyorch.loading.entries import resolve_entries
+from pyorch.loading.find import Document, read_document
 from pyorch.loading.model import FIRST, GONE, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.loading.patch import (
     ONLY,
     Override,
     PatchError,
     chosen_overrides,
-    leaves,
-    nest,
+    flat,
     put,
     variants_of,
 )
@@ -37,7 +35,7 @@ from pyorch.loading.setting import Resolver, canonical_param
 from pyorch.loading.variants import Variant, may_change, read_patches, read_variants
 from pyorch.paths import Paths, default_paths
 
-_NO_VARIANTS = {"": Variant("", [])}
+_NO_KEY = "{!r} is no key any more"
 #: Settings of one experiment above which a plan is surely a mistake.
 MAX_POINTS = 10_000
 
@@ -69,7 +67,7 @@ def load_experiment(
     resolver = Resolver(document.name, file.parent, paths.workloads, types, own_kinds)
     findings = Findings(label, document.places, list(document.problems))
     for key in [key for key in GONE if key in content]:
-        findings.add((key,), f"{key!r} is no key any more", None, GONE[key])
+        findings.add((key,), _NO_KEY.format(key), None, GONE[key])
         del content[key]
     given, problems = chosen_overrides(content.pop("set", {}), overrides, findings)
     findings.problems = [*problems, *findings.problems]
@@ -97,55 +95,54 @@ class _Loader:
     overrides: list[Override]
     paths: Paths
     scenarios: dict[str, list[tuple[Path, Any]]] = field(default_factory=dict)
+    inside: list[tuple[Path, Path, Override]] = field(default_factory=list)
+    """Overrides of single variants and scenarios: of which group, of what in it."""
 
     def load(self, file: FilePath) -> Experiment:
         only = [override for override in self.overrides if override.path == (ONLY,)]
         self.overrides = [override for override in self.overrides if override not in only]
         settings = self._whole_overrides()
         texts = self._texts()
-        written = self.document.get("variants", {})
-        folder = self.resolver.folder
-        variants = read_variants(written, folder, self.paths, self.findings) or _NO_VARIANTS
+        written, folder = self.document.get("variants", {}), self.resolver.folder
+        variants = read_variants(written, folder, self.paths, self.findings)
+        self._change(("variants",), {name: one.changes for name, one in variants.items()})
+        variants = variants or {"": Variant("", [])}
         chosen = {name: variants[name] for name in self._only(variants, only)}
-        sweep = self._sweep(settings, len(variants))
-        fixed = [override for override in settings if not override.is_list]
-        points = self._points(chosen, sweep, fixed)
+        sweep = self._sweep(settings)
+        count = len(variants) * math.prod(map(len, sweep.values()))
+        if count > MAX_POINTS:
+            self.findings.add(("sweep",), f"{count} settings", f"at most {MAX_POINTS}")
+            raise UserError(self.findings.problems)
+        points = self._points(chosen, sweep, [one for one in settings if not one.is_list])
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = self._varied(variants, sweep)
-        entries = resolve_entries(
-            self.document,
-            points,
-            self.resolver.networks,
-            varied,
-            self.findings,
-            file,
-            self.resolver.types,
-        )
+        entries = resolve_entries(self.document, points, varied, self.findings, file, self.resolver)
         if self.findings.problems or run is None:
             raise UserError(self.findings.problems)
-        return _experiment(
-            self.resolver,
-            file,
-            {"label": self.findings.file, **texts},
-            seeds_of(run),
-            variants,
-            sweep,
-            points,
-            entries,
+        return Experiment(
+            name=self.resolver.name,
+            file=file,
+            label=self.findings.file,
+            **texts,
+            seeds=seeds_of(run),
+            variants=tuple(name for name in variants if name),
+            sweep=sweep,
+            points=points,
+            metrics=entries.metrics,
+            figures=entries.figures,
+            expects=entries.expects,
+            types=self.resolver.types,
+            kinds=self.resolver.kinds,
         )
 
     def _only(self, variants: Collection[str], given: Sequence[Override]) -> list[str]:
         """Return the variants that --only names, in the order of the file; without it all."""
         known = [name for name in variants if name]
-        wanted = set()
-        for override in given:
-            for name in variants_of(override):
-                wanted.add(name)
-                if name not in known:
-                    what = f"there is no variant {name!r}"
-                    allowed = one_of(known) if known else "this experiment has no [variants]"
-                    hint = suggest(name, known)
-                    self.findings.problems.append(Problem(override.where, what, allowed, hint))
+        allowed = one_of(known) if known else "this experiment has no [variants]"
+        wanted = {name: override.where for override in given for name in variants_of(override)}
+        for name in [name for name in wanted if name not in known]:
+            what = f"there is no variant {name!r}"
+            self._complain(wanted[name], what, allowed, suggest(name, known))
         return [name for name in variants if name in wanted or not given]
 
     def _whole_overrides(self) -> list[Override]:
@@ -154,85 +151,78 @@ class _Loader:
         origins: dict[Path, str | Place] = dict(self.findings.origins)
         for override in self.overrides:
             path = override.path
-            if not is_whole(path):
+            if path[0] in GONE:
+                self._complain(override.where, _NO_KEY.format(path[0]), None, GONE[path[0]])
+            elif not is_whole(path):
                 others.append(override)
-                continue
-            if path[0] in FIRST:
+            elif path[0] in FIRST:
                 what = f"{path[0]!r} is read before anything is changed"
-                self.findings.problems.append(Problem(override.where, what, "in the file itself"))
-                continue
-            if path[0] == "sweep" and len(path) > 1 and path[1] != SCENARIO:
+                self._complain(override.where, what, "in the file itself")
+            elif path[0] == "sweep" and len(path) > 1 and path[1] != SCENARIO:
                 if may_change(("sweep",), path[1:], self.findings):
                     others.append(replace(override, path=path[1:], is_list=True))
-                continue
-            value = list(override.values) if override.is_list else override.values[0]
-            origins |= self._put(self.document, path, value, override.where)
+            elif path[0] == "variants" and len(path) > 2:
+                self.inside.append((path[:1], path[1:], override))
+            elif path[:2] == ("sweep", SCENARIO) and len(path) > 3:
+                self.inside.append((path[:2], path[2:], override))
+            else:
+                origins |= self._put(self.document, path, override.value, override.where)
         self.findings.origins = origins
         return others
 
-    def _put(self, document: dict[str, Any], path: Path, value: Any, where: str) -> dict[Path, str]:
-        """Set a value; return where it was written, by its place.
+    def _change(self, group: Path, patches: Mapping[str, list[tuple[Path, Any]]]) -> None:
+        """Add what overrides say of single variants, or scenarios, to what these change."""
+        for at, (name, *path), override in self.inside:
+            if at == group and name in patches:
+                if may_change((*group, name), tuple(path), self.findings):
+                    patches[name].append((tuple(path), override.value))
+            elif at == group:
+                what = f"there is no {group[-1].removesuffix('s')} {name!r}"
+                self._complain(override.where, what, one_of(patches), suggest(name, patches))
 
-        What a variant or a scenario changes is one key, however many parts it has.
-        """
-        depth = {"variants": 2, "sweep": 3}.get(path[0], len(path))
+    def _put(self, document: dict[str, Any], path: Path, value: Any, where: str) -> dict[Path, str]:
+        """Set a value; return where it was written, by its place."""
         try:
-            if len(path) <= depth:
-                return dict.fromkeys(put(document, path, value), where)
-            group: Any = document
-            for key in path[: depth - 1]:
-                group = group.get(key) if isinstance(group, dict) else None
-            known = group if isinstance(group, dict) else {}
-            name = path[depth - 1]
-            if not isinstance(known.get(name), dict):
-                kind = "scenario" if depth > 2 else "variant"
-                hint = suggest(name, known)
-                problem = Problem(where, f"there is no {kind} {name!r}", one_of(known), hint)
-                self.findings.problems.append(problem)
-                return {}
-            flat = self._flat(path[:depth], known[name])
-            put(document, path[:depth], flat | {".".join(path[depth:]): value})
+            return dict.fromkeys(put(document, path, value), where)
         except PatchError as error:
-            self.findings.problems.append(Problem(where, str(error)))
-        return {}
+            self._complain(where, str(error))
+            return {}
+
+    def _complain(self, where: str, what: str, *rest: str | None) -> None:
+        self.findings.merge([Problem(where, what, *rest)])
 
     def _texts(self) -> dict[str, str]:
         """Return title, question and source."""
-        texts = {}
-        for key in TEXTS:
-            value = self.document.get(key, "")
-            if not isinstance(value, str):
-                self.findings.add((key,), f"{value!r} is not text", "text")
-                value = ""
-            texts[key] = value
-        if not texts["title"] and "title" not in self.document:
+        texts = {key: self.document.get(key, "") for key in TEXTS}
+        for key in [key for key, value in texts.items() if not isinstance(value, str)]:
+            self.findings.add((key,), f"{texts[key]!r} is not text", "text")
+            texts[key] = ""
+        if "title" not in self.document:
             self.findings.add(("title",), "missing", None, 'add title = "..." at the top')
         return texts
 
-    def _sweep(self, overrides: list[Override], variants: int) -> dict[str, list[Any]]:
+    def _sweep(self, overrides: list[Override]) -> dict[str, list[Any]]:
         """Return the swept keys and their values: of the file, changed by the overrides.
 
-        Scenarios, if there are any, are swept first, under the key "scenario". Raises UserError
-        when that makes too many settings with that many variants.
+        Scenarios, if there are any, are swept first, under the key "scenario".
         """
-        table = self.document.get("sweep", {})
+        path, table = ("sweep",), self.document.get("sweep", {})
         sweep: dict[str, list[Any]] = {}
         if isinstance(table, dict) and isinstance(table.get(SCENARIO), dict):
-            path = ("sweep", SCENARIO)
-            self.scenarios = dict(read_patches(path, table[SCENARIO], self.findings))
+            self.scenarios |= read_patches((*path, SCENARIO), table[SCENARIO], self.findings)
             table = {key: value for key, value in table.items() if key != SCENARIO}
             sweep = {SCENARIO: list(self.scenarios)} if self.scenarios else {}
-        for key, values in self._flat(("sweep",), table).items():
-            path = ("sweep", key)
+        self._change((*path, SCENARIO), self.scenarios)
+        for key, values in self._flat(path, table).items():
             if not isinstance(values, list) or not values:
-                self.findings.add(path, f"{values!r} is not a list of values", "[0.1, 0.2]")
-            elif may_change(path, tuple(key.split(".")), self.findings):
+                what = f"{values!r} is not a list of values"
+                self.findings.add((*path, key), what, "[0.1, 0.2]")
+            elif may_change((*path, key), tuple(key.split(".")), self.findings):
                 sweep[key] = values
         for override in overrides:
             key = ".".join(override.path)
             if override.is_list or key in sweep:
                 sweep[key] = list(override.values)
-        self._stop_if_many(variants * _product(sweep))
         for key, values in sweep.items():
             sweep[key] = self._distinct(key, values)
         for name in sweep[SCENARIO] if self.scenarios else []:
@@ -246,24 +236,23 @@ class _Loader:
             self.findings.add(path, f"{table!r} is not a table", f"[{dotted(path)}]")
             return {}
         try:
-            return {".".join(key): value for key, value in leaves(nest(table))}
+            return flat(table)
         except PatchError as error:
             self.findings.add(path, str(error))
             return {}
 
     def _distinct(self, key: str, values: list[Any]) -> list[Any]:
         """Note the values that a swept key has twice; return each of its values once."""
-        path = tuple(key.split("."))
-        known = [canonical_param(path, value, self.resolver.types) for value in values]
-        for value, count in Counter(known).items():
-            if count > 1:
-                self.findings.add(("sweep", key), f"duplicate value: {value}", "every value once")
-        return list(dict(zip(reversed(known), reversed(values), strict=True)).values())[::-1]
+        known: dict[Any, Any] = {}
+        for value in values:
+            spelled = self._spelled(key, value)
+            if spelled in known:
+                self.findings.add(("sweep", key), f"duplicate value: {spelled}", "every value once")
+            known.setdefault(spelled, value)
+        return list(known.values())
 
-    def _stop_if_many(self, count: int) -> None:
-        if count > MAX_POINTS:
-            self.findings.add(("sweep",), f"{count} settings", f"at most {MAX_POINTS}")
-            raise UserError(self.findings.problems)
+    def _spelled(self, key: str, value: Any) -> Any:
+        return canonical_param(tuple(key.split(".")), value, self.resolver.types)
 
     def _points(
         self,
@@ -274,14 +263,12 @@ class _Loader:
         """Resolve every setting: variants outermost, then scenarios, then the swept keys."""
         # what is wrong with a key is the same at each of its values
         sweep = {key: v if self._is_known(key) else v[:1] for key, v in sweep.items()}
-        points = []
-        for name, variant in variants.items():
-            for values in itertools.product(*sweep.values()):
-                swept = dict(zip(sweep, values, strict=True))
-                point = self._point(name, variant, swept, fixed)
-                if point is not None:
-                    points.append(point)
-        return tuple(points)
+        points = [
+            self._point(name, variant, dict(zip(sweep, values, strict=True)), fixed)
+            for name, variant in variants.items()
+            for values in itertools.product(*sweep.values())
+        ]
+        return tuple(point for point in points if point is not None)
 
     def _is_known(self, key: str) -> bool:
         """Whether a swept key may be one: its first part is a key of files, or may be a section."""
@@ -295,34 +282,25 @@ class _Loader:
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
         scenario = str(swept.get(SCENARIO, ""))
-        patches = [
-            (f"{label}: sweep.{SCENARIO}.{scenario}", self.scenarios.get(scenario, [])),
-            (f"{variant.file or label}: variants.{name}", variant.changes),
-        ]
-        given = [
-            (path, value, f"{where}: {dotted(path)}")
-            for where, patch in patches
-            for path, value in patch
-        ]
+        of_scenario, of_variant = (
+            [(path, value, f"{where}: {dotted(path)}") for path, value in patch]
+            for where, patch in (
+                (f"{label}: sweep.{SCENARIO}.{scenario}", self.scenarios.get(scenario, [])),
+                (f"{variant.file or label}: variants.{name}", variant.changes),
+            )
+        )
         changes: list[tuple[Path, Any, str]] = [
             (tuple(key.split(".")), value, texts.get(key, f"{label}: sweep.{key}"))
             for key, value in swept.items()
             if key != SCENARIO or not self.scenarios
         ]
         changes += [(o.path, o.values[0], o.where) for o in fixed if ".".join(o.path) not in swept]
-        changes = given + self._of_scheme(variant, given + changes) + changes
+        of_scheme = self._of_scheme(variant, of_scenario + of_variant + changes)
+        changes = of_scenario + of_scheme + of_variant + changes
         origins = dict(self.findings.origins)
         for path, value, where in changes:
-            try:
-                origins |= dict.fromkeys(put(document, path, value), where)
-            except PatchError as error:
-                problem = Problem(where, str(error))
-                if problem not in self.findings.problems:
-                    self.findings.problems.append(problem)
-        params = {"variant": name} | {
-            key: canonical_param(tuple(key.split(".")), value, self.resolver.types)
-            for key, value in swept.items()
-        }
+            origins |= self._put(document, path, value, where)
+        params = {"variant": name} | {key: self._spelled(key, one) for key, one in swept.items()}
         findings = Findings(label, origins)
         point = self.resolver.resolve(document, params, findings)
         self.findings.merge(findings.problems)
@@ -342,68 +320,20 @@ class _Loader:
         network = self.resolver.network(document.get("topology"), Findings(self.findings.file))
         if network is None:
             return []  # what is wrong is noted by the resolver
+        scene = self.findings.file
         try:
-            names = environment(document, network.network)
+            return list(
+                scheme.changes(environment(document, network.network, scene), variant.file, scene)
+            )
         except UserError as error:
-            self.findings.merge(one.inside(self.findings.file) for one in error.problems)
-            return []
+            self.findings.merge(error.problems)
         except ValueError:  # of a unit: the resolver says where
-            return []
-        try:
-            patch = scheme.patch(names)
-        except UserError as error:
-            hint = f"it is worked out for the settings of {self.findings.file}"
-            self.findings.merge(replace(problem, hint=hint) for problem in error.problems)
-            return []
-        ruled = {key for key, value in scheme.values.items() if value.value is None}
-        changes = []
-        for path, value in patch:
-            where = f"{scheme.file}: {dotted(path)}"
-            if dotted(path) in ruled:
-                where += f", by its rule for {self.findings.file}"
-            changes.append((path, value, where))
-        return changes
+            pass
+        return []
 
     def _varied(
         self, variants: Mapping[str, Any], sweep: Mapping[str, list[Any]]
     ) -> dict[str, list[Any]]:
         """Return what figures and expectations may filter by, and the values it takes."""
         named = {"variant": list(variants)} if "" not in variants else {}
-        types = self.resolver.types
-        return named | {
-            key: [canonical_param(tuple(key.split(".")), value, types) for value in values]
-            for key, values in sweep.items()
-        }
-
-
-def _product(sweep: Mapping[str, Sequence[Any]]) -> int:
-    count = 1
-    for values in sweep.values():
-        count *= len(values)
-    return count
-
-
-def _experiment(
-    resolver: Resolver,
-    file: FilePath,
-    texts: Mapping[str, str],
-    seeds: tuple[int, ...],
-    variants: Mapping[str, Any],
-    sweep: Mapping[str, Sequence[Any]],
-    points: tuple[Point, ...],
-    entries: Entries,
-) -> Experiment:
-    return Experiment(
-        name=resolver.name,
-        file=file,
-        **texts,
-        seeds=seeds,
-        variants=tuple(name for name in variants if name),
-        sweep=dict(sweep),
-        points=points,
-        metrics=entries.metrics,
-        figures=entries.figures,
-        expects=entries.expects,
-        types=resolver.types,
-        kinds=resolver.kinds,
-    )
+        return named | {key: [self._spelled(key, one) for one in sweep[key]] for key in sweep}

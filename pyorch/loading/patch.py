@@ -34,6 +34,11 @@ class Override:
     is_list: bool
 
     @property
+    def value(self) -> Any:
+        """What it gives a key that is not swept."""
+        return list(self.values) if self.is_list else self.values[0]
+
+    @property
     def where(self) -> str:
         """How messages name it."""
         return (
@@ -67,6 +72,11 @@ def nest(patch: Mapping[str, Any]) -> dict[str, Any]:
             raise PatchError(f"{'.'.join(path)!r} is given twice")
         here[path[-1]] = value
     return nested
+
+
+def flat(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn nested tables into dotted keys. Raises PatchError as `nest` does."""
+    return {".".join(path): value for path, value in leaves(nest(patch))}
 
 
 def variants_of(override: Override) -> list[str]:
@@ -129,74 +139,47 @@ def _index(entries: list[Any], key: str, above: Sequence[str]) -> int:
     raise PatchError(f"{'.'.join(above)!r} has no entry {key!r}; it has {known}")
 
 
-def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]]:
-    """Read `--set` options: key=value with a TOML value, bare text, or several with commas."""
-    found: list[Override] = []
-    problems = []
-    for text in texts:
-        try:
-            found.append(_parse_override(text))
-        except _OverrideError as error:
-            problems.append(Problem(f"--set {text}", str(error), error.allowed))
-        except ValueError as error:  # a PatchError among them
-            problems.append(Problem(f"--set {text}", str(error)))
-    return found, problems
-
-
 def chosen_overrides(
     lists: object, texts: Sequence[str], findings: Findings
 ) -> tuple[list[Override], list[Problem]]:
-    """Read `--set` options; one without '=' names a list of [set], which stands for its texts.
+    """Read `--set` options: key=value with a TOML value, bare text, or several with commas.
 
-    Those come before the others, which win. A list may name other lists.
+    One without '=' names a list of [set], whose texts come before the others, which win.
     """
-    if not isinstance(lists, dict):
-        findings.add(("set",), f"{lists!r} is not a table", _LISTS)
+    if not isinstance(lists, dict) or not all(map(_are_texts, lists.values())):
+        findings.add(("set",), f"{lists!r} is not allowed", _LISTS)
         lists = {}
-    for name, texts_of in lists.items():
-        if not isinstance(texts_of, list) or not all(isinstance(text, str) for text in texts_of):
-            findings.add(("set", name), f"{texts_of!r} is not a list of texts", _LISTS)
-    known = {name: texts_of for name, texts_of in lists.items() if isinstance(texts_of, list)}
+    found: list[Override] = []
     problems: list[Problem] = []
-    listed: list[str] = []
-    others: list[str] = []
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if key.strip() == "scale" and "scale" not in known:
-            hint = f"write --set {value.strip() or 'NAME'}"
-            problems.append(Problem(f"--set {text}", "a scale is a list of [set]", None, hint))
-        elif equals or not is_text(text):
-            others.append(text)
-        else:
-            listed += _listed(known, text.strip(), f"--set {text}", (), problems)
-    found, more = parse_overrides([*listed, *others])
-    return found, problems + more
+    named = [text for text in texts if "=" not in text]
+    listed = [one for name in named for one in _listed(lists, name.strip(), (), problems)]
+    for text in (*listed, *(text for text in texts if text not in named)):
+        try:
+            found.append(_parse_override(text))
+        except ValueError as error:  # its arguments: what is wrong and, if known, what is allowed
+            problems.append(Problem(f"--set {text}", *map(str, error.args)))
+    return found, problems
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _listed(
-    lists: Mapping[str, Any], name: str, where: str, above: tuple[str, ...], problems: list[Problem]
+    lists: Mapping[str, Any], text: str, above: tuple[str, ...], problems: list[Problem]
 ) -> list[str]:
-    """Return the texts of a list of [set], with those of lists that it names in their place."""
-    if name in above or name not in lists:
-        what = "not of the form key=value, and no list of [set]"
-        what = "the list names itself" if name in above else what
-        allowed = ", ".join([*lists, "buffer.alpha=0.125"])
-        problems.append(Problem(where, what, allowed, suggest(name, lists)))
-        return []
-    found: list[str] = []
-    for text in map(str, lists[name]):
-        at = f"[set] {name}: {text}"
-        inner = "=" not in text
-        found += _listed(lists, text, at, (*above, name), problems) if inner else [text]
-    return found
-
-
-class _OverrideError(ValueError):
-    """A text that is no override; with an example of one."""
-
-    def __init__(self, what: str, allowed: str) -> None:
-        super().__init__(what)
-        self.allowed = allowed
+    """Return a text, or those of the list of [set] that it names. above: lists around it."""
+    if "=" in text:
+        return [text]
+    if text in lists and text not in above:
+        inner = (_listed(lists, one, (*above, text), problems) for one in lists[text])
+        return [one for texts in inner for one in texts]
+    where = f"[set] {above[-1]}: {text}" if above else f"--set {text}"
+    what = "not of the form key=value, and no list of [set]"
+    what = "the list names itself" if text in above else what
+    allowed = ", ".join([*lists, "buffer.alpha=0.125"])
+    problems.append(Problem(where, what, allowed, suggest(text, lists)))
+    return []
 
 
 def _parse_override(text: str) -> Override:
@@ -205,11 +188,11 @@ def _parse_override(text: str) -> Override:
         raise ValueError("is not UTF-8")
     key, equals, value = text.partition("=")
     if not equals or not value.strip():
-        raise _OverrideError("not of the form key=value", "buffer.alpha=0.125")
+        raise ValueError("not of the form key=value", "buffer.alpha=0.125")
     path = split_key(key)
     parts = _split_list(value)
     if not all(parts):
-        raise _OverrideError("a value between commas is missing", "0.125,0.25")
+        raise ValueError("a value between commas is missing", "0.125,0.25")
     return Override(text, path, tuple(map(parse_toml_value, parts)), len(parts) > 1)
 
 

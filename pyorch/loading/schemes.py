@@ -11,8 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -55,16 +54,10 @@ class Value(Table):
 
     @model_validator(mode="after")
     def _one(self) -> Value:
-        given = [
-            name for name in ("value", "size", "time", "number") if self.rule(name) is not None
-        ]
+        given = [one for one in (self.value, self.size, self.time, self.number) if one is not None]
         if len(given) != 1:
             raise ValueError("give one of 'value', 'size', 'time' and 'number'")
         return self
-
-    def rule(self, name: str) -> Any:
-        """Return what is given for one of the four."""
-        return getattr(self, name)
 
     def spell(self, names: Mapping[str, float]) -> Any:
         """Return the value as an experiment file has it. Raises ValueError on a bad rule."""
@@ -90,41 +83,41 @@ class SchemeFile(Table):
     buffer_policy: str | None = None
     values: dict[str, Value] = Field(default={})
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What it chooses, by the key of an experiment; lists also where they are empty."""
+        keys = (*CHAINS, *DEFAULTS)
+        return {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
 
-@dataclass(frozen=True)
-class Scheme:
-    """A scheme: what it is, the file, the classes it chooses and its parameters."""
+    def changes(
+        self, names: Mapping[str, float], file: str, scene: str
+    ) -> Iterator[tuple[Path, Any, str]]:
+        """Yield its changes to an experiment: key, value, and where it is written.
 
-    about: str
-    file: str
-    chosen: Mapping[str, Any]
-    values: Mapping[str, Value]
-
-    def patch(self, names: Mapping[str, float]) -> list[tuple[Path, Any]]:
-        """Return its changes to an experiment. Raises UserError where a rule cannot be followed."""
-        changes: list[tuple[Path, Any]] = [((k,), v) for k, v in self.chosen.items()]
+        names: what rules may use. file: of the scheme. scene: of the experiment. Raises UserError
+        where a rule cannot be followed.
+        """
+        yield from (((key,), value, f"{file}: {key}") for key, value in self.chosen.items())
         for key, value in self.values.items():
+            by_rule = "" if value.value is not None else f", by its rule for {scene}"
             try:
-                changes.append((tuple(key.split(".")), value.spell(names)))
+                yield tuple(key.split(".")), value.spell(names), f"{file}: {key}{by_rule}"
             except ValueError as error:
                 known = f"rules may use {', '.join(names)}, min() and max()"
-                raise UserError([Problem(f"{self.file}: {key}", str(error), known)]) from error
-        return changes
+                hint = f"it is worked out for the settings of {scene}"
+                raise UserError([Problem(f"{file}: {key}", str(error), known, hint)]) from error
 
 
-def read_scheme(content: Mapping[str, Any], findings: Findings) -> tuple[str, Scheme] | None:
-    """Return what a scheme file says, and its name; note problems and then return None."""
+def read_scheme(content: Mapping[str, Any], findings: Findings) -> SchemeFile | None:
+    """Return what a scheme file says; note problems and then return None."""
     if "extends" in content:
         findings.add(("extends",), "is called 'include' now", None, "write include = [...]")
-    table = findings.validate(SchemeFile, content, ())
-    if table is None or findings.problems:
-        return None
-    chosen: dict[str, Any] = {key: getattr(table, key) for key in CHAINS}
-    chosen |= {key: getattr(table, key) for key in DEFAULTS if getattr(table, key) is not None}
-    return table.name, Scheme(table.about, findings.file, chosen, table.values)
+    return findings.validate(SchemeFile, content, ())
 
 
-def environment(document: Mapping[str, Any], network: Topology) -> dict[str, float]:
+def environment(
+    document: Mapping[str, Any], network: Topology, scene: str = "scene"
+) -> dict[str, float]:
     """Return what rules may use, of the setting they are for.
 
     rate [B/s] and delay [s]: of the fastest and of the longest link; control_delay [s]; frame,
@@ -137,12 +130,16 @@ def environment(document: Mapping[str, Any], network: Topology) -> dict[str, flo
     port, buffer, queue_pair = (document.get(section, {}) for section in sections)
     for section in sections:
         if not isinstance(document.get(section, {}), Mapping):
-            raise UserError([Problem(section, f"{document[section]!r} is not a table", None, None)])
+            raise UserError(
+                [Problem(f"{scene}: {section}", f"{document[section]!r} is not a table")]
+            )
     if SWITCH not in network.kinds.tolist():
         what = "there is no switch, whose ports the schemes' rules are about"
-        raise UserError([Problem("topology", what)])
+        raise UserError([Problem(f"{scene}: topology", what)])
     if "size" not in buffer:
-        raise UserError([Problem("buffer.size", "missing", None, "the schemes' rules need it")])
+        raise UserError(
+            [Problem(f"{scene}: buffer.size", "missing", None, "the schemes' rules need it")]
+        )
     rate, delay_ps = int(network.rates.max()), int(network.delays.max())
     size = parse_bytes(buffer["size"])
     run = Frames(

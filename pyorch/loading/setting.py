@@ -273,18 +273,21 @@ class Resolver:
     @staticmethod
     def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:
         """Return the lists of tables, empty where something else stands."""
-        lists: dict[str, list[Any]] = {}
-        for key in (key for key in ENTRIES if key not in WHOLE):
-            value = document.get(key, [])
-            if not isinstance(value, list):
-                findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
-                value = []
-            if len(value) > MAX_ENTRIES:
-                hint = "messages may come from a CSV file" if key == "traffic" else None
-                findings.add((key,), f"{len(value)} entries", f"at most {MAX_ENTRIES}", hint)
-                value = value[:1]
-            lists[key] = value
+        lists = {key: entries_of(document, key, findings) for key in ENTRIES if key not in WHOLE}
+        for key in [key for key, entries in lists.items() if len(entries) > MAX_ENTRIES]:
+            hint = "messages may come from a CSV file" if key == "traffic" else None
+            findings.add((key,), f"{len(lists[key])} entries", f"at most {MAX_ENTRIES}", hint)
+            lists[key] = lists[key][:1]
         return lists
+
+
+def entries_of(document: Mapping[str, Any], key: str, findings: Findings) -> list[Any]:
+    """Return a list of tables, empty where something else stands, which is noted."""
+    value = document.get(key, [])
+    if isinstance(value, list):
+        return value
+    findings.add((key,), f"{value!r} is not allowed", f"entries that begin [[{key}]]")
+    return []
 
 
 def canonical_param(path: tuple[str, ...], value: Any, types: Catalogue | None) -> Any:

@@ -8,6 +8,7 @@ under a key that `modules` names.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,7 +19,7 @@ from pyorch.findings import Findings, Path, dotted
 from pyorch.loading.layers import read_layers
 from pyorch.loading.model import Compared, is_whole
 from pyorch.loading.patch import PatchError, leaves, nest
-from pyorch.loading.schemes import CHAINS, Scheme, read_scheme
+from pyorch.loading.schemes import CHAINS, SchemeFile, read_scheme
 
 if TYPE_CHECKING:
     from pyorch.paths import Paths
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 FILES, MODULES = "files", "modules"
 """Keys of [variants] that are no variants."""
 COMPARED = get_args(Compared)
+_PATTERN = 'files, "schemes/*.toml"'
 _SHAPE = (
     "[variants.NAME] that chooses a flow_control, forwarding, congestion_control or buffer_policy"
 )
@@ -37,7 +39,7 @@ class Variant:
 
     file: str
     changes: list[tuple[Path, Any]]
-    scheme: Scheme | None = None
+    scheme: SchemeFile | None = None
 
     @property
     def chooses(self) -> str | None:
@@ -64,15 +66,10 @@ def read_variants(
         findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
         return {}
     named = {key: one for key, one in table.items() if key not in (FILES, MODULES)}
-    named |= {key: table[key] for key in (FILES, MODULES) if isinstance(table.get(key), dict)}
-    found = dict(_patched("variants", named, findings))
-    if FILES in table and FILES not in named:
-        for file in _files(table[FILES], folder, findings):
-            for name, variant in _read(file, file.name, findings):
-                _add(found, name, variant, findings)
-    if MODULES in table and MODULES not in named:
-        for name, variant in _of_modules(table[MODULES], bool(found), paths, findings):
-            _add(found, name, variant, findings)
+    found = dict(_patched(named, findings))
+    for file in _files(table.get(FILES, []), folder, findings):
+        _add(found, _read(file, file.name, findings), findings)
+    _add(found, _of_modules(table.get(MODULES, []), bool(found), paths, findings), findings)
     return found
 
 
@@ -92,8 +89,8 @@ def read_patches(
             changes = list(leaves(nest(patch)))
         except PatchError as error:
             findings.add(at, str(error))
-            changes = []
-        yield name, [change for change in changes if may_change(at, change[0], findings)]
+        else:
+            yield name, [change for change in changes if may_change(at, change[0], findings)]
 
 
 def may_change(path: Path, key: Path, findings: Findings) -> bool:
@@ -104,35 +101,36 @@ def may_change(path: Path, key: Path, findings: Findings) -> bool:
     return not is_whole(key)
 
 
-def _patched(path: str, table: object, findings: Findings) -> Iterator[tuple[str, Variant]]:
-    for name, changes in read_patches((path,), table, findings):
+def _patched(table: object, findings: Findings) -> Iterator[tuple[str, Variant]]:
+    for name, changes in read_patches(("variants",), table, findings):
         yield name, Variant(findings.file, changes)
 
 
-def _add(found: dict[str, Variant], name: str, variant: Variant, findings: Findings) -> None:
-    if name not in found:
-        found[name] = variant
-        return
-    what = f"{name!r} is also a variant of {found[name].file}"
-    where = f"{variant.file}: " + ("name" if variant.scheme else "variants")
-    findings.merge([Problem(where, what, "every name once", "rename this one")])
+def _add(
+    found: dict[str, Variant], more: Iterator[tuple[str, Variant]], findings: Findings
+) -> None:
+    for name, variant in more:
+        first = found.setdefault(name, variant)
+        if first is not variant:
+            what = f"{name!r} is also a variant of {first.file}"
+            where = f"{variant.file}: " + ("name" if variant.scheme else "variants")
+            findings.merge([Problem(where, what, "every name once", "rename this one")])
 
 
 def _files(written: object, folder: FilePath, findings: Findings) -> Iterator[FilePath]:
     """Yield the files that patterns name, each once, in the order of their names."""
     patterns = [written] if isinstance(written, str) else written
     if not isinstance(patterns, list) or not all(isinstance(entry, str) for entry in patterns):
-        what = f"{written!r} is not allowed"
-        findings.add(("variants", FILES), what, 'files, "schemes/*.toml"')
+        findings.add(("variants", FILES), f"{written!r} is not allowed", _PATTERN)
         return
     for entry in patterns:
-        try:
+        files: list[FilePath] = []
+        # no pattern: absolute, empty, ".", or longer than a name can be
+        with suppress(NotImplementedError, ValueError, IndexError, OSError):
             files = sorted(folder.glob(entry))
-        except (NotImplementedError, ValueError, IndexError, OSError):
-            files = []  # absolute, empty, ".", or longer than a name can be
         if not files:
             what = f"no file is called {entry!r} beside the experiment file"
-            findings.add(("variants", FILES), what, '"schemes/*.toml"')
+            findings.add(("variants", FILES), what, _PATTERN)
         yield from files
 
 
@@ -142,9 +140,11 @@ def _of_modules(
     """Yield what modules add to a study that compares some of COMPARED."""
     at = ("variants", MODULES)
     keys = written if isinstance(written, list) else [written]
-    for wrong in [one for one in keys if one not in COMPARED]:
-        hint = suggest(str(wrong), COMPARED)
-        findings.add(at, f"{wrong!r} is not allowed", ", ".join(COMPARED), hint)
+    wrong = [one for one in keys if one not in COMPARED]
+    for one in wrong:
+        hint = suggest(str(one), COMPARED)
+        findings.add(at, f"{one!r} is not allowed", ", ".join(COMPARED), hint)
+    if wrong or not keys:
         return
     if not compares:
         hint = "add [variants.NAME] tables, or leave 'modules' out"
@@ -173,10 +173,9 @@ def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str,
             own.add((key,), "stands beside [variants.NAME]", "no other tables in such a file")
         if not content["variants"]:
             own.add(("variants",), "there are none", _SHAPE)
-        yield from _patched("variants", content["variants"], own)
+        yield from _patched(content["variants"], own)
     else:
-        found = read_scheme(content, own)
-        if found is not None:
-            name, scheme = found
-            yield name, Variant(scheme.file, [], scheme)
+        scheme = read_scheme(content, own)
+        if scheme is not None and not own.problems:
+            yield scheme.name, Variant(label, [], scheme)
     findings.merge(own.problems)
