@@ -779,7 +779,11 @@ def test_an_entry_stands_once_for_each_of_its_rows(tmp_path: Path) -> None:
         ('max = "1KB"', 'maxx = "1KB"', "expect[0].each[0].maxx: unknown key 'maxx'"),
         ('where.variant = "A"', 'where.varaint = "A"', "'varaint' does not vary"),
         ("each = [{ what", "each = []\nx = [{ what", "expect[0].each: [] is not allowed"),
-        ("each = [{ what", "eahc = [{ what", "expect[0].eahc: unknown key 'eahc'"),
+        (
+            "each = [{ what",
+            "eahc = [{ what",
+            "expect[0].eahc: unknown key 'eahc'\n    allowed: each =",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_row_is_told_with_its_place(

@@ -96,6 +96,33 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
     assert alphas == ["0.25", "0.25", "0.5", "0.5"]
 
 
+def test_a_file_may_have_several_variants(tmp_path: Path) -> None:
+    """Tables as in an experiment; what is wrong with one is told with the name of the file."""
+    text = '[variants.Slow]\nport.control_delay = "9us"\n[variants.Fast]\n'
+    paths = project(tmp_path, both=text)
+    found = load_experiment("duel/scene", ("variants.Fast.buffer.alpha=0.5",), SCHEMA, paths)
+    assert found.variants == ("Slow", "Fast", "GFC", "PFC")
+    attributes = [point.data["attributes"] for point in found.points[::2]]
+    assert [one["ns3::lossless::SharedBuffer"].get("Alpha") for one in attributes[:2]] == [
+        None,
+        "0.5",
+    ]
+    file = paths.experiments / "duel" / "schemes" / "both.toml"
+    for old, new, message in (
+        ("control_delay", "control_dealy", "both.toml: variants.Slow: port.control_dealy: unknown"),
+        (
+            "[variants.Fast]",
+            "[variants.PFC]",
+            "pfc.toml: name: 'PFC' is also a variant of both.toml",
+        ),
+        ("[variants.Slow]", "[x]\n[variants.Slow]", "both.toml: x: stands beside [variants.NAME]"),
+        ("port.control_delay", "title", "both.toml: variants.Slow: 'title' belongs to the"),
+    ):
+        file.write_text(text.replace(old, new))
+        told = complaints(paths)
+        assert any(one.startswith(message) for one in told), told
+
+
 @pytest.mark.parametrize("pattern", ["n" * 300, f"{'n' * 300}/*.toml", "/etc/*", ""])
 def test_patterns_that_name_no_files(tmp_path: Path, pattern: str) -> None:
     """Also those longer than a name can be."""

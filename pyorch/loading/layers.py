@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard
 
-from pyorch.errors import Problem, UserError
+from pyorch.errors import Problem, UserError, suggest
 from pyorch.findings import Path, Place, dotted
 from pyorch.loading.model import EACH, ENTRIES
 from pyorch.reading import is_file, read_toml
@@ -114,12 +114,16 @@ def spread(content: dict[str, Any], places: Places, label: str) -> tuple[Problem
     problems: list[Problem] = []
     for key in ENTRIES:
         entries = content.get(key)
-        if not _is_tables(entries) or not any(EACH in entry for entry in entries):
+        if not _is_tables(entries):
             continue
         found: list[dict[str, Any]] = []
         moved: Places = {}
         for number, entry in enumerate(entries):
             file, start = place_of(places, (key, str(number)), label)
+            for name in [name for name in entry if name != EACH and _is_tables(entry[name])]:
+                if hint := suggest(name, [EACH]):
+                    where = f"{file}: {dotted((*start, name))}"
+                    problems.append(Problem(where, f"unknown key {name!r}", _ROWS, hint))
             rows = entry.get(EACH, [{}])
             if not _is_tables(rows) or not rows:
                 where = f"{file}: {dotted((*start, EACH))}"

@@ -115,7 +115,8 @@ class _Loader:
             raise UserError(self.findings.problems)
         points = self._points(chosen, sweep, [one for one in settings if not one.is_list])
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
-        varied = self._varied(variants, sweep)
+        varied = {"variant": list(variants)} if "" not in variants else {}
+        varied |= {key: [self._spelled(key, one) for one in sweep[key]] for key in sweep}
         entries = resolve_entries(self.document, points, varied, self.findings, file, self.resolver)
         if self.findings.problems or run is None:
             raise UserError(self.findings.problems)
@@ -330,10 +331,3 @@ class _Loader:
         except ValueError:  # of a unit: the resolver says where
             pass
         return []
-
-    def _varied(
-        self, variants: Mapping[str, Any], sweep: Mapping[str, list[Any]]
-    ) -> dict[str, list[Any]]:
-        """Return what figures and expectations may filter by, and the values it takes."""
-        named = {"variant": list(variants)} if "" not in variants else {}
-        return named | {key: [self._spelled(key, one) for one in sweep[key]] for key in sweep}
