@@ -246,9 +246,11 @@ def test_a_misspelt_table_is_told_before_the_modules_are_known(tmp_path: Path) -
 
 
 def test_without_a_schema_attributes_are_left_alone(tmp_path: Path) -> None:
-    """Sections of C++ objects are skipped, everything else is checked."""
+    """Sections of C++ objects stay as they are written, everything else is checked."""
     text = MINIMAL + "[whatever]\nkey = 3\n"
-    assert load(tmp_path, text, schema=None).points[0].data["attributes"] == {}
+    assert load(tmp_path, text, schema=None).points[0].data["attributes"] == {
+        "whatever": {"key": "3"}
+    }
     told = complaints(tmp_path, "whatever = 3\n" + MINIMAL, schema=None)
     assert told[0].startswith("experiments/x.toml: whatever: unknown key 'whatever'")
 

@@ -276,12 +276,14 @@ def test_what_was_measured_with_other_settings_is_not_carried() -> None:
         ('rate = "10Gbps"', 'rate = "25Gbps"', False),
         ('title = "', 'title = "Again: ', True),
         ("tolerance = 0.02", "tolerance = 0.03", True),
+        ('PFC = { flow_control = ["pfc"] }', 'PFC.flow_control = ["pfc"]', True),
+        ("[port]", '[[node]]\nnames = "s0"\nport = { overhead = "1B" }\n[port]', False),
     ],
 )
 def test_the_version_of_settings_is_that_of_what_runs(
     tmp_path: Path, old: str, new: str, *, same: bool
 ) -> None:
-    """A changed threshold is another version; seeds, texts and expectations are not."""
+    """A changed threshold is another version; seeds, texts, expectations and spellings are not."""
     before = load_experiment("gfc/two-to-one")
     text = before.file.read_text(encoding="utf-8")
     assert old in text

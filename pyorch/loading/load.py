@@ -81,8 +81,8 @@ def _check_arguments(name_or_path: object, overrides: Any) -> None:
         raise UserError([Problem("load_experiment", what)])
     listed = isinstance(overrides, Sequence) and not isinstance(overrides, str | bytes)
     if not listed or not all(isinstance(text, str) for text in overrides):
-        what = f"{quoted(overrides)} is not a list of texts"
-        raise UserError([Problem("load_experiment: overrides", what, '["buffer.alpha=0.125"]')])
+        what, allowed = f"{quoted(overrides)} is not a list of texts", '["buffer.alpha=0.125"]'
+        raise UserError([Problem("load_experiment: overrides", what, allowed)])
 
 
 @dataclass
@@ -226,9 +226,9 @@ class _Loader:
                 sweep[key] = list(override.values)
         for key, values in sweep.items():
             sweep[key] = self._distinct(key, values)
-        for name in sweep[SCENARIO] if self.scenarios else []:
-            if name not in self.scenarios:
-                self.findings.unknown((SCENARIO,), "scenario", str(name), self.scenarios)
+        chosen = sweep[SCENARIO] if self.scenarios else []
+        for name in [one for one in chosen if str(one) not in self.scenarios]:
+            self.findings.unknown((SCENARIO,), "scenario", str(name), self.scenarios)
         return sweep
 
     def _flat(self, path: Path, table: object) -> dict[str, Any]:
@@ -256,10 +256,7 @@ class _Loader:
         return canonical_param(tuple(key.split(".")), value, self.resolver.types)
 
     def _points(
-        self,
-        variants: Mapping[str, Variant],
-        sweep: Mapping[str, list[Any]],
-        fixed: list[Override],
+        self, variants: Mapping[str, Variant], sweep: Mapping[str, list[Any]], fixed: list[Override]
     ) -> tuple[Point, ...]:
         """Resolve every setting: variants outermost, then scenarios, then the swept keys."""
         # what is wrong with a key is the same at each of its values
@@ -323,9 +320,8 @@ class _Loader:
             return []  # what is wrong is noted by the resolver
         scene = self.findings.file
         try:
-            return list(
-                scheme.changes(environment(document, network.network, scene), variant.file, scene)
-            )
+            names = environment(document, network.network, scene)
+            return list(scheme.changes(names, variant.file, scene))
         except UserError as error:
             self.findings.merge(error.problems)
         except ValueError:  # of a unit: the resolver says where

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ def resolve_nodes(
     A form is {"nodes": names in the network's order, "attributes": {TypeId: {attribute: value in
     ns-3's spelling}}}, without the sections of schemes that the run does not use. schemes: the
     TypeIds of the run's flow controls, agents and buffer policy. Without types only the names are
-    checked.
+    checked, and sections stay as they are written.
     """
     forms = []
     for number, entry in enumerate(entries):
@@ -41,7 +42,10 @@ def resolve_nodes(
         names = _names(entry.get("names"), network, findings, (*path, "names"))
         attributes: dict[str, dict[str, str]] = {}
         for key, data in entry.items():
-            if key in _OWN or types is None:
+            if key in _OWN:
+                continue
+            if types is None:
+                attributes[key] = as_written(data)
                 continue
             info = types.find(key)
             if info is None:
@@ -56,6 +60,12 @@ def resolve_nodes(
         if attributes:
             forms.append({"nodes": names, "attributes": dict(sorted(attributes.items()))})
     return forms
+
+
+def as_written(section: object) -> dict[str, str]:
+    """Return a section that nobody can check without the types: its values as JSON."""
+    data = section if isinstance(section, Mapping) else {}
+    return {key: json.dumps(value, sort_keys=True, default=str) for key, value in data.items()}
 
 
 def _names(value: object, network: Topology, findings: Findings, path: Path) -> list[str]:

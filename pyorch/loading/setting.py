@@ -34,7 +34,7 @@ from pyorch.errors import suggest
 from pyorch.findings import Findings
 from pyorch.kinds import packages_of
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
-from pyorch.loading.nodes import resolve_nodes
+from pyorch.loading.nodes import as_written, resolve_nodes
 from pyorch.loading.routes import RouteTable, resolve_routes
 from pyorch.spec import SettingData
 from pyorch.units import (
@@ -57,7 +57,7 @@ MAX_ENTRIES = 1000
 class Resolver:
     """Resolves the settings of one experiment; keeps what they share.
 
-    types: the modules' types, None to leave all attributes unchecked and out. kinds: texts of the
+    types: the modules' types, None to leave all attributes as they are written. kinds: texts of the
     files with kinds of its own.
     """
 
@@ -174,9 +174,12 @@ class Resolver:
     def _attributes(
         self, document: Mapping[str, Any], schemes: Mapping[str, Any], findings: Findings
     ) -> dict[str, dict[str, str]]:
-        """Return {TypeId: {attribute: value}} of what the run uses; the rest is validated, too."""
+        """Return {TypeId: {attribute: value}} of what the run uses; the rest is validated, too.
+
+        Without the types: all sections, as they are written.
+        """
         if self.types is None:
-            return {}
+            return {key: as_written(data) for key, data in document.items() if key not in KEYS}
         of_ports_and_nodes = ("flow_control", "agents", "host_agents")
         used = {name for key in of_ports_and_nodes for name in schemes[key]}
         used.update(schemes[key] for key in DEFAULTS)

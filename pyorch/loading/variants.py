@@ -28,9 +28,7 @@ FILES, MODULES = "files", "modules"
 """Keys of [variants] that are no variants."""
 COMPARED = get_args(Compared)
 _PATTERN = 'files, "schemes/*.toml"'
-_SHAPE = (
-    "[variants.NAME] that chooses a flow_control, forwarding, congestion_control or buffer_policy"
-)
+_SHAPE = f"[variants.NAME] that chooses one of {', '.join(COMPARED)}"
 
 
 @dataclass(frozen=True)
@@ -47,11 +45,6 @@ class Variant:
         keys = {path[0] for path, _ in self.changes}
         keys |= {key for key, one in self.scheme.chosen.items() if one} if self.scheme else set()
         return next((key for key in reversed(COMPARED) if key in keys), None)
-
-    @property
-    def about(self) -> str:
-        """What it is, in one line."""
-        return self.scheme.about if self.scheme else f"as {self.file} says"
 
 
 def read_variants(

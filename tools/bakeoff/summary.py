@@ -186,4 +186,7 @@ def schemes_of(paths: Paths) -> dict[str, str]:
     if findings.problems:
         raise UserError(findings.problems)
     order = sorted(found, key=lambda name: name != REFERENCE)  # it stands first
-    return {name: found[name].about for name in order}
+    return {
+        name: one.scheme.about if one.scheme else f"as {one.file} says"
+        for name, one in ((name, found[name]) for name in order)
+    }

@@ -16,7 +16,6 @@ from pyorch.cli import report as report_of_one
 from pyorch.cli.base import OK, command, tell_damage
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
-from pyorch.loading.model import ENTRIES, TEXTS, WHOLE
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
 from pyorch.plan import NOT_HASHED
@@ -31,7 +30,6 @@ ALL = "all"
 FOLDER = "reproduction"
 _VERSION_DIGITS = 12
 Told = Callable[[Plan, "Sequence[Damage]"], object]
-_NO_SETTINGS = (*TEXTS, *(key for key in ENTRIES if key in WHOLE))
 
 
 def names_of(pattern: str, paths: Paths) -> list[str] | None:
@@ -101,20 +99,12 @@ def runs_of(name: str, paths: Paths) -> str:
 def settings_of(experiment: Experiment) -> str:
     """The version of a study's settings: equal when all its runs but for the seeds are equal.
 
-    It is made of what the runs are told and, for attributes of C++ objects, of the files as they
-    are written, so that it needs no built modules. Texts, metrics, figures and expectations have
-    no part in it. Raises UserError when a file cannot be read.
+    It is made of what the runs are told, with attributes of C++ objects as they are written where
+    the experiment was loaded without the built modules. How a file is composed, texts, metrics,
+    figures and expectations have no part in it.
     """
-    from pyorch.reading import read_toml
-
-    file = experiment.file
-    document = read_toml(file, file.name)
-    included = [read_toml(file.parent / name, name) for name in document.get("include", [])]
     points = [_without(point.data, NOT_HASHED) for point in experiment.points]
-    documents = [_without(one, _NO_SETTINGS) for one in (document, *included)]
-    for one in documents:
-        one["run"] = _without(one.get("run", {}), ("seeds",))
-    text = json.dumps([points, documents], sort_keys=True, separators=(",", ":"), default=str)
+    text = json.dumps(points, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:_VERSION_DIGITS]
 
 
