@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyorch.byhand import OpenRun
-    from pyorch.config.experiment import PauseStorm, SlowReceiver
+    from pyorch.config.canonical import PauseStorm, SlowReceiver
     from pyorch.config.experiment import RunTable as Run
     from pyorch.config.experiment import TraceTable as Trace
     from pyorch.config.topology_kinds import (
@@ -45,7 +45,7 @@ _WHERE = {
     **dict.fromkeys(_TOPOLOGIES.split(), "pyorch.config.topology_kinds"),
     **dict.fromkeys(_TRAFFIC.split(), "pyorch.config.traffic_kinds"),
     **dict.fromkeys(("Message", "Messages"), "pyorch.config.traffic_messages"),
-    **dict.fromkeys(("PauseStorm", "SlowReceiver"), "pyorch.config.experiment"),
+    **dict.fromkeys(("PauseStorm", "SlowReceiver"), "pyorch.config.canonical"),
     **dict.fromkeys(("Problem", "UserError"), "pyorch.errors"),
     **dict.fromkeys(("RunsFailedError", "Study"), "pyorch.study"),
     "Collective": "pyorch.config.traffic_collectives",

@@ -15,7 +15,6 @@ from pyorch.config.experiment import check_port
 from pyorch.errors import Problem, UserError
 from pyorch.findings import Findings
 from pyorch.simulate import SLICES, add_trace, read_tables, run_until, set_up
-from pyorch.spec import latest_end_ps
 from pyorch.units import format_time, parse_time
 
 if TYPE_CHECKING:
@@ -54,9 +53,9 @@ class OpenRun:
         """Build the run. Raises RefusedError when the modules refuse its configuration."""
         self.spec = spec
         self.ns3 = _ns3(plan.build)
-        self.simulation: Simulation = self.ns3.rdma.Simulation(spec.data["seed"])
-        self.network: Topology = set_up(self.simulation, spec.data)
-        for trace in spec.data["traces"]:
+        self.simulation: Simulation = self.ns3.rdma.Simulation(spec.seed)
+        self.network: Topology = set_up(self.simulation, spec)
+        for trace in spec.setting.traces:
             add_trace(self.simulation, self.network, trace)
         self.problems: tuple[str, ...] | None = None
 
@@ -85,7 +84,7 @@ class OpenRun:
     @cached_property
     def end_ps(self) -> int:
         """When the run ends [ps]: its duration and the time it may drain."""
-        return latest_end_ps(self.spec.data["run"])
+        return self.spec.setting.run.latest_end
 
     def advance(self, until: str = "") -> str:
         """Simulate up to a time such as "100us", by default the end; return the time it is.

@@ -18,7 +18,6 @@ from pyorch import seal
 from pyorch.errors import Problem, UserError, one_of
 from pyorch.metrics import known_numbers
 from pyorch.paths import Paths, RunPaths
-from pyorch.plan import RunSpec
 from pyorch.store import kept_metrics
 
 SHOWN_DIGITS = 12
@@ -139,12 +138,12 @@ def _read_run(folder: Path) -> tuple[Key, Run]:
     """Read a finished run. Raises UserError when it is damaged."""
     try:
         sealed = seal.read_seal(folder, folder.name)
-        spec = RunSpec.from_json(seal.read_file(folder, sealed, "spec.json").decode())
+        spec = json.loads(seal.read_file(folder, sealed, "spec.json"))
         summary = json.loads(seal.read_file(folder, sealed, "summary.json"))
     except seal.DamagedError as error:
         raise UserError([Problem(str(error.file), error.what)]) from error
-    params = {name: str(value) for name, value in spec.params.items() if value != ""}
-    seed = spec.data["seed"]
+    params = {name: str(value) for name, value in spec["params"].items() if value != ""}
+    seed = spec["seed"]
     metrics = [*summary.get("metrics", {}).values(), *kept_metrics(folder)]
     values = known_numbers(summary["summary"])
     for one in metrics:

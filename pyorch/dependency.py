@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from pyorch import units
 from pyorch.config import topology, traffic
+from pyorch.config.canonical import Setting
 from pyorch.config.cycles import NO_NODE, Egress, ShortestPaths, find_cycle
 from pyorch.config.topology import SWITCH, Topology
-from pyorch.spec import RunData, latest_end_ps
 
 _Edges = dict[tuple[Egress, Egress], None]
 """Dependencies, each once, in the order in which they were found."""
@@ -70,23 +70,22 @@ class _Ways:
         return [int(node) for node in paths.switches[nearer]]
 
 
-def flow_cycle(data: RunData) -> FlowCycle:
-    """Say whether the flows of a run (`RunSpec.data`) have a cyclic buffer dependency.
+def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
+    """Say whether the flows of a run have a cyclic buffer dependency.
 
     Looked at are the routes at the start and after every change of a route or a link, as each
     switch learns of it; the first cycle found is told, a certain one before a possible one. It is
-    certain when every path that makes it up has no choice. Raises UserError when the data are not
-    canonical.
+    certain when every path that makes it up has no choice.
     """
-    network = topology.build(data["topology"])
-    flows = traffic.flows(data["traffic"], network, data["seed"], data["run"]["duration_ps"])
+    network = topology.build(setting.topology)
+    flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
     pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
     free = np.ones(len(flows), dtype=bool)
     free[list(flows.paths)] = False
-    diverted = {network.numbers[route["dst"]] for route in data["routes"]}
+    diverted = {network.numbers[route.dst] for route in setting.routes}
     pairs = _different(network, flows.src[free], flows.dst[free], diverted)
     best = FlowCycle("none")
-    for since, ways in _phases(data, network):
+    for since, ways in _phases(setting, network):
         certain, possible = _dependencies(network, pairs, pinned, ways)
         cycle = _cycle(certain)
         if cycle:
@@ -162,28 +161,26 @@ def _dependencies(
     return certain, possible
 
 
-def _phases(data: RunData, network: Topology) -> list[tuple[int, _Ways]]:
+def _phases(setting: Setting, network: Topology) -> list[tuple[int, _Ways]]:
     """Return the ways at the start and after each change, with the time [ps] of each."""
-    delays = _route_delays(data, network)
+    delays = _route_delays(setting, network)
     switches = np.flatnonzero(network.kinds == SWITCH).tolist()
     links: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for link, down, up in network.failures:
         links[link] += [(down, False)] + ([(up, True)] if up >= 0 else [])
     changes = {when for events in links.values() for when, _ in events}
     times = {0} | {when + delays[node] if when else 0 for when in changes for node in switches}
-    for route in data["routes"]:
-        times |= {route["at_ps"]} | ({route["until_ps"]} if route["until_ps"] >= 0 else set())
-    end = latest_end_ps(data["run"])
+    for route in setting.routes:
+        times |= {route.at} if route.until is None else {route.at, route.until}
+    end = setting.run.latest_end
     shared: dict[frozenset[int], ShortestPaths] = {}
     phases = []
     for time in sorted(when for when in times if when <= end):
         failed = {node: _failed(links, time, delays[node]) for node in switches}
         diverted = {
-            (network.numbers[route["switch"]], network.numbers[route["dst"]]): network.numbers[
-                route["next"]
-            ]
-            for route in sorted(data["routes"], key=lambda route: route["at_ps"])
-            if route["at_ps"] <= time and (route["until_ps"] < 0 or time < route["until_ps"])
+            (network.numbers[route.switch], network.numbers[route.dst]): network.numbers[route.next]
+            for route in sorted(setting.routes, key=lambda route: route.at)
+            if route.at <= time and (route.until is None or time < route.until)
         }
         phases.append((time, _Ways(network, failed, diverted, shared)))
     return phases
@@ -200,15 +197,15 @@ def _failed(
     return frozenset(link for link, states in known.items() if states and not states[-1])
 
 
-def _route_delays(data: RunData, network: Topology) -> dict[int, int]:
+def _route_delays(setting: Setting, network: Topology) -> dict[int, int]:
     """Return by switch how long it takes to learn of a link [ps]."""
     kind, key = "ns3::lossless::Switch", "RouteDelay"
-    common = data["attributes"].get(kind, {}).get(key, "0ps")
+    common = setting.attributes.get(kind, {}).get(key, "0ps")
     delays = dict.fromkeys(np.flatnonzero(network.kinds == SWITCH).tolist(), common)
-    for entry in data["nodes"]:
-        value = entry["attributes"].get(kind, {}).get(key)
+    for entry in setting.nodes:
+        value = entry.attributes.get(kind, {}).get(key)
         if value is not None:
-            delays |= {network.numbers[name]: value for name in entry["nodes"]}
+            delays |= {network.numbers[name]: value for name in entry.nodes}
     return {node: units.parse_time(value) for node, value in delays.items()}
 
 

@@ -1,16 +1,16 @@
 """Field types of experiment files, and the canonical form of a validated table.
 
-A file says `rate = "10Gbps"`; the canonical form, which a RunSpec keeps, says `"rate_bps":
+A file says `rate = "10Gbps"`; the canonical form, in which a RunSpec is written, says `"rate_bps":
 10000000000`. `encode` goes one way and `decode` the other. Two spellings of one value have one
 canonical form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -29,6 +29,8 @@ from pyorch.findings import Findings, models_in
 
 #: Validation context that says: this is a canonical form, quantities are integers already.
 _CANONICAL = "canonical form"
+NEVER = -1
+"""A time that never comes, in the canonical form."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,23 @@ def _quantity(
     """Text with a unit <-> integer; written back as text, so that a dumped entry can be read."""
 
     def read(value: Any, info: ValidationInfo) -> Any:
-        if info.context == _CANONICAL and type(value) is int:
-            return value
-        return unit.parse(value)
+        return value if info.context == _CANONICAL else unit.parse(value)
 
     text = Annotated[str, Field(pattern=units.pattern_of(scales), examples=[example])]
     reader = BeforeValidator(read, json_schema_input_type=text)
     return reader, PlainSerializer(unit.write, return_type=str), unit
+
+
+class Never:
+    """Marks a time of which None is written as NEVER, and read back."""
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(entry)) for key, entry in value.items())
+    return value
 
 
 def _as_list(value: Any) -> Any:
@@ -71,6 +83,8 @@ Time = Annotated[int, *_TIME]
 """A time, "25us" in a file, in ps; 0 is allowed."""
 Duration = Annotated[int, *_TIME, Field(gt=0)]
 """A time above 0, in ps."""
+Until = Annotated[Duration | None, Never()]
+"""A time above 0 at which something ends, in ps; None is never."""
 Size = Annotated[int, *_SIZE, Field(gt=0)]
 """A size above 0, "100KB" in a file, in bytes."""
 Window = Annotated[int, *_SIZE]
@@ -87,12 +101,30 @@ Link = Annotated[list[str], Field(min_length=2, max_length=2)]
 """A link: the names of its two ends."""
 
 
-class Table(BaseModel):
-    """Base of every table of an experiment file: nothing unknown, nothing converted in silence."""
+class Strict(BaseModel):
+    """Base of all models: nothing unknown, nothing converted in silence, nothing changed later."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        defer_build=True,  # most commands use few of the kinds
     )
+
+    def __hash__(self) -> int:
+        """Return the same for equal models; unlike that of pydantic it takes lists."""
+        return hash((type(self), _hashable(self.__dict__)))
+
+
+class Table(Strict):
+    """Base of every table of an experiment file.
+
+    left_out: fields that the canonical form has only where they are not the default: they came
+    later, and runs of before keep their names.
+    """
+
+    left_out: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, /, **data: Any) -> None:
         """Make a table in Python: keys as in a file, or with the names of the attributes.
@@ -134,14 +166,15 @@ T = TypeVar("T", bound=Table)
 def encode(table: Table) -> dict[str, Any]:
     """Return the canonical form of a table: integers, unit suffixes, no key whose value is None."""
     form = {}
-    for name, key in _canonical_keys(type(table)).items():
+    for name, written_as in _canonical_fields(type(table)).items():
         value = getattr(table, name)
-        if value is not None:
-            form[key] = _encode_value(value)
+        value = written_as.absent if value is None else value
+        if value != written_as.left_out:
+            form[written_as.key] = _encode_value(value)
     return form
 
 
-def decode(model: type[T], form: dict[str, Any]) -> T:
+def decode(model: type[T], form: Mapping[str, Any]) -> T:
     """Return the table of a canonical form. Raises ValueError if it is not one."""
     return model.model_validate(_spelled(model, form), context=_CANONICAL)
 
@@ -183,14 +216,16 @@ def _encode_value(value: Any) -> Any:
     return value
 
 
-def _spelled(model: type[BaseModel], form: dict[str, Any]) -> dict[str, Any]:
+def _spelled(model: type[BaseModel], form: Mapping[str, Any]) -> dict[str, Any]:
     """Rename the keys of a canonical form to those of the model."""
     rest = dict(form)
     data = {}
-    for name, key in _canonical_keys(model).items():
-        if key in rest:
+    for name, written_as in _canonical_fields(model).items():
+        if written_as.key in rest:
             info = model.model_fields[name]
-            data[info.alias or name] = _spelled_value(info.annotation, rest.pop(key))
+            value = rest.pop(written_as.key)
+            absent = written_as.absent is not None and value == written_as.absent
+            data[info.alias or name] = None if absent else _spelled_value(info.annotation, value)
     bare = rest.keys() & {info.alias or name for name, info in model.model_fields.items()}
     if bare:
         raise ValueError(f"{', '.join(sorted(bare))}: the canonical key ends in its unit")
@@ -206,10 +241,25 @@ def _spelled_value(annotation: Any, value: Any) -> Any:
     return _spelled(inner, value)
 
 
+class _Canonical(NamedTuple):
+    """A field in the canonical form: its key, what stands for None, and the value without a key."""
+
+    key: str
+    absent: int | None
+    left_out: Any
+
+
 @cache
-def _canonical_keys(model: type[BaseModel]) -> dict[str, str]:
-    """Return the keys that the fields of a model have in the canonical form, by name."""
-    return {name: _canonical_key(name, info) for name, info in model.model_fields.items()}
+def _canonical_fields(model: type[BaseModel]) -> dict[str, _Canonical]:
+    omitted: Collection[str] = getattr(model, "left_out", ())
+    return {
+        name: _Canonical(
+            _canonical_key(name, info),
+            NEVER if any(isinstance(entry, Never) for entry in info.metadata) else None,
+            info.default if name in omitted else None,
+        )
+        for name, info in model.model_fields.items()
+    }
 
 
 def _canonical_key(name: str, info: Any) -> str:

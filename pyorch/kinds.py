@@ -13,6 +13,7 @@ no file beside it.
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyorch.config.traffic import Block, Check, TrafficTable, canonical, end_numbers, traffic
     from pyorch.fields import Duration, LinkRate, Names, Size, Time
     from pyorch.metrics import Metric, Need, RunTables, metric
+    from pyorch.plan import RunSpec
     from pyorch.report.figures import Drawn, FigureModel, figure
 
 GROUP = "pyorch.kinds"
@@ -118,6 +120,18 @@ def activate(texts: Mapping[str, str], *, installed: bool = True) -> None:
     _active.update(texts)
 
 
+def read_spec(text: str) -> RunSpec:
+    """Return the RunSpec of its JSON, with the kinds active that it brings.
+
+    Raises ValueError when the text is none, UserError for kinds that do not load.
+    """
+    from pyorch.plan import RunSpec
+
+    own = json.loads(text)
+    activate(own.get("kinds", {}), installed="packages" in own)
+    return RunSpec.from_json(text)
+
+
 def packages_of(kinds: Iterable[object]) -> dict[str, str]:
     """Return the installed packages, with their versions, that bring some of these kinds."""
     used = {_packages[kind] for kind in kinds if isinstance(kind, str) and kind in _packages}
@@ -180,12 +194,8 @@ def _execute(name: str, text: str) -> None:
 
 
 def _forget() -> None:
-    """Take away what files have registered, and what was made with it."""
+    """Take away what files have registered."""
     for registry, kind in _added:
         registry.pop(kind, None)
-    if _added:
-        from pyorch.config import failing
-
-        failing.forget_drawn()
     _added.clear()
     _active.clear()

@@ -35,6 +35,7 @@ from pyorch.engine.slurm.submission import (
 )
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
+from pyorch.kinds import read_spec
 from pyorch.paths import RunPaths, default_paths
 from pyorch.progress import read_heartbeat
 from pyorch.store import Store, is_dead_attempt
@@ -101,9 +102,9 @@ def _begin() -> TaskNote:
 
 def _work(given: argparse.Namespace) -> BatchResult:
     manifest, specs = read_runs(
-        given.manifest, given.task * given.runs_per_task, given.runs_per_task
+        given.manifest, given.task * given.runs_per_task, given.runs_per_task, read_spec
     )
-    store = NodeStore(default_paths(), specs[0].data["experiment"])
+    store = NodeStore(default_paths(), specs[0].setting.experiment)
     missing = store.missing(specs, manifest.fingerprint)
     print(f"{store.name}: {len(specs) - len(missing)} of {len(specs)} done before", flush=True)
     if not missing:

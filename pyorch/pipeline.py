@@ -88,7 +88,7 @@ def make_plan(
             name = replace(name, name=claimed)
     experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
     specs = expand(experiment, seeds=chosen)
-    return Plan(experiment, specs, build, Store(paths, specs[0].data["experiment"]))
+    return Plan(experiment, specs, build, Store(paths, specs[0].setting.experiment))
 
 
 def write_report_of(plan: Plan, command: str) -> ReportResult:

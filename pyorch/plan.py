@@ -5,21 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
+from pyorch.config.canonical import (
+    Around,
+    Setting,
+    around_seed,
+    behind_seed,
+    canonical_json,
+    decode,
+    encode,
+)
 from pyorch.config.experiment import Experiment, Point
 from pyorch.config.failing import draw_failed_links
 from pyorch.errors import Problem, UserError, quoted
-from pyorch.fingerprint import of_types, types_in
-from pyorch.spec import RunData, SettingData
+from pyorch.fingerprint import of_types
+from pyorch.metrics import Metric, parse
+from pyorch.metrics.base import written
 from pyorch.units import whole
 
-#: Parts of a RunSpec that do not change what is simulated.
-NOT_HASHED = ("metrics",)
-TYPELESS = ("topology", "traffic", "params", "metrics", "kinds", "packages")
-"""Keys of a RunSpec below which no ns-3 type is named."""
 HASH_DIGITS = 16
 MAX_SEED = 2**32 - 1
 MAX_RUNS = 100_000
@@ -28,44 +34,32 @@ _SEEDS = 'a whole number from 1 (20: the seeds 1 to 20), or the first and the la
 _LISTED = f"whole numbers from 1 to {MAX_SEED}"
 
 
-class Around(NamedTuple):
-    """What a run's hash is made of: the JSON before and behind its seed, and the types it names.
-
-    behind: None where it depends on the seed, because links that fail are drawn from it.
-    """
-
-    before: str
-    behind: str | None
-    types: frozenset[str]
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class RunSpec:
-    """One run: JSON-able data in integer units. Equal data is an equal run.
+    """One run: a setting, a seed and what is to be measured. Equal content is an equal run.
 
-    around: what `_around_seed` returns for `data`, where somebody knows it already: the runs of a
-    setting share it.
+    around: what the hash is made of beside the seed where the setting is not that of an experiment,
+    because links that fail were drawn.
     """
 
-    data: RunData
+    setting: Setting
+    seed: int
+    metrics: tuple[Metric, ...] = ()
     around: Around | None = field(default=None, repr=False)
 
     @property
     def params(self) -> Mapping[str, Any]:
         """The variant and the swept values."""
-        return self.data["params"]
+        return self.setting.params
 
-    @cached_property
-    def _json(self) -> str:
-        return _canonical(self.data)
-
-    @cached_property
-    def _own_around(self) -> Around:
-        return _around_seed(self.data)
+    def to_data(self) -> dict[str, Any]:
+        """Return the canonical form, a table of JSON in integer units."""
+        metrics = json.loads(_metrics_json(self.metrics))
+        return {**encode(self.setting), "seed": self.seed, "metrics": metrics}
 
     def to_json(self) -> str:
         """Return canonical JSON: sorted keys, no spaces, ASCII."""
-        return self._json
+        return self._around().json(self.seed, f'"metrics":{_metrics_json(self.metrics)}')
 
     def hash(self, fingerprint: str) -> str:
         """Return the 16 hex digits that name the run's folder.
@@ -73,48 +67,66 @@ class RunSpec:
         fingerprint: of the built modules; what of it concerns this run counts, so that a result is
         never taken from older code, and stays when other code changes.
         """
-        before, behind, types = self.around or self._own_around
-        behind = _behind_seed(self.data) if behind is None else behind
-        used = of_types(fingerprint, types)
-        text = f"{before}{json.dumps(self.data.get('seed'))}{behind}\n{used}"
-        return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+        return _hash(self._around(), self.seed, fingerprint)
+
+    def _around(self) -> Around:
+        if self.around is None:
+            return self.setting.around
+        return self.around._replace(behind=behind_seed(self.setting))
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
-        """Return the RunSpec of its JSON. Raises ValueError when the text is not a JSON table."""
+        """Return the RunSpec of its JSON. Raises ValueError when the text is none.
+
+        The kinds of its own that it has must be active: see `pyorch.kinds.read_spec`.
+        """
+        data = _table(text)
         try:
-            data = json.loads(text)
-        except (TypeError, RecursionError) as error:
-            raise ValueError(f"a RunSpec is not read from {quoted(text)}") from error
-        if not isinstance(data, dict):
-            raise ValueError("a RunSpec is a JSON table")
-        return cls(cast(RunData, data))
+            seed, metrics = data.pop("seed"), data.pop("metrics")
+            return cls(decode(data), seed, tuple(parse(metric) for metric in metrics))
+        except (KeyError, TypeError, UserError) as error:
+            raise ValueError(f"not a RunSpec: {error}") from error
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RunSpec) and self._json == other._json
+        return isinstance(other, RunSpec) and self.to_json() == other.to_json()
 
     def __hash__(self) -> int:
-        return hash(self._json)
+        return hash(self.to_json())
 
 
-def _canonical(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def hash_of_json(text: str, fingerprint: str) -> str:
+    """Return the hash of a RunSpec by its JSON, also where its kinds are not known.
 
-
-def _around_seed(data: Mapping[str, Any]) -> Around:
-    """Return what a run's hash is made of beside its seed.
-
-    It is the same for all seeds of a setting, and most of the time that a hash takes.
+    Raises ValueError when the text is not a JSON table.
     """
-    types = frozenset(types_in({k: v for k, v in data.items() if k not in TYPELESS}))
-    before = _canonical({k: v for k, v in data.items() if k < "seed" and k not in NOT_HASHED})[:-1]
-    comma = "," if len(before) > 1 else ""
-    return Around(f'{before}{comma}"seed":', _behind_seed(data), types)
+    data = _table(text)
+    return _hash(around_seed(data), data.get("seed"), fingerprint)
 
 
-def _behind_seed(data: Mapping[str, Any]) -> str:
-    behind = _canonical({k: v for k, v in data.items() if k > "seed" and k not in NOT_HASHED})[1:]
-    return behind if behind == "}" else f",{behind}"
+@lru_cache(maxsize=16)
+def _metrics_json(metrics: tuple[Metric, ...]) -> str:
+    return canonical_json([written(metric) for metric in metrics])
+
+
+def metrics_digest(metrics: tuple[Metric, ...]) -> str:
+    """The name under which summary.json keeps the values of some metrics: 16 hex digits."""
+    return hashlib.sha256(_metrics_json(metrics).encode()).hexdigest()[:HASH_DIGITS]
+
+
+def _table(text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"a RunSpec is not read from {quoted(text)}") from error
+    if not isinstance(data, dict):
+        raise ValueError("a RunSpec is a JSON table")
+    return data
+
+
+def _hash(around: Around, seed: object, fingerprint: str) -> str:
+    used = of_types(fingerprint, around.types)
+    text = f"{around.json(seed)}\n{used}"
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def read_seeds(text: str) -> range | None:
@@ -163,11 +175,17 @@ def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[R
 
 def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Iterator[RunSpec]:
     """Yield the runs of one setting."""
-    around = _around_seed(point.data)
-    if point.data["topology"].get("random_failed_links"):
-        around = around._replace(behind=None)
+    setting, metrics = point.setting, experiment.metrics
+    if not setting.topology.random_failed_links:
+        yield from (RunSpec(setting, seed, metrics) for seed in seeds)
+        return
+    around = setting.around._replace(behind=None)
     for seed in seeds:
-        yield RunSpec(_run_data(experiment, point.data, seed), around)
+        try:
+            drawn = draw_failed_links(setting.topology, seed)
+        except UserError as error:
+            raise UserError([one.inside(experiment.label) for one in error.problems]) from error
+        yield RunSpec(replace(setting, topology=drawn), seed, metrics, around)
 
 
 def _checked(seeds: object) -> Sequence[int]:
@@ -179,12 +197,3 @@ def _checked(seeds: object) -> Sequence[int]:
     if wrong:
         raise UserError([Problem("seeds", f"{quoted(wrong[0])} is not a seed", _LISTED)])
     return seeds
-
-
-def _run_data(experiment: Experiment, data: SettingData, seed: int) -> RunData:
-    try:
-        topology = draw_failed_links(data["topology"], seed)
-    except UserError as error:
-        raise UserError([one.inside(experiment.label) for one in error.problems]) from error
-    metrics = [dict(metric) for metric in experiment.metrics]
-    return {**data, "seed": seed, "topology": topology, "metrics": metrics}

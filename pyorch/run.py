@@ -65,10 +65,11 @@ def _parse(arguments: Sequence[str] | None) -> tuple[Path, int, Path | None]:
 
 def _run(manifest_file: Path, index: int, given: Path | None, started: float) -> int:
     from pyorch.engine.manifest import read_run
+    from pyorch.kinds import read_spec
 
     if given is not None:
         end_with_parent()
-    manifest, spec = read_run(manifest_file, index)
+    manifest, spec = read_run(manifest_file, index, read_spec)
     return _do(manifest, spec, given, started)
 
 
@@ -77,10 +78,10 @@ def run_line(manifest: Manifest, line: str, attempt: Path, started: float) -> in
 
     started: when the run began, on the monotonic clock [s].
     """
-    from pyorch.plan import RunSpec
+    from pyorch.kinds import read_spec
 
     end_with_parent(os.getppid())
-    return _do(manifest, RunSpec.from_json(line), attempt, started)
+    return _do(manifest, read_spec(line), attempt, started)
 
 
 def _do(manifest: Manifest, spec: RunSpec, given: Path | None, started: float) -> int:
@@ -89,7 +90,7 @@ def _do(manifest: Manifest, spec: RunSpec, given: Path | None, started: float) -
     from pyorch.store import Store
 
     run_hash = spec.hash(manifest.fingerprint)
-    store = Store(default_paths(), spec.data["experiment"])
+    store = Store(default_paths(), spec.setting.experiment)
     if store.is_done(run_hash):
         return RUN_DONE
     attempt = RunPaths(given) if given is not None else store.begin(run_hash)
@@ -202,7 +203,7 @@ class _Log:
         import socket
 
         self._file = attempt.log.open("a", encoding="utf-8")
-        self.note("experiment", spec.data["experiment"])
+        self.note("experiment", spec.setting.experiment)
         self.note("hash", spec.hash(manifest.fingerprint))
         self.note("fingerprint", short(manifest.fingerprint))
         self.note("host", f"{socket.gethostname()} ({platform.machine()}), pid {os.getpid()}")

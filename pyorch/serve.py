@@ -26,63 +26,32 @@ from typing import TYPE_CHECKING
 from pyorch.ends import no_core_files
 from pyorch.engine.launch import MESSAGE_BYTES
 from pyorch.run import end_with_parent, load_class, run_line, versions
-from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pyorch.engine.manifest import Manifest
+    from pyorch.plan import RunSpec
 
 WARM_FROM_RUNS = 3
 """From so many runs on it pays to compile cppyy's wrappers beforehand, by a tiny simulation."""
 
-_TINY: RunData = {
-    "schema": 1,
-    "experiment": "warm-up",
-    "seed": 1,
-    "params": {},
-    "attributes": {"ns3::lossless::Port": {"Overhead": "20"}},
-    "flow_control": ["ns3::lossless::Pfc"],
-    "agents": [],
-    "host_agents": [],
-    "forwarding": "ns3::lossless::Ecmp",
-    "buffer_policy": "ns3::lossless::SharedBuffer",
-    "nodes": [],
-    "routes": [],
-    "congestion_control": "",
-    "topology": {
-        "kind": "star",
-        "hosts": 2,
-        "rate_bps": 10**10,
-        "delay_ps": 10**6,
-        "failed_links": [],
-        "failures": [],
-    },
-    "traffic": [
-        {
-            "kind": "greedy",
-            "src": ["h0"],
-            "dst": ["h1"],
-            "class": 3,
-            "start_ps": 0,
-            "window_bytes": 0,
-        }
-    ],
-    "faults": [],
-    "traces": [
-        {"table": "queue", "ports": [["s0", "h0"]], "classes": [3], "period_ps": 0},
-    ],
-    "metrics": [],
-    "run": {
-        "duration_ps": 10**8,
-        "drain_ps": 0,
-        "warmup_ps": 0,
-        "allow_loss": False,
-        "stop_when_done": False,
-        "deadlock_test_ps": 0,
-        "stop_on_deadlock": False,
-        "simulator": "ns3::eventloop::EventLoop",
-    },
-}
-"""A RunSpec that calls what every run calls, and simulates next to nothing."""
+
+def tiny() -> RunSpec:
+    """Return a run that calls what every run calls, and simulates next to nothing."""
+    from pyorch.config.canonical import RunSection, Setting, Trace
+    from pyorch.config.topology_kinds import Star
+    from pyorch.config.traffic_kinds import Greedy
+    from pyorch.plan import RunSpec
+
+    setting = Setting(
+        "warm-up",
+        RunSection.model_construct(duration=10**8, deadlock_test=0),
+        Star.model_construct(kind="star", hosts=2, rate=10**10, delay=10**6),
+        [Greedy.model_construct(kind="greedy", src=["h0"], dst=["h1"])],
+        attributes={"ns3::lossless::Port": {"Overhead": "20"}},
+        flow_control=["ns3::lossless::Pfc"],
+        traces=[Trace(table="queue", ports=[["s0", "h0"]], classes=[3])],
+    )
+    return RunSpec(setting, 1)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -113,7 +82,6 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
     import pyarrow.parquet  # noqa: F401
 
     from pyorch.paths import RunPaths
-    from pyorch.plan import RunSpec
     from pyorch.simulate import simulate
 
     try:
@@ -124,7 +92,7 @@ def _prepare(manifest: Manifest, warm: bool) -> None:
             import pyorch.config.cycles  # noqa: F401
 
             with tempfile.TemporaryDirectory(prefix="pyorch-") as folder:
-                simulate(RunSpec(_TINY), simulation_class, RunPaths(Path(folder)))
+                simulate(tiny(), simulation_class, RunPaths(Path(folder)))
     except Exception as error:
         sys.stderr.write(f"not warm: {error}\n")
     versions()

@@ -9,19 +9,17 @@ from __future__ import annotations
 import ctypes
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.kinds import activate
 from pyorch.progress import Heartbeat
-from pyorch.spec import RunData, RunSection, latest_end_ps
-from pyorch.store import metrics_digest
 from pyorch.units import format_time
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pyorch.config.canonical import NodeAttributes, RunSection, Setting, Trace
     from pyorch.config.topology import Topology
     from pyorch.config.traffic import Flows
     from pyorch.facade import Simulation, SimulationClass
@@ -84,12 +82,12 @@ def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) ->
     refuses.
     """
     clock = _Phases()
-    simulation = simulation_class(spec.data["seed"])
-    topology = set_up(simulation, spec.data)
-    for trace in spec.data["traces"]:  # only what is built can be traced
+    simulation = simulation_class(spec.seed)
+    topology = set_up(simulation, spec)
+    for trace in spec.setting.traces:  # only what is built can be traced
         add_trace(simulation, topology, trace)
     clock.end("setup")
-    advance(simulation, spec.data["run"], run)
+    advance(simulation, spec.setting.run, run)
     problems = _lines(simulation.Finish())
     clock.end("run")
     tables = read_tables(simulation)
@@ -129,14 +127,13 @@ class _Phases:
 # RunSpec -> Simulation
 
 
-def set_up(simulation: Simulation, data: RunData) -> Topology:
+def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
     """Build in a new Simulation what a RunSpec wants, and return its network.
 
-    Raises RefusedError with what the modules say against it, UserError for kinds that do not load.
+    Raises RefusedError with what the modules say against it.
     """
-    activate(data.get("kinds", {}), installed="packages" in data)
     try:
-        network = configure(simulation, data)
+        network = configure(simulation, spec.setting, spec.seed)
         simulation.Build()
         problems = _lines(simulation.Check())
     except Exception as error:
@@ -149,41 +146,41 @@ def set_up(simulation: Simulation, data: RunData) -> Topology:
     return network
 
 
-def configure(simulation: Simulation, data: RunData) -> Topology:
-    """Tell a new Simulation what a RunSpec wants built, and return its network."""
+def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
+    """Tell a new Simulation what a run wants built, and return its network."""
     from pyorch.config import topology as topologies
     from pyorch.config import traffic
+    from pyorch.fields import NEVER
 
-    simulation.SetSimulator(data["run"]["simulator"])
-    for type_id, attributes in data["attributes"].items():
+    run = setting.run
+    simulation.SetSimulator(run.simulator)
+    for type_id, attributes in setting.attributes.items():
         for name, value in attributes.items():
             simulation.SetAttribute(type_id, name, value)
-    for type_id in data["flow_control"]:
+    for type_id in setting.flow_control:
         simulation.AddFlowControl(type_id)
-    for type_id in data["agents"]:
+    for type_id in setting.agents:
         simulation.AddAgent(type_id)
-    for type_id in data["host_agents"]:
+    for type_id in setting.host_agents:
         simulation.AddHostAgent(type_id)
-    if "forwarding" in data:
-        simulation.SetForwarding(data["forwarding"])
-    if "buffer_policy" in data:
-        simulation.SetBufferPolicy(data["buffer_policy"])
-    simulation.SetCongestionControl(data["congestion_control"])
-    simulation.SetAllowLoss(data["run"]["allow_loss"])
-    done = data["run"]["stop_when_done"]
-    simulation.SetStopWhenDone(bool(done), done == "acked")
-    deadlock = data["run"]["deadlock_test_ps"], data["run"]["stop_on_deadlock"]
-    simulation.SetDeadlockTest(*deadlock)
-    if not data["run"].get("oracle", True):
+    simulation.SetForwarding(setting.forwarding)
+    simulation.SetBufferPolicy(setting.buffer_policy)
+    simulation.SetCongestionControl(setting.congestion_control)
+    simulation.SetAllowLoss(run.allow_loss)
+    simulation.SetStopWhenDone(bool(run.stop_when_done), run.stop_when_done == "acked")
+    simulation.SetDeadlockTest(run.deadlock_test, run.stop_on_deadlock)
+    if not run.oracle:
         simulation.SwitchOffOracle()
-    network = topologies.build(data["topology"])
+    network = topologies.build(setting.topology)
     _add_topology(simulation, network)
-    _set_nodes(simulation, network, data["nodes"])
-    _divert_routes(simulation, network, data["routes"])
-    duration = data["run"]["duration_ps"]
-    _add_flows(simulation, traffic.flows(data["traffic"], network, data["seed"], duration))
-    for fault in data["faults"]:
-        FAULTS[fault["kind"]](simulation, network, fault)
+    _set_nodes(simulation, network, setting.nodes)
+    for route in setting.routes:
+        node, dst, neighbour = (network.numbers[n] for n in (route.switch, route.dst, route.next))
+        until = NEVER if route.until is None else route.until
+        simulation.DivertRoute(node, dst, neighbour, route.at, until)
+    _add_flows(simulation, traffic.flows(setting.traffic, network, seed, run.duration))
+    for fault in setting.faults:
+        fault.tell(simulation, network)
     return network
 
 
@@ -196,22 +193,14 @@ def _add_topology(simulation: Simulation, network: Topology) -> None:
 
 
 def _set_nodes(
-    simulation: Simulation, network: Topology, entries: Sequence[Mapping[str, Any]]
+    simulation: Simulation, network: Topology, entries: Sequence[NodeAttributes]
 ) -> None:
     """Set the attributes of single nodes; a later entry overrules an earlier one."""
     for entry in entries:
-        for node in entry["nodes"]:
-            for type_id, attributes in entry["attributes"].items():
+        for node in entry.nodes:
+            for type_id, attributes in entry.attributes.items():
                 for name, value in attributes.items():
                     simulation.SetNodeAttribute(network.numbers[node], type_id, name, value)
-
-
-def _divert_routes(
-    simulation: Simulation, network: Topology, entries: Sequence[Mapping[str, Any]]
-) -> None:
-    for entry in entries:
-        node, dst, neighbour = (network.numbers[entry[key]] for key in ("switch", "dst", "next"))
-        simulation.DivertRoute(node, dst, neighbour, entry["at_ps"], entry["until_ps"])
 
 
 def _add_flows(simulation: Simulation, flows: Flows) -> None:
@@ -250,31 +239,14 @@ def _set_paths(simulation: Simulation, flows: Flows) -> None:
         simulation.SetAckRouting(numbers, ways, len(reverse))
 
 
-def _slow_receiver(simulation: Simulation, network: Topology, fault: Mapping[str, Any]) -> None:
-    host = network.numbers[fault["host"]]
-    simulation.SetReceiveRate(host, fault["rate_bps"], fault["start_ps"])
-
-
-def _pause_storm(simulation: Simulation, network: Topology, fault: Mapping[str, Any]) -> None:
-    host = network.numbers[fault["host"]]
-    simulation.AddPauseStorm(host, fault["class"], fault["start_ps"], fault["stop_ps"])
-
-
-FAULTS: dict[str, Callable[[Simulation, Topology, Mapping[str, Any]], None]] = {
-    "slow_receiver": _slow_receiver,
-    "pause_storm": _pause_storm,
-}
-"""How each kind of fault reaches the Simulation."""
-
-
-def add_trace(simulation: Simulation, network: Topology, trace: Mapping[str, Any]) -> None:
-    """Have a Simulation that is built record a table of a RunSpec."""
-    ports = [[network.numbers[end] for end in port] for port in trace["ports"]]
+def add_trace(simulation: Simulation, network: Topology, trace: Trace) -> None:
+    """Have a Simulation that is built record a table."""
+    ports = [[network.numbers[end] for end in port] for port in trace.ports]
     # an empty array has no address to hand over; its length says that it is empty
     nodes = _array([node for node, _ in ports] or [0], "uint32")
     peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
-    mask = sum(1 << number for number in set(trace["classes"])) or ALL_CLASSES
-    simulation.Trace(trace["table"], nodes, peers, len(ports), mask, trace["period_ps"])
+    mask = sum(1 << number for number in set(trace.classes)) or ALL_CLASSES
+    simulation.Trace(trace.table, nodes, peers, len(ports), mask, trace.period)
 
 
 def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
@@ -292,13 +264,13 @@ def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None
 
     The ends of slices are events that are counted, so they are the same whatever the machine.
     """
-    end_ps = latest_end_ps(settings)
+    end_ps = settings.latest_end
 
     def done() -> float:
         """The share of the time or, where the run stops when all is delivered, of the payload."""
         share = int(simulation.Now()) / end_ps
         delivered = float(simulation.GetDeliveredShare())
-        return max(share, delivered) if settings["stop_when_done"] else share
+        return max(share, delivered) if settings.stop_when_done else share
 
     # so that the heartbeat goes on meanwhile; nothing that runs in here calls Python
     run_of_class: Any = getattr(type(simulation), "Run", simulation.Run)
@@ -369,10 +341,10 @@ def write_table(run: RunPaths, name: str, columns: Mapping[str, NDArray[Any]]) -
 
 def _metrics(spec: RunSpec, summary: Mapping[str, Any], tables: Tables) -> dict[str, Any]:
     from pyorch.metrics import RunTables, compute
+    from pyorch.plan import metrics_digest
 
-    metrics = spec.data["metrics"]
-    run = RunTables(spec.data, summary["nodes"], summary["summary"], tables)
-    return {metrics_digest(metrics): compute(metrics, run)}
+    run = RunTables(spec.setting, spec.seed, summary["nodes"], summary["summary"], tables)
+    return {metrics_digest(spec.metrics): compute(spec.metrics, run)}
 
 
 def _write_summary(run: RunPaths, summary: Mapping[str, Any]) -> None:

@@ -328,7 +328,7 @@ def _of_experiment(name: str) -> Switch:
 def of_setting(experiment: Experiment, types: Any) -> Switch:
     """Return the switch of the first setting of an experiment that needs the most headroom."""
     point = experiment.points[0]
-    attributes = point.data["attributes"]
+    attributes = point.setting.attributes
     buffer = section_of(types, attributes, "buffer") or {}
     run = frames(types, attributes)
     mask = int(number(buffer["LosslessClasses"]))

@@ -211,10 +211,12 @@ class Store:
         Returns False when another attempt was faster; this one is deleted then. Raises
         ValueError when the attempt lacks a file or is of another run, OSError when the disk fails.
         """
+        from pyorch.plan import hash_of_json
+
         files = RunPaths(attempt)
         if not files.summary.is_file():
             raise ValueError(f"{attempt} is not complete: it has no summary.json")
-        if _read_spec(files.spec.read_bytes()).hash(fingerprint) != run_hash:
+        if hash_of_json(files.spec.read_text(encoding="utf-8"), fingerprint) != run_hash:
             raise ValueError(f"{attempt} is not an attempt at the run {run_hash}")
         files.heartbeat.unlink(missing_ok=True)
         seal.write_seal(attempt, run_hash, fingerprint)
@@ -283,10 +285,6 @@ class Store:
         by_hash = {spec.hash(fingerprint): spec for spec in specs}
         return [spec for run_hash, spec in by_hash.items() if not self.is_done(run_hash)]
 
-    def read_spec(self, run_hash: str) -> RunSpec:
-        """The RunSpec of a finished run. Raises FileNotFoundError when there is none."""
-        return _read_spec(self._read(run_hash, "spec.json"))
-
     def read_summary(self, run_hash: str) -> dict[str, Any]:
         """summary.json of a finished run. Raises FileNotFoundError when there is none."""
         content: dict[str, Any] = json.loads(self._read(run_hash, "summary.json"))
@@ -325,32 +323,34 @@ class Store:
 
         return pd.read_parquet(BytesIO(self._read(run_hash, f"{table}.parquet")))
 
-    def read_metrics(self, run_hash: str, metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def read_metrics(self, run_hash: str, spec: RunSpec) -> dict[str, Any]:
         """The metrics of a finished run, from its summary or computed from its tables.
 
         Computed ones are kept beside the tables, so that a changed metric costs once. Their
         file has a checksum instead of being made durable: what a power cut spoils is made anew.
         """
-        digest = metrics_digest(metrics)
+        from pyorch.plan import metrics_digest
+
+        digest = metrics_digest(spec.metrics)
         known = self.read_summary(run_hash).get("metrics", {}).get(digest)
         if known is not None:
             return dict(known)
         kept = self.folder(run_hash) / f"metrics-{digest}.json"
         values = _read_kept(kept)
         if values is None:
-            values = self._compute(run_hash, metrics)
+            values = self._compute(run_hash, spec)
             with contextlib.suppress(OSError):  # results that may only be read are still results
                 _keep(kept, values)
         return values
 
-    def _compute(self, run_hash: str, metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _compute(self, run_hash: str, spec: RunSpec) -> dict[str, Any]:
         from pyorch.metrics import RunTables, compute
 
         summary = self.read_summary(run_hash)
         names = self.table_names(run_hash)
         tables: dict[str, Any] = {name: self.read_table(run_hash, name) for name in names}
-        spec = self.read_spec(run_hash)
-        return compute(metrics, RunTables(spec.data, summary["nodes"], summary["summary"], tables))
+        run = RunTables(spec.setting, spec.seed, summary["nodes"], summary["summary"], tables)
+        return compute(spec.metrics, run)
 
     def collect(self, specs: Sequence[RunSpec], fingerprint: str) -> pd.DataFrame:
         """Gather the finished runs, one row a run, and write them to runs.parquet.
@@ -373,16 +373,10 @@ class Store:
         """Columns of a run in three groups: parameters, summary, metrics."""
         from pyorch.metrics import known_numbers
 
-        own = {"hash": run_hash, "seed": spec.data["seed"], "variant": ""}
-        metrics = self.read_metrics(run_hash, spec.data["metrics"])
+        own = {"hash": run_hash, "seed": spec.seed, "variant": ""}
+        metrics = self.read_metrics(run_hash, spec)
         summary = known_numbers(self.read_summary(run_hash)["summary"])
         return [{**own, **spec.params}, summary, metrics]
-
-
-def metrics_digest(metrics: Sequence[Mapping[str, Any]]) -> str:
-    """The name under which summary.json keeps the values of a list of metrics: 16 hex digits."""
-    canonical = json.dumps(list(metrics), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
 def _frame(rows: Sequence[Sequence[Mapping[str, Any]]], name: str) -> pd.DataFrame:
@@ -411,12 +405,6 @@ def _one_type(values: list[Any]) -> list[Any]:
     return [
         value if value is None or isinstance(value, str) else json.dumps(value) for value in values
     ]
-
-
-def _read_spec(text: bytes) -> RunSpec:
-    from pyorch.plan import RunSpec
-
-    return RunSpec.from_json(text.decode())
 
 
 def _keep(path: Path, values: Mapping[str, Any]) -> None:

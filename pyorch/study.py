@@ -250,7 +250,7 @@ class Study:
         """Names of the nodes of the first run, by number."""
         from pyorch.config import topology
 
-        return list(topology.build(self._made().specs[0].data["topology"]).names)
+        return list(topology.build(self._made().specs[0].setting.topology).names)
 
     @property
     def verdicts(self) -> pd.DataFrame:
@@ -478,7 +478,7 @@ def _toml(value: Any) -> str:
 
 def _own(spec: RunSpec) -> dict[str, Any]:
     """Return what tells a run from the others of its study."""
-    return {**spec.params, "seed": spec.data["seed"]}
+    return {**spec.params, "seed": spec.seed}
 
 
 def _varied(plan: Plan) -> list[str]:

@@ -245,15 +245,16 @@ from pyorch.pipeline import make_plan
 from pyorch.ns3 import load_simulation
 from pyorch.paths import default_paths
 from pyorch.simulate import configure
+from tests.forms import form
 
 for study in studies(default_paths()):
     plan = make_plan(study, [sys.argv[1], "run.seeds=1"])
     built = load_simulation(plan.build)
     shapes = ("topology", "attributes", "flow_control", "agents", "host_agents")
-    different = {json.dumps([spec.data[key] for key in shapes]): spec for spec in plan.specs}
+    different = {json.dumps([form(spec)[key] for key in shapes]): spec for spec in plan.specs}
     for spec in different.values():
-        simulation = built(spec.data["seed"])
-        configure(simulation, {**spec.data, "traffic": []})
+        simulation = built(form(spec)["seed"])
+        configure(simulation, {**form(spec), "traffic": []})
         simulation.Build()
         problem = str(simulation.Check())
         assert not problem, f"{study} {spec.params}: {problem}"

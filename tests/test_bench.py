@@ -10,6 +10,7 @@ import pytest
 from pyorch.build import ensure_built
 from pyorch.paths import default_paths
 from pyorch.pipeline import make_plan
+from tests.forms import form
 from tools.bench import programs, record
 from tools.bench.command import WholeRun, summarise, text_of
 from tools.bench.pauses import OFF, REFERENCE, WORKLOADS, Paused, plan_of
@@ -89,10 +90,10 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_program_and_experiment_simulate_the_same(file: Path) -> None:
     """A workload has the hops it is known by: 6 links for every packet of 1000 B."""
     plan = make_plan(str(file))
-    workload = programs.workload_of(file.stem, plan.specs[0].data)
+    workload = programs.workload_of(file.stem, form(plan.specs[0]))
     hops = {"permutation-k4": 960_000, "permutation-k8": 1_536_000, "permutation-k16": 1_228_800}
     assert workload.hosts * workload.size // 1000 * 6 == hops[file.stem]
-    assert plan.specs[0].data["traffic"][0]["shift"] == workload.hosts // 2
+    assert form(plan.specs[0])["traffic"][0]["shift"] == workload.hosts // 2
     assert workload.counted_size % 1000 == 0
     assert 6 * workload.hosts * workload.counted_size // 1000 <= 1.3 * programs.COUNTED_HOPS
 
@@ -106,7 +107,7 @@ def test_a_workload_that_pauses_is_one_run_with_the_oracle_and_without(
     (with_it,), (without,) = (
         plan_of(workload, default_paths(), *more).specs for more in ((), (OFF,))
     )
-    assert without.data["run"] == {**with_it.data["run"], "oracle": False}
+    assert form(without)["run"] == {**form(with_it)["run"], "oracle": False}
 
 
 def test_the_example_programs_run() -> None:

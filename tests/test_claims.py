@@ -16,6 +16,7 @@ from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import default_paths
 from pyorch.report.expect import ExpectModel, Result, evaluate
+from tests.forms import form
 from tools.reproduction.claims import (
     HOLDS,
     NOT_JUDGED,
@@ -55,7 +56,7 @@ def test_every_setting_that_speaks_to_a_claim_is_counted(claim: Claim) -> None:
         for one in uncounted(
             claim,
             name,
-            [point.data["params"] for point in study.points],
+            [form(point)["params"] for point in study.points],
             [metric["name"] for metric in study.metrics],
             study.expects,
             judges,
@@ -75,7 +76,7 @@ def test_nothing_is_left_out_that_is_not_there() -> None:
                 for point in study.points
                 for metric in {expect.metric for expect in study.expects}
                 | {metric["name"] for metric in study.metrics}
-                if alone.leaves_out(name, metric, point.data["params"])
+                if alone.leaves_out(name, metric, form(point)["params"])
             ]
             assert excused, (claim.key, one)
 

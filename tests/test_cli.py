@@ -24,7 +24,7 @@ from pyorch.cli.listing import list_all
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import Paths, RunPaths
-from pyorch.plan import RunSpec
+from tests.forms import run_of
 from tools import develop
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -417,7 +417,7 @@ def test_a_drawing_that_fails_hides_no_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What runs say of themselves is out before the report begins."""
-    spec = RunSpec({"seed": 1, "params": {"variant": ""}})
+    spec = run_of({"params": {"variant": ""}})
     summary = {"summary": {"deadlocked": 1, "deadlocked_at_end": 1}, "warnings": ["odd"]}
     store = SimpleNamespace(
         read_summary=lambda _: summary, is_done=lambda _: True, paths=Paths(tmp_path), name="x"
@@ -497,7 +497,7 @@ def test_clean_deletes_only_runs_of_other_builds(
     monkeypatch.setenv("PYORCH_ROOT", str(tmp_path))
     monkeypatch.delenv("PYORCH_RESULTS", raising=False)
     monkeypatch.setattr("pyorch.build.ensure_built", lambda **_: SimpleNamespace(fingerprint="now"))
-    spec = RunSpec({"seed": 1, "params": {}})
+    spec = run_of({"params": {}})
     folders = [tmp_path / "results/s/e/runs" / spec.hash(name) for name in ("now", "before")]
     for folder in folders:
         folder.mkdir(parents=True)

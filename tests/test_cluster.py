@@ -46,9 +46,11 @@ from pyorch.engine.slurm.settings import load_settings, parse_limit, slurm_time
 from pyorch.engine.slurm.state import JobState, State, classify
 from pyorch.engine.slurm.submission import Submission, SubmittedArray, TaskNote, create, write_note
 from pyorch.errors import Problem, UserError
+from pyorch.kinds import read_spec
 from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
 from pyorch.store import Store, this_system
+from tests.forms import form, run_of
 from tests.slurm_cluster import wait_for
 from tools import develop
 
@@ -335,7 +337,7 @@ def test_every_run_has_the_state_that_the_words_mean(
 
 def make_spec(seed: int) -> RunSpec:
     """A RunSpec of an experiment named study."""
-    return RunSpec({"experiment": "study", "seed": seed, "metrics": [], "params": {}})
+    return run_of({"experiment": "study", "seed": seed})
 
 
 def make_store(root: Path) -> Store:
@@ -718,11 +720,11 @@ def test_a_job_reads_its_own_runs(
         index_manifest(file)
     if first >= len(specs):
         with pytest.raises(UserError, match="no run number"):
-            read_runs(file, first, count)
+            read_runs(file, first, count, read_spec)
         return
-    manifest, found = read_runs(file, first, count)
+    manifest, found = read_runs(file, first, count, read_spec)
     assert found == specs[first : first + count]
-    assert (manifest.runs, found[0]) == (10, read_run(file, first)[1])
+    assert (manifest.runs, found[0]) == (10, read_run(file, first, read_spec)[1])
 
 
 # Nodes
@@ -749,8 +751,8 @@ def committing_engine(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def run(self: LocalEngine, specs: list[RunSpec], build: BuildInfo) -> BatchResult:
         for spec in specs:
-            seeds.append(spec.data["seed"])
-            commit(Store(Paths(self._store.paths.root), "study"), spec.data["seed"])
+            seeds.append(form(spec)["seed"])
+            commit(Store(Paths(self._store.paths.root), "study"), form(spec)["seed"])
         return BatchResult(done=len(specs), left=0)
 
     monkeypatch.setattr(LocalEngine, "run", run)
@@ -1059,7 +1061,7 @@ def test_a_submission_is_all_on_the_disk(
         (0, 1, 47),
         (1, 1, 47),
     ]
-    _, specs = read_runs(made.manifest, 2, 2)
+    _, specs = read_runs(made.manifest, 2, 2, read_spec)
     assert [spec.hash(made.fingerprint) for spec in specs] == list(made.runs[2:])
     first, second = [line for line in log.read_text().splitlines() if line.startswith("sbatch")]
     assert "--array=0-0%1" in first
@@ -1144,7 +1146,7 @@ def test_collect_refuses_another_experiment(
     (made,) = submission_module.submissions(small)
     for number, run_hash in enumerate(made.plan):
         attempt = small.begin(run_hash)
-        attempt.spec.write_text(read_run(made.manifest, number)[1].to_json())
+        attempt.spec.write_text(read_run(made.manifest, number, read_spec)[1].to_json())
         attempt.summary.write_text("{}")
         small.commit(attempt.folder, run_hash, made.fingerprint)
     Path("small.toml").write_text(SMALL.replace("200us", "300us"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from pyorch.config import collectives, traffic
 from pyorch.config.collectives import ALGORITHMS, Transfers
 from pyorch.metrics import RunTables, parse
+from tests.forms import setting_of
 from tests.strategies import load
 from tests.test_end_to_end import run
 from tests.test_traffic import MS, STAR, make, resolve
@@ -305,7 +307,7 @@ kind = "collective_time"
 traffic = "job"
 collective = "sum"
 """
-    assert load(tmp_path, text).metrics[0]["collective"] == "sum"
+    assert load(tmp_path, text).metrics[0].collective == "sum"
     for old, new, message in (
         ('traffic = "job"', 'traffic = "jib"', "unknown [[traffic]] entry 'jib'"),
         ('collective = "sum"', 'collective = "som"', "unknown collective 'som'"),
@@ -319,16 +321,15 @@ def test_metrics_of_flows_choose_entries_of_traffic() -> None:
     """By label; what did not arrive makes a collective endless, and what never began counts."""
     before = resolve({"kind": "permutation", "size": "1KB", "shift": 1, "label": "other"})[0]
     job = resolve({"kind": "collective", "collectives": PHASES, "label": "job"})[0]
-    topology = {"kind": "star", "hosts": 6, "rate_bps": 10**10, "delay_ps": 10**6}
-    spec = {"traffic": [before, job], "seed": 1, "run": {"duration_ps": MS}}
-    spec["topology"] = topology | {"failed_links": [], "failures": []}
+    star = {"kind": "star", "hosts": 6, "rate_bps": 10**10, "delay_ps": 10**6}
+    setting = replace(setting_of({"topology": star}), traffic=[before, job])
     starts = np.concatenate([np.full(6, 7), np.full(30, 100), np.full(6, 400)])
     table = {"start_ps": starts, "finish_ps": starts + 50, "ideal_ps": np.full(42, 25)}
     table |= {"size_bytes": np.full(42, 1000)}
     summary = {"end_ps": float(MS)}
 
     def value(**entry: Any) -> float | None:
-        run = RunTables(spec, [*STAR.names], summary, {"flow": table})
+        run = RunTables(setting, 1, [*STAR.names], summary, {"flow": table})
         return parse({"name": "m", **entry}).value(run)
 
     assert value(kind="collective_time", traffic="job") == 350

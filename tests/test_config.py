@@ -15,7 +15,9 @@ from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.loading.model import GONE
 from pyorch.loading.setting import Resolver
+from pyorch.metrics.base import parse, written
 from pyorch.paths import Paths
+from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
 
 #: PFC: what demands headroom.
@@ -24,14 +26,14 @@ PFC = 'flow_control = ["pfc"]\n'
 
 def attributes(folder: Path, text: str, *overrides: str) -> dict[str, Any]:
     """The attributes of the first setting."""
-    found: dict[str, Any] = load(folder, text, *overrides).points[0].data["attributes"]
+    found: dict[str, Any] = form(load(folder, text, *overrides).points[0])["attributes"]
     return found
 
 
 def test_the_default_experiment_is_resolved() -> None:
     """Figure 5 of the GFC paper: PFC and GFC with the paper's thresholds in ns-3's spelling."""
     experiment = load_experiment("gfc/two-to-one", (), SCHEMA, Paths(ROOT))
-    by_scheme = {point.data["flow_control"][0]: point.data for point in experiment.points}
+    by_scheme = {form(point)["flow_control"][0]: form(point) for point in experiment.points}
     gfc = by_scheme["ns3::gfc::ConceptualGfc"]["attributes"]["ns3::gfc::ConceptualGfc"]
     assert {"B0": "50000", "Bm": "100000"}.items() <= gfc.items()
     pfc = by_scheme["ns3::lossless::Pfc"]
@@ -73,7 +75,7 @@ def test_inherited_attributes_and_full_names_are_known(tmp_path: Path) -> None:
         kind("a::Child", "ns3::a::Base", attribute("Text", "String", "")),
     )
     text = 'flow_control = ["ns3::a::Child"]\n' + MINIMAL + '[child]\ngap = "2B"\ntext = "x"'
-    data = load(tmp_path, text, schema=schema).points[0].data
+    data = form(load(tmp_path, text, schema=schema).points[0])
     assert data["attributes"] == {"ns3::a::Child": {"Gap": "2", "Text": "x"}}
 
 
@@ -95,7 +97,7 @@ def test_sections_of_single_nodes_are_resolved(tmp_path: Path) -> None:
     text += 'pfc = { quanta = 5 }\n[[node]]\nnames = "s0"\nconceptual-gfc = { bm = "1MB" }\n'
     override = "node.all.port.control_delay=2us,3us"
     points = load(tmp_path, text, override, schema=_with_quanta()).points
-    assert [point.data["nodes"] for point in points] == [
+    assert [form(point)["nodes"] for point in points] == [
         [
             {
                 "nodes": ["h0", "h1", "s0"],
@@ -115,7 +117,7 @@ def test_sections_of_single_nodes_are_resolved(tmp_path: Path) -> None:
     told += "    allowed: nodes that have one"
     assert complaints(tmp_path, text, schema=(*SCHEMA, agent)) == [told]
     text = text.replace("agents", "host_agents")
-    assert load(tmp_path, text, schema=(*SCHEMA, agent)).points[0].data["host_agents"]
+    assert form(load(tmp_path, text, schema=(*SCHEMA, agent)).points[0])["host_agents"]
 
 
 def _with_quanta() -> tuple[Any, ...]:
@@ -176,8 +178,8 @@ dst = "h2"
         (
             "experiments/x.toml: run.drian: unknown key 'drian'\n    allowed: "
             "duration, warmup, drain, "
-            "allow_loss, stop_when_done, deadlock_test, stop_on_deadlock, simulator, seeds, "
-            "oracle\n"
+            "allow_loss, stop_when_done, deadlock_test, stop_on_deadlock, simulator, "
+            "oracle, seeds\n"
             "    hint: did you mean 'drain'?"
         ),
         (
@@ -248,7 +250,7 @@ def test_a_misspelt_table_is_told_before_the_modules_are_known(tmp_path: Path) -
 def test_without_a_schema_attributes_are_left_alone(tmp_path: Path) -> None:
     """Sections of C++ objects stay as they are written, everything else is checked."""
     text = MINIMAL + "[whatever]\nkey = 3\n"
-    assert load(tmp_path, text, schema=None).points[0].data["attributes"] == {
+    assert form(load(tmp_path, text, schema=None).points[0])["attributes"] == {
         "whatever": {"key": "3"}
     }
     told = complaints(tmp_path, "whatever = 3\n" + MINIMAL, schema=None)
@@ -327,8 +329,8 @@ def test_a_buffer_policy_is_chosen_by_name(tmp_path: Path) -> None:
     sections += '[never-seen-policy]\nlossy_pool = "3MB"\nquota = "5KB"\n'
     for name in ("never-seen-policy", "ns3::later::NeverSeenPolicy"):
         (point,) = load(tmp_path, f'buffer_policy = "{name}"\n{MINIMAL}{sections}').points
-        assert point.data["buffer_policy"] == "ns3::later::NeverSeenPolicy"
-        assert point.data["attributes"] == {
+        assert form(point)["buffer_policy"] == "ns3::later::NeverSeenPolicy"
+        assert form(point)["attributes"] == {
             "ns3::later::NeverSeenPolicy": {
                 "LossyPool": "3000000",
                 "Quota": "5000",
@@ -337,17 +339,17 @@ def test_a_buffer_policy_is_chosen_by_name(tmp_path: Path) -> None:
         }
     entry = '[[node]]\nnames = "s0"\nbuffer = { size = "9MB", alpha = 2 }\n'
     (point,) = load(tmp_path, f'buffer_policy = "never-seen-policy"\n{MINIMAL}{entry}').points
-    (node,) = point.data["nodes"]
+    (node,) = form(point)["nodes"]
     assert node["attributes"] == {"ns3::later::NeverSeenPolicy": {"Size": "9000000"}}
 
 
 def test_the_default_buffer_policy_need_not_be_named(tmp_path: Path) -> None:
     """A run is the same whether the file says it or not; another's section changes nothing."""
-    plain = load(tmp_path, f'{MINIMAL}[buffer]\nsize = "2MB"').points[0].data
+    plain = form(load(tmp_path, f'{MINIMAL}[buffer]\nsize = "2MB"').points[0])
     for name in ("buffer", "shared-buffer", "ns3::lossless::SharedBuffer"):
         text = f'buffer_policy = "{name}"\n{MINIMAL}[buffer]\nsize = "2MB"\n'
         text += '[never-seen-policy]\nquota = "5KB"'
-        assert load(tmp_path, text).points[0].data == plain
+        assert form(load(tmp_path, text).points[0]) == plain
 
 
 @pytest.mark.parametrize(
@@ -664,13 +666,11 @@ def test_a_table_that_is_not_traced_is_told_for_the_settings_that_lack_it(tmp_pa
 
 
 def test_entries_end_up_in_the_experiment(tmp_path: Path) -> None:
-    """Metrics are tables as a RunSpec keeps them; a dumped one says the same as the file."""
-    experiment = load(tmp_path, MINIMAL + ENTRIES)
-    assert [metric["name"] for metric in experiment.metrics] == ["peak"]
-    assert {"kind": "max", "table": "queue", "port": "s0:h0"}.items() <= experiment.metrics[
-        0
-    ].items()
-    assert json.loads(json.dumps(experiment.metrics)) == list(experiment.metrics)
+    """As models; a metric in a RunSpec says the same as the file."""
+    (metric,) = load(tmp_path, MINIMAL + ENTRIES).metrics
+    assert metric.name == "peak"
+    assert {"kind": "max", "table": "queue", "port": "s0:h0"}.items() <= written(metric).items()
+    assert parse(json.loads(json.dumps(written(metric)))) == metric
 
 
 def test_the_examples_in_the_guide_are_valid(tmp_path: Path) -> None:
@@ -711,7 +711,7 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     text = MINIMAL + '[sweep.scenario.small]\nrun.duration = "2ms"\n[sweep.scenario.long]\n'
     text += 'run.duration = "9ms"\n[variants.A]\n[variants.B]\n"run.duration" = "5ms"\n'
     points = load(tmp_path, text).points
-    assert [(dict(p.params), p.data["run"]["duration_ps"] // 10**9) for p in points] == [
+    assert [(dict(p.params), form(p)["run"]["duration_ps"] // 10**9) for p in points] == [
         ({"variant": "A", "scenario": "small"}, 2),
         ({"variant": "A", "scenario": "long"}, 9),
         ({"variant": "B", "scenario": "small"}, 5),
@@ -720,7 +720,7 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     one = load(tmp_path, text, "scenario=long").points
     assert [point.params["scenario"] for point in one] == ["long", "long"]
     changed = load(tmp_path, text, "sweep.scenario.long.run.duration=7ms").points
-    assert changed[1].data["run"]["duration_ps"] == 7 * 10**9
+    assert form(changed[1])["run"]["duration_ps"] == 7 * 10**9
     assert "unknown scenario 'lonk'" in complaints(tmp_path, text, "scenario=lonk")[0]
     bad = MINIMAL + '[sweep.scenario.x]\nrun.duration = "1"\n'
     (told,) = complaints(tmp_path, bad)
@@ -763,7 +763,7 @@ def test_an_entry_stands_once_for_each_of_its_rows(tmp_path: Path) -> None:
     """A row's keys win; tables such as `where` are laid key by key."""
     text = MINIMAL + EACH.replace("where = { class = 3 }", 'where = { "buffer.alpha" = 1 }')
     found = load(tmp_path, text + '[variants.A]\n[sweep]\n"buffer.alpha" = [1, 2]\n')
-    assert [(one["name"], one["port"], one["class"]) for one in found.metrics] == [
+    assert [(one.name, one.port, one.class_number) for one in found.metrics] == [
         ("first", "s0:h0", 3),
         ("both", "s0:h1", 4),
     ]
@@ -825,7 +825,7 @@ def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path)
 def test_routes_are_one_for_each_host(tmp_path: Path) -> None:
     """[[route]] names a switch, hosts and a neighbour; times are in ps."""
     text = MINIMAL + '[[route]]\nswitch = "s0"\ndst = "h0..h1"\nnext = "h2"\nat = "1us"\n'
-    assert load(tmp_path, text).points[0].data["routes"] == [
+    assert form(load(tmp_path, text).points[0])["routes"] == [
         {"switch": "s0", "dst": host, "next": "h2", "at_ps": 10**6, "until_ps": -1}
         for host in ("h0", "h1")
     ]

@@ -25,6 +25,8 @@ from pyorch.config.cycles import (
 from pyorch.config.topology import Topology
 from pyorch.dependency import FlowCycle, describe_cycle, flow_cycle
 from pyorch.errors import UserError
+from pyorch.fields import encode
+from tests.forms import entries_of, network_of, setting_of, topology_of
 
 LINK = {"rate_bps": 10**10, "delay_ps": 10**6, "failed_links": [], "failures": []}
 TREE: dict[str, Any] = LINK | {"kind": "fat_tree", "k": 4}
@@ -33,7 +35,7 @@ TREE: dict[str, Any] = LINK | {"kind": "fat_tree", "k": 4}
 def drawn(seed: int, count: int = 2, dependency: str = "any", k: int = 4) -> Topology:
     """A fat-tree with failed links."""
     form = TREE | {"k": k, "random_failed_links": count, "dependency": dependency}
-    return topology.build(failing.draw_failed_links(form, seed))
+    return topology.build(failing.draw_failed_links(topology_of(form), seed))
 
 
 def graph_of(network: Topology) -> nx.Graph[int]:
@@ -54,7 +56,7 @@ def turns_of(path: list[int]) -> set[tuple[tuple[int, int], tuple[int, int]]]:
 @given(st.integers(0, 10_000), st.integers(0, 6))
 def test_dependencies_are_those_of_all_shortest_paths(seed: int, count: int) -> None:
     """Every turn of every shortest path between two edges, and no other."""
-    network = drawn(seed, count) if count else topology.build(TREE)
+    network = drawn(seed, count) if count else network_of(TREE)
     graph = graph_of(network)
     edges = sorted({int(rack) for rack in network.racks[network.hosts]})
     expected = {
@@ -72,7 +74,7 @@ def test_dependencies_are_those_of_all_shortest_paths(seed: int, count: int) -> 
 
 def test_several_draws_are_judged_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where they are too many to be looked at together."""
-    network, random = topology.build(TREE), np.random.default_rng(1)
+    network, random = network_of(TREE), np.random.default_rng(1)
     draws = [random.choice(len(network.a), size=4, replace=False).tolist() for _ in range(60)]
     graphs = [route_dependencies(ShortestPaths.of(network, failed)) for failed in draws]
     expected = [not nx.is_directed_acyclic_graph(graph) for graph in graphs]
@@ -84,7 +86,7 @@ def test_several_draws_are_judged_as_each_alone(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_tree_without_failures_has_no_cycle() -> None:
     """Up, then down: no dependency leads back."""
-    assert not has_cycle(topology.build(TREE))
+    assert not has_cycle(network_of(TREE))
 
 
 def test_draws_until_the_dependency_is_cyclic() -> None:
@@ -123,23 +125,24 @@ def test_flows_around_a_cycle() -> None:
     network = drawn(1, dependency="cyclic")
     specs = [entry("cycle", flows=1), entry("greedy", src=["h0"], dst=["h1"])]
     del specs[1]["jitter_ps"]
-    flows = traffic.flows(specs, network, 7, 10**9)
+    tables = entries_of(specs)
+    flows = traffic.flows(tables, network, 7, 10**9)
     assert len(flows) == len(flows.paths) + 1
     for flow, path in flows.paths.items():
         assert (flows.src[flow], flows.dst[flow]) == (path[0], path[-1])
         assert 1000 <= flows.starts[flow] <= 1500
-    again = traffic.flows(specs, network, 7, 10**9)
+    again = traffic.flows(tables, network, 7, 10**9)
     assert all(np.array_equal(flows.paths[f], again.paths[f]) for f in flows.paths)
     with pytest.raises(UserError, match="no cyclic buffer dependency"):
-        traffic.flows(specs, topology.build(TREE), 7, 10**9)
+        traffic.flows(tables, network_of(TREE), 7, 10**9)
 
 
 @pytest.mark.parametrize(("switches", "hops"), [(3, 2), (4, 2), (5, 3), (8, 7)])
 def test_flows_around_a_ring(switches: int, hops: int) -> None:
     """Every host sends the way of the numbers, also where the other way round is shorter."""
     form = LINK | {"kind": "ring", "switches": switches, "hosts_per_switch": 2}
-    network = topology.build(form)
-    flows = traffic.flows([entry("ring", hops=hops)], network, 1, 10**9)
+    network = network_of(form)
+    flows = traffic.flows(entries_of([entry("ring", hops=hops)]), network, 1, 10**9)
     assert len(flows) == len(network.hosts) == 2 * switches
     first = 2 * switches
     for host, path in flows.paths.items():
@@ -147,18 +150,9 @@ def test_flows_around_a_ring(switches: int, hops: int) -> None:
         assert path.tolist() == [host, *around, 2 * ((host // 2 + hops) % switches)]
 
 
-def run_data(form: Mapping[str, Any], entries: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    """What flow_cycle looks at."""
-    plain = {"class": 3, "start_ps": 0, "window_bytes": 0}
-    return {
-        "topology": form,
-        "traffic": [plain | entry for entry in entries],
-        "seed": 1,
-        "run": {"duration_ps": 10**9, "drain_ps": 0},
-        "attributes": {},
-        "nodes": [],
-        "routes": [],
-    } | more
+def cycle_of(form: Mapping[str, Any], entries: list[dict[str, Any]], **more: Any) -> FlowCycle:
+    """The verdict on a run."""
+    return flow_cycle(setting_of({"topology": form, "traffic": entries, **more}), 1)
 
 
 @settings(max_examples=60)
@@ -170,12 +164,12 @@ def test_cycles_of_flows_are_those_of_an_enumeration_of_their_paths(
 
     Flows with a single path make all their turns for certain.
     """
-    form = failing.draw_failed_links(TREE | {"random_failed_links": count}, seed)
-    entry = {"kind": "permutation", "size_bytes": 1000, "hosts": ["all"], "shift": shift}
-    network = topology.build(form)
+    tree = topology_of(TREE | {"random_failed_links": count})
+    form = encode(failing.draw_failed_links(tree, seed))
+    network = network_of(form)
     names = [network.names[host] for host in network.hosts.tolist()]
     entry = {"kind": "permutation", "size_bytes": 1000, "hosts": names, "shift": shift}
-    found = flow_cycle(run_data(form, [entry]))
+    found = cycle_of(form, [entry])
     graph = graph_of(network)
     every: nx.DiGraph[Any] = nx.DiGraph()
     common: nx.DiGraph[Any] = nx.DiGraph()
@@ -207,17 +201,17 @@ TO_H2 = {"kind": "greedy", "src": ["h0"], "dst": ["h2"]}
 
 def test_a_route_that_leads_back_is_a_cycle_from_then_on() -> None:
     """Two switches that send the traffic of one host to each other."""
-    assert flow_cycle(run_data(PAIR, [TO_H2])) == FlowCycle("none")
-    found = flow_cycle(run_data(PAIR, [TO_H2], routes=[LOOP]))
+    assert cycle_of(PAIR, [TO_H2]) == FlowCycle("none")
+    found = cycle_of(PAIR, [TO_H2], routes=[LOOP])
     assert found == FlowCycle("certain", 5_000_000, ((4, 5), (5, 4)))
-    names = topology.build(PAIR).names
+    names = network_of(PAIR).names
     assert describe_cycle(found, names) == (
         "cyclic buffer dependency from 5us on: s0:s1 -> s1:s0 -> s0:s1"
     )
     late = LOOP | {"at_ps": 2 * 10**9, "until_ps": -1}
-    assert flow_cycle(run_data(PAIR, [TO_H2], routes=[late])).verdict == "none", "after the end"
+    assert cycle_of(PAIR, [TO_H2], routes=[late]).verdict == "none", "after the end"
     other = LOOP | {"dst": "h3"}
-    assert flow_cycle(run_data(PAIR, [TO_H2], routes=[other])).verdict == "none", "of another host"
+    assert cycle_of(PAIR, [TO_H2], routes=[other]).verdict == "none", "of another host"
 
 
 def test_switches_that_learn_of_a_failure_at_different_times_loop() -> None:
@@ -236,15 +230,15 @@ def test_switches_that_learn_of_a_failure_at_different_times_loop() -> None:
         "failures": [{"link": ["s1", "s3"], "down_ps": 10**6, "up_ps": -1}],
     }
     flow = {"kind": "greedy", "src": ["h1"], "dst": ["h3"]}
-    assert flow_cycle(run_data(square, [flow])).verdict == "none"
+    assert cycle_of(square, [flow]).verdict == "none"
     switch = "ns3::lossless::Switch"
     slow = {"nodes": ["s0"], "attributes": {switch: {"RouteDelay": "50000000ps"}}}
-    found = flow_cycle(run_data(square, [flow], nodes=[slow]))
+    found = cycle_of(square, [flow], nodes=[slow])
     assert (found.verdict, found.since_ps) == ("possible", 10**6)
-    number = topology.build(square).numbers
+    number = network_of(square).numbers
     assert set(found.cycle) == {(number["s0"], number["s1"]), (number["s1"], number["s0"])}
     every = {switch: {"RouteDelay": "50000000ps"}}
-    assert flow_cycle(run_data(square, [flow], attributes=every)).verdict == "none", "all at once"
+    assert cycle_of(square, [flow], attributes=every).verdict == "none", "all at once"
 
 
 def test_pinned_paths_close_a_cycle_for_certain() -> None:
@@ -255,5 +249,5 @@ def test_pinned_paths_close_a_cycle_for_certain() -> None:
     entries = [
         {"kind": "greedy", "src": [path[0]], "dst": [path[-1]], "path": path} for path in paths
     ]
-    assert flow_cycle(run_data(ring, entries)).verdict == "certain"
-    assert flow_cycle(run_data(ring, entries[:2])).verdict == "none"
+    assert cycle_of(ring, entries).verdict == "certain"
+    assert cycle_of(ring, entries[:2]).verdict == "none"

@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.metrics import RunTables, compute
+from pyorch.metrics import RunTables, compute, parse
 from pyorch.metrics.detection_kinds import WAYS
 from pyorch.report.statistics import clopper_pearson
+from tests.forms import setting_of
 
 Row = tuple[int, ...]
+
+
+SETTING = setting_of({"run": {"duration_ps": 1000}})
 
 
 def columns(names: str, rows: Sequence[Row]) -> dict[str, np.ndarray]:
@@ -32,12 +36,12 @@ def make_run(detections: Sequence[Row], deadlocks: Sequence[Row]) -> RunTables:
         "detection": columns("time_ps way looped_ps episode", detections),
         "deadlock": columns("episode kind formed_ps dissolved_ps", deadlocks),
     }
-    return RunTables({"run": {"duration_ps": 1000}}, [], {"end_ps": 1000}, tables)
+    return RunTables(SETTING, 1, [], {"end_ps": 1000}, tables)
 
 
 def one(run: RunTables, kind: str, **keys: object) -> float | None:
     """The value of one metric."""
-    return compute([{"name": "m", "kind": kind, **keys}], run)["m"]
+    return compute([parse({"name": "m", "kind": kind, **keys})], run)["m"]
 
 
 DEADLOCKS = [(0, 0, 100, 400), (1, 1, 150, -1), (2, 0, 300, -1)]
@@ -81,7 +85,7 @@ def test_times_are_those_of_the_first_deadlock() -> None:
 
 def test_without_its_tables_a_metric_is_empty() -> None:
     """Never a made-up number."""
-    run = RunTables({"run": {"duration_ps": 1000}}, [], {"end_ps": 1000}, {})
+    run = RunTables(SETTING, 1, [], {"end_ps": 1000}, {})
     for kind in ("false_alarms", "missed_deadlocks", "detection_time", "detection_lap"):
         assert one(run, kind) is None
 

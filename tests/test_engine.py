@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import signal
 import subprocess
@@ -20,10 +19,12 @@ from pyorch.engine import BatchResult, LocalEngine, read_manifest, read_run, wri
 from pyorch.engine.base import describe_exit
 from pyorch.engine.log import log_tail, read_notes
 from pyorch.errors import UserError
+from pyorch.kinds import read_spec
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec
 from pyorch.progress import Heartbeat, Progress, duration, read_heartbeat, remaining_s
 from pyorch.store import Store
+from tests.forms import form, run_of
 
 FINGERPRINT = "f" * 64
 
@@ -34,15 +35,16 @@ from pyorch.engine import read_run
 from pyorch.paths import RunPaths, default_paths
 from pyorch.run import end_with_parent
 from pyorch.store import Store
+from pyorch.kinds import read_spec
 
-manifest, spec = read_run(Path(sys.argv[1]), int(sys.argv[2]))
+manifest, spec = read_run(Path(sys.argv[1]), int(sys.argv[2]), read_spec)
 attempt = RunPaths(Path(sys.argv[3]))
-store = Store(default_paths(), spec.data["experiment"])
+store = Store(default_paths(), spec.setting.experiment)
 run_hash = spec.hash(manifest.fingerprint)
 end_with_parent()
 trace = store.paths.root / "trace"
 with trace.open("a") as file:
-    file.write(f"{spec.data['seed']} {os.getpid()}\\n")
+    file.write(f"{spec.seed} {os.getpid()}\\n")
 for step in spec.params["do"].split():
     action, _, value = step.partition(":")
     if action == "sleep":
@@ -76,28 +78,7 @@ print(f"done {result.done} left {result.left} interrupted {result.interrupted}",
 
 def make_spec(seed: int, do: str) -> RunSpec:
     """A RunSpec that tells the worker what to do."""
-    data: dict[str, Any] = {
-        "schema": 1,
-        "experiment": "study",
-        "seed": seed,
-        "run": {},
-        "topology": {},
-        "attributes": {},
-        "flow_control": [],
-        "agents": [],
-        "host_agents": [],
-        "nodes": [],
-        "routes": [],
-        "forwarding": "ns3::lossless::Ecmp",
-        "buffer_policy": "ns3::lossless::SharedBuffer",
-        "congestion_control": "",
-        "traffic": [],
-        "faults": [],
-        "traces": [],
-        "metrics": [],
-        "params": {"variant": "", "do": do},
-    }
-    return RunSpec.from_json(json.dumps(data))
+    return run_of({"experiment": "study", "seed": seed, "params": {"variant": "", "do": do}})
 
 
 def make_build(root: Path) -> BuildInfo:
@@ -223,8 +204,8 @@ def test_a_crash_fails_that_run_only(
     kept = make_store(tmp_path).failure(specs[0].hash(FINGERPRINT))
     assert kept.spec.read_text() == specs[0].to_json() + "\n"
     assert kept.log.read_text() == "boom\n"
-    manifest, spec = read_run(kept.manifest, 0)
-    assert (manifest.fingerprint, spec.data) == (FINGERPRINT, specs[0].data)
+    manifest, spec = read_run(kept.manifest, 0, read_spec)
+    assert (manifest.fingerprint, form(spec)) == (FINGERPRINT, form(specs[0]))
     assert failure.reproduce.endswith(f"-m pyorch.run {kept.manifest} 0")
     assert f"FAILED do={do} seed=0: the run {meaning}\n    | boom\n" in stream.getvalue()
 
@@ -347,8 +328,8 @@ def test_a_manifest_gives_back_its_runs(tmp_path: Path) -> None:
     write_manifest(path, specs, FINGERPRINT, tmp_path / "build")
     assert read_manifest(path).runs == 3
     for number, spec in enumerate(specs):
-        manifest, read = read_run(path, number)
-        assert (read.data, manifest.fingerprint) == (spec.data, FINGERPRINT)
+        manifest, read = read_run(path, number, read_spec)
+        assert (form(read), manifest.fingerprint) == (form(spec), FINGERPRINT)
         assert manifest.build == tmp_path / "build"
     assert os.listdir(tmp_path) == ["manifest.jsonl"]
 
@@ -359,7 +340,7 @@ def test_a_manifest_has_no_other_runs(tmp_path: Path, index: int) -> None:
     path = tmp_path / "manifest.jsonl"
     write_manifest(path, [make_spec(seed, "") for seed in range(3)], FINGERPRINT, tmp_path)
     with pytest.raises(UserError, match=rf"it has no run number {index}\n    allowed: 0 to 2"):
-        read_run(path, index)
+        read_run(path, index, read_spec)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"manifest": 99}'])

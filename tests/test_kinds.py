@@ -12,6 +12,7 @@ import pytest
 
 from pyorch import Study, kinds
 from pyorch.config import topology, traffic
+from pyorch.config.canonical import encode
 from pyorch.errors import UserError
 from pyorch.loading.load import load_experiment
 from pyorch.metrics import MODELS
@@ -134,7 +135,7 @@ def test_kinds_beside_an_experiment_are_checked_like_ours(paths: Paths) -> None:
     """Valid ones are resolved; a misspelt key gets the nearest one of the class's own."""
     (point,) = load_experiment("own.toml", paths=paths).points
     assert len(point.network.hosts) == 6
-    flows = traffic.flows(point.data["traffic"], point.network, 1, 10**9)
+    flows = traffic.flows(point.setting.traffic, point.network, 1, 10**9)
     assert [(s, d) for s, d in zip(flows.src, flows.dst, strict=True)] == [(0, 3), (2, 5), (4, 1)]
     Path("own.toml").write_text(FILE.replace("pairs = 3", "pars = 3"))
     assert "topology.pars: unknown key 'pars'" in problem(paths)
@@ -161,7 +162,7 @@ def test_an_edited_file_is_read_again_and_names_other_runs(paths: Paths) -> None
     Path("mine.py").write_text(KINDS.replace("(n + 3)", "(n + 5)"))
     (second,) = expand(load_experiment("own.toml", paths=paths))
     assert first.hash("f") != second.hash("f")
-    assert "(n + 5)" in second.data["kinds"]["mine.py"]
+    assert "(n + 5)" in second.setting.kinds["mine.py"]
     Path("mine.py").write_text(KINDS)
     (third,) = expand(load_experiment("own.toml", paths=paths))
     assert third.hash("f") == first.hash("f")
@@ -170,7 +171,7 @@ def test_an_edited_file_is_read_again_and_names_other_runs(paths: Paths) -> None
 def test_experiments_without_kinds_have_no_word_of_them(paths: Paths) -> None:
     """Their runs are called as ever."""
     points = load_experiment("gfc/two-to-one", paths=paths).points
-    assert not {"kinds", "packages"} & {key for point in points for key in point.data}
+    assert not {"kinds", "packages"} & {key for point in points for key in encode(point.setting)}
 
 
 @pytest.mark.parametrize(
@@ -222,8 +223,9 @@ from pyorch import kinds
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 paths = Paths(Path(sys.argv[1]))
-own, ours = (load_experiment(name, paths=paths).points[0].data for name in ("own.toml", "gfc/ring"))
-print(json.dumps([own.get("packages"), own.get("kinds"), ours.get("packages")]))
+names = ("own.toml", "gfc/ring")
+own, ours = (load_experiment(name, paths=paths).points[0].setting for name in names)
+print(json.dumps([own.packages, own.kinds, ours.packages]))
 """
     done = subprocess.run(
         [sys.executable, "-c", code, str(ROOT)],
@@ -233,7 +235,7 @@ print(json.dumps([own.get("packages"), own.get("kinds"), ours.get("packages")]))
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [{"fabrics": "1.2"}, None, None]
+    assert json.loads(done.stdout) == [{"fabrics": "1.2"}, {}, {}]
 
 
 @pytest.mark.cpp

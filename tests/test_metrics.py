@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from pyorch.metrics.fields import parse_quantity
 from pyorch.metrics.flow_kinds import percentile_of, samples_needed
 from pyorch.metrics.pause_kinds import CAUSES
 from pyorch.metrics.series import rate_series
+from tests.forms import section, setting_of, traces_of
 
 US = 10**6
 NODES = ["s0", "h0", "h1"]
@@ -49,12 +51,13 @@ def make_run(
     end: int = 100, traces: list[dict[str, Any]] | None = None, **tables: Any
 ) -> RunTables:
     """A run of `end` ps without warm-up over nodes s0, h0, h1."""
-    spec = {
-        "run": {"duration_ps": end, "warmup_ps": 0},
-        "topology": {"kind": "star", "rate_bps": 10**10},
-        "traces": ALL if traces is None else traces,
-    }
-    return RunTables(spec, NODES, {"end_ps": end, "pauses_sent": 7}, tables)
+    traces = ALL if traces is None else traces
+    return run_over({"run": {"duration_ps": end}, "traces": traces}, end, tables)
+
+
+def run_over(data: dict[str, Any], end: int, tables: dict[str, Any]) -> RunTables:
+    """A run of a setting that ended at `end` [ps]."""
+    return RunTables(setting_of(data), 1, NODES, {"end_ps": end, "pauses_sent": 7}, tables)
 
 
 def queue(*rows: tuple[int, int], number: int = 3) -> dict[str, np.ndarray]:
@@ -65,7 +68,7 @@ def queue(*rows: tuple[int, int], number: int = 3) -> dict[str, np.ndarray]:
 
 def one(run: RunTables, kind: str, **keys: Any) -> float | None:
     """The value of one metric; of a metric with several values the first."""
-    return next(iter(compute([{"name": "m", "kind": kind, **keys}], run).values()))
+    return next(iter(compute([parse({"name": "m", "kind": kind, **keys})], run).values()))
 
 
 STEP = queue((10, 100), (30, 50), (60, 200), (80, 0))
@@ -111,8 +114,8 @@ def test_time_mean_equals_brute_force(
 def test_swing_gives_two_values() -> None:
     """Smallest and largest value have names of their own."""
     entry = {"name": "q", "kind": "swing", "port": "s0:h0", "from": "10ps", "to": "80ps"}
-    assert compute([entry], make_run(queue=STEP)) == {"q_min": 50.0, "q_max": 200.0}
-    assert output_units([entry]) == {"q_min": "B", "q_max": "B"}
+    assert compute([parse(entry)], make_run(queue=STEP)) == {"q_min": 50.0, "q_max": 200.0}
+    assert output_units([parse(entry)]) == {"q_min": "B", "q_max": "B"}
 
 
 def test_rates_allowed_to_flows_are_summed_over_the_flows_of_a_host() -> None:
@@ -171,7 +174,7 @@ def test_stalled_says_when_something_is_stuck() -> None:
         ({"delivered_bytes": 9}, 0),
     ):
         summary = numbers | changed
-        told = RunTables(run.spec, run.nodes, summary, run.tables)
+        told = replace(run, summary=summary)
         assert one(told, "stalled", after="50ps") == expected
     assert one(run, "stalled", after="50ps") is None
 
@@ -342,8 +345,8 @@ def test_warmup_and_size_choose_flows() -> None:
     run = make_run(10**6, flow=flows(100))
     keys: dict[str, Any] = {"min_size": "1010B", "max_size": "1020B"}
     assert one(run, "fct_slowdown", **keys) == pytest.approx(np.mean(range(11, 21)))
-    run.spec["run"]["warmup_ps"] = 1
-    assert one(run, "fct_slowdown") is None
+    late = replace(run, setting=replace(run.setting, run=section(warmup_ps=1, duration_ps=10**6)))
+    assert one(late, "fct_slowdown") is None
 
 
 @settings(max_examples=50)
@@ -482,16 +485,15 @@ def test_traced_but_never_changed_is_zero() -> None:
 
 def test_needs_are_matched_with_traces() -> None:
     """A trace covers a need when table, port and class fit; empty lists mean all."""
-    traces = [{"table": "queue", "ports": ["s0:h0"], "classes": [3], "period": "0us"}]
+    traces = traces_of([{"table": "queue", "ports": [["s0", "h0"]], "classes": [3]}])
     assert is_traced(Need("queue", "s0:h0", 3), traces)
     assert not is_traced(Need("queue", "s0:h1", 3), traces)
     assert not is_traced(Need("queue", "s0:h0", 4), traces)
     assert not is_traced(Need("rate", "s0:h0", 3), traces)
     assert is_traced(Need("flow"), [])
     rate = Need("rate", "s0:h0", 3, sampled=True)
-    assert not is_traced(rate, [{"table": "rate"}])
-    assert is_traced(rate, [{"table": "rate", "period": "5us"}])
-    assert is_traced(rate, [{"table": "rate", "period_ps": 5}])
+    assert not is_traced(rate, traces_of([{"table": "rate"}]))
+    assert is_traced(rate, traces_of([{"table": "rate", "period_ps": 5}]))
 
 
 def test_bytes_between_two_crossings() -> None:
@@ -611,14 +613,11 @@ def test_a_metric_of_little_data_has_a_value_or_none(kind: str, content: str) ->
         name: columns(row, [tuple(number * len(row.split()))] if number else [])
         for name, row in ROW.items()
     }
-    run = make_run(10**6, **({} if content == "none" else tables))
-    run.spec["topology"] = {"kind": "star", "hosts": 2, "rate_bps": 10**10, "delay_ps": US}
-    traffic = {"kind": "greedy", "src": ["h0"], "dst": ["h1"], "label": "job", "class": 3}
-    entry = {**traffic, "start_ps": 0, "window_bytes": 0}
-    run.spec["traffic"] = [entry] if number else []
-    run.spec["seed"] = 1
+    entry = {"kind": "greedy", "src": ["h0"], "dst": ["h1"], "label": "job"}
+    data = {"run": {"duration_ps": 10**6}, "traces": ALL, "traffic": [entry] if number else []}
+    run = run_over(data, 10**6, {} if content == "none" else tables)
     with np.errstate(all="raise"):
-        found = compute([example(kind)], run)
+        found = compute([parse(example(kind))], run)
     assert all(value is None or isinstance(value, float | int) for value in found.values())
 
 
@@ -637,13 +636,13 @@ def test_no_number_of_a_summary_is_a_sentinel() -> None:
     names = numbers_of_the_modules()
     assert {"deadlock_formed_ps", "deadlock_trigger_node", "pauses_sent"} <= names
     run = make_run()
-    told = RunTables(run.spec, run.nodes, dict.fromkeys(names, -1.0), run.tables)
+    told = replace(run, summary=dict.fromkeys(names, -1.0))
     times = {name for name in names if name.endswith(("_ps", "_node", "_peer"))}
     for name in names:
         entry = {"kind": "summary", "name": "x", "number": name}
-        assert (compute([entry], told)["x"] is None) == (name in times), name
+        assert (compute([parse(entry)], told)["x"] is None) == (name in times), name
         ratio = {"kind": "ratio", "name": "x", "number": name, "to": "pauses_sent"}
-        assert (compute([ratio], told)["x"] is None) == (name in times), name
+        assert (compute([parse(ratio)], told)["x"] is None) == (name in times), name
 
 
 def test_the_modules_write_no_other_sentinel() -> None:

@@ -22,6 +22,7 @@ from pyorch.errors import UserError
 from pyorch.fingerprint import short
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
+from tests.forms import form
 from tests.wireshark import tshark
 from tools.cpptests import list_suites, run_suite
 
@@ -225,7 +226,7 @@ def test_they_are_listed_and_checked(made: Made, monkeypatch: pytest.MonkeyPatch
             load_experiment("gfc/two-to-one", [wrong], schema=schema, paths=PATHS)
     chosen = 'flow_control=["ns3::earlypause::EarlyPause"]'
     experiment = load_experiment("gfc/ratio", [chosen], schema=schema, paths=PATHS)
-    assert experiment.points[0].data["flow_control"] == ["ns3::earlypause::EarlyPause"]
+    assert form(experiment.points[0])["flow_control"] == ["ns3::earlypause::EarlyPause"]
 
 
 @pytest.mark.cpp

@@ -29,6 +29,7 @@ from pyorch.engine.slurm.state import holders, run_states
 from pyorch.engine.slurm.submission import read_note, submissions
 from pyorch.errors import UserError
 from pyorch.fingerprint import short
+from pyorch.kinds import read_spec
 from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths, project_root
 from pyorch.plan import RunSpec
 from pyorch.store import Store
@@ -379,7 +380,7 @@ def unreadable(moment: Moment) -> list[str]:
         for made in found:
             assert len(made.runs) == len(made.plan) == 5
             for task in range(3):
-                read_runs(made.manifest, 2 * task, 2)
+                read_runs(made.manifest, 2 * task, 2, read_spec)
                 read_note(made.folder, task)
             run_states(made.plan, store, holders([made], []))
         lost = [] if found or not moment.ended else ["the submission is lost"]

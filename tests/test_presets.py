@@ -13,6 +13,7 @@ from pyorch.findings import Findings
 from pyorch.loading.load import load_experiment
 from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths
+from tests.forms import form
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,7 +58,7 @@ def test_a_section_chooses_a_preset_and_its_own_values_win(
         f'flow_control = ["conceptual-gfc"]\n{MINIMAL}\n[conceptual-gfc]\n{section}\n',
     )
     point = load_experiment("x", (), SCHEMA, paths).points[0]
-    assert point.data["attributes"]["ns3::gfc::ConceptualGfc"] == {"Bm": str(bm), "B0": str(b0)}
+    assert form(point)["attributes"]["ns3::gfc::ConceptualGfc"] == {"Bm": str(bm), "B0": str(b0)}
 
 
 @pytest.mark.parametrize(

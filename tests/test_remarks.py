@@ -21,6 +21,7 @@ from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from pyorch.remarks import Remark, lines, of_plan, of_runs
 from pyorch.remarks.plan import _may_draw, _signals
+from tests.forms import run_of
 
 WELL = {"flows_total": 4, "flows_unfinished": 0, "deadlocked": 0, "deadlocked_at_end": 0}
 DEAD = {"deadlocked": 1, "deadlocked_at_end": 1}
@@ -42,7 +43,7 @@ class Summaries:
 
 def spec(variant: str = "", seed: int = 1, **params: Any) -> RunSpec:
     """A run of a variant and a seed."""
-    return RunSpec({"params": {"variant": variant, **params}, "seed": seed})
+    return run_of({"params": {"variant": variant, **params}, "seed": seed})
 
 
 def said(runs: Mapping[RunSpec, dict[str, Any] | None]) -> list[str]:
@@ -168,7 +169,7 @@ def test_a_control_whose_signal_nobody_sends(control: str, agents: list[str], wa
         "congestion_control": control and f"ns3::x::{control}",
         "agents": [f"ns3::x::{agent}" for agent in agents],
     }
-    found = [remark.text for remark in _signals([RunSpec(data)], TYPES)]
+    found = [remark.text for remark in _signals([run_of(data)], TYPES)]
     text = (
         "control obeys the signal of the agent marker, which no switch has in the run: no rate "
         'is ever cut; add agents = ["marker"]'
@@ -258,7 +259,8 @@ def test_what_may_draw_is_not_said_to_draw_nothing(key: str, tmp_path: Path) -> 
     experiment = experiment_of(PLAIN, tmp_path)
     assert not _may_draw(experiment)
     points = tuple(
-        replace(point, data={**point.data, key: ["ns3::x"]}) for point in experiment.points
+        replace(point, setting=replace(point.setting, **{key: ["ns3::x"]}))
+        for point in experiment.points
     )
     assert _may_draw(replace(experiment, points=points))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import re
@@ -24,9 +23,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import pyorch.config  # noqa: F401  (registers the kinds of topology)
-from pyorch.config import topology
 from pyorch.config.attributes import catalogue
-from pyorch.metrics import RunTables, compute
+from pyorch.metrics import RunTables, compute, parse
+from pyorch.plan import RunSpec
 from pyorch.report import write as writing
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
@@ -38,6 +37,7 @@ from pyorch.report.figures.picture import layout
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import is_legible, paper_style
 from pyorch.report.write import write_report
+from tests.forms import network_of, run_of
 from tests.strategies import SCHEMA
 
 US = 10**6
@@ -51,23 +51,6 @@ METRICS = [
         "from": "400us",
     }
 ]
-
-
-@dataclass(frozen=True)
-class FakeSpec:
-    """A RunSpec as far as the report needs one."""
-
-    data: dict[str, Any]
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """Variant and parameters."""
-        return dict(self.data["params"])
-
-    def hash(self, fingerprint: str) -> str:
-        """16 hexadecimal digits."""
-        text = json.dumps(self.data, sort_keys=True) + fingerprint
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass
@@ -98,16 +81,18 @@ class FakeStore:
         except KeyError:
             raise FileNotFoundError(name) from None
 
-    def collect(self, specs: Sequence[FakeSpec], fingerprint: str) -> pd.DataFrame:
+    def collect(self, specs: Sequence[RunSpec], fingerprint: str) -> pd.DataFrame:
         """One row a finished run."""
         rows = []
         for spec in specs:
             key = spec.hash(fingerprint)
             if key in self.summaries:
                 summary = self.summaries[key]
-                run = RunTables(spec.data, NODES, summary["summary"], self.tables[key])
-                values = compute(spec.data["metrics"], run)
-                own = {"hash": key, "seed": spec.data["seed"], "variant": ""}
+                run = RunTables(
+                    spec.setting, spec.seed, NODES, summary["summary"], self.tables[key]
+                )
+                values = compute(spec.metrics, run)
+                own = {"hash": key, "seed": spec.seed, "variant": ""}
                 rows.append({**own, **spec.params, **summary["summary"], **values})
         return pd.DataFrame(rows)
 
@@ -202,7 +187,7 @@ def flow_table(load: float, variant: str, rng: np.random.Generator) -> pd.DataFr
     return pd.DataFrame({**columns, **times, "delivered_bytes": size})
 
 
-def make_spec(variant: str, seed: int, **params: Any) -> FakeSpec:
+def make_spec(variant: str, seed: int, **params: Any) -> RunSpec:
     """The RunSpec of a run of the synthetic study."""
     names = {"queue": 0, "rate": 5 * US, "pause": 0}
     traces = [{"table": t, "ports": [], "classes": [], "period_ps": p} for t, p in names.items()]
@@ -218,17 +203,17 @@ def make_spec(variant: str, seed: int, **params: Any) -> FakeSpec:
             "ns3::later::NeverSeenBefore": {"Cap": "10000000000bps"},
         },
         "flow_control": [f"ns3::{variant.lower()}"],
-        "traffic": [{"kind": "greedy", "src": ["h0", "h1"], "dst": "h2"}],
+        "traffic": [{"kind": "greedy", "src": ["h0", "h1"], "dst": ["h2"]}],
         "traces": traces,
         "metrics": METRICS,
         "params": {"variant": variant, **params},
     }
-    return FakeSpec(data)
+    return run_of(data)
 
 
-def add_run(store: FakeStore, spec: FakeSpec, fingerprint: str) -> None:
+def add_run(store: FakeStore, spec: RunSpec, fingerprint: str) -> None:
     """Put a finished run of the synthetic study into the store."""
-    variant, seed = spec.params["variant"], spec.data["seed"]
+    variant, seed = spec.params["variant"], spec.seed
     load = float(spec.params.get("load", 0.5))
     rng = np.random.default_rng([seed, zlib.crc32(variant.encode()), int(load * 10)])
     key = spec.hash(fingerprint)
@@ -251,7 +236,7 @@ def add_run(store: FakeStore, spec: FakeSpec, fingerprint: str) -> None:
     store.summaries[key] = content
 
 
-def make_store(specs: Sequence[FakeSpec], fingerprint: str = "") -> FakeStore:
+def make_store(specs: Sequence[RunSpec], fingerprint: str = "") -> FakeStore:
     """A store in which all specs are done."""
     store = FakeStore()
     for spec in specs:
@@ -259,12 +244,12 @@ def make_store(specs: Sequence[FakeSpec], fingerprint: str = "") -> FakeStore:
     return store
 
 
-def study(seeds: int = 1) -> list[FakeSpec]:
+def study(seeds: int = 1) -> list[RunSpec]:
     """PFC and GFC."""
     return [make_spec(v, s) for v in ("PFC", "GFC") for s in range(1, seeds + 1)]
 
 
-def sweep(seeds: int = 3) -> list[FakeSpec]:
+def sweep(seeds: int = 3) -> list[RunSpec]:
     """PFC and GFC at three loads and three response times."""
     return [
         make_spec(v, s, load=load, response=response)
@@ -275,7 +260,7 @@ def sweep(seeds: int = 3) -> list[FakeSpec]:
     ]
 
 
-def draw(entry: Mapping[str, Any], specs: Sequence[FakeSpec], **options: Any) -> Drawn:
+def draw(entry: Mapping[str, Any], specs: Sequence[RunSpec], **options: Any) -> Drawn:
     """Draw one figure over a store in which all specs are done."""
     store = make_store(specs)
     planned = {spec.hash(""): spec for spec in specs}
@@ -735,7 +720,7 @@ def experiment(figures: Sequence[Mapping[str, Any]], file: Path | None = None) -
         title="PFC against GFC",
         question="Which one holds the queue?",
         source="made up",
-        metrics=METRICS,
+        metrics=tuple(map(parse, METRICS)),
         figures=figures,
         expects=EXPECTS,
         file=file,
@@ -1033,7 +1018,7 @@ def test_live_axes_hold_their_marks_and_rows_their_legend() -> None:
 )
 def test_nodes_of_a_map_lie_apart(form: dict[str, Any]) -> None:
     """No two nodes are drawn at one place, and tiers lie above each other."""
-    network = topology.build({"rate_bps": 10**10, "delay_ps": US, **form})
+    network = network_of({"rate_bps": 10**10, "delay_ps": US, **form})
     places = layout(network)
     assert set(places) == set(range(len(network.names)))
     gaps = [math.dist(a, b) for a, b in combinations(places.values(), 2)]

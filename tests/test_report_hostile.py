@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pyorch.plan import RunSpec
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.style import paper_style
 from pyorch.report.write import write_report
 from tests.test_report import (
     FIGURES,
-    FakeSpec,
     FakeStore,
     experiment,
     make_store,
@@ -80,7 +80,7 @@ class HostileStore(FakeStore):
         return runs.assign(**{name: pd.Series(filled, index=runs.index) for name in NUMBERS})
 
 
-def made(name: str) -> tuple[list[FakeSpec], FakeStore]:
+def made(name: str) -> tuple[list[RunSpec], FakeStore]:
     """The runs that an example is made for, all done."""
     specs = study(2) if name == "timeseries" else sweep(1)
     return specs, _store(len(specs), name == "timeseries")
@@ -91,7 +91,7 @@ def _store(_runs: int, plain: bool) -> FakeStore:
     return make_store(study(2) if plain else sweep(1))
 
 
-def attempt(entry: Mapping[str, Any], store: FakeStore, specs: list[FakeSpec]) -> str:
+def attempt(entry: Mapping[str, Any], store: FakeStore, specs: list[RunSpec]) -> str:
     """Draw; return "" or why not. Anything but a drawing or a FigureError fails the test."""
     planned = {spec.hash(""): spec for spec in specs}
     data = ReportData(store, store.collect(specs, ""), planned)

@@ -18,6 +18,7 @@ from pyorch.loading.model import GONE
 from pyorch.loading.schemes import CHAINS, SchemeFile, environment, evaluate
 from pyorch.loading.variants import read_variants
 from pyorch.paths import Paths
+from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
 
 SCENE = """
@@ -83,12 +84,12 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
     found = load_experiment("duel/scene", (), SCHEMA, paths)
     assert found.variants == ("GFC", "PFC")
     assert [point.params["buffer.size"] for point in found.points] == ["2MB", "4MB"] * 2
-    gfc = found.points[0].data
+    gfc = form(found.points[0])
     assert gfc["flow_control"] == ["ns3::lossless::Pfc", "ns3::gfc::ConceptualGfc"]
     # 3 C D = 3 x 1250 B is below any share
     assert gfc["attributes"]["ns3::gfc::ConceptualGfc"]["Bm"] == str(3 * 1250 - 2 * 1048)
     for point in found.points:
-        assert point.data["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] == "0.25"
+        assert form(point)["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] == "0.25"
     assert [name for name, _ in list_experiments(paths)] == ["duel/scene"]
     set_in = "variants.PFC.buffer.alpha=0.5", "variants.PFC.buffer.xon_offset=2KB"
     one = load_experiment("duel/scene", set_in, SCHEMA, paths)

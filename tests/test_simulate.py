@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from pyorch.metrics import parse
 from pyorch.paths import RunPaths
-from pyorch.plan import RunSpec
+from pyorch.plan import RunSpec, metrics_digest
 from pyorch.progress import read_heartbeat
 from pyorch.simulate import (
     ModelError,
@@ -30,7 +31,7 @@ from pyorch.simulate import (
     simulate,
     write_table,
 )
-from pyorch.store import metrics_digest
+from tests.forms import run_of, section
 
 STAR = {
     "kind": "star",
@@ -42,6 +43,7 @@ STAR = {
 }
 
 METRICS = [{"name": "top", "kind": "max", "table": "queue", "port": "s0:h0", "class": 3}]
+DIGEST = metrics_digest(tuple(map(parse, METRICS)))
 
 
 @dataclass
@@ -250,7 +252,7 @@ def test_tables_and_summary_are_written(tmp_path: Path) -> None:
     assert json.loads(run.summary.read_text()) == {
         "nodes": ["h0", "h1", "h2", "s0"],
         "summary": {"events": 12, "mean": 0.5},
-        "metrics": {metrics_digest(METRICS): {"top": 1500.0}},
+        "metrics": {DIGEST: {"top": 1500.0}},
         "problems": [],
         "warnings": ["outside the bound"],
         "notes": ["a deadlock"],
@@ -280,7 +282,7 @@ def test_the_heartbeat_tells_what_is_over(
     """While a slice lasts: time, drain included; where a run stops when done, what is delivered."""
     run = RunPaths(tmp_path)
     Slow.beating, Slow.expected = run.heartbeat, pytest.approx(share)
-    settings = {"duration_ps": 1000, "drain_ps": 200, "stop_when_done": stop_when_done}
+    settings = section(duration_ps=1000, drain_ps=200, stop_when_done=stop_when_done)
     advance(Slow(7), settings, run)
     assert read_heartbeat(run.heartbeat) == pytest.approx(share)
 
@@ -314,12 +316,12 @@ def test_what_a_module_refuses_by_an_exception_is_a_refusal() -> None:
         }
         """
     )
-    data = {"run": {"simulator": "ns3::eventloop::EventLoop"}}
+    spec = run_of({})
     with pytest.raises(RefusedError) as caught:
-        set_up(cppyy.gbl.pyorch_test.Strict(), data)
+        set_up(cppyy.gbl.pyorch_test.Strict(), spec)
     assert caught.value.problems == ("ns3::rdma::Host.Latency cannot be -1 ps",)
-    with pytest.raises(KeyError):
-        set_up(cppyy.gbl.pyorch_test.Strict(), {})
+    with pytest.raises(AttributeError):
+        set_up(cppyy.gbl.pyorch_test.Strict(), None)
 
 
 def test_what_a_module_throws_in_the_run_is_told_in_words() -> None:

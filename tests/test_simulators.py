@@ -14,6 +14,7 @@ from pyorch.loading.load import load_experiment
 from pyorch.paths import RESULTS_VARIABLE
 from pyorch.pipeline import make_plan
 from pyorch.plan import RunSpec
+from tests.forms import form
 
 STUDY = """
 title = "simulators"
@@ -114,7 +115,7 @@ def test_both_event_loops_give_the_same_bytes(simulated: Callable[..., list[Foun
     for spec, files, summary in runs:
         assert summary["events"] > 10_000
         found = {**files, "summary": repr(sorted(summary.items())).encode()}
-        same = f"{spec.data['params']['variant']} {spec.data['seed']}"
+        same = f"{form(spec)['params']['variant']} {form(spec)['seed']}"
         assert tables.setdefault(same, found) == found, same
     assert len(tables) == 6
     assert len({tuple(sorted(found.items())) for found in tables.values()}) == 6
@@ -126,7 +127,7 @@ def test_without_the_oracle_all_else_stays(simulated: Callable[..., list[Found]]
     runs = simulated(STUDY.replace(loops, '"run.oracle" = [true, false]'))
     assert len(runs) == 6
     found = {
-        (spec.data["params"]["variant"], spec.data["run"].get("oracle", True)): (tables, summary)
+        (form(spec)["params"]["variant"], form(spec)["run"].get("oracle", True)): (tables, summary)
         for spec, tables, summary in runs
     }
     for variant in ("PFC", "GFC", "CBFC"):

@@ -24,40 +24,26 @@ from pyorch.engine.base import RUN_STORAGE
 from pyorch.engine.manifest import Manifest
 from pyorch.errors import UserError
 from pyorch.files import make_folder, storage_error
+from pyorch.metrics import parse
 from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths
-from pyorch.plan import RunSpec
+from pyorch.plan import RunSpec, metrics_digest
 from pyorch.seal import SMALL_BYTES
 from pyorch.simulate import write_table
-from pyorch.store import Store, metrics_digest
+from pyorch.store import Store
+from tests.forms import run_of
 from tools.prune import find_runs, size_of
 
 FINGERPRINT = "f" * 64
 
 
+def metric(name: str) -> dict[str, str]:
+    """A metric of a name."""
+    return {"name": name, "kind": "summary", "number": "events"}
+
+
 def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
     """A RunSpec as far as the store looks at it."""
-    data: dict[str, Any] = {
-        "schema": 1,
-        "experiment": "study/one",
-        "seed": seed,
-        "run": {"duration_ps": 1000, "warmup_ps": 0, "drain_ps": 0},
-        "topology": {},
-        "attributes": {},
-        "flow_control": [],
-        "agents": [],
-        "host_agents": [],
-        "nodes": [],
-        "routes": [],
-        "forwarding": "ns3::lossless::Ecmp",
-        "buffer_policy": "ns3::lossless::SharedBuffer",
-        "congestion_control": "",
-        "traffic": [],
-        "faults": [],
-        "traces": [],
-        "metrics": [],
-        "params": {"variant": ""},
-    }
-    return RunSpec.from_json(json.dumps(data | changes))
+    return run_of({"experiment": "study/one", "seed": seed, "params": {"variant": ""}} | changes)
 
 
 def begin(store: Store, spec: RunSpec, fingerprint: str = FINGERPRINT, **summary: float) -> Path:
@@ -137,7 +123,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import test_store as t
 store = t.Store(t.Paths(Path(sys.argv[2])), "study/one")
-specs = [t.make_spec(seed, metrics=[{"name": sys.argv[4]}]) for seed in range(t.RACED)]
+specs = [t.make_spec(seed, metrics=[t.metric(sys.argv[4])]) for seed in range(t.RACED)]
 while time.time() < float(sys.argv[3]):
     pass
 wins = 0
@@ -168,7 +154,8 @@ def test_of_concurrent_commits_exactly_one_wins(store: Store, tmp_path: Path) ->
     for run_hash in hashes:  # no run is a mixture of two attempts
         assert store.is_done(run_hash)
         ((name, _),) = store.read_summary(run_hash)["summary"].items()
-        assert store.read_spec(run_hash).data["metrics"] == [{"name": name}]
+        spec = json.loads(RunPaths(store.folder(run_hash)).spec.read_text())
+        assert spec["metrics"][0]["name"] == name
 
 
 def test_a_failure_is_kept_until_the_run_succeeds(store: Store) -> None:
@@ -222,8 +209,8 @@ def test_missing_names_each_run_once(store: Store) -> None:
     """Runs that are done or listed twice are left out, the order stays."""
     specs = [make_spec(seed) for seed in (3, 1, 2, 3)]
     finish(store, specs[1])
-    assert [s.data["seed"] for s in store.missing(specs, FINGERPRINT)] == [3, 2]
-    assert [s.data["seed"] for s in store.missing(specs, "0" * 64)] == [3, 1, 2]
+    assert [s.seed for s in store.missing(specs, FINGERPRINT)] == [3, 2]
+    assert [s.seed for s in store.missing(specs, "0" * 64)] == [3, 1, 2]
 
 
 def test_tables_come_back_as_written(store: Store) -> None:
@@ -247,7 +234,7 @@ def test_collect_gives_one_row_a_run(store: Store) -> None:
         make_spec(2, params={"variant": "GFC", "load": 0.8, "bm": "100KB"}),
         make_spec(3),
     ]
-    hashes = [finish(store, spec, events=10 * spec.data["seed"]) for spec in specs[:2]]
+    hashes = [finish(store, spec, events=10 * spec.seed) for spec in specs[:2]]
     frame = store.collect(specs, FINGERPRINT)
     expected = pd.DataFrame(
         {
@@ -264,7 +251,9 @@ def test_collect_gives_one_row_a_run(store: Store) -> None:
     assert [name for name in os.listdir(store.root) if name.startswith(".")] == []
 
 
+SLOW = {"kind": "slow_receiver", "host": "h0", "rate_bps": 1}
 METRICS = [{"name": "top", "kind": "max", "table": "queue", "port": "s0:h0", "class": 3}]
+DIGEST = metrics_digest(tuple(map(parse, METRICS)))
 
 
 def test_a_new_metric_is_computed_from_the_tables(
@@ -298,14 +287,14 @@ def test_a_new_metric_is_computed_from_the_tables(
 def test_a_metric_of_the_run_is_not_computed_again(store: Store) -> None:
     """A value in summary.json under the digest of the metrics is taken as it is."""
     spec = make_spec(metrics=METRICS)
-    finish(store, spec, metrics={metrics_digest(METRICS): {"top": 42}})
+    finish(store, spec, metrics={DIGEST: {"top": 42}})
     assert store.collect([spec], FINGERPRINT)["top"].tolist() == [42]
 
 
 def test_a_metric_must_not_hide_another_column(store: Store) -> None:
     """A metric with the name of a summary number is refused instead of replacing it."""
     spec = make_spec(metrics=METRICS)
-    finish(store, spec, metrics={metrics_digest(METRICS): {"top": 42}}, top=1)
+    finish(store, spec, metrics={DIGEST: {"top": 42}}, top=1)
     with pytest.raises(UserError, match="name is that of another column"):
         store.collect([spec], FINGERPRINT)
 
@@ -320,7 +309,7 @@ def test_runs_of_other_builds_are_told_apart(tmp_path: Path) -> None:
         store.prepare()
         for fingerprint in (now, before):
             expected[fingerprint].add(store.folder(finish(store, make_spec(), fingerprint)))
-            spec = make_spec(seed=2, metrics=[{"name": "m"}])
+            spec = make_spec(seed=2, metrics=[metric("m")])
             attempt = store.begin(spec.hash(fingerprint))
             attempt.spec.write_text(spec.to_json())
             failed = store.fail(attempt.folder, spec.hash(fingerprint))
@@ -386,7 +375,7 @@ def test_a_damaged_run_is_never_done(store: Store, file: str, damage: str) -> No
     spec = make_spec()
     run_hash = finish(store, spec, tables={"queue": BIG}, events=1)
     other = {"value": BIG["value"][::-1].copy()}
-    finish(store, make_spec(2, traces=[1]), tables={"queue": other}, events=2)
+    finish(store, make_spec(2, faults=[SLOW]), tables={"queue": other}, events=2)
     DAMAGES[damage](store.folder(run_hash) / file)
     for fresh in (store, Store(store.paths, store.name)):
         assert not fresh.is_done(run_hash)
@@ -394,7 +383,7 @@ def test_a_damaged_run_is_never_done(store: Store, file: str, damage: str) -> No
         assert len(fresh.collect([spec], FINGERPRINT)) == 0
         assert str(store.folder(run_hash) / file) in str(fresh.problem(run_hash))
     left = {path.name for path in store.folder(run_hash).iterdir()}
-    (found,) = store.set_damaged_aside([run_hash, make_spec(2, traces=[1]).hash(FINGERPRINT)])
+    (found,) = store.set_damaged_aside([run_hash, make_spec(2, faults=[SLOW]).hash(FINGERPRINT)])
     assert (found.run_hash, found.file) == (run_hash, store.folder(run_hash) / file)
     assert found.kept == store.damaged / f"{run_hash}.1"
     assert {path.name for path in found.kept.iterdir()} == left

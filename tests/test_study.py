@@ -16,6 +16,7 @@ import pyorch
 from pyorch import Incast, Messages, Run, Star, Study, Trace, UserError
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
+from tests.forms import form
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -100,7 +101,7 @@ def test_what_is_built_is_what_a_file_says(paths: Paths) -> None:
     assert document["trace"] == [{"table": "queue", "ports": ["s0:h0"]}]
     assert document["buffer"]["xoff"] == "20KB"
     (point,) = load_experiment("mine.toml", paths=paths).points
-    (traffic,) = point.data["traffic"]
+    (traffic,) = form(point)["traffic"]
     assert traffic["messages"][0]["size_bytes"] == 50_000
     assert traffic["messages"][0]["start_ps"] == 1_500_000
 
@@ -123,8 +124,8 @@ def test_changes_stand_in_the_saved_file(paths: Paths) -> None:
     loaded = load_experiment("changed.toml", paths=paths)
     direct = load_experiment(changed._source, changed._overrides, paths=paths)
     named = {"experiment": "mine"}
-    assert [p.data | named for p in loaded.points] == [p.data | named for p in direct.points]
-    assert [point.data["run"]["drain_ps"] for point in loaded.points] == [7_000_000] * 2
+    assert [form(p) | named for p in loaded.points] == [form(p) | named for p in direct.points]
+    assert [form(point)["run"]["drain_ps"] for point in loaded.points] == [7_000_000] * 2
 
 
 def test_a_study_never_changes(paths: Paths) -> None:

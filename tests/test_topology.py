@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from pyorch.config import failing, topology
 from pyorch.errors import UserError
+from pyorch.fields import decode, encode
 from pyorch.findings import Findings
+from tests.forms import topology_of
 from tests.strategies import TOPOLOGIES, network
 
 
@@ -23,11 +25,11 @@ def problems(**table: Any) -> list[str]:
     return [problem.render() for problem in findings.problems]
 
 
-def form(**table: Any) -> dict[str, Any]:
-    """The canonical form of a [topology] table."""
+def canonical(**table: Any) -> topology.TopologyTable:
+    """A [topology] table with all that may be left out."""
     resolved = topology.resolve({"rate": "10Gbps", "delay": "1us"} | table, Findings("x.toml"))
     assert resolved is not None
-    return resolved.form
+    return resolved.table
 
 
 def links(drawn: topology.Topology) -> set[tuple[str, str]]:
@@ -62,10 +64,10 @@ def test_every_topology_is_connected_with_each_host_on_one_link(table: dict[str,
 
 @given(TOPOLOGIES)
 def test_the_canonical_form_draws_the_same_network(table: dict[str, Any]) -> None:
-    """build(form) has the nodes, links, rates and delays of the file, in the same order."""
+    """Build has the nodes, links, rates and delays of the file, in the same order."""
     resolved = topology.resolve(table | {"rate": "10Gbps", "delay": "1us"}, Findings("x"))
     assert resolved is not None
-    again = topology.build(resolved.form)
+    again = topology.build(decode(type(resolved.table), encode(resolved.table)))
     assert again.names == resolved.network.names
     for array in ("kinds", "a", "b", "rates", "delays"):
         assert np.array_equal(getattr(again, array), getattr(resolved.network, array))
@@ -111,8 +113,10 @@ def test_dumbbell_and_ring_are_wired_as_described() -> None:
 
 def test_one_network_has_one_canonical_form() -> None:
     """Units, defaults written out and the order of a link's ends make no difference."""
-    short = form(kind="dumbbell", left=1, right=1, failures=[{"link": ["s0", "h0"], "down": "1us"}])
-    long = form(
+    short = canonical(
+        kind="dumbbell", left=1, right=1, failures=[{"link": ["s0", "h0"], "down": "1us"}]
+    )
+    long = canonical(
         kind="dumbbell",
         left=1,
         right=1,
@@ -122,7 +126,7 @@ def test_one_network_has_one_canonical_form() -> None:
         failures=[{"link": ["h0", "s0"], "down": "1000ns"}],
     )
     assert short == long
-    assert short["failures"] == [{"link": ["h0", "s0"], "down_ps": 10**6, "up_ps": -1}]
+    assert encode(short)["failures"] == [{"link": ["h0", "s0"], "down_ps": 10**6, "up_ps": -1}]
 
 
 def test_failed_links_become_failures() -> None:
@@ -141,17 +145,17 @@ def test_failed_links_become_failures() -> None:
 @given(st.integers(1, 1000))
 def test_random_failures_keep_hosts_connected_and_depend_on_the_seed_alone(seed: int) -> None:
     """As many links between switches fail as asked for, the same ones for the same seed."""
-    table = form(kind="fat_tree", k=4, random_failed_links=4)
+    table = canonical(kind="fat_tree", k=4, random_failed_links=4)
     drawn = failing.draw_failed_links(table, seed)
     assert drawn == failing.draw_failed_links(table, seed)
-    assert len(drawn["failed_links"]) == 4
-    assert not any(end.startswith("h") for link in drawn["failed_links"] for end in link)
+    assert len(drawn.failed_links) == 4
+    assert not any(end.startswith("h") for link in drawn.failed_links for end in link)
     assert topology.build(drawn).cut_off() == []
 
 
 def test_too_many_random_failures_are_refused() -> None:
     """Three of the four links of a ring cannot fail without cutting off a host."""
-    table = form(kind="ring", switches=4, random_failed_links=3)
+    table = canonical(kind="ring", switches=4, random_failed_links=3)
     with pytest.raises(UserError, match="3 failed links cut off a host in each of 1000 draws"):
         failing.draw_failed_links(table, 1)
 
@@ -244,5 +248,5 @@ def test_what_cannot_be_is_refused(table: dict[str, Any], message: str) -> None:
 
 def test_a_form_that_is_not_canonical_is_refused() -> None:
     """What is built is a RunSpec, not an experiment file."""
-    with pytest.raises(UserError, match="not a canonical form"):
-        topology.build({"kind": "star", "hosts": 3, "rate": 10**9, "delay_ps": 1})
+    with pytest.raises(ValueError, match="rate: the canonical key ends in its unit"):
+        topology_of({"kind": "star", "hosts": 3, "rate": 10**9, "delay_ps": 1})

@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch.config import topology as topologies
 from pyorch.errors import UserError
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from pyorch.trace import Options
 from pyorch.trace.netanim import describe, layout, seconds, write_animation
 from pyorch.trace.request import Words, find_run, read_options
+from tests.forms import form, network_of, run_of
 from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -264,7 +264,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
     build = ensure_built()
     paths = Paths(ROOT)
     experiment = load_experiment(str(file), schema=load_schema(build), paths=paths)
-    specs = {spec.data["params"]["variant"]: spec for spec in expand(experiment)}
+    specs = {form(spec)["params"]["variant"]: spec for spec in expand(experiment)}
     runs: dict[str, Run] = {}
 
     def simulate(variant: str) -> Run:
@@ -543,7 +543,7 @@ def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
     request.write_text(
         json.dumps(
             {
-                "spec": expand(experiment)[0].data,
+                "spec": expand(experiment)[0].to_json(),
                 "build": str(build.folder),
                 "folder": str(tmp_path / "pcaps"),
                 "options": options.to_data(),
@@ -643,7 +643,7 @@ def test_trace_compares_with_the_stored_run(tmp_path: Path) -> None:
 
 def spec(number: int, variant: str) -> RunSpec:
     """A run of which only the title counts."""
-    return RunSpec({"params": {"variant": variant}, "seed": number})
+    return run_of({"params": {"variant": variant}, "seed": number})
 
 
 SPECS = [spec(1, "PFC"), spec(2, "PFC"), spec(1, "GFC")]
@@ -686,7 +686,7 @@ def test_a_run_that_is_not_meant_is_told(text: str, what: str) -> None:
 def network(kind: str, **keys: Any) -> Any:
     """A topology of a kind."""
     common = {"rate_bps": 10**10, "delay_ps": 10**6, "failed_links": [], "failures": []}
-    return topologies.build({"kind": kind, **common, **keys})
+    return network_of({"kind": kind, **common, **keys})
 
 
 def test_options_are_read() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyorch.errors import UserError
 from pyorch.paths import Paths, RunPaths
-from pyorch.plan import HASH_DIGITS, RunSpec
+from pyorch.plan import HASH_DIGITS, hash_of_json
 from pyorch.store import Store
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def _is_of(folder: Path, fingerprint: str) -> bool | None:
     run_hash, _, number = folder.name.partition(".")
     for place in (folder.parent.parent / "runs" / run_hash if number else folder, folder):
         try:
-            spec = RunSpec.from_json(RunPaths(place).spec.read_text(encoding="utf-8"))
-            return spec.hash(fingerprint) == run_hash
+            text = RunPaths(place).spec.read_text(encoding="utf-8")
+            return hash_of_json(text, fingerprint) == run_hash
         except (OSError, ValueError, RecursionError):
             continue
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from pyorch.cli.base import OK, listing
@@ -32,7 +32,7 @@ def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
     print_runs(plan, of_plan(plan.experiment, plan.specs))
     _print_cycles(plan.specs)
     print("\nthe first run, resolved:")
-    print(json.dumps(plan.specs[0].data, indent=2, sort_keys=True))
+    print(json.dumps(plan.specs[0].to_data(), indent=2, sort_keys=True))
     return OK
 
 
@@ -43,22 +43,23 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
     from pyorch.engine.base import title
 
     switch = "ns3::lossless::Switch"
-    found: dict[str, str] = {}
+    found: dict[Hashable, str] = {}
     runs: dict[str, list[RunSpec]] = {}
     looked = nodes = 0
     seeds: set[int] = set()
     for spec in specs:
-        data = spec.data
-        if len(found) >= MOST_SCENES and data["seed"] not in seeds:
+        setting = spec.setting
+        if len(found) >= MOST_SCENES and spec.seed not in seeds:
             continue  # the seed is part of a scene
-        seeds.add(data["seed"])
-        parts = data["topology"], data["traffic"], data["routes"], data["run"], data["nodes"]
-        key = json.dumps([*parts, data["seed"], data["attributes"].get(switch)], sort_keys=True)
+        seeds.add(spec.seed)
+        lists = (tuple(part) for part in (setting.traffic, setting.routes, setting.nodes))
+        attributes = frozenset(setting.attributes.get(switch, {}).items())
+        key = (spec.seed, setting.topology, setting.run, *lists, attributes)
         if key not in found and (len(found) >= MOST_SCENES or nodes >= MOST_NODES):
             continue
         if key not in found:
-            cycle = flow_cycle(data)
-            names = topology.build(data["topology"]).names
+            cycle = flow_cycle(setting, spec.seed)
+            names = topology.build(setting.topology).names
             found[key] = describe_cycle(cycle, names)
             nodes += len(names)
         runs.setdefault(found[key], []).append(spec)

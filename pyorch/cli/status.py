@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import time
@@ -112,11 +113,11 @@ def _tell_failures(state: SweepState, store: Store) -> None:
 
 
 def _title(spec_file: Path, run_hash: str) -> str:
-    from pyorch.engine.base import title
-    from pyorch.plan import RunSpec
+    from pyorch.engine.base import title_of
 
     try:
-        return title(RunSpec.from_json(spec_file.read_text(encoding="utf-8")))
+        spec = json.loads(spec_file.read_text(encoding="utf-8"))
+        return title_of(spec["params"], spec["seed"])
     except (OSError, ValueError, KeyError):
         return run_hash
 

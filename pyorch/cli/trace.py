@@ -24,7 +24,7 @@ def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seed
     """Write the pcap files and the animation of one run, and tell how to open them."""
     plan = make_plan(name, overrides, seeds)
     spec = find_run(plan.specs, plan.build.fingerprint, run)
-    options = read_options(words, topology.build(spec.data["topology"]))
+    options = read_options(words, topology.build(spec.setting.topology))
     run_hash = spec.hash(plan.build.fingerprint)
     folder = Path(words.out) if words.out else plan.store.root / "traces" / run_hash
     again = run_again(plan, spec, folder, options)

@@ -1,20 +1,20 @@
-"""The experiment: everything a file says, validated, and the tables of a run."""
+"""The experiment: everything a file says, validated, and the entries of its run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field
 
 from pyorch.config.attributes import SAMPLED_PROBE, Catalogue
+from pyorch.config.canonical import FAULTS, Fault, PauseStorm, RunSection, Setting, Trace
 from pyorch.config.topology import Topology, check_link
 from pyorch.errors import suggest
-from pyorch.fields import Duration, Rate, Table, Time, TrafficClass, encode
+from pyorch.fields import Table, Time, TrafficClass
 from pyorch.findings import Findings, Path
-from pyorch.spec import SettingData
 from pyorch.units import format_time
 
 MAX_SEEDS = 100_000
@@ -23,58 +23,18 @@ MAX_SAMPLES = 10**10
 """Samples of a trace, over its ports and classes, above which its period is surely a mistake."""
 
 
-class RunTable(Table):
-    """[run]: how long, and what counts as a success."""
+class RunTable(RunSection):
+    """[run], with the seeds that an experiment has."""
 
-    duration: Duration
-    warmup: Time = 0
-    drain: Time = 0
-    allow_loss: bool = False
-    stop_when_done: bool | Literal["acked"] = False
-    deadlock_test: Time = 100_000_000
-    stop_on_deadlock: bool = False
-    simulator: Literal["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"] = (
-        "ns3::eventloop::EventLoop"
-    )
     seeds: int | list[int] | str = 1
-    oracle: bool | None = None
 
-    @field_validator("oracle")
-    @classmethod
-    def _only_off(cls, on: bool | None) -> bool | None:  # so that the form of a run is as it was
-        return None if on else on
-
-    @model_validator(mode="after")
-    def _check_oracle(self) -> RunTable:
-        if self.stop_on_deadlock and self.oracle is False:
-            raise ValueError("'stop_on_deadlock' needs the oracle: leave 'oracle = false' out")
-        return self
+    @property
+    def section(self) -> RunSection:
+        """What of it belongs to each run."""
+        return RunSection.model_construct(**{name: getattr(self, name) for name in _OF_RUNS})
 
 
-class SlowReceiver(Table):
-    """A host that takes data at a rate below its link's; rate 0 is line rate again."""
-
-    kind: Literal["slow_receiver"]
-    host: str
-    rate: Rate
-    start: Time = 0
-
-
-class PauseStorm(Table):
-    """A faulty NIC that keeps pausing its switch, from start to stop or the end."""
-
-    kind: Literal["pause_storm"]
-    host: str
-    traffic_class: TrafficClass = Field(default=3, alias="class")
-    start: Time = 0
-    stop: Duration | None = None
-
-
-FAULTS: dict[str, type[SlowReceiver] | type[PauseStorm]] = {
-    "slow_receiver": SlowReceiver,
-    "pause_storm": PauseStorm,
-}
-"""Every kind of fault."""
+_OF_RUNS = tuple(RunSection.model_fields)
 
 
 class TraceTable(Table):
@@ -85,18 +45,26 @@ class TraceTable(Table):
     classes: list[TrafficClass] = Field(default=[], min_length=1)
     period: Time = 0
 
+    def recorded(self) -> Trace:
+        """What it has a run record."""
+        ports = sorted({tuple(port.split(":")) for port in self.ports})
+        classes = sorted(set(self.classes)) or list(range(8))
+        return Trace.model_construct(
+            table=self.table, ports=[*map(list, ports)], classes=classes, period=self.period
+        )
+
 
 @dataclass(frozen=True)
 class Point:
-    """One setting of an experiment: RunSpec.data without the seed, and the network it draws."""
+    """One setting of an experiment, and the network it draws."""
 
-    data: SettingData
+    setting: Setting
     network: Topology
 
     @property
     def params(self) -> Mapping[str, Any]:
         """The variant and the swept values."""
-        return self.data["params"]
+        return self.setting.params
 
 
 @dataclass(frozen=True)
@@ -105,7 +73,7 @@ class Experiment:
 
     name: path below experiments/ without ".toml". label: the file as messages name it. folder: of
     the file. seeds: as the file says. variants: their names. sweep: swept keys and values. points:
-    every setting, variants outermost. metrics: as in RunSpec.data. figures, expects: models of
+    every setting, variants outermost. metrics, figures, expects: models of pyorch.metrics and
     pyorch.report. kinds: texts of the files with kinds of its own, by name. types: of the modules
     that it was checked against, None when it was not.
     """
@@ -120,7 +88,7 @@ class Experiment:
     variants: tuple[str, ...]
     sweep: Mapping[str, Sequence[Any]]
     points: tuple[Point, ...]
-    metrics: tuple[Mapping[str, Any], ...] = ()
+    metrics: tuple[Any, ...] = ()
     figures: tuple[Any, ...] = ()
     expects: tuple[Any, ...] = ()
     types: Catalogue | None = None
@@ -148,13 +116,6 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
     return run
 
 
-def canonical_run(run: RunTable) -> dict[str, Any]:
-    """Return [run] in canonical form; the seeds are the plan's."""
-    form = encode(run)
-    del form["seeds"]
-    return form
-
-
 def _seeds_of(run: RunTable) -> tuple[int, ...]:
     if isinstance(run.seeds, int):
         return tuple(range(1, run.seeds + 1)) if run.seeds <= MAX_SEEDS else ()
@@ -176,9 +137,9 @@ def seeds_of(run: RunTable) -> tuple[int, ...]:
 
 def resolve_faults(
     entries: Sequence[Any], network: Topology, duration_ps: int, findings: Findings
-) -> list[dict[str, Any]]:
-    """Validate [[fault]] entries; return their canonical forms."""
-    forms = []
+) -> list[Fault]:
+    """Validate [[fault]] entries."""
+    faults = []
     for number, entry in enumerate(entries):
         path: Path = ("fault", str(number))
         fault = findings.validate_kind("fault", FAULTS, entry, path)
@@ -190,18 +151,11 @@ def resolve_faults(
         if fault.start >= duration_ps:
             what = "begins at or after the end of the run"
             findings.add((*path, "start"), what, "before run.duration")
-        forms.append(_canonical_fault(fault, findings, path))
-    return forms
-
-
-def _canonical_fault(
-    fault: SlowReceiver | PauseStorm, findings: Findings, path: Path
-) -> dict[str, Any]:
-    if isinstance(fault, SlowReceiver):
-        return encode(fault)
-    if fault.stop is not None and fault.stop <= fault.start:
-        findings.add((*path, "stop"), "not after start", "a time after 'start'")
-    return {"stop_ps": -1, **encode(fault)}
+        stop = fault.stop if isinstance(fault, PauseStorm) else None
+        if stop is not None and stop <= fault.start:
+            findings.add((*path, "stop"), "not after start", "a time after 'start'")
+        faults.append(fault)
+    return faults
 
 
 #: What types begin with whose modules are part of every run.
@@ -214,12 +168,12 @@ def resolve_traces(
     duration_ps: int,
     findings: Findings,
     types: Catalogue | None,
-) -> list[dict[str, Any]]:
-    """Validate [[trace]] entries; return their canonical forms, ports and classes sorted.
+) -> list[Trace]:
+    """Validate [[trace]] entries; return what is to be recorded, ports and classes sorted.
 
     duration_ps: of the run; periods must not be so short that nobody can mean them.
     """
-    forms = []
+    traces = []
     for number, entry in enumerate(entries):
         path: Path = ("trace", str(number))
         trace = check_trace(entry, findings, path, types)
@@ -227,25 +181,19 @@ def resolve_traces(
             continue
         for at, port in enumerate(trace.ports):
             check_port(port, network, findings, (*path, "ports", str(at)))
-        ports = {tuple(port.split(":")) for port in trace.ports}
-        series = (len(ports) or 2 * len(network.a)) * (len(set(trace.classes)) or 8)
+        recorded = trace.recorded()
+        series = (len(recorded.ports) or 2 * len(network.a)) * len(recorded.classes)
         if trace.period and duration_ps // trace.period * series > MAX_SAMPLES:
             least = format_time(-(-duration_ps * series // MAX_SAMPLES))
             what = f"{format_time(trace.period)}: {duration_ps // trace.period:.3g} samples"
             what += f" of each of {series} queues"
             findings.add((*path, "period"), what, f"from {least}, in a run of that length")
             continue
-        form = {
-            "table": trace.table,
-            "ports": [list(port) for port in sorted(ports)],
-            "classes": sorted(set(trace.classes)) or list(range(8)),
-            "period_ps": trace.period,
-        }
         probe = types.tables[trace.table].name if types and trace.table in types.tables else ""
         if probe and not probe.startswith(_EVERY_RUN):
-            form["probe"] = probe  # so that the run's name covers the code of its module
-        forms.append(form)
-    return forms
+            recorded = recorded.model_copy(update={"probe": probe})
+        traces.append(recorded)
+    return traces
 
 
 def check_trace(

@@ -8,21 +8,19 @@ have exactly one link and are numbered first, in the order h0, h1, ...; switches
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from pyorch.errors import Problem, UserError, suggest
-from pyorch.fields import Kind, Link, LinkRate, Table, Time, decode, encode
+from pyorch.errors import UserError, suggest
+from pyorch.fields import NEVER, Kind, Link, LinkRate, Never, Table, Time
 from pyorch.findings import Findings, Path
 
 HOST, SWITCH = 0, 1
-#: When a link stays down for good.
-NEVER = -1
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ class Failure(Table):
 
     link: Link
     down: Time
-    up: Time | None = None
+    up: Annotated[Time | None, Never()] = None
 
 
 class TopologyTable(Kind):
@@ -176,6 +174,7 @@ class TopologyTable(Kind):
     """
 
     source: ClassVar[str] = ""
+    left_out = frozenset({"random_failed_links", "dependency"})
 
     rate: LinkRate = Field(description="Rate of links that have none of their own.")
     delay: Time = Field(description="Delay, one way, of links that have none of their own.")
@@ -201,9 +200,12 @@ class TopologyTable(Kind):
         """What is wrong beyond the types: (path inside the table, what, allowed)."""
         return []
 
-    def fill(self, form: dict[str, Any]) -> dict[str, Any]:
-        """Return the canonical form with the defaults that are in its lists."""
-        return form
+    def filled(self) -> Self:
+        """Return the table with what was left out: rates and delays of tiers are those of hosts."""
+        absent = [name for name in type(self).model_fields if getattr(self, name) is None]
+        rates = {name: self.rate for name in absent if name.endswith("_rate")}
+        delays = {name: self.delay for name in absent if name.endswith("_delay")}
+        return self.model_copy(update=rates | delays)
 
 
 KINDS: dict[str, type[TopologyTable]] = {}
@@ -225,9 +227,9 @@ def topology(kind: str) -> Callable[[K], K]:
 
 @dataclass(frozen=True)
 class ResolvedTopology:
-    """A topology in canonical form, and drawn."""
+    """A topology with all that was left out filled in, and drawn."""
 
-    form: dict[str, Any]
+    table: TopologyTable
     network: Topology
 
 
@@ -253,27 +255,21 @@ def resolve(
     _check_links(table, network, findings, path)
     if len(findings.problems) > before:
         return None
-    form = _canonical(table, network)
-    network = _with_failures(network, form)
+    canonical = _canonical(table, network)
+    network = _with_failures(network, canonical)
     _check_connected(network, table, findings, path)
-    return ResolvedTopology(form, network) if len(findings.problems) == before else None
+    return ResolvedTopology(canonical, network) if len(findings.problems) == before else None
 
 
-def build(spec: Mapping[str, Any]) -> Topology:
-    """Build the network of a canonical form (`RunSpec.data["topology"]`).
-
-    Raises UserError when the form is not canonical or names links that do not exist.
-    """
-    try:
-        table = decode(KINDS[spec["kind"]], dict(spec))
-    except (KeyError, ValueError) as error:
-        raise UserError([Problem("topology", f"not a canonical form: {error}")]) from error
+@lru_cache(maxsize=8)  # a run asks for its own more than once, and so do metrics
+def build(table: TopologyTable) -> Topology:
+    """Build the network of a topology. Raises UserError when a failed link does not exist."""
     findings = Findings("topology")
     network = table.wire().finish()
     _check_links(table, network, findings, ())
     if findings.problems:
         raise UserError(findings.problems)
-    return _with_failures(network, spec)
+    return _with_failures(network, table)
 
 
 def trunks(network: Topology) -> list[int]:
@@ -296,7 +292,7 @@ def _check_links(table: TopologyTable, network: Topology, findings: Findings, pa
     for at, link in named:
         check_link(network, link, findings, (*path, *at))
     for number, failure in enumerate(table.failures):
-        if failure.up not in (None, NEVER) and failure.up <= failure.down:
+        if failure.up is not None and failure.up <= failure.down:
             at = (*path, "failures", str(number), "up")
             findings.add(at, "the link comes up before it goes down", "a time after 'down'")
 
@@ -322,38 +318,31 @@ def _some_names(network: Topology) -> str:
     return ", ".join(names if len(names) <= 20 else (*names[:10], "...", *names[-5:]))
 
 
-def _canonical(table: TopologyTable, network: Topology) -> dict[str, Any]:
-    """Return the canonical form: links as drawn and sorted, defaults filled in."""
-    form = table.fill(encode(table) | _tier_defaults(table))
+def _canonical(table: TopologyTable, network: Topology) -> TopologyTable:
+    """Return the table with links as drawn and sorted, and defaults filled in."""
     failed = {network.link_index(*link) for link in table.failed_links}
-    form["failed_links"] = [ends_of(network, link) for link in sorted(failed)]
-    failures = [(network.link_index(*f.link), f.down, f.up) for f in table.failures]
-    form["failures"] = [
-        {"link": ends_of(network, link), "down_ps": down, "up_ps": NEVER if up is None else up}
-        for link, down, up in sorted(failures, key=lambda failure: failure[:2])
-    ]
-    if not form["random_failed_links"]:
-        del form["random_failed_links"]
-    if form["dependency"] == "any":
-        del form["dependency"]
-    return form
+    failures = sorted(
+        ((network.link_index(*failure.link), failure) for failure in table.failures),
+        key=lambda failure: (failure[0], failure[1].down),
+    )
+    return table.filled().model_copy(
+        update={
+            "failed_links": [ends_of(network, link) for link in sorted(failed)],
+            "failures": [
+                failure.model_copy(update={"link": ends_of(network, link)})
+                for link, failure in failures
+            ],
+        }
+    )
 
 
-def _tier_defaults(table: TopologyTable) -> dict[str, int]:
-    """Return the rates and delays of tiers that were left out: those of the hosts' links."""
-    left_out = [name for name in type(table).model_fields if getattr(table, name) is None]
-    rates = {f"{name}_bps": table.rate for name in left_out if name.endswith("_rate")}
-    return rates | {f"{name}_ps": table.delay for name in left_out if name.endswith("_delay")}
-
-
-def _with_failures(network: Topology, form: Mapping[str, Any]) -> Topology:
-    failures = [(network.link_index(*link), 0, NEVER) for link in form.get("failed_links", [])]
+def _with_failures(network: Topology, table: TopologyTable) -> Topology:
+    failures = [(network.link_index(*link), 0, NEVER) for link in table.failed_links]
     failures += [
-        (network.link_index(*failure["link"]), failure["down_ps"], failure["up_ps"])
-        for failure in form.get("failures", [])
+        (network.link_index(*one.link), one.down, NEVER if one.up is None else one.up)
+        for one in table.failures
     ]
-    arrays = {key: getattr(network, key) for key in ("kinds", "a", "b", "rates", "delays")}
-    return Topology(network.names, **arrays, failures=tuple(failures))
+    return replace(network, failures=tuple(failures))
 
 
 def _check_connected(

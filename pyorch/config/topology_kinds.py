@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 from pydantic import Field
 from typing_extensions import override
@@ -212,15 +212,20 @@ class Explicit(TopologyTable):
     def wire(self) -> Wiring:
         wiring = Wiring(hosts=list(self.hosts), switches=list(self.switches))
         for link in self.links:
-            rate = self.rate if link.rate is None else link.rate
-            delay = self.delay if link.delay is None else link.delay
-            wiring.link(link.between[0], link.between[1], rate, delay)
+            wiring.link(link.between[0], link.between[1], *self._speed(link))
         return wiring
 
+    def _speed(self, link: ExplicitLink) -> tuple[int, int]:
+        rate = self.rate if link.rate is None else link.rate
+        return rate, self.delay if link.delay is None else link.delay
+
     @override
-    def fill(self, form: dict[str, Any]) -> dict[str, Any]:
-        default = {"rate_bps": self.rate, "delay_ps": self.delay}
-        return form | {"links": [default | link for link in form["links"]]}
+    def filled(self) -> Self:
+        links = [
+            link.model_copy(update=dict(zip(("rate", "delay"), self._speed(link), strict=True)))
+            for link in self.links
+        ]
+        return super().filled().model_copy(update={"links": links})
 
     @override
     def problems(self) -> list[tuple[Path, str, str | None]]:

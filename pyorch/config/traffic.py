@@ -8,7 +8,7 @@ seed gives the same flows under every scheme.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path as FilePath
@@ -22,6 +22,7 @@ from pyorch.config.topology import Topology
 from pyorch.config.traffic_paths import AckPath, NodePath, PathBook, check_path
 from pyorch.errors import Problem, UserError, suggest
 from pyorch.fields import (
+    NEVER,
     Duration,
     Kind,
     LinkRate,
@@ -34,8 +35,6 @@ from pyorch.fields import (
 from pyorch.findings import Findings, Path
 from pyorch.units import whole
 
-NEVER = -1
-_PATH_KEYS = {"path", "paths", "ack_path", "ack_paths"}
 #: Flows of a run above which a plan is surely a mistake: they would take gigabytes.
 MAX_FLOWS = 5_000_000
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
@@ -231,8 +230,8 @@ class TrafficTable(Kind):
         description="Paths of the ACKs of the flows that have their ends.",
     )
 
-    def resolve(self, check: Check) -> dict[str, Any] | None:
-        """Return the canonical form, names checked and files read; None after problems."""
+    def resolve(self, check: Check) -> TrafficTable | None:
+        """Return the entry with names checked and files read; None after problems."""
         raise NotImplementedError
 
     def check_files(self, check: Check) -> None:
@@ -264,6 +263,7 @@ KINDS: dict[str, type[TrafficTable]] = {}
 """Every kind of traffic and the model of its entry; filled when pyorch.config is imported."""
 
 K = TypeVar("K", bound=type[TrafficTable])
+E = TypeVar("E", bound=TrafficTable)
 
 
 def traffic(kind: str) -> Callable[[K], K]:
@@ -277,8 +277,8 @@ def traffic(kind: str) -> Callable[[K], K]:
     return register
 
 
-def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str, Any] | None:
-    """Validate one [[traffic]] entry as written; note problems, and then return None."""
+def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> TrafficTable | None:
+    """Return a [[traffic]] entry as written in canonical form; note problems, and return None."""
     before = len(findings.problems)
     table = findings.validate_kind("traffic", KINDS, data, path)
     check = Check(findings, path, scene)
@@ -286,18 +286,25 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> dict[str
         _check_good_keys(data, check)
         return None
     _check_common(table, check)
-    form = table.resolve(check)
-    if form is None or len(findings.problems) > before:
+    resolved = table.resolve(check)
+    if resolved is None or len(findings.problems) > before:
         return None
-    made = _decode(form)
-    number = made.count(scene.network, scene.duration_ps)
+    entry = _as_read_back(resolved)
+    number = entry.count(scene.network, scene.duration_ps)
     if number > MAX_FLOWS:
         hint = "a shorter run, a lower load, or fewer hosts or repetitions"
         check.add("", f"about {number:.3g} flows", f"at most {MAX_FLOWS}", hint)
         return None
-    if form.keys() & _PATH_KEYS:
-        _check_paths(made, check)
-    return form if len(findings.problems) == before else None
+    _check_paths(entry, check)
+    return entry if len(findings.problems) == before else None
+
+
+def _as_read_back(entry: TrafficTable) -> TrafficTable:
+    """Return an entry as the run reads it, so that what it cannot read is told before it runs."""
+    try:
+        return decode(type(entry), encode(entry))
+    except ValueError as error:
+        raise UserError([Problem("traffic", f"not a canonical form: {error}")]) from error
 
 
 def _check_good_keys(data: Any, check: Check) -> None:
@@ -322,15 +329,9 @@ def check_apart(data: Any, findings: Findings, path: Path, scene: Scene) -> None
         table.check_files(Check(findings, path, scene))
 
 
-def flows(
-    specs: Sequence[Mapping[str, Any]], network: Topology, seed: int, duration_ps: int
-) -> Flows:
-    """Return the flows of canonical entries (`RunSpec.data["traffic"]`).
-
-    Raises UserError when an entry is not canonical, or when there would be more than MAX_FLOWS.
-    """
+def flows(tables: Sequence[TrafficTable], network: Topology, seed: int, duration_ps: int) -> Flows:
+    """Return the flows of canonical entries. Raises UserError above MAX_FLOWS."""
     blocks = []
-    tables = [_decode(spec) for spec in specs]
     _refuse_too_many(sum(table.count(network, duration_ps) for table in tables))
     for number, table in enumerate(tables):
         random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
@@ -338,15 +339,15 @@ def flows(
     return _join(blocks, tables, network)
 
 
-def draws(specs: Sequence[Mapping[str, Any]], network: Topology, duration_ps: int) -> bool:
+def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -> bool:
     """Whether canonical entries draw anything from the seed.
 
     Raises UserError when an entry has no flows in this network.
     """
-    for spec in specs:
+    for table in tables:
         random = np.random.Generator(np.random.PCG64(1))
         before = random.bit_generator.state
-        _decode(spec).generate(network, random, duration_ps)
+        table.generate(network, random, duration_ps)
         if random.bit_generator.state != before:
             return True
     return False
@@ -359,16 +360,9 @@ def _refuse_too_many(number: float) -> None:
         raise UserError([Problem("traffic", what, f"at most {MAX_FLOWS}", hint)])
 
 
-def _decode(spec: Mapping[str, Any]) -> TrafficTable:
-    try:
-        return decode(KINDS[spec["kind"]], dict(spec))
-    except (KeyError, ValueError) as error:
-        raise UserError([Problem("traffic", f"not a canonical form: {error}")]) from error
-
-
-def canonical(table: TrafficTable, **changed: Any) -> dict[str, Any]:
-    """Return the canonical form of a table with some fields replaced."""
-    return encode(table.model_copy(update=changed))
+def canonical(table: E, **changed: Any) -> E:
+    """Return a table with some fields replaced."""
+    return table.model_copy(update=changed)
 
 
 def node_numbers(names: Sequence[str], network: Topology) -> npt.NDArray[np.uint32]:
@@ -451,7 +445,7 @@ def _check_list(table: TrafficTable, key: str, paths: list[list[str]], check: Ch
         seen.add(ends)
 
 
-def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) -> Flows:
+def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology) -> Flows:
     counts = [len(block.src) for block in blocks]
 
     def column(values: Sequence[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
@@ -476,7 +470,7 @@ def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) ->
         rates=column([table.rate_cap or 0 for table in tables], np.uint64),
         windows=column([table.window for table in tables], np.uint64),
         groups=column(list(range(len(tables))), np.uint32),
-        labels=tuple(label_of({"label": t.label, "kind": t.kind}, n) for n, t in enumerate(tables)),
+        labels=tuple(label_of(t, n) for n, t in enumerate(tables)),
         waits=join_waits(waits),
     )
     book = PathBook(network, result.paths, result.ack_paths, result.ack_reverse)
@@ -498,9 +492,9 @@ def _join(blocks: list[Block], tables: list[TrafficTable], network: Topology) ->
     return result
 
 
-def label_of(entry: Mapping[str, Any], number: int) -> str:
+def label_of(entry: TrafficTable, number: int) -> str:
     """Return the name of the entry of a number: its label, else its kind and the number."""
-    return str(entry.get("label") or f"{entry['kind']}-{number}")
+    return entry.label or f"{entry.kind}-{number}"
 
 
 def join_waits(waits: Sequence[Waits]) -> Waits | None:

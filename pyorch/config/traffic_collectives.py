@@ -5,10 +5,9 @@ The algorithms are in pyorch.config.collectives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,7 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import UserError
-from pyorch.fields import Names, Size, Table, Time, decode
+from pyorch.fields import Names, Size, Table, Time
 from pyorch.findings import Findings
 from pyorch.reading import is_file, read_json, read_toml
 
@@ -77,7 +76,7 @@ class Collective(TrafficTable):
     repeat: int = Field(default=1, ge=1, le=100_000)
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         if (self.collectives is None) == (self.file is None):
             check.add("collectives", "give either 'collectives' or 'file'", "one of the two")
             return None
@@ -302,10 +301,9 @@ def _in_order(phases: Sequence[Phase]) -> list[Phase]:
     return [by_name[name] for name in order.static_order()]
 
 
-def flows_of_collective(entry: Mapping[str, Any], name: str) -> npt.NDArray[np.int64]:
-    """Return which flows of a canonical `collective` entry belong to the collective of a name."""
-    table = decode(Collective, dict(entry))
-    phases = _in_order(table.collectives or [])
+def flows_of_collective(entry: Collective, name: str) -> npt.NDArray[np.int64]:
+    """Return which flows of a resolved entry belong to the collective of a name."""
+    phases = _in_order(entry.collectives or [])
     counts = [_algorithm(phase).count(len(phase.hosts)) for phase in phases]
     names = np.repeat([phase.name for phase in phases], counts)
-    return np.flatnonzero(np.tile(names == name, table.repeat))
+    return np.flatnonzero(np.tile(names == name, entry.repeat))

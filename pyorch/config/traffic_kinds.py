@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from typing_extensions import override
 from pyorch.config import workloads
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.config.traffic import (
-    NEVER,
     Block,
     Check,
     TrafficTable,
@@ -24,7 +23,7 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import Problem, UserError
-from pyorch.fields import Duration, Names, Size, Table, Time
+from pyorch.fields import NEVER, Duration, Names, Size, Table, Time
 from pyorch.units import format_bytes
 
 #: Packets of the largest flow of a distribution above which its mean is not worked out.
@@ -44,7 +43,7 @@ class Greedy(TrafficTable):
     stop: Duration | None = None
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         src, dst = check.hosts("src", self.src), self._destinations(check)
         if self.stop is not None and self.stop <= self.start:
             check.add("stop", "not after start", "a time after 'start'")
@@ -93,7 +92,7 @@ class _Routed(TrafficTable):
     stop: Duration | None = None
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         if self.paths is not None:
             check.add("paths", f"traffic of kind {self.kind} chooses its paths itself")
         if self.stop is not None and self.stop <= self.start + self.jitter:
@@ -154,7 +153,7 @@ class Ring(_Routed):
     hops: int = Field(default=2, ge=1)
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         network = check.scene.network
         switches = np.flatnonzero(network.kinds == SWITCH).tolist()
         for a, b in itertools.pairwise([*switches, switches[0]]):
@@ -196,7 +195,7 @@ class Incast(TrafficTable):
     interval: Duration | None = None
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         if (self.src is None) == (self.degree is None):
             check.add("degree", "give either 'src' or 'degree'", "one of the two")
             return None
@@ -266,7 +265,7 @@ class Permutation(TrafficTable):
     random: bool = False
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         if (self.shift is None) != self.random:
             check.add("shift", "give either 'shift' or 'random = true'", "one of the two")
         chosen = check.hosts("hosts", self.hosts)
@@ -305,7 +304,7 @@ class AllToAll(TrafficTable):
     size: Size
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         chosen = check.hosts("hosts", self.hosts)
         if chosen is None:
             return None
@@ -355,7 +354,7 @@ class Poisson(TrafficTable):
     file_key = "workload"
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         if self.derived is not None:
             check.add("derived", "unknown key 'derived'", None, "it is filled in")
             return None

@@ -69,7 +69,7 @@ class Messages(TrafficTable):
     file: str | None = None
 
     @override
-    def resolve(self, check: Check) -> dict[str, Any] | None:
+    def resolve(self, check: Check) -> TrafficTable | None:
         if (self.messages is None) == (self.file is None):
             check.add("messages", "give either 'messages' or 'file'", "one of the two")
             return None

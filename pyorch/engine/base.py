@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
@@ -98,5 +98,10 @@ def _signal_name(number: int) -> str:
 
 def title(spec: RunSpec) -> str:
     """Name a run for people: its parameters and its seed."""
-    parameters = [f"{key}={value}" for key, value in spec.params.items() if value != ""]
-    return " ".join([*parameters, f"seed={spec.data['seed']}"])
+    return title_of(spec.params, spec.seed)
+
+
+def title_of(params: Mapping[str, Any], seed: object) -> str:
+    """Name the run of some parameters and a seed."""
+    parameters = [f"{key}={value}" for key, value in params.items() if value != ""]
+    return " ".join([*parameters, f"seed={seed}"])

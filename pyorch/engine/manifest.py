@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +22,7 @@ from pyorch.files import make_folder, write_atomically
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
+Reader = Callable[[str], "RunSpec"]
 FORMAT = 1
 INDEX_SUFFIX = ".index"
 
@@ -49,8 +50,8 @@ def read_manifest(path: Path) -> Manifest:
         return _head(path, file)
 
 
-def read_run(path: Path, index: int) -> tuple[Manifest, RunSpec]:
-    """Read the first line and the RunSpec of a number, from 0.
+def read_run(path: Path, index: int, read: Reader) -> tuple[Manifest, RunSpec]:
+    """Read the first line and the RunSpec of a number, from 0. read: how a line is read.
 
     Raises UserError when the file is no manifest or has no run of that number.
     """
@@ -60,7 +61,7 @@ def read_run(path: Path, index: int) -> tuple[Manifest, RunSpec]:
     if not line:
         allowed = f"0 to {manifest.runs - 1}"
         raise UserError([Problem(str(path), f"it has no run number {index}", allowed, None)])
-    return manifest, _spec(path, line)
+    return manifest, _spec(path, line, read)
 
 
 def index_manifest(path: Path) -> None:
@@ -73,8 +74,8 @@ def index_manifest(path: Path) -> None:
     write_atomically(path.with_suffix(INDEX_SUFFIX), offsets.tobytes())
 
 
-def read_runs(path: Path, first: int, count: int) -> tuple[Manifest, list[RunSpec]]:
-    """Read the first line and the RunSpecs from a number on, at most `count`.
+def read_runs(path: Path, first: int, count: int, read: Reader) -> tuple[Manifest, list[RunSpec]]:
+    """Read the first line and the RunSpecs from a number on, at most `count`; read: as of a run.
 
     With an index beside it only these lines are read, however long the manifest is. Raises
     UserError when the file is no manifest or has no run of the first number.
@@ -90,14 +91,12 @@ def read_runs(path: Path, first: int, count: int) -> tuple[Manifest, list[RunSpe
             file.seek(int.from_bytes(index.read(8), sys.byteorder))
             skipped = 0
         lines = islice(file, skipped, skipped + min(count, manifest.runs - first))
-        return manifest, [_spec(path, line) for line in lines]
+        return manifest, [_spec(path, line, read) for line in lines]
 
 
-def _spec(path: Path, line: str) -> RunSpec:
-    from pyorch.plan import RunSpec
-
+def _spec(path: Path, line: str, read: Reader) -> RunSpec:
     try:
-        return RunSpec.from_json(line)
+        return read(line)
     except ValueError as error:
         what = "one of its lines is damaged"
         raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error

@@ -23,7 +23,7 @@ from pyorch.config.attributes import (
     TypeInfo,
     describe,
 )
-from pyorch.config.experiment import FAULTS
+from pyorch.config.canonical import FAULTS
 from pyorch.loading.entries import report_models
 from pyorch.loading.model import EACH, ENTRIES, KEYS, WHOLE, ExperimentFile
 

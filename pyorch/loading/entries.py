@@ -14,9 +14,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from pyorch.config.attributes import Catalogue
+from pyorch.config.canonical import Trace
 from pyorch.config.experiment import Point, TraceTable, check_port
 from pyorch.config.topology import Topology
-from pyorch.config.traffic import label_of
+from pyorch.config.traffic import TrafficTable, label_of
 from pyorch.errors import one_of, suggest
 from pyorch.findings import Findings, Path
 from pyorch.loading.model import ENTRIES, WHOLE
@@ -25,9 +26,9 @@ from pyorch.loading.setting import Resolver, canonical_quantity, entries_of
 
 @dataclass(frozen=True)
 class Entries:
-    """Valid entries: metrics as in RunSpec.data, figures and expectations as models."""
+    """Valid entries, as models."""
 
-    metrics: tuple[Mapping[str, Any], ...] = ()
+    metrics: tuple[BaseModel, ...] = ()
     figures: tuple[BaseModel, ...] = ()
     expects: tuple[BaseModel, ...] = ()
 
@@ -90,11 +91,7 @@ def resolve_entries(
     if known:
         for traces in _traces(document, points, resolver.types):
             findings.merge(models.check(findings.file, *good, traces, tuple(varied)))
-    return Entries(
-        tuple(m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in good[0]),
-        tuple(good[1]),
-        tuple(good[2]),
-    )
+    return Entries(*map(tuple, good))
 
 
 def _check_functions(
@@ -157,12 +154,12 @@ _OF_NETWORKS = {"port": _check_port, "ports": _check_port, "src": _check_host, "
 """Keys, wherever they are in an entry, that name a part of a network."""
 
 
-def _entries_of(label: object, points: Sequence[Point]) -> list[Mapping[str, Any]]:
+def _entries_of(label: object, points: Sequence[Point]) -> list[TrafficTable]:
     """Return the [[traffic]] entries of a label, of all settings."""
     return [
         entry
         for point in points
-        for number, entry in enumerate(point.data["traffic"])
+        for number, entry in enumerate(point.setting.traffic)
         if label_of(entry, number) == label
     ]
 
@@ -174,11 +171,12 @@ def _check_traffic(
     written = metric.get("traffic", [])
     for label in written if isinstance(written, list) else [written]:
         if isinstance(label, str) and points and not _entries_of(label, points):
-            traffic = [one for point in points for one in enumerate(point.data["traffic"])]
+            traffic = [one for point in points for one in enumerate(point.setting.traffic)]
             known = dict.fromkeys(label_of(entry, number) for number, entry in traffic)
             findings.unknown((*path, "traffic"), "[[traffic]] entry", label, known)
     name, entries = metric.get("collective"), _entries_of(written, points)
-    known = dict.fromkeys(one["name"] for e in entries for one in e.get("collectives") or ())
+    phases = (getattr(entry, "collectives", None) or () for entry in entries)
+    known = dict.fromkeys(phase.name for several in phases for phase in several)
     if entries and isinstance(name, str) and name not in known:
         findings.unknown((*path, "collective"), "collective", name, known)
 
@@ -187,7 +185,7 @@ def _check_until(
     metric: Mapping[str, Any], path: Path, points: Sequence[Point], findings: Findings
 ) -> None:
     """A run that ends with the last bit received never sees the ACK of that bit."""
-    early = any(point.data["run"]["stop_when_done"] is True for point in points)
+    early = any(point.setting.run.stop_when_done is True for point in points)
     if metric.get("until") == "acked" and early:
         what = "runs end when the last message is received, before its ACK is back"
         hint = 'set run.stop_when_done = "acked"'
@@ -227,20 +225,20 @@ def _spelling(value: object) -> str:
 
 def _traces(
     document: Mapping[str, Any], points: Sequence[Point], types: Catalogue | None
-) -> list[list[Any]]:
+) -> list[list[Trace]]:
     """Return the different lists of traces that the settings have.
 
     When no setting is valid, as far as the file tells: then the traces that stand in it, or one
     of everything when a variant may bring others; nobody knows what that is without the types.
     """
     if points:
-        lists = [list(point.data["traces"]) for point in points]
+        lists = [list(point.setting.traces) for point in points]
         return [found for number, found in enumerate(lists) if found not in lists[:number]]
     written = document.get("trace", [])
     entries = written if isinstance(written, list) else [written]
     unread = Findings("")
-    plain = all(unread.validate(TraceTable, entry, ()) for entry in entries)
+    traces = [unread.validate(TraceTable, entry, ()) for entry in entries]
     varies = any("trace" in str(document.get(key)) for key in ("variants", "sweep"))
-    if plain and not varies:
-        return [entries]
-    return [[{"table": table} for table in types.tables]] if types else []
+    if None not in traces and not varies:
+        return [[trace.recorded() for trace in traces if trace]]
+    return [[Trace(table=table) for table in types.tables]] if types else []

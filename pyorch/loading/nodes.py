@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyorch.config.attributes import DEFAULTS, INTERFACES, Catalogue, TypeInfo, resolve_section
+from pyorch.config.canonical import NodeAttributes
 from pyorch.config.topology import Topology
 from pyorch.errors import suggest
 from pyorch.findings import Findings, Path
@@ -25,15 +26,14 @@ def resolve_nodes(
     types: Catalogue | None,
     schemes: Mapping[str, Any],
     findings: Findings,
-) -> list[dict[str, Any]]:
-    """Validate [[node]] entries; return their canonical forms.
+) -> list[NodeAttributes]:
+    """Validate [[node]] entries; names come in the network's order.
 
-    A form is {"nodes": names in the network's order, "attributes": {TypeId: {attribute: value in
-    ns-3's spelling}}}, without the sections of schemes that the run does not use. schemes: the
-    TypeIds of the run's flow controls, agents and buffer policy. Without types only the names are
-    checked, and sections stay as they are written.
+    Sections of schemes that the run does not use are left out. schemes: the TypeIds of the run's
+    flow controls, agents and buffer policy. Without types only the names are checked, and sections
+    stay as they are written.
     """
-    forms = []
+    resolved = []
     for number, entry in enumerate(entries):
         path: Path = ("node", str(number))
         if not isinstance(entry, dict):
@@ -58,8 +58,9 @@ def resolve_nodes(
                 own = attributes.setdefault(schemes["buffer_policy"], {})
                 own |= types.policy_attributes(values) | own
         if attributes:
-            forms.append({"nodes": names, "attributes": dict(sorted(attributes.items()))})
-    return forms
+            sections = dict(sorted(attributes.items()))
+            resolved.append(NodeAttributes(nodes=names, attributes=sections))
+    return resolved
 
 
 def as_written(section: object) -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyorch.config.topology import NEVER, SWITCH, Topology, check_link
+from pyorch.config.canonical import Route
+from pyorch.config.topology import SWITCH, Topology, check_link
 from pyorch.config.traffic import expand_hosts
 from pyorch.errors import suggest
 from pyorch.fields import Duration, Names, Table, Time
@@ -23,11 +24,9 @@ class RouteTable(Table):
     label: str | None = None
 
 
-def resolve_routes(
-    entries: Sequence[Any], network: Topology, findings: Findings
-) -> list[dict[str, Any]]:
-    """Validate [[route]] entries; return their canonical forms, one for each host."""
-    forms = []
+def resolve_routes(entries: Sequence[Any], network: Topology, findings: Findings) -> list[Route]:
+    """Validate [[route]] entries; return one route for each host."""
+    routes = []
     for number, entry in enumerate(entries):
         path: Path = ("route", str(number))
         route = findings.validate(RouteTable, entry, path)
@@ -39,10 +38,13 @@ def resolve_routes(
         if route.until is not None and route.until <= route.at:
             findings.add((*path, "until"), "not after 'at'", "a time after 'at'")
         if len(findings.problems) == before:
-            until = NEVER if route.until is None else route.until
-            ends = {"switch": route.switch, "next": route.next, "at_ps": route.at}
-            forms += [ends | {"dst": host, "until_ps": until} for host in hosts]
-    return forms
+            routes += [
+                Route.model_construct(
+                    switch=route.switch, dst=host, next=route.next, at=route.at, until=route.until
+                )
+                for host in hosts
+            ]
+    return routes
 
 
 def _hosts(names: Sequence[str], network: Topology, findings: Findings, path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""One setting: a document with its patches applied, resolved to canonical form."""
+"""One setting: a document with its patches applied, validated and resolved."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any, cast
+from typing import Any
 
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
     DEFAULTS,
     INTERFACES,
-    OPTIONAL,
     Catalogue,
     kebab_case,
     resolve_section,
     spell,
 )
+from pyorch.config.canonical import FAULTS, Setting
 from pyorch.config.checks import check_buffer, frames, telemetry_bytes
 from pyorch.config.experiment import (
-    FAULTS,
     Point,
     RunTable,
-    canonical_run,
     check_trace,
     resolve_faults,
     resolve_run,
@@ -36,7 +34,6 @@ from pyorch.kinds import packages_of
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.loading.nodes import as_written, resolve_nodes
 from pyorch.loading.routes import RouteTable, resolve_routes
-from pyorch.spec import SettingData
 from pyorch.units import (
     MAX_TIME,
     format_bytes,
@@ -47,8 +44,6 @@ from pyorch.units import (
     parse_time,
 )
 
-#: Version of the form of RunSpec.data.
-SCHEMA = 1
 #: Entries of one kind above which a file is surely a mistake; every setting reads all of them.
 MAX_ENTRIES = 1000
 
@@ -67,7 +62,7 @@ class Resolver:
     types: Catalogue | None
     kinds: Mapping[str, str] = field(default_factory=dict)
     _networks: dict[str, topology.ResolvedTopology] = field(default_factory=dict)
-    _flows: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
+    _flows: dict[tuple[Any, ...], traffic.TrafficTable] = field(default_factory=dict)
 
     @property
     def networks(self) -> list[topology.Topology]:
@@ -98,28 +93,27 @@ class Resolver:
             check_buffer(self.types, attributes, chain, network.network, run.allow_loss, findings)
         if len(findings.problems) > before:
             return None
-        data = {
-            "schema": SCHEMA,
-            "experiment": self.name,
-            "run": canonical_run(run),
-            "topology": network.form,
-            "attributes": attributes,
-            # a default is left out: keys that come later leave the runs of today as they are
-            **{key: value for key, value in schemes.items() if value != OPTIONAL.get(key)},
+        setting = Setting(
+            experiment=self.name,
+            run=run.section,
+            topology=network.table,
+            attributes=attributes,
+            **schemes,
             **entries,
-            **self._own_kinds(document),
-            "params": dict(params),
-        }
-        return Point(cast(SettingData, data), network.network)
+            kinds=dict(self.kinds),
+            packages=self._packages(document),
+            params=dict(params),
+        )
+        return Point(setting, network.network)
 
-    def _own_kinds(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the code that the run needs beside this package: texts of files, and packages."""
+    @staticmethod
+    def _packages(document: Mapping[str, Any]) -> dict[str, str]:
+        """Return the installed packages whose kinds the run needs, and their releases."""
         lists = [document.get(key) for key in ("traffic", "metric")]
         entries = [entry for found in lists if isinstance(found, list) for entry in found]
         entries.append(document.get("topology"))
         used = [entry.get("kind") for entry in entries if isinstance(entry, Mapping)]
-        own = {"kinds": dict(self.kinds), "packages": packages_of(used)}
-        return {key: value for key, value in own.items() if value}
+        return packages_of(used)
 
     def _check_keys(self, document: Mapping[str, Any], findings: Findings) -> None:
         """Every top-level key is one of the file's own, or the section of a C++ object.
@@ -247,15 +241,15 @@ class Resolver:
 
     def _traffic(
         self, entry: object, findings: Findings, path: tuple[str, ...], scene: traffic.Scene
-    ) -> dict[str, Any] | None:
+    ) -> traffic.TrafficTable | None:
         """Resolve an entry; most settings of a sweep share most of theirs."""
         text = json.dumps(entry, sort_keys=True, default=str)
         key = (text, id(scene.network), scene.duration_ps, scene.payload, scene.header)
         if key not in self._flows:
-            form = traffic.resolve(entry, findings, path, scene)
-            if form is None:
+            resolved = traffic.resolve(entry, findings, path, scene)
+            if resolved is None:
                 return None
-            self._flows[key] = form
+            self._flows[key] = resolved
         return self._flows[key]
 
     def _check_apart(self, document: Mapping[str, Any], findings: Findings) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pyorch.errors import Problem, UserError
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced
-from pyorch.spec import RunData
 
 if TYPE_CHECKING:
+    from pyorch.config.canonical import Setting
+    from pyorch.config.topology import Topology
     from pyorch.config.traffic import Flows
 
 Columns = Mapping[str, Any]
@@ -23,11 +24,12 @@ Columns = Mapping[str, Any]
 class RunTables:
     """What metrics see of one run.
 
-    spec: RunSpec.data. nodes: node names in the order of their numbers. summary: the run's
-    numbers. tables: name -> columns; a table that is absent was not traced.
+    setting, seed: what was simulated. nodes: node names in the order of their numbers. summary: the
+    run's numbers. tables: name -> columns; a table that is absent was not traced.
     """
 
-    spec: RunData
+    setting: Setting
+    seed: int
     nodes: Sequence[str]
     summary: Mapping[str, float]
     tables: Mapping[str, Columns] = field(default_factory=dict)
@@ -43,20 +45,26 @@ class RunTables:
     @property
     def end_ps(self) -> int:
         """When the run ended [ps]: as it says itself, else its duration."""
-        return int(self.summary.get("end_ps", self.spec["run"]["duration_ps"]))
+        return int(self.summary.get("end_ps", self.setting.run.duration))
+
+    @property
+    def network(self) -> Topology:
+        """The network of the run."""
+        from pyorch.config.topology import build
+
+        return build(self.setting.topology)
 
     @cached_property
     def flows(self) -> Flows:
         """The flows as the run was asked for them, in the order of table `flow`."""
-        from pyorch.config import topology, traffic
+        from pyorch.config import traffic
 
-        network = topology.build(self.spec["topology"])
-        duration = self.spec["run"]["duration_ps"]
-        return traffic.flows(self.spec["traffic"], network, self.spec["seed"], duration)
+        duration = self.setting.run.duration
+        return traffic.flows(self.setting.traffic, self.network, self.seed, duration)
 
     def is_traced(self, need: Need) -> bool:
         """Whether the run was asked to trace what is needed."""
-        return is_traced(need, self.spec.get("traces", ()))
+        return is_traced(need, self.setting.traces)
 
     def resolve(self, port: str) -> tuple[int, int] | None:
         """Node and peer numbers of a port "s0:h0"; None when this run has no such nodes."""
@@ -71,10 +79,9 @@ class RunTables:
 
         The drain period after the duration belongs to a window only when it asks for it.
         """
-        run = self.spec["run"]
-        start = run.get("warmup_ps", 0) if start_ps is None else start_ps
-        stop = run["duration_ps"] if stop_ps is None else stop_ps
-        return int(start), min(int(stop), self.end_ps)
+        start = self.setting.run.warmup if start_ps is None else start_ps
+        stop = self.setting.run.duration if stop_ps is None else stop_ps
+        return start, min(stop, self.end_ps)
 
 
 class Metric(Entry):
@@ -134,21 +141,25 @@ def parse(entry: Mapping[str, Any]) -> Metric:
     return MODELS[kind].model_validate(dict(entry))
 
 
-def compute(metrics: Sequence[Mapping[str, Any]], run: RunTables) -> dict[str, float | None]:
+def written(metric: Metric) -> dict[str, Any]:
+    """Return a metric as a RunSpec has it: as in a file, `parse` reads it."""
+    return metric.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def compute(metrics: Iterable[Metric], run: RunTables) -> dict[str, float | None]:
     """Every metric of a run by output name.
 
     A value is None when the run has no data for it and inf where unfinished flows reach.
     """
     values: dict[str, float | None] = {}
-    for entry in metrics:
-        values.update(parse(entry).values(run))
+    for one in metrics:
+        values.update(one.values(run))
     return values
 
 
-def output_units(metrics: Sequence[Metric | Mapping[str, Any]]) -> dict[str, str]:
+def output_units(metrics: Iterable[Metric]) -> dict[str, str]:
     """Base unit of every output of the metrics."""
-    models = [m if isinstance(m, Metric) else parse(m) for m in metrics]
-    return {output: model.unit() for model in models for output in model.outputs()}
+    return {output: model.unit() for model in metrics for output in model.outputs()}
 
 
 NOTHING_THERE = -1

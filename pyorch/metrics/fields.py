@@ -7,32 +7,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from pyorch import fields, units
 from pyorch.errors import quoted
 
+if TYPE_CHECKING:
+    from pyorch.config.canonical import Trace
 
-class Entry(BaseModel):
-    """Base of every entry of an experiment file that this package understands.
 
-    Nothing unknown, nothing converted in silence, no number that is not finite.
-    """
+class Entry(fields.Strict):
+    """Base of metrics, figures and expectations."""
 
-    model_config = ConfigDict(
-        defer_build=True,  # most commands use few of the kinds
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        allow_inf_nan=False,
-        populate_by_name=True,
-        serialize_by_alias=True,
-    )
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
 
 Time = fields.Time
@@ -148,27 +140,18 @@ ALWAYS_THERE = frozenset({"flow"})
 """Tables that every run writes without a [[trace]]."""
 
 
-def is_traced(need: Need, traces: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether one of the traces (as in an experiment file or a RunSpec) covers the need."""
+def is_traced(need: Need, traces: Iterable[Trace]) -> bool:
+    """Whether one of the traces of a run covers the need."""
     return need.table in ALWAYS_THERE or any(_covers(trace, need) for trace in traces)
 
 
-def _covers(trace: Mapping[str, Any], need: Need) -> bool:
-    ports = [port if isinstance(port, str) else ":".join(port) for port in trace.get("ports") or ()]
-    classes = trace.get("classes") or ()
+def _covers(trace: Trace, need: Need) -> bool:
     return (
-        trace.get("table") == need.table
-        and (need.port is None or not ports or need.port in ports)
-        and (need.class_number is None or not classes or need.class_number in classes)
-        and (not need.sampled or _period_ps(trace) > 0)
+        trace.table == need.table
+        and (need.port is None or not trace.ports or need.port.split(":") in trace.ports)
+        and (need.class_number is None or not trace.classes or need.class_number in trace.classes)
+        and (not need.sampled or trace.period > 0)
     )
-
-
-def _period_ps(trace: Mapping[str, Any]) -> int:
-    """The sampling period of a trace, of an experiment file or of a RunSpec [ps]."""
-    if "period_ps" in trace:
-        return int(trace["period_ps"])
-    return units.parse_time(trace.get("period", "0s"))
 
 
 def trace_hint(need: Need) -> str:

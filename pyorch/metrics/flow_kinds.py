@@ -99,9 +99,9 @@ class FlowFilter(Metric):
         table = run.table("flow")
         if mask is None or table is None:
             return None
-        settings = run.spec["run"]
         starts = np.asarray(table["start_ps"])
-        measured = (starts >= settings.get("warmup_ps", 0)) & (starts < settings["duration_ps"])
+        settings = run.setting.run
+        measured = (starts >= settings.warmup) & (starts < settings.duration)
         measured |= starts < 0  # what it waits for never finished: unfinished itself
         return np.asarray(mask & measured & (np.asarray(table["size_bytes"]) > 0), dtype=bool)
 
@@ -301,9 +301,12 @@ class CollectiveTime(Metric):
         entry = run.flows.labels.index(self.traffic)
         rows = np.flatnonzero(run.flows.groups == entry)
         if self.collective is not None:
-            from pyorch.config.traffic_collectives import flows_of_collective
+            from pyorch.config.traffic_collectives import Collective, flows_of_collective
 
-            rows = rows[flows_of_collective(run.spec["traffic"][entry], self.collective)]
+            table_of_entry = run.setting.traffic[entry]
+            if not isinstance(table_of_entry, Collective):
+                return None
+            rows = rows[flows_of_collective(table_of_entry, self.collective)]
         if not len(rows):
             return None
         starts, ends = (np.asarray(table[name])[rows] for name in ("start_ps", "finish_ps"))

@@ -112,7 +112,7 @@ def rate_series(
     counts = np.asarray(table[f"{direction}_bytes"])[mask].astype(np.float64)
     times = times.astype(np.int64)
     bits: Floats = np.bincount(index, weights=counts, minlength=len(times)).astype(np.float64) * 8
-    if not is_traced(replace(need, sampled=True), run.spec.get("traces", ())):
+    if not is_traced(replace(need, sampled=True), run.setting.traces):
         return _of_arrivals(times, bits, run.end_ps)
     if len(times) == 0:
         return None

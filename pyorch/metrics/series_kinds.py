@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
@@ -378,20 +377,6 @@ class RateSpread(Metric):
 
 
 def only_rate(run: RunTables) -> int | None:
-    """The rate of the topology's links [bit/s]; None when they have several."""
-    rates: set[int] = set()
-    _walk(run.spec.get("topology", {}), rates.add)
+    """The rate of the network's links [bit/s]; None when they have several."""
+    rates = set(run.network.rates.tolist())
     return rates.pop() if len(rates) == 1 else None
-
-
-def _walk(value: object, found: Callable[[int], None]) -> None:
-    """Hand every integer under a key that ends in rate_bps to `found`."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if str(key).endswith("rate_bps") and isinstance(item, int):
-                found(item)
-            else:
-                _walk(item, found)
-    elif isinstance(value, list):
-        for item in value:
-            _walk(item, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import UserError
@@ -39,9 +39,9 @@ def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Rema
         return
     deaf: dict[tuple[str, str], list[RunSpec]] = defaultdict(list)
     for spec in specs:
-        control = types.by_name.get(spec.data["congestion_control"])
+        control = types.by_name.get(spec.setting.congestion_control)
         wanted = types.by_name.get(control.signaller) if control is not None else None
-        agents = [types.by_name[name] for name in spec.data["agents"]]
+        agents = [types.by_name[name] for name in spec.setting.agents]
         if control and wanted and not any(wanted in types.lineage(agent) for agent in agents):
             deaf[control.name, wanted.name].append(spec)
     for names, runs in deaf.items():
@@ -55,7 +55,7 @@ def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Rema
 
 def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
     """Whether several seeds are a waste: nothing is drawn from them."""
-    seeds = len({spec.data["seed"] for spec in specs})
+    seeds = len({spec.seed for spec in specs})
     if seeds > 1 and not _may_draw(experiment):
         equal = f"all {seeds} seeds of a setting will give the same results"
         yield Remark("seeds", f"nothing in this experiment is drawn from the seed: {equal}")
@@ -63,15 +63,15 @@ def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]
 
 def _may_draw(experiment: Experiment) -> bool:
     """Whether something in an experiment may depend on the seed."""
-    from pyorch.config.chance import MOST_SCENES, SCENE, may_draw
+    from pyorch.config.chance import MOST_SCENES, may_draw, scene_of
 
-    seen: set[str] = set()
+    seen: set[Hashable] = set()
     for point in experiment.points:
-        scene = json.dumps([point.data[key] for key in SCENE], sort_keys=True)
+        scene = scene_of(point.setting)
         if scene in seen:
             continue
         seen.add(scene)
-        if len(seen) > MOST_SCENES or may_draw(point.data, point.network):
+        if len(seen) > MOST_SCENES or may_draw(point.setting, point.network):
             return True
     return False
 
@@ -87,7 +87,7 @@ def _without_runs(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[
     for what, entry in _entries(experiment):
         if not len(matching(data.runs, entry.where)):
             yield Remark("warning", f"{what}: no run has {filter_text(entry.where)}")
-    seeds = {spec.data["seed"] for spec in specs}
+    seeds = {spec.seed for spec in specs}
     for figure in experiment.figures:
         seed = getattr(figure, "seed", None)
         if seed is not None and seed not in seeds:
@@ -114,7 +114,7 @@ def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> Report
     settings = {json.dumps(dict(spec.params), sort_keys=True): spec for spec in reversed(specs)}
     chosen = {str(number): spec for number, spec in enumerate(reversed(settings.values()))}
     rows = [
-        {"hash": key, "variant": "", **spec.params, "seed": spec.data["seed"]}
+        {"hash": key, "variant": "", **spec.params, "seed": spec.seed}
         for key, spec in chosen.items()
     ]
     table: Any = Settings(rows)
@@ -127,11 +127,10 @@ def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> Report
 
 def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
     """Percentiles that take more flows than the traffic has."""
-    from pyorch.metrics import parse
     from pyorch.metrics.flow_kinds import FlowTimes, samples_needed
     from pyorch.report.figures.flows import Slowdown
 
-    metrics = [m for m in map(parse, experiment.metrics) if isinstance(m, FlowTimes)]
+    metrics = [m for m in experiment.metrics if isinstance(m, FlowTimes)]
     metrics = [metric for metric in metrics if metric.percentile is not None]
     figures = [figure for figure in experiment.figures if isinstance(figure, Slowdown)]
     scenes = _flows_of(experiment) if metrics or figures else []
@@ -142,7 +141,7 @@ def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Rem
             takes = f"p{metric.percentile:g} takes {needed:,} flows"
             text = f"metric '{metric.name}' will be empty: {takes}, a run has about {most:,}"
             yield Remark("warning", text)
-    seeds = len({spec.data["seed"] for spec in specs})
+    seeds = len({spec.seed for spec in specs})
     for figure in figures if scenes else ():
         most = max(figure.at_most(f.sizes, f.classes) for f in scenes) * seeds
         needs = [(p, samples_needed(p, figure.min_flows)) for p in figure.percentiles]
@@ -156,14 +155,14 @@ def _flows_of(experiment: Experiment) -> list[Flows]:
     """The flows of every setting with the first seed; none when they are too many to look at."""
     from pyorch.config import traffic
 
-    found: dict[str, Flows] = {}
+    found: dict[Hashable, Flows] = {}
     for point in experiment.points:
-        data, seed = point.data, experiment.seeds[0]
-        duration = data["run"]["duration_ps"]
-        key = json.dumps([data["topology"], data["traffic"], duration], sort_keys=True)
+        setting, seed = point.setting, experiment.seeds[0]
+        duration = setting.run.duration
+        key = setting.topology, (*setting.traffic,), duration
         if key not in found:
             try:
-                found[key] = traffic.flows(data["traffic"], point.network, seed, duration)
+                found[key] = traffic.flows(setting.traffic, point.network, seed, duration)
             except UserError:  # said by the run that needs it
                 return []
         if len(found) > MOST_DRAWN or sum(map(len, found.values())) > MOST_FLOWS:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
+from pyorch.config.canonical import Trace
 from pyorch.errors import Problem, one_of, suggest
 from pyorch.metrics import Metric, Need, is_traced, output_units, trace_hint, unit_of_name
 from pyorch.report.expect import ExpectModel
@@ -83,12 +83,12 @@ def check_entries(
     metrics: Sequence[Metric],
     figures: Sequence[FigureModel],
     expects: Sequence[ExpectModel],
-    traces: Sequence[Mapping[str, Any]],
+    traces: Sequence[Trace],
     parameters: Collection[str],
 ) -> list[Problem]:
     """Problems between entries that are each valid.
 
-    where: the file, for messages. traces: [[trace]] entries. parameters: what the experiment
+    where: the file, for messages. traces: what is recorded. parameters: what the experiment
     varies ("variant" among them when the file has variants).
     """
     units = output_units(metrics)
@@ -128,9 +128,7 @@ def _taken(where: str, metrics: Sequence[Metric], parameters: Collection[str]) -
     ]
 
 
-def _untraced(
-    where: str, needs: Iterable[Need], traces: Sequence[Mapping[str, Any]]
-) -> list[Problem]:
+def _untraced(where: str, needs: Iterable[Need], traces: Sequence[Trace]) -> list[Problem]:
     return [
         Problem(where, f"it needs {need}, which no [[trace]] records", None, trace_hint(need))
         for need in dict.fromkeys(needs)

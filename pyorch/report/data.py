@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.metrics import RunTables, output_units, parse, unit_of_name
+from pyorch.metrics import RunTables, output_units, unit_of_name
 from pyorch.metrics.base import UNLIMITED, YES_NO_NUMBERS, Metric
 from pyorch.report.statistics import Estimate, Nature, estimate
-from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from pyorch.config.canonical import Setting
     from pyorch.plan import RunSpec
     from pyorch.store import Store
 
@@ -27,14 +27,12 @@ def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _is_fixed(data: RunData) -> bool:
-    """Whether a run of this RunSpec draws nothing from its seed."""
+def _is_fixed(setting: Setting) -> bool:
+    """Whether the runs of a setting draw nothing from their seed."""
     from pyorch.config import topology
-    from pyorch.config.chance import SCENE, may_draw
+    from pyorch.config.chance import may_draw
 
-    if any(key not in data for key in SCENE):
-        return False
-    return not may_draw(data, topology.build(data["topology"]))
+    return not may_draw(setting, topology.build(setting.topology))
 
 
 class StoreTables(Mapping[str, Any]):
@@ -74,7 +72,7 @@ class ReportData:
     ) -> None:
         self.store, self.runs, self.specs = store, runs, specs
         self.file, self.metrics = file, list(metrics)
-        names = [name for spec in specs.values() for name in spec.data["params"]]
+        names = [name for spec in specs.values() for name in spec.params]
         self.parameters = [name for name in dict.fromkeys(names) if name != "variant"]
         self._units = output_units(metrics)
         self._models = {output: model for model in metrics for output in model.outputs()}
@@ -87,17 +85,13 @@ class ReportData:
         store: Store,
         specs: Sequence[RunSpec],
         fingerprint: str,
-        metrics: Sequence[Metric | Mapping[str, Any]] = (),
+        metrics: Sequence[Metric] = (),
         file: Path | None = None,
     ) -> ReportData:
-        """Collect the finished runs among the specs. fingerprint: of the build, as in run hashes.
-
-        metrics: models, or tables as in RunSpec.data.
-        """
+        """Collect the finished runs among the specs. fingerprint: as in run hashes."""
         runs = store.collect(specs, fingerprint)
         by_hash = {spec.hash(fingerprint): spec for spec in specs}
-        models = [one if isinstance(one, Metric) else parse(one) for one in metrics]
-        return cls(store, runs, by_hash, models, file)
+        return cls(store, runs, by_hash, metrics, file)
 
     @property
     def settings(self) -> list[str]:
@@ -131,20 +125,20 @@ class ReportData:
     @cached_property
     def fixed(self) -> frozenset[str]:
         """The runs that draw nothing from their seed: those of other seeds are the same runs."""
-        from pyorch.config.chance import MOST_SCENES, SCENE
+        from pyorch.config.chance import MOST_SCENES, scene_of
 
         settings: dict[str, list[str]] = {}
         for key, spec in self.specs.items():
-            settings.setdefault(_text(spec.data["params"]), []).append(key)
-        known: dict[str, bool] = {}
+            settings.setdefault(_text(spec.params), []).append(key)
+        known: dict[Hashable, bool] = {}
         found: list[str] = []
         for keys in settings.values():
-            scenes = {_text([self.specs[key].data.get(k) for k in SCENE]) for key in keys}
+            scenes = {scene_of(self.specs[key].setting) for key in keys}
             scene = scenes.pop()
             if scenes:  # links that fail at random: drawn before the run, by its seed
                 continue
             if scene not in known:
-                known[scene] = len(known) < MOST_SCENES and _is_fixed(self.specs[keys[0]].data)
+                known[scene] = len(known) < MOST_SCENES and _is_fixed(self.specs[keys[0]].setting)
             if known[scene]:
                 found += keys
         return frozenset(found)
@@ -171,7 +165,8 @@ class ReportData:
         """One run, as metrics see it."""
         summary = self.summary(run_hash)
         return RunTables(
-            spec=self.specs[run_hash].data,
+            setting=self.specs[run_hash].setting,
+            seed=self.specs[run_hash].seed,
             nodes=summary["nodes"],
             summary=summary.get("summary", {}),
             tables=StoreTables(self, run_hash),

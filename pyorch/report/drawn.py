@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.files import make_folder, write_atomically
+from pyorch.metrics.base import written
 from pyorch.report.figures.base import is_own
 from pyorch.report.page import DrawnFigure
 
@@ -55,13 +56,13 @@ def key_of_report(
     So it is also where a run is missing: what is known of that changes with every attempt.
     """
     runs = {spec.hash(fingerprint): spec for spec in specs}
-    if experiment.kinds or any(spec.data.get("packages") for spec in specs):
+    if experiment.kinds or any(spec.setting.packages for spec in specs):
         return None
     if any(map(_is_foreign, experiment.figures)) or not all(map(store.is_done, runs)):
         return None
     about = [
         *(experiment.name, experiment.title, experiment.question, experiment.source),
-        *(str(store.root), fingerprint, command, sys.version, [*map(dict, experiment.metrics)]),
+        *(str(store.root), fingerprint, command, sys.version, [*map(written, experiment.metrics)]),
     ]
     return _digest(
         [
@@ -76,7 +77,7 @@ def key_of_report(
 
 def _seen(store: Store, run_hash: str, spec: RunSpec) -> list[Any]:
     """Return what a report sees of a run; its tables never change."""
-    numbers = store.read_summary(run_hash), store.read_metrics(run_hash, spec.data["metrics"])
+    numbers = store.read_summary(run_hash), store.read_metrics(run_hash, spec)
     return [run_hash, dict(spec.params), *numbers, store.log_lines(run_hash)]
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyorch.config.canonical import encode
 from pyorch.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from pyorch.config.attributes import Catalogue
+    from pyorch.plan import RunSpec
 
-_LEFT_OUT = ("schema", "experiment", "seed", "metrics", "params", "traces")
+_LEFT_OUT = ("schema", "experiment", "params", "traces")
 _FORMATS = {"_ps": format_time, "_bps": format_rate, "_bytes": format_bytes}
 _MOST_VALUES = 8
 
@@ -24,12 +26,13 @@ class Setting:
     varying: list[tuple[str, str]]
 
 
-def setting(specs: Sequence[Mapping[str, Any]], types: Catalogue | None = None) -> Setting:
-    """The setting of the canonical data of all RunSpecs of an experiment.
+def setting(specs: Sequence[RunSpec], types: Catalogue | None = None) -> Setting:
+    """The setting of all runs of an experiment.
 
     types: of the modules; without them attributes are shown as ns-3 spells them.
     """
-    flat = [dict(_flatten("", _shown(spec, types))) for spec in specs]
+    settings = {id(spec.setting): encode(spec.setting) for spec in specs}
+    flat = [dict(_flatten("", _shown(form, types))) for form in settings.values()]
     keys = list(dict.fromkeys(key for one in flat for key in one))
     common, varying = [], []
     for key in keys:
@@ -42,7 +45,7 @@ def setting(specs: Sequence[Mapping[str, Any]], types: Catalogue | None = None) 
 
 
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
-    """What of a RunSpec belongs to the setting, attributes with their units."""
+    """What of a canonical form belongs to the setting, attributes with their units."""
     shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
     if types is not None:
         from pyorch.config.attributes import written

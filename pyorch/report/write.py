@@ -235,14 +235,12 @@ def _page(
         answer=answer(data, results, _axis_names(experiment.figures), question),
         gallery="/".join([".."] * (len(experiment.name.split("/")) + 1)) + f"/{gallery.INDEX}",
         source=getattr(experiment, "source", "") or "",
-        setting=setting(
-            [spec.data for spec in planned.values()], getattr(experiment, "types", None)
-        ),
+        setting=setting([*planned.values()], getattr(experiment, "types", None)),
         figures=figures,
         results=results,
         planned=len(planned),
         done=len(done),
-        seeds=sorted({spec.data["seed"] for spec in planned.values()}),
+        seeds=sorted({spec.seed for spec in planned.values()}),
         failed=[run for run in failed if run.tail is not None],
         missing=[run for run in failed if run.tail is None],
         problems=_messages(data, "problems"),
@@ -287,8 +285,8 @@ def _summary(page: Page) -> gallery.Summary:
 
 def _failed_run(store: Any, run_hash: str, spec: RunSpec) -> FailedRun:
     """A run without a result, with the end of its log when an attempt at it failed."""
-    parameters = [f"{key} = {value}" for key, value in spec.data["params"].items() if value != ""]
-    title = ", ".join([*parameters, f"seed = {spec.data['seed']}"])
+    parameters = [f"{key} = {value}" for key, value in spec.params.items() if value != ""]
+    title = ", ".join([*parameters, f"seed = {spec.seed}"])
     try:
         text = store.failure(run_hash).log.read_text(encoding="utf-8", errors="replace")
     except (AttributeError, FileNotFoundError, NotADirectoryError):

@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.spec import latest_end_ps
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -95,16 +93,16 @@ def trace_run(
     from pyorch.trace.netanim import write_animation
 
     folder.mkdir(parents=True, exist_ok=True)
-    simulation = simulation_class(spec.data["seed"])
+    simulation = simulation_class(spec.seed)
     simulation.SetAttribute(TAP, "Fcs", _word(options.fcs))
     simulation.SetAttribute(TAP, "Tagged", _word(options.tagged))
     simulation.SetAttribute(TAP, "SnapLength", str(options.snap_bytes))
-    network = set_up(simulation, spec.data)
+    network = set_up(simulation, spec)
     nodes, peers = port_numbers(network, options.ports)
     problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
     if problems:
         raise OSError("; ".join(problems))
-    for trace in spec.data["traces"]:  # some sample, and samples are events that are counted
+    for trace in spec.setting.traces:  # some sample, and samples are events that are counted
         add_trace(simulation, network, trace)
     if options.animate:
         everywhere = (nodes, peers, 0, ALL_CLASSES, 0)
@@ -129,7 +127,7 @@ def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> Non
     """Simulate in the same slices as `pyorch.simulate`, whose ends are events that are counted."""
     from pyorch.simulate import SLICES
 
-    end_ps = latest_end_ps(spec.data["run"])
+    end_ps = spec.setting.run.latest_end
     last_ps = end_ps if until_ps is None else min(end_ps, until_ps)
     for number in range(1, SLICES + 1):
         at_ps = min(end_ps * number // SLICES, last_ps)

@@ -172,7 +172,7 @@ def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Agai
     from pyorch.engine.log import log_tail
 
     request = {
-        "spec": spec.data,
+        "spec": spec.to_json(),
         "build": str(plan.build.folder),
         "folder": str(folder.resolve()),
         "options": options.to_data(),

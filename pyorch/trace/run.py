@@ -23,8 +23,8 @@ def main(arguments: list[str]) -> int:
     no_core_files()
     from pyorch.build.info import read_build
     from pyorch.errors import UserError
+    from pyorch.kinds import read_spec
     from pyorch.ns3 import load_simulation
-    from pyorch.plan import RunSpec
     from pyorch.run import end_with_parent
     from pyorch.simulate import RefusedError
     from pyorch.trace.capture import Options, trace_run
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     try:
         simulation_class = load_simulation(read_build(Path(request["build"])))
         traced = trace_run(
-            RunSpec(request["spec"]),
+            read_spec(request["spec"]),
             simulation_class,
             Path(request["folder"]),
             Options.from_data(request["options"]),

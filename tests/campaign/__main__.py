@@ -190,14 +190,13 @@ def simulating() -> Iterator[tuple[type, Any]]:
     from pyorch.build import ensure_built, load_schema
     from pyorch.ns3 import load_simulation
     from pyorch.paths import RunPaths
-    from pyorch.plan import RunSpec
-    from pyorch.serve import _TINY
+    from pyorch.serve import tiny
     from pyorch.simulate import simulate
 
     info = ensure_built()
     simulation = load_simulation(info)
     with tempfile.TemporaryDirectory() as folder:
-        simulate(RunSpec(_TINY), simulation, RunPaths(Path(folder)))
+        simulate(tiny(), simulation, RunPaths(Path(folder)))
     gc.collect()
     gc.freeze()
     yield simulation, load_schema(info)

@@ -222,12 +222,12 @@ def _with(document: Mapping[str, Any], change: Change) -> dict[str, Any]:
 
 def is_long(spec: RunSpec) -> bool:
     """Whether a run simulates so much time that it may rightly take more than a case may."""
-    return int(spec.data["run"]["duration_ps"] + spec.data["run"]["drain_ps"]) > LONG_PS
+    return spec.setting.run.latest_end > LONG_PS
 
 
 def frames(spec: RunSpec) -> float:
     """Return about how many frames the hosts of a run could send, and samples it could take."""
-    data = spec.data
+    data = spec.to_data()
     seconds = (data["run"]["duration_ps"] + data["run"]["drain_ps"]) / 1e12
     pair = data["attributes"].get("ns3::rdma::QueuePair", {})
     size = int(pair.get("PayloadSize", 1000)) + int(pair.get("HeaderSize", 48))
@@ -278,7 +278,7 @@ def insane(spec: RunSpec, paths: Any) -> list[str]:
 
     table = pd.read_parquet(paths.table("flow"))
     summary = json.loads(paths.summary.read_text(encoding="utf-8"))["summary"]
-    data = spec.data
+    data = spec.to_data()
     found = []
     if int(table["delivered_bytes"].sum()) != summary["delivered_bytes"]:
         found.append("the summary has other delivered bytes than the flows")
@@ -309,10 +309,8 @@ class _Flow:
 def _asked(spec: RunSpec) -> Sequence[_Flow]:
     from pyorch.config import topology, traffic
 
-    network = topology.build(spec.data["topology"])
-    flows = traffic.flows(
-        spec.data["traffic"], network, spec.data["seed"], spec.data["run"]["duration_ps"]
-    )
+    network = topology.build(spec.setting.topology)
+    flows = traffic.flows(spec.setting.traffic, network, spec.seed, spec.setting.run.duration)
     return [
         _Flow(
             int(flows.sizes[n]),

@@ -135,27 +135,27 @@ def _drawn(specs: Sequence[RunSpec]) -> set[str]:
     first: dict[str, list[RunSpec]] = {}
     for spec in specs:
         one = first.setdefault(_setting_of(spec), [])
-        if len(one) < TWO and spec.data["seed"] not in [other.data["seed"] for other in one]:
+        if len(one) < TWO and spec.seed not in [other.seed for other in one]:
             one.append(spec)
 
     def parts(spec: RunSpec) -> tuple[str | bytes, ...]:
-        data = spec.data
-        network = topology.build(data["topology"])
-        found = traffic.flows(data["traffic"], network, data["seed"], data["run"]["duration_ps"])
+        setting = spec.setting
+        network = topology.build(setting.topology)
+        found = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
         arrays = (found.src, found.dst, found.sizes)
-        return str(data["topology"]), *(array.tobytes() for array in arrays)
+        return repr(setting.topology), *(array.tobytes() for array in arrays)
 
     return {
         setting
         for setting, pair in first.items()
         if len({parts(spec) for spec in pair}) > 1
-        or ShortestPaths.of(topology.build(pair[0].data["topology"])).has_choice()
+        or ShortestPaths.of(topology.build(pair[0].setting.topology)).has_choice()
     }
 
 
 def _buffer_of(spec: RunSpec) -> int:
     """Return the buffer of every node of a run [B]."""
-    return int(spec.data["attributes"]["ns3::lossless::SharedBuffer"]["Size"])
+    return int(spec.setting.attributes["ns3::lossless::SharedBuffer"]["Size"])
 
 
 def compare_all(

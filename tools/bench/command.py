@@ -107,7 +107,7 @@ def measure(build: BuildInfo, plan: Plan, name: str, times: int, bare: list[floa
     Raises UserError when a program fails.
     """
     (spec,) = plan.specs
-    workload = programs.workload_of(name, spec.data)
+    workload = programs.workload_of(name, spec.setting)
     runs: list[Simulated] = []
     beside: list[float] = []
     for _ in range(times):

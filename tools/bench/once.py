@@ -6,18 +6,17 @@ import sys
 from pathlib import Path
 
 from pyorch.build.info import read_build
+from pyorch.kinds import read_spec
 from pyorch.ns3 import load_simulation
-from pyorch.plan import RunSpec
 from pyorch.simulate import set_up
-from pyorch.spec import latest_end_ps
 
 
 def main(build: str, file: str) -> None:
     """Simulate a RunSpec to its end, and print its data packet-hops."""
-    spec = RunSpec.from_json(Path(file).read_text(encoding="utf-8"))
-    simulation = load_simulation(read_build(Path(build)))(spec.data["seed"])
-    set_up(simulation, spec.data)
-    simulation.Run(latest_end_ps(spec.data["run"]))
+    spec = read_spec(Path(file).read_text(encoding="utf-8"))
+    simulation = load_simulation(read_build(Path(build)))(spec.seed)
+    set_up(simulation, spec)
+    simulation.Run(spec.setting.run.latest_end)
     summary = {str(pair.first): float(pair.second) for pair in simulation.GetSummary()}
     print(f"data_hops {summary['data_hops']:.0f}")
 

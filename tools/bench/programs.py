@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.config.canonical import Setting, encode
 from pyorch.errors import Problem, UserError
-from pyorch.spec import RunData
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
@@ -67,10 +67,11 @@ class Workload:
         return min(self.size, 1000 * packets)
 
 
-def workload_of(name: str, data: RunData) -> Workload:
-    """Read the workload from a RunSpec's data, so that it is described in one place, its file."""
-    (traffic,) = data["traffic"]
-    return Workload(name, int(data["topology"]["k"]), int(traffic["size_bytes"]))
+def workload_of(name: str, setting: Setting) -> Workload:
+    """Read the workload from a setting, so that it is described in one place, its file."""
+    form = encode(setting)
+    (traffic,) = form["traffic"]
+    return Workload(name, form["topology"]["k"], traffic["size_bytes"])
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyorch.cli import door
 from pyorch.cli import report as report_of_one
 from pyorch.cli.base import OK, command, tell_damage
+from pyorch.config.canonical import encode
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
-from pyorch.plan import NOT_HASHED
 from tools.pictures import Picture, refresh
 
 if TYPE_CHECKING:
@@ -75,14 +75,14 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
     plan = make_plan(name, paths=paths)
     told(plan, plan.set_damaged_aside())
     expects = list(plan.experiment.expects)
-    open_seeds = {spec.data["seed"] for spec in plan.missing}
-    specs = [spec for spec in plan.specs if spec.data["seed"] not in open_seeds]
+    open_seeds = {spec.seed for spec in plan.missing}
+    specs = [spec for spec in plan.specs if spec.seed not in open_seeds]
     settings = settings_of(load_experiment(name, paths=paths))
     points = [point.params for point in plan.experiment.points]
     if not specs:
         return Study(name, expects, None, points, settings)
     data = ReportData.of(plan.store, specs, plan.build.fingerprint, plan.experiment.metrics)
-    seeds, planned = (len({spec.data["seed"] for spec in some}) for some in (specs, plan.specs))
+    seeds, planned = (len({spec.seed for spec in some}) for some in (specs, plan.specs))
     note = f"; {seeds} of {planned} seeds" if seeds < planned else ""
     results = judge(expects, data)
     return Study(name, expects, results, points, settings, note)
@@ -103,13 +103,9 @@ def settings_of(experiment: Experiment) -> str:
     the experiment was loaded without the built modules. How a file is composed, texts, metrics,
     figures and expectations have no part in it.
     """
-    points = [_without(point.data, NOT_HASHED) for point in experiment.points]
+    points = [encode(point.setting) for point in experiment.points]
     text = json.dumps(points, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:_VERSION_DIGITS]
-
-
-def _without(table: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if key not in keys}
 
 
 def rows_of(

@@ -191,7 +191,7 @@ def _network(run: RunTables) -> Topology:
     import pyorch.config  # noqa: F401  (registers the kinds of topology)
     from pyorch.config import topology
 
-    network = topology.build(run.spec["topology"])
+    network = run.network
     switches = int((network.kinds == topology.SWITCH).sum())
     if switches > _MOST_SWITCHES:
         what = f"{switches} switches do not fit into a picture"

@@ -152,9 +152,8 @@ class Timeseries(OverTime):
 
     def _traffic_ends(self, run: RunTables, stop: float) -> float:
         """When the senders stop [ps], if the window shows what becomes of the rest; else 0."""
-        times = run.spec["run"]
-        end = float(times["duration_ps"])
-        return end if times.get("drain_ps") and self.start < end < stop else 0.0
+        end = float(run.setting.run.duration)
+        return end if run.setting.run.drain and self.start < end < stop else 0.0
 
     def _lines(self, row: Row, run: RunTables, stop: float) -> list[Line]:
         lines = []
