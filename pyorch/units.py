@@ -79,6 +79,24 @@ def format_bytes(size: int) -> str:
     return _format(size, SIZES)
 
 
+QUANTITIES = {
+    "B": (parse_bytes, format_bytes),
+    "bit/s": (parse_rate, format_rate),
+    "ps": (parse_time, format_time),
+}
+"""How texts of each base unit are read and written; no text is of two of them."""
+
+
+def shortest(text: str) -> str:
+    """Return the shortest spelling of a rate, time or size; other text as it is."""
+    for parse, write in QUANTITIES.values():
+        try:
+            return write(parse(text))
+        except ValueError:
+            continue
+    return text
+
+
 def _parse(text: object, units: dict[str, int], kind: str, example: str, largest: int) -> int:
     if not isinstance(text, str):
         raise ValueError(

@@ -21,6 +21,7 @@ from pyorch.report.figures.timeseries import Row
 from pyorch.report.quantities import automatic, scale, show
 from pyorch.report.select import Settings, having, matching, same, values_of
 from pyorch.report.statistics import estimate, t_quantile
+from tests.forms import traces_of
 
 RUNS = pd.DataFrame(
     {
@@ -265,7 +266,7 @@ def problems(metrics: Any = (), figures: Any = (), expects: Any = ()) -> list[st
         [parse(entry) for entry in metrics],
         [MODELS[entry["kind"]].model_validate(entry) for entry in figures],
         [ExpectModel.model_validate(entry) for entry in expects],
-        [{"table": "queue", "ports": ["s0:h0"], "classes": [3]}],
+        traces_of([{"table": "queue", "ports": [["s0", "h0"]], "classes": [3]}]),
         ["variant", "k"],
     )
     return [problem.render() for problem in found]

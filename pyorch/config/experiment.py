@@ -108,7 +108,7 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
     if run.warmup >= run.duration:
         findings.add(("run", "warmup"), "the warm-up takes all of the run", "below run.duration")
         return None
-    if not _seeds_of(run):
+    if not seeds_of(run):
         what = f"{run.seeds!r} is not allowed"
         allowed = f"a count from 1 to {MAX_SEEDS}, a list of different seeds from 1, or '1001-1500'"
         findings.add(("run", "seeds"), what, allowed)
@@ -116,7 +116,8 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
     return run
 
 
-def _seeds_of(run: RunTable) -> tuple[int, ...]:
+def seeds_of(run: RunTable) -> tuple[int, ...]:
+    """Return the seeds that [run] asks for; none where it asks for what cannot be."""
     if isinstance(run.seeds, int):
         return tuple(range(1, run.seeds + 1)) if run.seeds <= MAX_SEEDS else ()
     seeds = _range(run.seeds) if isinstance(run.seeds, str) else run.seeds
@@ -128,11 +129,6 @@ def _range(text: str) -> Sequence[int]:
     """Return the seeds of "1001-1500", none of any other text."""
     first, _, last = text.partition("-")
     return range(int(first), int(last) + 1) if first.isdecimal() and last.isdecimal() else ()
-
-
-def seeds_of(run: RunTable) -> tuple[int, ...]:
-    """Return the seeds that a valid [run] asks for."""
-    return _seeds_of(run)
 
 
 def resolve_faults(

@@ -21,7 +21,8 @@ from pyorch.config.traffic import TrafficTable, label_of
 from pyorch.errors import one_of, suggest
 from pyorch.findings import Findings, Path
 from pyorch.loading.model import ENTRIES, WHOLE
-from pyorch.loading.setting import Resolver, canonical_quantity, entries_of
+from pyorch.loading.setting import Resolver, entries_of
+from pyorch.units import shortest
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ def _check_filter(
 def _spelling(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return canonical_quantity(value) if isinstance(value, str) else str(value)
+    return shortest(value) if isinstance(value, str) else str(value)
 
 
 def _traces(

@@ -34,15 +34,7 @@ from pyorch.kinds import packages_of
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.loading.nodes import as_written, resolve_nodes
 from pyorch.loading.routes import RouteTable, resolve_routes
-from pyorch.units import (
-    MAX_TIME,
-    format_bytes,
-    format_rate,
-    format_time,
-    parse_bytes,
-    parse_rate,
-    parse_time,
-)
+from pyorch.units import MAX_TIME, shortest
 
 #: Entries of one kind above which a file is surely a mistake; every setting reads all of them.
 MAX_ENTRIES = 1000
@@ -305,18 +297,4 @@ def canonical_param(path: tuple[str, ...], value: Any, types: Catalogue | None) 
     if attribute is not None and attribute.type.endswith("EnumValue"):
         with contextlib.suppress(ValueError):  # noted as a problem where it is used
             return spell(attribute, value)
-    return canonical_quantity(value)
-
-
-def canonical_quantity(text: str) -> str:
-    """Return the shortest spelling of a rate, time or size; other text as it is."""
-    for parse, write in (
-        (parse_rate, format_rate),
-        (parse_time, format_time),
-        (parse_bytes, format_bytes),
-    ):
-        try:
-            return write(parse(text))
-        except ValueError:
-            continue
-    return text
+    return shortest(value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -65,11 +65,6 @@ class Quantity:
     unit: str
 
 
-_PARSERS: tuple[tuple[str, Callable[[str], int]], ...] = (
-    ("B", units.parse_bytes),
-    ("bit/s", units.parse_rate),
-    ("ps", units.parse_time),
-)
 _PERCENT = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})? ?%")
 
 
@@ -85,7 +80,7 @@ def parse_quantity(value: str | float) -> Quantity:
             raise ValueError("the number is too large") from error
     if _PERCENT.fullmatch(value):
         return Quantity(float(Decimal(value[:-1].strip()) / 100), "1")
-    for unit, parse in _PARSERS:
+    for unit, (parse, _) in units.QUANTITIES.items():
         try:
             return Quantity(float(parse(value)), unit)
         except ValueError:
