@@ -59,12 +59,12 @@ class DetectionProbe : public lossless::Probe
             m_monitor->GetOracle().FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls));
     }
 
-    lossless::DeadlockMonitor* m_monitor{nullptr}; //!< its oracle is asked at every detection
-    lossless::PortColumns m_columns;               //!< first
-    std::vector<uint8_t>* m_way{nullptr};          //!< Detection::Way
-    std::vector<int64_t>* m_begun{nullptr};        //!< ps
-    std::vector<int64_t>* m_looped{nullptr};       //!< ps
-    std::vector<int64_t>* m_episode{nullptr};      //!< that the oracle sees it in, or -1
+    lossless::DeadlockMonitor* m_monitor{nullptr};       //!< its oracle is asked at every detection
+    lossless::PortColumns m_columns;                     //!< first
+    lossless::ColumnValues<uint8_t>* m_way{nullptr};     //!< Detection::Way
+    lossless::ColumnValues<int64_t>* m_begun{nullptr};   //!< ps
+    lossless::ColumnValues<int64_t>* m_looped{nullptr};  //!< ps
+    lossless::ColumnValues<int64_t>* m_episode{nullptr}; //!< that the oracle sees it in, or -1
 };
 
 } // namespace

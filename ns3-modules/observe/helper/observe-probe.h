@@ -6,14 +6,17 @@
 #ifndef OBSERVE_PROBE_H
 #define OBSERVE_PROBE_H
 
+#include "ns3/callback.h"
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/object.h"
 #include "ns3/observe-table.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -58,6 +61,26 @@ class Probe : public Object
     /// All classes that were asked for at a port.
     /// @param port the port. @return mask.
     uint32_t GetWatched(const Port& port) const;
+
+    /**
+     * @brief Listen to a trace source that fires for every frame.
+     *
+     * MakeCallback would call by way of a std::function for the member function, another for the
+     * object and a third for a bound argument; here it is one. There is no way to disconnect it.
+     *
+     * @tparam Args arguments of the trace source
+     * @tparam F takes them
+     * @param object whose trace source it is. @param source its name. @param function called.
+     */
+    template <class... Args, class F>
+    static void Listen(ObjectBase& object, const std::string& source, F function)
+    {
+        object.TraceConnectWithoutContext(
+            source,
+            Callback<void, Args...>(Create<CallbackImpl<void, Args...>>(
+                std::function<void(Args...)>(std::move(function)),
+                CallbackComponentVector())));
+    }
 
   private:
     std::map<const Port*, uint32_t> m_watched; //!< classes
@@ -110,10 +133,10 @@ class PortColumns
     void Append(const Port& port, uint8_t cls);
 
   private:
-    std::vector<int64_t>* m_time{nullptr};  //!< ps
-    std::vector<uint32_t>* m_node{nullptr}; //!< number
-    std::vector<uint32_t>* m_peer{nullptr}; //!< number
-    std::vector<uint8_t>* m_cls{nullptr};   //!< class
+    ColumnValues<int64_t>* m_time{nullptr};  //!< ps
+    ColumnValues<uint32_t>* m_node{nullptr}; //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr}; //!< number
+    ColumnValues<uint8_t>* m_cls{nullptr};   //!< class
 };
 
 /**

@@ -83,8 +83,8 @@ class BytesProbe : public SampledProbe
     }
 
   private:
-    PortColumns m_columns;                  //!< first
-    std::vector<int64_t>* m_bytes{nullptr}; //!< B
+    PortColumns m_columns;                   //!< first
+    ColumnValues<int64_t>* m_bytes{nullptr}; //!< B
 };
 
 /// "queue": ingress bytes of a (port, class).
@@ -99,20 +99,19 @@ class QueueProbe : public BytesProbe
 
     void Watch(Port& port, uint32_t classes) override
     {
-        port.TraceConnectWithoutContext(
+        classes = Begin(port, classes);
+        Listen<const Port&, uint8_t, int64_t>(
+            port,
             "IngressBytes",
-            MakeCallback(&QueueProbe::Record, this, Begin(port, classes)));
+            [this, classes](const Port& at, uint8_t cls, int64_t bytes) {
+                if ((classes >> cls) & 1U)
+                {
+                    Write(at, cls, bytes);
+                }
+            });
     }
 
   private:
-    void Record(uint32_t classes, const Port& port, uint8_t cls, int64_t bytes)
-    {
-        if ((classes >> cls) & 1U)
-        {
-            Write(port, cls, bytes);
-        }
-    }
-
     void Sample(const Port& port, uint8_t cls) override
     {
         Write(port, cls, port.GetIngressBytes(cls));
@@ -141,19 +140,18 @@ class BufferProbe : public SampledProbe
     {
         classes = Claim(port, classes);
         ForEachClass(classes, [&](uint8_t cls) { Write(port, cls, 0, 0, 0); });
-        port.TraceConnectWithoutContext("IngressBytes",
-                                        MakeCallback(&BufferProbe::Record, this, classes));
+        Listen<const Port&, uint8_t, int64_t>(
+            port,
+            "IngressBytes",
+            [this, classes](const Port& at, uint8_t cls, int64_t /* bytes */) {
+                if ((classes >> cls) & 1U)
+                {
+                    Sample(at, cls);
+                }
+            });
     }
 
   private:
-    void Record(uint32_t classes, const Port& port, uint8_t cls, int64_t /* bytes */)
-    {
-        if ((classes >> cls) & 1U)
-        {
-            Sample(port, cls);
-        }
-    }
-
     void Write(const Port& port, uint8_t cls, int64_t priv, int64_t shared, int64_t headroom)
     {
         m_columns.Append(port, cls);
@@ -168,10 +166,10 @@ class BufferProbe : public SampledProbe
         Write(port, cls, usage.priv, usage.shared, usage.headroom);
     }
 
-    PortColumns m_columns;                     //!< first
-    std::vector<int64_t>* m_private{nullptr};  //!< B
-    std::vector<int64_t>* m_shared{nullptr};   //!< B
-    std::vector<int64_t>* m_headroom{nullptr}; //!< B
+    PortColumns m_columns;                      //!< first
+    ColumnValues<int64_t>* m_private{nullptr};  //!< B
+    ColumnValues<int64_t>* m_shared{nullptr};   //!< B
+    ColumnValues<int64_t>* m_headroom{nullptr}; //!< B
 };
 
 /// "egress": bytes that wait in the egress queues of a (port, class).
@@ -186,20 +184,16 @@ class EgressProbe : public BytesProbe
 
     void Watch(Port& port, uint32_t classes) override
     {
-        port.TraceConnectWithoutContext(
-            "Egress",
-            MakeCallback(&EgressProbe::Record, this, Begin(port, classes)));
+        classes = Begin(port, classes);
+        Listen<const Port&, uint8_t>(port, "Egress", [this, classes](const Port& at, uint8_t cls) {
+            if ((classes >> cls) & 1U)
+            {
+                Sample(at, cls);
+            }
+        });
     }
 
   private:
-    void Record(uint32_t classes, const Port& port, uint8_t cls)
-    {
-        if ((classes >> cls) & 1U)
-        {
-            Sample(port, cls);
-        }
-    }
-
     void Sample(const Port& port, uint8_t cls) override
     {
         Write(port, cls, port.GetEgressBytes(cls));
@@ -225,9 +219,11 @@ class RateProbe : public SampledProbe
 
     void Watch(Port& port, uint32_t classes) override
     {
-        port.TraceConnectWithoutContext(
+        classes = Claim(port, classes);
+        Listen<const Port&, const Frame&>(
+            port,
             "Receive",
-            MakeCallback(&RateProbe::Record, this, Claim(port, classes)));
+            [this, classes](const Port& at, const Frame& frame) { Record(classes, at, frame); });
     }
 
   private:
@@ -261,9 +257,9 @@ class RateProbe : public SampledProbe
         return false;
     }
 
-    PortColumns m_columns;               //!< first
-    std::vector<int64_t>* m_rx{nullptr}; //!< B
-    std::vector<int64_t>* m_tx{nullptr}; //!< B
+    PortColumns m_columns;                //!< first
+    ColumnValues<int64_t>* m_rx{nullptr}; //!< B
+    ColumnValues<int64_t>* m_tx{nullptr}; //!< B
     /// Bytes in and out at the last sample.
     std::map<std::pair<const Port*, uint8_t>, std::pair<int64_t, int64_t>> m_last;
 };
@@ -344,12 +340,12 @@ class PauseProbe : public Probe
     using Key = std::tuple<uint32_t, uint16_t, uint8_t, uint8_t>; //!< node, port, class, side
 
     std::map<Key, std::pair<const Port*, int64_t>> m_open; //!< since when (ps)
-    std::vector<int64_t>* m_start{nullptr};                //!< ps
-    std::vector<int64_t>* m_end{nullptr};                  //!< ps
-    std::vector<uint32_t>* m_node{nullptr};                //!< number
-    std::vector<uint32_t>* m_peer{nullptr};                //!< number
-    std::vector<uint8_t>* m_cls{nullptr};                  //!< class
-    std::vector<uint8_t>* m_side{nullptr};                 //!< 0 sent, 1 obeyed
+    ColumnValues<int64_t>* m_start{nullptr};               //!< ps
+    ColumnValues<int64_t>* m_end{nullptr};                 //!< ps
+    ColumnValues<uint32_t>* m_node{nullptr};               //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr};               //!< number
+    ColumnValues<uint8_t>* m_cls{nullptr};                 //!< class
+    ColumnValues<uint8_t>* m_side{nullptr};                //!< 0 sent, 1 obeyed
 };
 
 /// "drop": every frame that any node drops.
@@ -396,13 +392,13 @@ class DropProbe : public Probe
         m_bytes->push_back(frame.bytes);
     }
 
-    std::vector<int64_t>* m_time{nullptr};  //!< ps
-    std::vector<uint32_t>* m_node{nullptr}; //!< number
-    std::vector<uint32_t>* m_peer{nullptr}; //!< whom it came from
-    std::vector<uint8_t>* m_cls{nullptr};   //!< class
-    std::vector<uint8_t>* m_cause{nullptr}; //!< DropCause
-    std::vector<uint32_t>* m_flow{nullptr}; //!< number
-    std::vector<int64_t>* m_bytes{nullptr}; //!< B
+    ColumnValues<int64_t>* m_time{nullptr};  //!< ps
+    ColumnValues<uint32_t>* m_node{nullptr}; //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr}; //!< whom it came from
+    ColumnValues<uint8_t>* m_cls{nullptr};   //!< class
+    ColumnValues<uint8_t>* m_cause{nullptr}; //!< DropCause
+    ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
+    ColumnValues<int64_t>* m_bytes{nullptr}; //!< B
 };
 
 /// "control": MAC control frames as they begin to go; ideal ones are not on the wire.
@@ -449,12 +445,12 @@ class ControlProbe : public Probe
         }
     }
 
-    std::vector<int64_t>* m_time{nullptr};     //!< ps
-    std::vector<uint32_t>* m_node{nullptr};    //!< number
-    std::vector<uint32_t>* m_peer{nullptr};    //!< number
-    std::vector<uint16_t>* m_opcode{nullptr};  //!< MAC control opcode
-    std::vector<uint16_t>* m_classes{nullptr}; //!< class-enable vector
-    std::vector<int64_t>* m_bytes{nullptr};    //!< wire bytes
+    ColumnValues<int64_t>* m_time{nullptr};     //!< ps
+    ColumnValues<uint32_t>* m_node{nullptr};    //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr};    //!< number
+    ColumnValues<uint16_t>* m_opcode{nullptr};  //!< MAC control opcode
+    ColumnValues<uint16_t>* m_classes{nullptr}; //!< class-enable vector
+    ColumnValues<int64_t>* m_bytes{nullptr};    //!< wire bytes
 };
 
 /// "control_value": what a state (Port::SendState) that begins to go says of each class.
@@ -501,12 +497,12 @@ class ControlValueProbe : public Probe
         });
     }
 
-    std::vector<int64_t>* m_time{nullptr};    //!< ps
-    std::vector<uint32_t>* m_node{nullptr};   //!< number
-    std::vector<uint32_t>* m_peer{nullptr};   //!< number
-    std::vector<uint16_t>* m_opcode{nullptr}; //!< MAC control opcode
-    std::vector<uint8_t>* m_cls{nullptr};     //!< class
-    std::vector<uint32_t>* m_value{nullptr};  //!< its word; its meaning depends on the opcode
+    ColumnValues<int64_t>* m_time{nullptr};    //!< ps
+    ColumnValues<uint32_t>* m_node{nullptr};   //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr};   //!< number
+    ColumnValues<uint16_t>* m_opcode{nullptr}; //!< MAC control opcode
+    ColumnValues<uint8_t>* m_cls{nullptr};     //!< class
+    ColumnValues<uint32_t>* m_value{nullptr};  //!< its word; its meaning depends on the opcode
 };
 
 /// "frame": every frame, of any class, as it begins to go.
@@ -536,7 +532,10 @@ class FrameProbe : public Probe
     {
         if (Claim(port, 1))
         {
-            port.TraceConnectWithoutContext("Transmit", MakeCallback(&FrameProbe::Record, this));
+            Listen<const Port&, const Frame&>(
+                port,
+                "Transmit",
+                [this](const Port& at, const Frame& frame) { Record(at, frame); });
         }
     }
 
@@ -570,15 +569,15 @@ class FrameProbe : public Probe
         m_bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
     }
 
-    std::vector<int64_t>* m_time{nullptr};  //!< ps: first bit
-    std::vector<uint32_t>* m_node{nullptr}; //!< number
-    std::vector<uint32_t>* m_peer{nullptr}; //!< number
-    std::vector<uint8_t>* m_kind{nullptr};  //!< FrameKind
-    std::vector<uint8_t>* m_cls{nullptr};   //!< CONTROL_CLASS: the control queue, or MAC control
-    std::vector<uint32_t>* m_flow{nullptr}; //!< number; 0 for MAC control
-    std::vector<int64_t>* m_psn{nullptr};   //!< DATA: packet; ACK, NACK: next in order; else -1
-    std::vector<uint16_t>* m_code{nullptr}; //!< MAC: opcode; else 0
-    std::vector<int64_t>* m_bytes{nullptr}; //!< wire bytes
+    ColumnValues<int64_t>* m_time{nullptr};  //!< ps: first bit
+    ColumnValues<uint32_t>* m_node{nullptr}; //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr}; //!< number
+    ColumnValues<uint8_t>* m_kind{nullptr};  //!< FrameKind
+    ColumnValues<uint8_t>* m_cls{nullptr};   //!< CONTROL_CLASS: the control queue, or MAC control
+    ColumnValues<uint32_t>* m_flow{nullptr}; //!< number; 0 for MAC control
+    ColumnValues<int64_t>* m_psn{nullptr};   //!< DATA: packet; ACK, NACK: next in order; else -1
+    ColumnValues<uint16_t>* m_code{nullptr}; //!< MAC: opcode; else 0
+    ColumnValues<int64_t>* m_bytes{nullptr}; //!< wire bytes
 };
 
 } // namespace

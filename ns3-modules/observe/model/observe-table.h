@@ -6,9 +6,13 @@
 #ifndef OBSERVE_TABLE_H
 #define OBSERVE_TABLE_H
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -60,6 +64,76 @@ ColumnTypeName<uint8_t>()
 {
     return "uint8";
 }
+
+/**
+ * @ingroup observe
+ * @brief The values of a column, which only grow in number.
+ *
+ * As a std::vector, but a long one grows by realloc, which moves pages where a vector copies bytes.
+ *
+ * @tparam T element type
+ */
+template <class T>
+class ColumnValues
+{
+    static_assert(std::is_trivially_copyable_v<T>, "realloc moves the values byte by byte");
+
+  public:
+    ColumnValues() = default;
+    ColumnValues(const ColumnValues&) = delete;
+    ColumnValues& operator=(const ColumnValues&) = delete;
+
+    ~ColumnValues()
+    {
+        std::free(m_values);
+    }
+
+    /// Append a value.
+    /// @param value it.
+    void push_back(T value)
+    {
+        if (m_size == m_room) [[unlikely]]
+        {
+            Grow();
+        }
+        m_values[m_size++] = value;
+    }
+
+    /// The last. Precondition: there is one. @return value.
+    T& back()
+    {
+        return m_values[m_size - 1];
+    }
+
+    /// How many. @return count.
+    std::size_t size() const
+    {
+        return m_size;
+    }
+
+    /// The first of all, in a row. @return address; null while there is none.
+    const T* data() const
+    {
+        return m_values;
+    }
+
+  private:
+    [[gnu::noinline]] void Grow()
+    {
+        const std::size_t room = std::max<std::size_t>(2 * m_room, 64);
+        T* values = static_cast<T*>(std::realloc(m_values, room * sizeof(T)));
+        if (!values)
+        {
+            throw std::bad_alloc();
+        }
+        m_values = values;
+        m_room = room;
+    }
+
+    T* m_values{nullptr};  //!< the values
+    std::size_t m_size{0}; //!< how many
+    std::size_t m_room{0}; //!< for how many
+};
 
 /**
  * @ingroup observe
@@ -115,7 +189,7 @@ class Table
             return m_values.size();
         }
 
-        std::vector<T> m_values; //!< the values
+        ColumnValues<T> m_values; //!< the values
     };
 
     /// Name it.
@@ -133,10 +207,10 @@ class Table
      * @return its values, to append to.
      */
     template <class T>
-    std::vector<T>* Add(const std::string& name)
+    ColumnValues<T>* Add(const std::string& name)
     {
         auto column = std::make_unique<Column<T>>(name);
-        std::vector<T>* values = &column->m_values;
+        ColumnValues<T>* values = &column->m_values;
         m_columns.push_back(std::move(column));
         return values;
     }

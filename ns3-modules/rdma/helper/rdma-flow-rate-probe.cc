@@ -59,9 +59,9 @@ class FlowRateProbe : public lossless::Probe
         m_rate->push_back(static_cast<int64_t>(rate));
     }
 
-    lossless::PortColumns m_columns;        //!< first
-    std::vector<uint32_t>* m_flow{nullptr}; //!< number
-    std::vector<int64_t>* m_rate{nullptr};  //!< bit/s on the wire
+    lossless::PortColumns m_columns;                   //!< first
+    lossless::ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
+    lossless::ColumnValues<int64_t>* m_rate{nullptr};  //!< bit/s on the wire
 };
 
 } // namespace

@@ -49,8 +49,8 @@ class @Class@ : public lossless::Probe
     Time m_least; //!< attribute
 
     lossless::PortColumns m_columns;         //!< the first four
-    std::vector<uint32_t>* m_flow{nullptr};  //!< number
-    std::vector<int64_t>* m_waited{nullptr}; //!< ps
+    lossless::ColumnValues<uint32_t>* m_flow{nullptr};  //!< number
+    lossless::ColumnValues<int64_t>* m_waited{nullptr}; //!< ps
 };
 
 } // namespace @namespace@
