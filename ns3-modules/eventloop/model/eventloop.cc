@@ -33,9 +33,9 @@ EventLoop::GetTypeId()
 }
 
 EventLoop::EventLoop()
-    : m_first(N_SLOTS, NONE),
-      m_thread(std::this_thread::get_id())
+    : m_thread(std::this_thread::get_id())
 {
+    m_first.fill(NONE);
     NS_ABORT_MSG_IF(s_current, "there can be one ns3::eventloop::EventLoop at a time");
     s_current = this;
 }
@@ -57,10 +57,10 @@ EventLoop::DoDispose()
             reinterpret_cast<EventImpl*>(entry.what)->Unref();
         }
     };
-    for (const std::vector<Entry>* entries :
-         std::initializer_list<const std::vector<Entry>*>{&m_run, &m_late.Get(), &m_far.Get()})
+    std::for_each(m_run.get(), m_run.get() + m_runSize, forget);
+    for (const EventHeap* heap : {&m_late, &m_far})
     {
-        std::for_each(entries->begin(), entries->end(), forget);
+        std::for_each(heap->Get().begin(), heap->Get().end(), forget);
     }
     for (uint32_t node : m_first)
     {
@@ -69,9 +69,9 @@ EventLoop::DoDispose()
             forget(m_nodes[node].entry);
         }
     }
-    m_run.clear();
+    m_runSize = 0;
     m_late = m_far = EventHeap();
-    m_first.assign(N_SLOTS, NONE);
+    m_first.fill(NONE);
     m_waiting = 0;
     if (s_current == this)
     {
@@ -94,63 +94,84 @@ EventLoop::Destroy()
 // The wheel
 
 void
-EventLoop::Insert(const Entry& entry)
+EventLoop::Insert(int64_t time, Key key, uintptr_t what)
 {
     ++m_scheduled;
-    if (entry.time <= m_runLast)
+    const uint64_t ahead = SlotOf(time) - m_slot;
+    // One test for what is rare: the present slot and before, beyond the wheel, no free node.
+    if (ahead - 1 >= N_SLOTS - 1 || m_free == NONE) [[unlikely]]
     {
-        // The past lies before the end of the present slot: other events do not pay for this test.
-        if (entry.time < m_now) [[unlikely]]
-        {
-            InsertWrapped(entry);
-            return;
-        }
-        ++m_lateCount;
-        m_late.Push(entry);
+        InsertElsewhere(time, key, what);
         return;
     }
-    const uint64_t ahead = SlotOf(entry.time) - m_slot;
     m_halfCount += ahead >= N_SLOTS / 2;
-    if (ahead >= N_SLOTS)
+    PushSlot(time, key, what);
+}
+
+void
+EventLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
+{
+    if (time < m_now)
     {
-        ++m_farCount;
-        m_far.Push(entry);
+        // Either a sum that passed 2^63 or a mistake; the delay tells.
+        const auto delay =
+            static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(m_now));
+        NS_ABORT_MSG_IF(delay < 0,
+                        "an event was scheduled in the past: for "
+                            << time << " time steps, but it is " << m_now << " now");
+        m_far.Push(Entry{std::numeric_limits<int64_t>::max(), key, what});
         return;
     }
-    PushSlot(entry);
+    // Late events of an earlier slot may still happen when the next has been taken already.
+    if (SlotOf(time) <= m_slot)
+    {
+        ++m_lateCount;
+        m_late.Push(Entry{time, key, what});
+        return;
+    }
+    const uint64_t ahead = SlotOf(time) - m_slot;
+    m_halfCount += ahead >= N_SLOTS / 2;
+    m_farCount += ahead >= N_SLOTS;
+    ahead < N_SLOTS ? PushSlot(time, key, what) : m_far.Push(Entry{time, key, what});
 }
 
-void
-EventLoop::InsertWrapped(const Entry& entry)
+inline void
+EventLoop::PushSlot(int64_t time, Key key, uintptr_t what)
 {
-    // A time below the present is either a sum that passed 2^63 or a mistake; the delay tells.
-    const auto delay =
-        static_cast<int64_t>(static_cast<uint64_t>(entry.time) - static_cast<uint64_t>(m_now));
-    NS_ABORT_MSG_IF(delay < 0,
-                    "an event was scheduled in the past: for "
-                        << entry.time << " time steps, but it is " << m_now << " now");
-    m_far.Push(Entry{std::numeric_limits<int64_t>::max(), entry.key, entry.what});
-}
-
-void
-EventLoop::PushSlot(const Entry& entry)
-{
-    const uint32_t at = SlotOf(entry.time) % N_SLOTS;
-    uint32_t node = m_free;
-    if (node == NONE)
+    if (m_free == NONE)
     {
-        node = static_cast<uint32_t>(m_nodes.size());
-        m_nodes.emplace_back();
+        GrowNodes();
     }
-    else
-    {
-        m_free = m_nodes[node].next;
-    }
-    m_nodes[node] = Node{entry, m_first[at]};
+    const uint32_t at = SlotOf(time) % N_SLOTS;
+    const uint32_t node = m_free;
+    const uint32_t first = m_first[at];
+    m_free = m_nodes[node].next;
+    m_nodes[node] = Node{Entry{time, key, what}, first};
     m_first[at] = node;
-    m_filled[at / 64] |= 1ULL << at % 64;
-    m_filledWords[at / 4096] |= 1ULL << at / 64 % 64;
+    if (first == NONE)
+    {
+        m_filled[at / 64] |= 1ULL << at % 64;
+        m_filledWords[at / 4096] |= 1ULL << at / 64 % 64;
+    }
     ++m_waiting;
+}
+
+void
+EventLoop::GrowNodes()
+{
+    const uint32_t before = m_nNodes;
+    m_nNodes = std::max(2 * before, 256U);
+    auto nodes = std::make_unique_for_overwrite<Node[]>(m_nNodes);
+    std::copy_n(m_nodes.get(), before, nodes.get());
+    for (uint32_t node = before; node < m_nNodes; ++node)
+    {
+        nodes[node].next = node + 1 < m_nNodes ? node + 1 : NONE;
+    }
+    m_nodes = std::move(nodes);
+    m_free = before;
+    auto run = std::make_unique_for_overwrite<Entry[]>(m_nNodes);
+    std::copy_n(m_run.get(), m_runSize, run.get());
+    m_run = std::move(run);
 }
 
 bool
@@ -185,51 +206,119 @@ void
 EventLoop::TakeSlot(uint64_t slot)
 {
     m_slot = slot;
-    m_runLast = LastOf(slot);
     const uint32_t at = slot % N_SLOTS;
-    uint32_t node = std::exchange(m_first[at], NONE);
-    while (node != NONE)
-    {
-        Node& taken = m_nodes[node];
-        m_run.push_back(taken.entry);
-        const uint32_t next = std::exchange(taken.next, m_free);
-        m_free = node;
-        node = next;
-    }
-    m_waiting -= m_run.size();
     m_filled[at / 64] &= ~(1ULL << at % 64);
     if (m_filled[at / 64] == 0)
     {
         m_filledWords[at / 4096] &= ~(1ULL << at / 64 % 64);
     }
-    SortRun();
+    const uint32_t first = std::exchange(m_first[at], NONE);
+    if (first != NONE) // it is where what was there has been removed
+    {
+        FillRun(first);
+        m_waiting -= m_runSize;
+    }
 }
 
 void
-EventLoop::SortRun()
+EventLoop::FillRun(uint32_t first)
 {
     // The next event last. What was scheduled last comes first out of a slot, so that this is
-    // nearly done: insertion takes few moves. If it takes many, it is left to the library.
-    std::size_t moves = 0;
-    const std::size_t allowed = 8 * m_run.size();
-    for (std::size_t i = 1; i < m_run.size(); ++i)
+    // nearly its place: insertion takes few moves.
+    Entry* const run = m_run.get();
+    std::size_t size = 0;
+    uint32_t last = first;
+    for (uint32_t node = first; node != NONE; node = m_nodes[node].next)
     {
-        const Entry entry = m_run[i];
-        std::size_t at = i;
-        for (; at > 0 && m_run[at - 1].Before(entry); --at)
+        if (size == FEW)
         {
-            m_run[at] = m_run[at - 1];
-        }
-        m_run[at] = entry;
-        moves += i - at;
-        if (moves > allowed)
-        {
-            std::sort(m_run.begin(), m_run.end(), [](const Entry& a, const Entry& b) {
-                return b.Before(a);
-            });
+            FillRunFromPiles(first);
             return;
         }
+        const Entry entry = m_nodes[node].entry;
+        std::size_t at = size++;
+        for (; at > 0 && run[at - 1].Before(entry); --at)
+        {
+            run[at] = run[at - 1];
+        }
+        run[at] = entry;
+        last = node;
     }
+    m_runSize = size;
+    m_nodes[last].next = std::exchange(m_free, first);
+}
+
+void
+EventLoop::FillRunFromPiles(uint32_t first)
+{
+    // A burst: many ports do the same at the same time, so that a slot holds a few sequences, each
+    // in order, one woven into the other. Patience sorting takes them apart and merges them.
+    std::array<uint32_t, MOST_PILES> heads;
+    std::array<uint32_t, MOST_PILES> tails;
+    std::size_t piles = 0;
+    for (uint32_t node = first; node != NONE;)
+    {
+        const Entry& entry = m_nodes[node].entry;
+        const uint32_t next = m_nodes[node].next;
+        std::size_t pile = 0;
+        while (pile < piles && !entry.Before(m_nodes[tails[pile]].entry))
+        {
+            ++pile;
+        }
+        if (pile == MOST_PILES)
+        {
+            // No burst: leave it to the library, all sequences one behind the other.
+            for (std::size_t i = 0; i < piles; ++i)
+            {
+                m_nodes[tails[i]].next = i + 1 < piles ? heads[i + 1] : node;
+            }
+            FillRunUnsorted(heads[0]);
+            return;
+        }
+        (pile == piles ? heads[piles++] : m_nodes[tails[pile]].next) = node;
+        tails[pile] = node;
+        node = next;
+    }
+    for (std::size_t pile = 0; pile < piles; ++pile)
+    {
+        m_nodes[tails[pile]].next = NONE;
+    }
+    std::size_t size = 0;
+    while (piles > 0)
+    {
+        std::size_t latest = 0;
+        for (std::size_t pile = 1; pile < piles; ++pile)
+        {
+            const bool isLater = m_nodes[heads[latest]].entry.Before(m_nodes[heads[pile]].entry);
+            latest = isLater ? pile : latest;
+        }
+        Node& node = m_nodes[heads[latest]];
+        m_run[size++] = node.entry;
+        const uint32_t next = std::exchange(node.next, m_free);
+        m_free = std::exchange(heads[latest], next);
+        if (next == NONE)
+        {
+            heads[latest] = heads[--piles];
+        }
+    }
+    m_runSize = size;
+}
+
+void
+EventLoop::FillRunUnsorted(uint32_t first)
+{
+    std::size_t size = 0;
+    uint32_t last = first;
+    for (uint32_t node = first; node != NONE; node = m_nodes[node].next)
+    {
+        m_run[size++] = m_nodes[node].entry;
+        last = node;
+    }
+    m_runSize = size;
+    m_nodes[last].next = std::exchange(m_free, first);
+    std::sort(m_run.get(), m_run.get() + size, [](const Entry& a, const Entry& b) {
+        return b.Before(a);
+    });
 }
 
 void
@@ -237,7 +326,8 @@ EventLoop::FetchFar()
 {
     while (!m_far.Get().empty() && SlotOf(m_far.Get().front().time) - m_slot < N_SLOTS)
     {
-        PushSlot(m_far.Pop());
+        const Entry entry = m_far.Pop();
+        PushSlot(entry.time, entry.key, entry.what);
     }
 }
 
@@ -291,21 +381,20 @@ EventLoop::AdaptWidth()
     for (uint64_t slot = 0; NextSlot(slot);)
     {
         TakeSlot(slot);
-        waiting.insert(waiting.end(), m_run.begin(), m_run.end());
-        m_run.clear();
+        waiting.insert(waiting.end(), m_run.get(), m_run.get() + m_runSize);
+        m_runSize = 0;
     }
     m_shift = wider ? m_shift + 1 : m_shift - 1;
     m_slot = SlotOf(m_now);
-    m_runLast = LastOf(m_slot);
     for (const Entry& entry : waiting)
     {
-        if (entry.time <= m_runLast)
+        if (SlotOf(entry.time) == m_slot)
         {
             m_late.Push(entry);
         }
         else if (SlotOf(entry.time) - m_slot < N_SLOTS)
         {
-            PushSlot(entry);
+            PushSlot(entry.time, entry.key, entry.what);
         }
         else
         {
@@ -321,8 +410,7 @@ inline void
 EventLoop::Execute(const Entry& entry)
 {
     m_now = entry.time;
-    m_context = static_cast<uint32_t>(entry.key) & CONTEXT_MASK;
-    m_uid = static_cast<uint32_t>(entry.key >> CONTEXT_BITS);
+    m_key = entry.key;
     ++m_executed;
     if (entry.what & OCCURRENCE)
     {
@@ -331,7 +419,9 @@ EventLoop::Execute(const Entry& entry)
     else
     {
         const Ptr<EventImpl> event(reinterpret_cast<EventImpl*>(entry.what), false);
-        PreEventHook(EventId(event, static_cast<uint64_t>(m_now), m_context, m_uid));
+        const uint32_t context = static_cast<uint32_t>(m_key) & CONTEXT_MASK;
+        const auto uid = static_cast<uint32_t>(m_key >> CONTEXT_BITS);
+        PreEventHook(EventId(event, static_cast<uint64_t>(m_now), context, uid));
         event->Invoke();
     }
 }
@@ -343,7 +433,7 @@ EventLoop::Prefetch() const
     // happens, later what that will touch, whose address is then there.
     constexpr std::size_t FAR = 6;
     constexpr std::size_t NEAR = 3;
-    const std::size_t size = m_run.size();
+    const std::size_t size = m_runSize;
     if (size >= FAR && m_run[size - FAR].what & OCCURRENCE)
     {
         __builtin_prefetch(reinterpret_cast<const void*>(m_run[size - FAR].what - OCCURRENCE), 1);
@@ -362,23 +452,19 @@ EventLoop::Run()
     while (!m_stop)
     {
         const auto& late = m_late.Get();
-        if (m_run.empty() && late.empty())
+        if (m_runSize > 0 && (late.empty() || m_run[m_runSize - 1].Before(late.front())))
         {
-            if (!Refill())
-            {
-                return;
-            }
-        }
-        else if (late.empty() || (!m_run.empty() && m_run.back().Before(late.front())))
-        {
-            const Entry next = m_run.back();
-            m_run.pop_back();
+            const Entry next = m_run[--m_runSize];
             Prefetch();
             Execute(next);
         }
-        else
+        else if (!late.empty())
         {
             Execute(m_late.Pop());
+        }
+        else if (!Refill())
+        {
+            return;
         }
     }
 }
@@ -387,7 +473,7 @@ bool
 EventLoop::IsFinished() const
 {
     return m_stop ||
-           (m_run.empty() && m_late.Get().empty() && m_waiting == 0 && m_far.Get().empty());
+           (m_runSize == 0 && m_late.Get().empty() && m_waiting == 0 && m_far.Get().empty());
 }
 
 void
@@ -426,7 +512,7 @@ EventLoop::Add(int64_t delay, uint32_t context, EventImpl* event)
                              ? std::numeric_limits<int64_t>::max()
                              : m_now + delay;
     const Key key = MakeKey(context);
-    Insert(Entry{time, key, reinterpret_cast<uintptr_t>(event)});
+    Insert(time, key, reinterpret_cast<uintptr_t>(event));
     return EventId(Ptr<EventImpl>(event),
                    static_cast<uint64_t>(time),
                    context,
@@ -492,10 +578,12 @@ EventLoop::Extract(const EventId& id)
         return entry.what == reinterpret_cast<uintptr_t>(id.PeekEventImpl()) &&
                static_cast<uint32_t>(entry.key >> CONTEXT_BITS) == id.GetUid();
     };
-    const auto run = std::find_if(m_run.begin(), m_run.end(), same);
-    if (run != m_run.end())
+    Entry* const end = m_run.get() + m_runSize;
+    Entry* const run = std::find_if(m_run.get(), end, same);
+    if (run != end)
     {
-        m_run.erase(run);
+        std::copy(run + 1, end, run);
+        --m_runSize;
         return true;
     }
     for (EventHeap* heap : {&m_late, &m_far})
@@ -545,8 +633,8 @@ EventLoop::IsExpired(const EventId& id) const
     }
     const auto now = static_cast<uint64_t>(m_now);
     // The number of an EventId has 32 bits and starts again: compare by distance.
-    return id.GetTs() < now ||
-           (id.GetTs() == now && static_cast<int32_t>(id.GetUid() - m_uid) <= 0);
+    const auto uid = static_cast<uint32_t>(m_key >> CONTEXT_BITS);
+    return id.GetTs() < now || (id.GetTs() == now && static_cast<int32_t>(id.GetUid() - uid) <= 0);
 }
 
 Time
@@ -581,7 +669,8 @@ EventLoop::GetSystemId() const
 uint32_t
 EventLoop::GetContext() const
 {
-    return m_context == CONTEXT_MASK ? NO_CONTEXT : m_context;
+    const uint32_t context = static_cast<uint32_t>(m_key) & CONTEXT_MASK;
+    return context == CONTEXT_MASK ? NO_CONTEXT : context;
 }
 
 uint64_t

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -78,7 +79,7 @@ class EventLoop : public SimulatorImpl
      */
     Key TakeKey()
     {
-        return (m_number++ << CONTEXT_BITS) | m_context;
+        return (m_number++ << CONTEXT_BITS) | (m_key & CONTEXT_MASK);
     }
 
     /**
@@ -100,7 +101,7 @@ class EventLoop : public SimulatorImpl
     /// @param key place among the events of that time, from TakeKey(). @param occurrence what.
     void Push(int64_t time, Key key, Occurrence* occurrence)
     {
-        Insert(Entry{time, key, reinterpret_cast<uintptr_t>(occurrence) | OCCURRENCE});
+        Insert(time, key, reinterpret_cast<uintptr_t>(occurrence) | OCCURRENCE);
     }
 
     // Documented in ns3::SimulatorImpl
@@ -141,6 +142,8 @@ class EventLoop : public SimulatorImpl
     static constexpr uint32_t LOOK_EVERY = 8192;      //!< events between two looks at the width
     static constexpr uint32_t WIDEST = 40;            //!< largest m_shift
     static constexpr uint32_t EVENTS_PER_SLOT = 4;    //!< fewer of them want wider slots
+    static constexpr std::size_t FEW = 16;            //!< events of a slot that insertion sorts
+    static constexpr std::size_t MOST_PILES = 8;      //!< sequences that more of them make
 
     /// An event in a slot.
     struct Node
@@ -156,20 +159,16 @@ class EventLoop : public SimulatorImpl
         return static_cast<uint64_t>(time) >> m_shift;
     }
 
-    /// The last time of a slot; the end of time in the very last one.
-    /// @param slot its number. @return time steps.
-    int64_t LastOf(uint64_t slot) const
-    {
-        return static_cast<int64_t>(((slot + 1) << m_shift) - 1);
-    }
-
-    void Insert(const Entry& entry);
-    void InsertWrapped(const Entry& entry);
-    void PushSlot(const Entry& entry);
+    void Insert(int64_t time, Key key, uintptr_t what);
+    void InsertElsewhere(int64_t time, Key key, uintptr_t what);
+    void PushSlot(int64_t time, Key key, uintptr_t what);
+    void GrowNodes();
     bool Refill();
     bool NextSlot(uint64_t& slot) const;
     void TakeSlot(uint64_t slot);
-    void SortRun();
+    void FillRun(uint32_t first);
+    void FillRunFromPiles(uint32_t first);
+    void FillRunUnsorted(uint32_t first);
     void FetchFar();
     void AdaptWidth();
     void Prefetch() const;
@@ -180,17 +179,17 @@ class EventLoop : public SimulatorImpl
 
     static EventLoop* s_current; //!< the one in use
 
-    std::vector<Entry> m_run;                 //!< events of the present slot, the next one last
+    std::unique_ptr<Entry[]> m_run;           //!< events of the present slot, the next one last
+    std::size_t m_runSize{0};                 //!< how many
     EventHeap m_late;                         //!< those that were scheduled since
     uint32_t m_shift{10};                     //!< a slot is 2^this time steps wide
-    int64_t m_runLast{(1LL << 10) - 1};       //!< last time of the present slot (time steps)
-    uint64_t m_slot{0};                       //!< its number
+    uint64_t m_slot{0};                       //!< number of the present slot
     uint32_t m_free{NONE};                    //!< nodes not in use
     std::size_t m_waiting{0};                 //!< events in slots
-    std::vector<uint32_t> m_first;            //!< by slot: its first node
     std::array<uint64_t, N_WORDS> m_filled{}; //!< bit: the slot holds something
     std::array<uint64_t, N_WORDS / 64> m_filledWords{}; //!< bit: the word is not 0
-    std::vector<Node> m_nodes;                          //!< all nodes
+    std::unique_ptr<Node[]> m_nodes;                    //!< all nodes
+    uint32_t m_nNodes{0};                               //!< how many; m_run has room for as many
     EventHeap m_far;                                    //!< events beyond the wheel
     uint32_t m_scheduled{0};                            //!< events since the last look at the width
     uint32_t m_lateCount{0};                            //!< of them, into m_late
@@ -201,11 +200,11 @@ class EventLoop : public SimulatorImpl
     bool m_stop{false};                //!< Stop was called
     int64_t m_now{0};                  //!< time steps
     uint64_t m_number{EventId::VALID}; //!< of the next event
-    uint32_t m_context{CONTEXT_MASK};  //!< of the event being executed; all bits: none
-    uint32_t m_uid{0};                 //!< of the event being executed, as in EventId
+    Key m_key{CONTEXT_MASK};           //!< of the event being executed; CONTEXT_MASK: none
     uint64_t m_executed{0};            //!< events so far
     std::list<EventId> m_atDestroy;    //!< for Destroy
     std::thread::id m_thread;          //!< the only one that may schedule
+    std::array<uint32_t, N_SLOTS> m_first; //!< by slot: its first node
 };
 
 } // namespace eventloop

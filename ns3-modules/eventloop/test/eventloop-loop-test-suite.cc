@@ -13,15 +13,18 @@
 #include "ns3/string.h"
 #include "ns3/test.h"
 
+#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -305,6 +308,89 @@ class WidthTest : public TestCase
     }
 };
 
+/// Many events of one slot: sequences that are each in order, woven into each other.
+class BurstTest : public TestCase
+{
+  public:
+    BurstTest()
+        : TestCase("bursts come in order, however many sequences they are made of")
+    {
+    }
+
+  private:
+    /// An event as it was pushed.
+    struct Pushed
+    {
+        int64_t time;       //!< when
+        EventLoop::Key key; //!< its place
+        int name;           //!< what it notes
+    };
+
+    /**
+     * @brief Push a burst and compare with std::sort.
+     * @param events how many.
+     * @param sequences they take turns in being pushed; the keys of each rise.
+     * @param times of the events, one behind the other, chosen at random.
+     */
+    void Check(int events, int sequences, int64_t times)
+    {
+        Use(OURS);
+        std::vector<int> seen;
+        Simulator::Now(); // makes the loop
+        EventLoop* loop = EventLoop::Peek();
+        std::vector<std::unique_ptr<Ticker>> tickers;
+        std::vector<std::vector<EventLoop::Key>> keys(sequences);
+        for (int name = 0; name < events; ++name)
+        {
+            keys[int64_t{name} * sequences / events].push_back(loop->TakeKey());
+        }
+        std::vector<Pushed> all;
+        for (std::size_t turn = 0; all.size() < static_cast<std::size_t>(events); ++turn)
+        {
+            for (const auto& sequence : keys)
+            {
+                if (turn < sequence.size())
+                {
+                    const auto time = 1'024'000 + static_cast<int64_t>(m_random() % times);
+                    all.push_back(Pushed{time, sequence[turn], static_cast<int>(all.size())});
+                    tickers.push_back(std::make_unique<Ticker>(seen, all.back().name));
+                    loop->Push(time, sequence[turn], tickers.back().get());
+                }
+            }
+        }
+        Simulator::Run();
+        std::sort(all.begin(), all.end(), [](const Pushed& a, const Pushed& b) {
+            return std::tie(a.time, a.key) < std::tie(b.time, b.key);
+        });
+        std::vector<int> due;
+        for (const Pushed& pushed : all)
+        {
+            due.push_back(pushed.name);
+        }
+        NS_TEST_EXPECT_MSG_EQ((seen == due),
+                              true,
+                              events << " events, " << sequences << " sequences, " << times
+                                     << " times");
+    }
+
+    void DoRun() override
+    {
+        for (const int events : {15, 16, 17, 100, 3000})
+        {
+            for (const int sequences : {1, 2, 3, 7, 8, 9, 40})
+            {
+                for (const int64_t times : {1, 3, 1000})
+                {
+                    Check(events, sequences, times);
+                }
+            }
+        }
+        Use(THEIRS);
+    }
+
+    std::mt19937_64 m_random{3}; //!< of times
+};
+
 /// What a child process of this one says when it aborts.
 struct Death
 {
@@ -495,6 +581,7 @@ class EventLoopTestSuite : public TestSuite
         AddTestCase(new SameAsNs3Test, Duration::QUICK);
         AddTestCase(new KeyTest, Duration::QUICK);
         AddTestCase(new WidthTest, Duration::QUICK);
+        AddTestCase(new BurstTest, Duration::QUICK);
         AddTestCase(new PastTest, Duration::QUICK);
         AddTestCase(new EndOfTimeTest, Duration::QUICK);
         AddTestCase(new HookTest, Duration::QUICK);
