@@ -2,7 +2,7 @@
 
 It loads once what every run needs, and forks for each run that the engine asks for; a fork does
 what `python -m pyorch.run` does, only sooner. A message is one JSON object a packet: from the
-engine {"index", "attempt"}, to the engine {"index", "pid"} when the run has begun and
+engine {"index", "attempt", "manifest"}, to the engine {"index", "pid"} when the run has begun and
 {"index", "code"} when it has ended. When the engine closes the socket, all ends.
 """
 
@@ -61,7 +61,8 @@ def main(arguments: Sequence[str]) -> int:
     no_core_files()
     end_with_parent()
     manifest_file, runs = Path(arguments[0]), int(arguments[1])
-    server = _Server(socket.socket(fileno=int(arguments[2])), *_read(manifest_file))
+    engine = socket.socket(fileno=int(arguments[2]))
+    server = _Server(engine, manifest_file, *_read(manifest_file))
     _prepare(server.manifest, warm=runs >= WARM_FROM_RUNS)
     server.serve()
     return 0
@@ -106,6 +107,7 @@ class _Server:
     """The engine's end of the talk, and the runs that go."""
 
     engine: socket.socket
+    file: Path
     manifest: Manifest
     lines: list[str]
 
@@ -122,6 +124,9 @@ class _Server:
                     if not message:
                         return
                     request = json.loads(message)
+                    if self.file != Path(request["manifest"]):
+                        self.file = Path(request["manifest"])
+                        self.manifest, self.lines = _read(self.file)
                     self._fork(selector, int(request["index"]), Path(request["attempt"]))
 
     def _fork(self, selector: selectors.BaseSelector, index: int, attempt: Path) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyorch.byhand import OpenRun
     from pyorch.cluster import Sent
     from pyorch.engine import Failure
+    from pyorch.lab.minimise import Minimal
     from pyorch.loading.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
@@ -203,6 +204,32 @@ class Study:
 
         plan = self._made()
         return OpenRun(plan, self._chosen(plan, where)[0])
+
+    def minimise(
+        self,
+        run: str | int,
+        condition: str = "deadlocked",
+        out: str | PathLike[str] | None = None,
+        jobs: int | None = None,
+    ) -> Minimal:
+        """Return the least of a run of which a condition still holds (docs/deadlock-lab.md).
+
+        run: number, hash or title. out: an experiment file to write it to, with picture and steps
+        beside it. The same call goes on where an interrupted one ended. Raises UserError,
+        KeyboardInterrupt.
+        """
+        from pyorch.lab.minimise import minimise
+        from pyorch.lab.write import check_target, write
+
+        if out is not None:
+            check_target(Path(out))
+        plan = pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
+        )
+        minimal = minimise(plan, str(run), condition, jobs)
+        if out is not None:
+            write(minimal, Path(out))
+        return minimal
 
     # Results
 

@@ -104,6 +104,28 @@ def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) 
     assert contents(warm.store.runs) == expected
 
 
+def test_a_kept_engine_takes_all_batches_from_one_process(
+    plan_of: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two batches, one start, the bytes of one batch; afterwards no process is left."""
+    starts = []
+    serve = WarmLauncher._serve
+
+    def counted(launcher: WarmLauncher, attempt: RunPaths) -> Any:
+        starts.append(attempt)
+        return serve(launcher, attempt)
+
+    monkeypatch.setattr(WarmLauncher, "_serve", counted)
+    kept, once = plan_of("kept"), plan_of("once")
+    with LocalEngine(kept.store, 2, stream=io.StringIO()) as engine:
+        for batch in (kept.missing[:1], kept.missing[1:]):
+            assert engine.run(batch, kept.build).left == 0
+    assert len(starts) == 1
+    assert engine._warm is None
+    LocalEngine(once.store, 2, stream=io.StringIO()).run(once.missing, once.build)
+    assert contents(kept.store.runs) == contents(once.store.runs)
+
+
 def test_a_build_that_goes_is_told(plan_of: Callable[..., Plan], tmp_path: Path) -> None:
     """A run that must load it says so and is no failure of its settings; a warm one has it."""
     plan = plan_of("gone", seeds=1)

@@ -45,6 +45,7 @@ VERBS = (
     *(
         tasks.collect,
         tasks.compare,
+        tasks.minimise,
         tasks.build,
         tasks.schemes,
         tasks.schema,

@@ -212,6 +212,42 @@ def trace(
 
 @task(
     klass=PositionalTask,
+    positional=["name", "run"],
+    iterable=["set_"],
+    help=SELECT
+    | {
+        "name": "experiment, as `invoke list` names it, or a file",
+        "run": "number, hash or title of a run, as `invoke show NAME` lists them",
+        "while": "what must still hold: deadlocked (default), lossy, starved, or a comparison such "
+        "as 'peak > 100KB' of metrics and numbers of the summary",
+        "out": "experiment file to write; .png and .steps.csv beside it; default minimal.toml",
+        "jobs": "runs at the same time; default one per core",
+    },
+    auto_shortflags=False,
+)
+def minimise(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    while_: str = "",
+    out: str = "",
+    jobs: str = "",
+) -> None:
+    """Find the least of a run that still deadlocks: network, flows, settings, numbers.
+
+    Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
+    """
+    from pyorch.cli import minimise as module
+
+    overrides = _with_only(set_, only)
+    finish(module.minimise_run(name, run, while_, out, jobs, overrides, seeds))
+
+
+@task(
+    klass=PositionalTask,
     positional=["a", "b"],
     help={
         "a": "name of an experiment with results, or a results folder; with @BUILD only the runs "

@@ -145,7 +145,8 @@ class WarmLauncher:
         selector: selectors.BaseSelector,
         runs: int,
     ) -> None:
-        self._arguments = [sys.executable, "-m", "pyorch.serve", str(manifest), str(runs)]
+        self._manifest = manifest
+        self._runs = runs
         self._folder = folder
         self._environment = environment
         self._selector = selector
@@ -160,10 +161,17 @@ class WarmLauncher:
         fork = _Fork(self)
         self._forks[index] = fork
         try:
-            self._socket.send(json.dumps({"index": index, "attempt": str(attempt.folder)}).encode())
+            request = {"index": index, "attempt": str(attempt.folder)}
+            request |= {"manifest": str(self._manifest)}
+            self._socket.send(json.dumps(request).encode())
         except OSError:  # it is dying: whoever waits for the run is told
             self._lost()
         return fork
+
+    def follow(self, manifest: Path) -> None:
+        """Take the next runs from another manifest, of the same build; none of the last may go."""
+        self._manifest = manifest
+        self._forks.clear()
 
     def close(self) -> None:
         """End the warm process, and with it what it has started."""
@@ -184,9 +192,10 @@ class WarmLauncher:
     def _serve(self, attempt: RunPaths) -> socket.socket:
         """Start the warm process; what it says before its first fork goes to that run's log."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        arguments = [sys.executable, "-m", "pyorch.serve"]
         with theirs, attempt.log.open("ab") as log:
             self._server = subprocess.Popen(
-                [*self._arguments, str(theirs.fileno())],
+                [*arguments, str(self._manifest), str(self._runs), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

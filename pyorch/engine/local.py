@@ -38,6 +38,8 @@ GRACE_S = 1.2
 """Between SIGTERM and SIGKILL: an interrupted batch is gone within two seconds."""
 
 TICK_S = 0.2
+MANY_RUNS = 1_000
+"""What a warm process that is kept is told to expect."""
 
 
 def usable_cores() -> int:
@@ -97,7 +99,8 @@ class LocalEngine:
 
     jobs: processes at once, by default one per usable core. command: what to execute for a run;
     by default a run is a fork of one warm process (`pyorch.serve`). stream: where progress goes,
-    by default standard output.
+    by default standard output. As a context it keeps the warm process from batch to batch, all of
+    one build, which pays for many small ones.
     """
 
     def __init__(
@@ -113,6 +116,19 @@ class LocalEngine:
         self._command = command
         self._stream = stream or sys.stdout
         self._grace_s = grace_s
+        self._kept: selectors.BaseSelector | None = None
+        self._warm: WarmLauncher | None = None
+
+    def __enter__(self) -> LocalEngine:
+        self._kept = selectors.DefaultSelector()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._warm is not None:
+            self._warm.close()
+        if self._kept is not None:
+            self._kept.close()
+        self._kept, self._warm = None, None
 
     def run(self, specs: Sequence[RunSpec], build: BuildInfo) -> BatchResult:
         """Run all specs and wait for them.
@@ -127,7 +143,7 @@ class LocalEngine:
         progress = Progress(len(specs), self._stream)
         batch = _Batch(manifest, build, deque(enumerate(specs)), progress)
         try:
-            with selectors.DefaultSelector() as selector, _signals(batch, selector):
+            with self._watching() as selector, _signals(batch, selector):
                 try:
                     write_manifest(manifest, specs, build.fingerprint, build.folder)
                     launcher = self._launcher(manifest, selector, len(specs))
@@ -150,11 +166,26 @@ class LocalEngine:
             storage_failed=batch.storage_failed,
         )
 
+    @contextmanager
+    def _watching(self) -> Iterator[selectors.BaseSelector]:
+        """Give the selector of a batch: its own, or the one that is kept."""
+        if self._kept is not None:
+            yield self._kept
+            return
+        with selectors.DefaultSelector() as selector:
+            yield selector
+
     def _launcher(self, manifest: Path, selector: selectors.BaseSelector, runs: int) -> Launcher:
+        if self._warm is not None:
+            self._warm.follow(manifest)
+            return self._warm
         folder = self._store.paths.root
         environment = {**child_environment(self._store.paths), "PYORCH_PARENT": str(os.getpid())}
         if self._command is None:
-            return WarmLauncher(manifest, folder, environment, selector, runs)
+            many = runs if self._kept is None else MANY_RUNS
+            launcher = WarmLauncher(manifest, folder, environment, selector, many)
+            self._warm = None if self._kept is None else launcher
+            return launcher
         return CommandLauncher(self._command, manifest, folder, environment, selector)
 
     def _loop(self, batch: _Batch, selector: selectors.BaseSelector, launcher: Launcher) -> None:
@@ -229,7 +260,8 @@ class LocalEngine:
             for child in alive:
                 _signal(child, signal.SIGKILL)
             time.sleep(0.01)
-        launcher.close()  # with it goes what had not begun
+        if launcher is not self._warm or batch.stopping:
+            launcher.close()  # with it goes what had not begun
         for child in children:
             child.process.forget()
             batch.done += self._store.is_done(child.hash)  # it may just have finished
@@ -283,5 +315,6 @@ def _signals(batch: _Batch, selector: selectors.BaseSelector) -> Iterator[None]:
         signal.set_wakeup_fd(wakeup)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+        selector.unregister(reader)
         reader.close()
         writer.close()

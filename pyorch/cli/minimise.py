@@ -1,0 +1,52 @@
+"""`minimise`: the least of a run of which a condition still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyorch.cli.base import OK, command, whole_number
+from pyorch.cli.door import say
+from pyorch.lab.minimise import Minimal, minimise
+from pyorch.lab.write import Written, check_target, write
+from pyorch.pipeline import make_plan
+from pyorch.remarks import runs_text
+
+DEFAULT_FILE = "minimal.toml"
+
+
+@command
+def minimise_run(
+    name: str,
+    run: str,
+    condition: str = "",
+    out: str = "",
+    jobs: str = "",
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+) -> int:
+    """Write the least of a run as an experiment file, and say what it is."""
+    file = Path(out or DEFAULT_FILE)
+    check_target(file)
+    workers = whole_number("--jobs", jobs)
+    plan = make_plan(name, overrides, seeds, claim=True)
+    minimal = minimise(
+        plan, run, condition or "deadlocked", workers, lambda line: print(line, flush=True)
+    )
+    _tell(minimal, write(minimal, file))
+    return OK
+
+
+def _tell(minimal: Minimal, written: Written) -> None:
+    trials = minimal.trials
+    print(f"trials:   {len(minimal.steps)}; {runs_text(trials.runs)} simulated now")
+    print(f"runs:     {trials.store.root}")
+    after = minimal.case.measures()
+    for what, count in minimal.before.items():
+        print(f"{what + ':':<9} {count} -> {after[what]}")
+    if written.cycle:
+        print(f"cycle:    {' -> '.join([*written.cycle, written.cycle[0]])}")
+    if written.picture is not None:
+        print(f"picture:  {written.picture}")
+    print(f"steps:    {written.steps}")
+    say(f"file:     {written.file}; run it with: invoke experiment {written.file}")

@@ -1,0 +1,291 @@
+"""A run as parts that can be left out: hosts, switches, links, flows, settings.
+
+Everything is explicit: every link, every flow with the nodes that it passes, every setting. A case
+never changes; its methods return smaller ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Part = tuple[str, ...]
+"""What may be left out: ("host", "h0"), ("switch", "s0"), ("link", "s0", "s1"), ("flow", "3"),
+("scheme", key, name), ("attribute", section, key), and ("fault", "0"), "route" and "node" alike."""
+KINDS = ("host", "link", "switch", "flow")
+"""The parts of network and traffic."""
+SETTINGS = ("scheme", "attribute", "node", "route", "fault")
+"""The parts beside them."""
+ENTRIES = {"node": "nodes", "route": "routes", "fault": "faults"}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link. rate: bit/s. delay: ps, one way.
+
+    down: (down, up) times [ps]; down from the start where the first is 0, for good where up is -1.
+    """
+
+    a: str
+    b: str
+    rate: int
+    delay: int
+    down: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """The names of both."""
+        return frozenset((self.a, self.b))
+
+    @property
+    def part(self) -> Part:
+        """What it is as a part."""
+        return ("link", self.a, self.b)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow. number: in the run that it comes from. size: bytes, 0 without end. start, stop: ps.
+
+    path: all nodes from source to destination, empty where the routes decide. ack: as an experiment
+    file has it. after: (number of a flow, delay [ps]) that it waits for. group: of the flows that
+    may wait for each other.
+    """
+
+    number: int
+    src: str
+    dst: str
+    size: int
+    start: int
+    stop: int
+    traffic_class: int
+    rate: int = 0
+    window: int = 0
+    on_off: tuple[int, int] | None = None
+    path: tuple[str, ...] = ()
+    ack: str | tuple[str, ...] | None = None
+    after: tuple[tuple[int, int], ...] = ()
+    group: int = 0
+
+    def crosses(self) -> set[frozenset[str]]:
+        """The links of its path, by their ends."""
+        return {frozenset(pair) for pair in itertools.pairwise(self.path)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run, explicitly. run: [run] as a file has it, but times in ps. settings: by their parts.
+
+    nodes, routes, faults: entries as a file has them. moved: switch -> the one it was merged into.
+    """
+
+    hosts: tuple[str, ...]
+    switches: tuple[str, ...]
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+    run: Mapping[str, Any]
+    settings: Mapping[Part, Any] = field(default_factory=dict)
+    nodes: tuple[Mapping[str, Any], ...] = ()
+    routes: tuple[Mapping[str, Any], ...] = ()
+    faults: tuple[Mapping[str, Any], ...] = ()
+
+    # Parts
+
+    def parts(self, kind: str) -> list[Part]:
+        """All parts of a kind; links are those between switches."""
+        if kind == "link":
+            return [link.part for link in self.trunks]
+        if kind == "flow":
+            return [("flow", str(flow.number)) for flow in self.flows]
+        if kind in ("scheme", "attribute"):
+            return [part for part in self.settings if part[0] == kind]
+        if kind in ENTRIES:
+            return [(kind, str(number)) for number in range(len(getattr(self, ENTRIES[kind])))]
+        return [(kind, name) for name in (self.hosts if kind == "host" else self.switches)]
+
+    @property
+    def trunks(self) -> list[Link]:
+        """The links between switches."""
+        return [link for link in self.links if not link.ends & set(self.hosts)]
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether every flow has a path."""
+        return all(flow.path for flow in self.flows)
+
+    def without(self, parts: Collection[Part]) -> Case | None:
+        """Leave parts out, and what cannot be without them: flows of a host, hosts of a switch.
+
+        Returns None when no flow would be left.
+        """
+        gone = {part[1] for part in parts if part[0] == "switch"}
+        dead = {frozenset(part[1:]) for part in parts if part[0] == "link"}
+        stranded = {
+            end for link in self.links if link.ends & gone for end in link.ends & set(self.hosts)
+        }
+        hosts = {part[1] for part in parts if part[0] == "host"} | stranded
+        numbers = {int(part[1]) for part in parts if part[0] == "flow"}
+        flows = [
+            flow
+            for flow in self.flows
+            if flow.number not in numbers
+            and not {flow.src, flow.dst} & hosts
+            and not set(flow.path) & gone
+            and not flow.crosses() & dead
+        ]
+        if not flows:
+            return None
+        entries: dict[str, Any] = {
+            name: tuple(
+                entry
+                for number, entry in enumerate(getattr(self, name))
+                if (kind, str(number)) not in parts
+            )
+            for kind, name in ENTRIES.items()
+        }
+        smaller = replace(
+            self,
+            hosts=tuple(name for name in self.hosts if name not in hosts),
+            switches=tuple(name for name in self.switches if name not in gone),
+            links=tuple(
+                one for one in self.links if one.ends not in dead and not one.ends & (gone | hosts)
+            ),
+            flows=_waiting(flows),
+            settings={key: one for key, one in self.settings.items() if key not in parts},
+            **entries,
+        )
+        return smaller._fitting()
+
+    def used(self) -> Case:
+        """Leave out hosts without flows and, where flows have paths, what no flow passes."""
+        ends = {end for flow in self.flows for end in (flow.src, flow.dst)}
+        ends |= {str(entry["host"]) for entry in self.faults}
+        hosts = tuple(name for name in self.hosts if name in ends)
+        links = [link for link in self.links if not link.ends & (set(self.hosts) - ends)]
+        switches = self.switches
+        if self.is_pinned:
+            crossed = set[frozenset[str]]().union(*(flow.crosses() for flow in self.flows))
+            links = [link for link in links if link.ends in crossed or link.ends & ends]
+            linked = {end for link in links for end in link.ends}
+            switches = tuple(name for name in switches if name in linked)
+        return replace(self, hosts=hosts, switches=switches, links=tuple(links))._fitting()
+
+    def _fitting(self) -> Case:
+        """Leave out entries that name nodes and links that are not there any more."""
+        names = {*self.hosts, *self.switches}
+        pairs = {link.ends for link in self.links}
+        nodes = (
+            {**entry, "names": [name for name in entry["names"] if name in names]}
+            for entry in self.nodes
+        )
+        routes = (
+            entry
+            for entry in self.routes
+            if frozenset((entry["switch"], entry["next"])) in pairs and entry["dst"] in names
+        )
+        return replace(
+            self,
+            nodes=tuple(entry for entry in nodes if entry["names"]),
+            routes=tuple(routes),
+            faults=tuple(entry for entry in self.faults if entry["host"] in names),
+        )
+
+    # Shorter ways
+
+    def moved(self, host: str) -> Case | None:
+        """Hang a host on the next switch of its flows; None where they have not the same one."""
+        ways = [
+            flow.path if flow.src == host else flow.path[::-1]
+            for flow in self.flows
+            if host in (flow.src, flow.dst)
+        ]
+        if not ways or not all(len(way) > 3 for way in ways) or len({way[:3] for way in ways}) > 1:
+            return None
+        own, beyond = ways[0][1:3]
+        flows = [
+            replace(flow, path=tuple(_without_end(flow.path, host)), ack=None)
+            if host in (flow.src, flow.dst)
+            else flow
+            for flow in self.flows
+        ]
+        links = [
+            replace(link, a=host, b=beyond) if link.ends == {host, own} else link
+            for link in self.links
+        ]
+        return replace(self, flows=tuple(flows), links=tuple(links)).used()
+
+    def merged(self, kept: str, gone: str) -> Case | None:
+        """Make one switch of the two ends of a link.
+
+        Returns None where a path would lead from a host nowhere, or pass a switch again that it
+        does not pass again now: that would be a loop.
+        """
+
+        def name(node: str) -> str:
+            return kept if node == gone else node
+
+        flows = []
+        for flow in self.flows:
+            path = tuple(node for node, _ in itertools.groupby(map(name, flow.path)))
+            if path and (len(path) < 3 or _repeats(path) > _repeats(flow.path)):
+                return None
+            flows.append(replace(flow, path=path, ack=None if flow.path else flow.ack))
+        links: dict[frozenset[str], Link] = {}
+        for link in self.links:
+            new = replace(link, a=name(link.a), b=name(link.b))
+            if new.a != new.b:
+                links.setdefault(new.ends, new)
+        routes = [
+            {**entry, "switch": name(entry["switch"]), "next": name(entry["next"])}
+            for entry in self.routes
+        ]
+        return replace(
+            self,
+            switches=tuple(node for node in self.switches if node != gone),
+            links=tuple(links.values()),
+            flows=tuple(flows),
+            routes=tuple(routes),
+        )._fitting()
+
+    # Numbers
+
+    def lasting(self, duration: int) -> Case | None:
+        """Let the run be shorter [ps]; flows and faults that begin later go."""
+        flows = [flow for flow in self.flows if flow.start < duration]
+        if not flows or duration <= self.run.get("warmup", 0):
+            return None
+        kept = {flow.number for flow in flows}
+        left = self.without([("flow", str(f.number)) for f in self.flows if f.number not in kept])
+        return left and replace(left, run={**self.run, "duration": duration})
+
+    def measures(self) -> Counter[str]:
+        """How large it is."""
+        sizes = {
+            "hosts": len(self.hosts),
+            "switches": len(self.switches),
+            "trunks": len(self.trunks),
+            "flows": len(self.flows),
+            "settings": len(self.settings) + sum(len(getattr(self, n)) for n in ENTRIES.values()),
+        }
+        return Counter(sizes)
+
+
+def _repeats(path: Sequence[str]) -> int:
+    """How often a path passes a node that it has passed."""
+    return len(path) - len(set(path))
+
+
+def _without_end(path: Sequence[str], host: str) -> Iterable[str]:
+    """Leave out the switch next to an end of a path."""
+    return (path[0], *path[2:]) if path[0] == host else (*path[:-2], path[-1])
+
+
+def _waiting(flows: Sequence[Flow]) -> tuple[Flow, ...]:
+    """Let flows wait only for those that are there."""
+    numbers = {flow.number for flow in flows}
+    return tuple(
+        replace(flow, after=tuple(one for one in flow.after if one[0] in numbers)) for flow in flows
+    )

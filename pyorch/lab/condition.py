@@ -1,0 +1,141 @@
+"""What must still hold of a run: "deadlocked", or numbers of it compared with bounds."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.metrics import MODELS, Quantity, output_units, parse, parse_quantity, unit_of_name
+
+if TYPE_CHECKING:
+    from pyorch.store import Store
+
+OPTION = "--while"
+STARVED = "starved_flows"
+"""Flows that started before the run ended, and of which nothing arrived: ours."""
+NAMED = {
+    "deadlocked": "deadlocked > 0",
+    "lossy": "dropped_lossless_frames > 0",
+    "starved": f"{STARVED} > 0",
+}
+"""Conditions that have a name."""
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_TERM = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(>=|<=|==|!=|>|<|=)\s*(\S.*?)\s*")
+_FORM = (
+    f"{', '.join(NAMED)}, or NAME OPERATOR VALUE such as 'peak > 100KB', several joined by 'and'; "
+    f"operators {' '.join(_OPERATORS)}"
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """One comparison. name: of a number of the summary, or of a metric. bound: in base units."""
+
+    name: str
+    sign: str
+    bound: float
+    unit: str
+
+    def holds(self, value: float | None) -> bool:
+        """Whether it holds of a value; of one that is not there it does not."""
+        return value is not None and _OPERATORS[self.sign](value, self.bound)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Comparisons that must all hold. text: as it was asked for."""
+
+    text: str
+    terms: tuple[Term, ...]
+
+    @property
+    def is_deadlock(self) -> bool:
+        """Whether it asks for a deadlock and nothing else."""
+        return [term.name for term in self.terms] == ["deadlocked"]
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether a run of which it holds loses frames of lossless classes."""
+        return any(term.name == "dropped_lossless_frames" for term in self.terms)
+
+    def holds(self, numbers: Mapping[str, float | None]) -> bool:
+        """Whether it holds of a run with these numbers."""
+        return all(term.holds(numbers.get(term.name)) for term in self.terms)
+
+    def metrics(self, known: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Of the metrics of an experiment those that it asks about."""
+        names = {term.name for term in self.terms}
+        return [metric for metric in known if names & set(parse(metric).outputs())]
+
+
+def read_condition(text: str) -> Condition:
+    """Read a condition. Raises UserError when it is none."""
+    terms = []
+    for part in re.split(r"\band\b", NAMED.get(text.strip(), text)):
+        match = _TERM.fullmatch(part)
+        if match is None:
+            what = f"{part.strip()!r} is no condition"
+            raise UserError([Problem(OPTION, what, _FORM, suggest(text.strip(), NAMED))])
+        name, sign, bound = match.groups()
+        try:
+            quantity = Quantity(float(bound), "")
+        except ValueError:
+            try:
+                quantity = parse_quantity(bound)
+            except ValueError as error:
+                raise UserError([Problem(f"{OPTION} {part.strip()}", str(error))]) from error
+        exact = "==" if sign == "=" else sign
+        terms.append(Term(name, exact, quantity.value, quantity.unit))
+    return Condition(text.strip(), tuple(terms))
+
+
+def check_names(
+    condition: Condition, numbers: Mapping[str, float | None], metrics: Sequence[Mapping[str, Any]]
+) -> None:
+    """Say which names are no numbers of a run, and which units do not fit.
+
+    numbers: of a run, metrics and all. Raises UserError.
+    """
+    units = output_units([dict(metric) for metric in metrics if metric.get("kind") in MODELS])
+    problems = []
+    for term in condition.terms:
+        if term.name == "deadlocked" and term.name not in numbers:
+            what = "nobody can say whether this run deadlocked: its summary has no 'deadlocked'"
+            hint = "is the oracle off ([run] oracle), or a scheme without a deadlock model in use?"
+            problems.append(Problem(f"{OPTION} {condition.text}", what, None, hint))
+        elif term.name not in numbers:
+            what = f"a run has no number {term.name!r}"
+            allowed = one_of([*NAMED, *sorted(numbers)], 60)
+            near = suggest(term.name, [*NAMED, *numbers])
+            problems.append(Problem(f"{OPTION} {condition.text}", what, allowed, near))
+        else:
+            unit = units.get(term.name, unit_of_name(term.name))
+            if term.unit not in ("", unit):
+                what = f"{term.name} is in {unit}, and the bound in {term.unit}"
+                problems.append(Problem(f"{OPTION} {condition.text}", what))
+    if problems:
+        raise UserError(problems)
+
+
+def numbers_of(
+    store: Store, run_hash: str, metrics: Sequence[Mapping[str, Any]]
+) -> dict[str, float | None]:
+    """The numbers of a finished run by name: of its summary, of metrics, and ours."""
+    from pyorch.metrics import known_numbers
+
+    numbers = dict(known_numbers(store.read_summary(run_hash)["summary"]))
+    flows = store.read_table(run_hash, "flow")
+    late = flows["start_ps"] >= numbers["end_ps"]
+    numbers[STARVED] = int(((flows["delivered_bytes"] == 0) & ~late).sum())
+    return numbers | store.read_metrics(run_hash, metrics)

@@ -1,0 +1,174 @@
+"""Trials: whether a condition holds of a case, by a run in the store of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyorch.engine.log import log_tail
+from pyorch.errors import UserError
+from pyorch.lab.case import Case
+from pyorch.lab.condition import Condition, numbers_of
+from pyorch.lab.explicit import tables_of
+from pyorch.loading.find import Document
+from pyorch.plan import RunSpec, expand
+from pyorch.simulate import RefusedError
+from pyorch.store import Store
+
+if TYPE_CHECKING:
+    from pyorch.engine.base import Engine
+    from pyorch.pipeline import Plan
+
+AT_ONCE = 8
+"""Cases that are tried together; a constant, so that what is tried depends on no machine."""
+IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a trial: whether the condition holds, the run, or why there is none."""
+
+    holds: bool
+    run_hash: str = ""
+    why: str = ""
+
+    @property
+    def word(self) -> str:
+        """It in a word."""
+        return "holds" if self.holds else IMPOSSIBLE if self.why else "does not hold"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One trial as the table of steps has it; trials made in vain beside it are not in it."""
+
+    stage: str
+    what: str
+    outcome: Outcome
+    measures: dict[str, int]
+    duration_ps: int
+
+    def row(self, number: int) -> dict[str, Any]:
+        """It as a row."""
+        own = {"step": number, "stage": self.stage, "tried": self.what}
+        size = {**self.measures, "duration_ps": self.duration_ps}
+        return {**own, "outcome": self.outcome.word, **size, "run": self.outcome.run_hash}
+
+
+@dataclass
+class Trials:
+    """The trials of one minimisation.
+
+    plan: of the study. store: where the trials' runs are kept. engine: makes them. metrics, traces:
+    what the condition needs. tell: gets a line now and then.
+    """
+
+    plan: Plan
+    store: Store
+    engine: Engine
+    condition: Condition
+    metrics: Sequence[dict[str, Any]] = ()
+    traces: Sequence[dict[str, Any]] = ()
+    tell: Callable[[str], None] = lambda _: None
+    steps: list[Step] = field(default_factory=list)
+    runs: int = 0
+    """Runs that were simulated now, not found in the store."""
+    _known: dict[str, Outcome] = field(default_factory=dict)
+
+    def first(self, cases: Sequence[Case | None], stage: str, names: Sequence[str]) -> int | None:
+        """The number of the first case of which the condition holds, or None.
+
+        A case that is None cannot be. names: of the cases in the table of steps. Raises
+        KeyboardInterrupt; the same call goes on then with what is missing.
+        """
+        for low in range(0, len(cases), AT_ONCE):
+            outcomes = self._outcomes(cases[low : low + AT_ONCE])
+            for number, outcome in enumerate(outcomes, start=low):
+                case = cases[number]
+                if case is None:
+                    continue
+                sizes = dict(case.measures())
+                duration = int(case.run["duration"])
+                self.steps.append(Step(stage, names[number], outcome, sizes, duration))
+                if outcome.holds:
+                    return number
+        return None
+
+    def outcome(self, case: Case) -> Outcome:
+        """The outcome of one case, which is in no table of steps."""
+        return self._outcomes([case])[0]
+
+    def _outcomes(self, cases: Sequence[Case | None]) -> list[Outcome]:
+        keys = [None if case is None else self._key(case) for case in cases]
+        fresh = {
+            key: case
+            for key, case in zip(keys, cases, strict=True)
+            if key is not None and case is not None and key not in self._known
+        }
+        self._run(fresh)
+        impossible = Outcome(False, "", "there is no such run")
+        return [impossible if key is None else self._known[key] for key in keys]
+
+    def _key(self, case: Case) -> str:
+        return json.dumps(self.content(case), sort_keys=True)
+
+    def content(self, case: Case) -> dict[str, Any]:
+        """The tables of a trial."""
+        content = dict(tables_of(case).content)
+        names = {*case.hosts, *case.switches}
+        traces = []
+        for trace in self.traces:
+            ports = [port for port in trace.get("ports", []) if set(port.split(":")) <= names]
+            if ports or not trace.get("ports"):
+                traces.append({**trace, **({"ports": ports} if ports else {})})
+        return content | ({"trace": traces} if traces else {})
+
+    def _run(self, fresh: dict[str, Case]) -> None:
+        """Find the outcomes of cases that are not known yet, by their keys."""
+        specs: dict[str, RunSpec] = {}
+        for key in fresh:
+            try:
+                specs[key] = self.spec(json.loads(key))
+            except UserError as error:
+                self._known[key] = Outcome(False, "", error.problems[0].what)
+        build = self.plan.build
+        fingerprint = build.fingerprint
+        missing = [
+            spec
+            for spec in self.store.missing(list(specs.values()), fingerprint)
+            if not self._has_failed(spec.hash(fingerprint))
+        ]
+        if missing:
+            result = self.engine.run(missing, build)
+            if result.interrupted:
+                raise KeyboardInterrupt
+            self.runs += len(missing)
+        for key, spec in specs.items():
+            self._known[key] = self.judge(spec)
+
+    def _has_failed(self, run_hash: str) -> bool:
+        """Whether a run was refused, or its result was wrong, for reasons that stay."""
+        kept = self.store.failure(run_hash)
+        refused = RefusedError.headline in log_tail(kept.log) if kept.log.is_file() else False
+        return refused or kept.summary.is_file()
+
+    def judge(self, spec: RunSpec) -> Outcome:
+        """Whether the condition holds of a run; one that failed is impossible."""
+        run_hash = spec.hash(self.plan.build.fingerprint)
+        if not self.store.is_done(run_hash):
+            return Outcome(False, run_hash, "the run is refused or fails")
+        numbers = numbers_of(self.store, run_hash, self.metrics)
+        return Outcome(self.condition.holds(numbers), run_hash)
+
+    def spec(self, content: dict[str, Any], seeds: Sequence[int] | None = None) -> RunSpec:
+        """The run of the tables of a file. Raises UserError when they are none."""
+        from pyorch.build import load_schema
+        from pyorch.loading.load import load_experiment
+
+        file = self.plan.experiment.folder / "minimal.toml"
+        document = Document(self.store.name, file, "trial", content)
+        paths = self.store.paths
+        experiment = load_experiment(document, (), load_schema(self.plan.build), paths)
+        return expand(experiment, seeds)[0]

@@ -1,0 +1,242 @@
+"""What a minimisation leaves behind: an experiment file, a picture, the table of steps."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error, write_atomically
+from pyorch.lab.case import Part
+from pyorch.lab.explicit import Place, tables_of
+from pyorch.lab.minimise import Minimal
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+
+MADE_BY = "# The least of a run, found by `pyorch minimise`"
+"""How our files begin: no other file is overwritten."""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files of a result. picture: None where there is nothing to draw; cycle: its egresses."""
+
+    file: Path
+    steps: Path
+    picture: Path | None
+    cycle: tuple[str, ...]
+
+
+def check_target(file: Path) -> None:
+    """Say before anything runs what keeps the result from being written. Raises UserError."""
+    where = f"--out {file}"
+    if file.suffix != ".toml":
+        raise UserError([Problem(where, "is no name of an experiment file", "NAME.toml")])
+    if not file.parent.is_dir():
+        raise UserError([Problem(where, f"there is no folder {file.parent}")])
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise UserError([Problem(where, "cannot be written", None, "choose another place")])
+    if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
+        what = "there is a file of that name, which is no earlier result"
+        raise UserError([Problem(where, what, None, "choose another name, or remove it")])
+
+
+def write(minimal: Minimal, file: Path) -> Written:
+    """Write a result beside `file`: the same name with .steps.csv and .png.
+
+    Makes one more run, with the tables that the picture needs. Raises UserError.
+    """
+    check_target(file)
+    steps, picture = file.with_suffix(".steps.csv"), file.with_suffix(".png")
+    content, comments = described(minimal)
+    try:
+        write_atomically(file, dump(content, comments, _head(minimal)))
+        write_atomically(steps, table_of_steps(minimal))
+        drawn, cycle = _draw(minimal, content, picture)
+    except OSError as error:
+        raise storage_error(error, file) from error
+    return Written(file, steps, picture if drawn else None, cycle)
+
+
+def described(minimal: Minimal) -> tuple[dict[str, Any], dict[Place, str]]:
+    """The tables of the file, and what is said of their parts."""
+    asked = minimal.condition.text
+    tables = tables_of(minimal.case, f"{minimal.origin}, reduced while {asked}")
+    content = dict(tables.content)
+    content["question"] = f"Which part of the run is needed for the condition '{asked}'?"
+    content["source"] = f"run {minimal.run_hash} of {minimal.origin}"
+    traces = [dict(trace) for trace in minimal.trials.content(minimal.case).get("trace", [])]
+    known = {trace["table"] for trace in traces}
+    tables_needed = ("pause", "deadlock") if minimal.condition.is_deadlock else ("pause",)
+    content["trace"] = traces + [{"table": t} for t in tables_needed if t not in known]
+    content["metric"] = [dict(metric) for metric in minimal.trials.metrics]
+    if minimal.condition.is_deadlock:
+        content["metric"] = [{"name": "deadlock", "kind": "summary", "number": "deadlocked"}]
+        content["figure"] = [{"name": "network", "kind": "deadlock_map", "frames": 0}]
+        what = "it deadlocks"
+        expect = {"what": what, "metric": "deadlock", "equals": 1, "status": "ours"}
+        content["expect"] = [expect | {"source": f"run {minimal.run_hash}"}]
+    if not content["metric"]:
+        del content["metric"]
+    told: dict[Place, str] = {}
+    for need in minimal.needs:
+        place = tables.places.get(need.part)
+        if place is not None:
+            told.setdefault(place, _why(minimal, need.part, need.outcome.why))
+    return content, told
+
+
+def _why(minimal: Minimal, part: Part, impossible: str) -> str:
+    what = part[0] if part[0] in ("host", "link", "switch", "flow") else "it"
+    name = f"flow {part[1]} of the run" if part[0] == "flow" else f"this {what}"
+    name = "it" if what == "it" else name
+    if impossible == "no flow is left":
+        return "every flow needs it"
+    if impossible:
+        return f"without {name} there is no such run: {impossible}"
+    return f"without {name}: not {minimal.condition.text}"
+
+
+def _head(minimal: Minimal) -> str:
+    before = ", ".join(f"{count} {what}" for what, count in minimal.before.items())
+    after = ", ".join(f"{count} {what}" for what, count in minimal.case.measures().items())
+    lines = [
+        f"{MADE_BY} (docs/deadlock-lab.md).",
+        f"# From: {minimal.origin} (run {minimal.run_hash}): {before}.",
+        f"# Left: {after}; {len(minimal.steps)} trials.",
+        f"# Condition: {minimal.condition.text}. Each part with a remark was left out by itself.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def table_of_steps(minimal: Minimal) -> str:
+    """All trials in order, as CSV."""
+    rows = [step.row(number) for number, step in enumerate(minimal.steps, start=1)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------
+# TOML with comments
+
+
+def dump(content: Mapping[str, Any], comments: Mapping[Place, str], head: str = "") -> str:
+    """Return tables as TOML, with a comment behind each thing that `comments` has by its place."""
+    lines = [head] if head else []
+    plain = {key: value for key, value in content.items() if not _is_table(value)}
+    lines += _pairs(plain, comments, ())
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{_key(key)}]", *_pairs(value, comments, (key,))]
+        elif _is_table(value):
+            for number, entry in enumerate(value):
+                lines += ["", f"[[{_key(key)}]]{_comment(comments, (key, number))}"]
+                lines += _pairs(entry, comments, (key, number))
+    return "\n".join(lines) + "\n"
+
+
+def _is_table(value: Any) -> bool:
+    is_list = isinstance(value, list) and bool(value)
+    return isinstance(value, Mapping) or (is_list and all(isinstance(v, Mapping) for v in value))
+
+
+def _pairs(table: Mapping[str, Any], comments: Mapping[Place, str], place: Place) -> Iterator[str]:
+    for key, value in table.items():
+        at = (*place, key)
+        many = isinstance(value, list) and any((*at, n) in comments for n in range(len(value)))
+        if not many:
+            yield f"{_key(key)} = {_value(value)}{_comment(comments, at)}"
+            continue
+        yield f"{_key(key)} = ["
+        for number, entry in enumerate(value):
+            yield f"  {_value(entry)},{_comment(comments, (*at, number))}"
+        yield "]"
+
+
+def _comment(comments: Mapping[Place, str], place: Place) -> str:
+    return f"  # {comments[place]}" if place in comments else ""
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else json.dumps(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items())
+        return f"{{ {pairs} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+# ---------------------------------------------------------------------------------------------
+# The picture
+
+
+def _draw(minimal: Minimal, content: Mapping[str, Any], file: Path) -> tuple[bool, tuple[str, ...]]:
+    """Draw the network of the result; return whether there is a picture, and its cycle."""
+    from pyorch.findings import Findings
+    from pyorch.report.data import ReportData
+    from pyorch.report.figures import MODELS, FigureError
+    from pyorch.report.style import paper_style
+
+    trials = minimal.trials
+    spec = trials.spec(dict(content))
+    _make(minimal, spec)
+    fingerprint = trials.plan.build.fingerprint
+    kind = "deadlock_map" if minimal.condition.is_deadlock else "pause_map"
+    findings = Findings("figure")
+    model = findings.validate_kind(
+        "figure", MODELS, {"name": "network", "kind": kind, "frames": 0}, ()
+    )
+    assert model is not None  # noqa: S101 (written here)
+    data = ReportData.of(trials.store, [spec], fingerprint, (), trials.plan.experiment.file)
+    with paper_style():
+        try:
+            canvas = model.draw(data).canvas
+        except FigureError:
+            return False, ()
+        canvas.savefig(file, dpi=200, metadata={"Software": None})
+    return True, _cycle(minimal, spec) if minimal.condition.is_deadlock else ()
+
+
+def _make(minimal: Minimal, spec: RunSpec) -> None:
+    from pyorch.engine import LocalEngine
+
+    trials = minimal.trials
+    missing = trials.store.missing([spec], trials.plan.build.fingerprint)
+    result = LocalEngine(trials.store, 1, stream=io.StringIO()).run(missing, trials.plan.build)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    outcome = trials.judge(spec)
+    if not outcome.holds:
+        what = f"the run of the file is not {minimal.condition.text} ({outcome.why})"
+        raise UserError([Problem("minimise", what, None, "this is a defect: please report it")])
+
+
+def _cycle(minimal: Minimal, spec: RunSpec) -> tuple[str, ...]:
+    """The egresses of the first cyclic deadlock of a run, in order."""
+    store = minimal.trials.store
+    run_hash = spec.hash(minimal.trials.plan.build.fingerprint)
+    names = store.read_summary(run_hash)["nodes"]
+    episodes = store.read_table(run_hash, "deadlock")
+    number = int(episodes[episodes["kind"] == 0]["episode"].iloc[0])
+    parts = store.read_table(run_hash, "deadlock_part")
+    parts = parts[(parts["episode"] == number) & (parts["part"] == 0)]
+    ends = zip(parts["node"], parts["peer"], strict=True)
+    return tuple(f"{names[node]}:{names[peer]}" for node, peer in ends)
