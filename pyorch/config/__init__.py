@@ -1,10 +1,17 @@
 """What experiment files are made of: networks, traffic, and the attributes of C++ objects."""
 
 from pyorch.config import (  # they register themselves
+    topology_file,
     topology_kinds,
     traffic_collectives,
     traffic_kinds,
     traffic_messages,
 )
 
-__all__ = ["topology_kinds", "traffic_collectives", "traffic_kinds", "traffic_messages"]
+__all__ = [
+    "topology_file",
+    "topology_kinds",
+    "traffic_collectives",
+    "traffic_kinds",
+    "traffic_messages",
+]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from pathlib import Path as FilePath
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -196,6 +197,18 @@ class TopologyTable(Kind):
         """Draw nodes and links."""
         raise NotImplementedError
 
+    def read(
+        self,
+        folder: FilePath,  # noqa: ARG002 (some need them)
+        findings: Findings,  # noqa: ARG002
+        path: Path,  # noqa: ARG002
+    ) -> TopologyTable | None:
+        """Return the table to build: another one, of an explicit kind, where a file is read.
+
+        folder: of the experiment file. Notes what is wrong with the file, and then returns None.
+        """
+        return self
+
     def problems(self) -> list[tuple[Path, str, str | None]]:
         """What is wrong beyond the types: (path inside the table, what, allowed)."""
         return []
@@ -234,9 +247,15 @@ class ResolvedTopology:
 
 
 def resolve(
-    data: object, findings: Findings, path: Path = ("topology",)
+    data: object,
+    findings: Findings,
+    path: Path = ("topology",),
+    folder: FilePath = FilePath(),
 ) -> ResolvedTopology | None:
-    """Validate a [topology] table as written; note problems and return None when there are any."""
+    """Validate a [topology] table as written; note problems and return None when there are any.
+
+    folder: where the files lie that it names.
+    """
     if not isinstance(data, Mapping):
         findings.add(path, "missing", None, "add a table [topology] with its 'kind'")
         return None
@@ -250,6 +269,9 @@ def resolve(
         what = "without random failed links there is nothing to draw until the dependency is cyclic"
         findings.add((*path, "dependency"), what, "with random_failed_links above 0")
     if len(findings.problems) > before:
+        return None
+    table = table.read(folder, findings, path)
+    if table is None:
         return None
     network = table.wire().finish()
     _check_links(table, network, findings, path)

@@ -186,7 +186,7 @@ class Resolver:
         """Resolve [topology]; most settings of a sweep share one."""
         key = json.dumps(data, sort_keys=True, default=str)
         if key not in self._networks:
-            network = topology.resolve(data, findings)
+            network = topology.resolve(data, findings, folder=self.folder)
             if network is None:
                 return None
             self._networks[key] = network
