@@ -46,6 +46,7 @@ VERBS = (
         tasks.collect,
         tasks.compare,
         tasks.minimise,
+        tasks.prevent,
         tasks.build,
         tasks.schemes,
         tasks.schema,

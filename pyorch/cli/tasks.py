@@ -32,6 +32,7 @@ class PositionalTask(Task[Any]):
     """
 
     default_name: str | None = None
+    default_run: str | None = None
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
         """Return the arguments, those as options that no word is there for."""
@@ -43,7 +44,7 @@ class PositionalTask(Task[Any]):
         words, stray = positional_words(sys.argv[1:], self.name, takes_value)
         wanted = [argument for argument in arguments if argument.positional]
         for argument in wanted[len(words) :]:
-            default = self.default_name if argument.name == "name" else None
+            default = {"name": self.default_name, "run": self.default_run}.get(str(argument.name))
             if default is not None or stray:
                 argument.positional = False
                 argument.default = default or ""
@@ -54,6 +55,12 @@ class NamedTask(PositionalTask):
     """A task whose NAME may be left out."""
 
     default_name = DEFAULT
+
+
+class OptionalRun(PositionalTask):
+    """A task that does without a RUN."""
+
+    default_run = ""
 
 
 class OptionalName(PositionalTask):
@@ -244,6 +251,35 @@ def minimise(
 
     overrides = _with_only(set_, only)
     finish(module.minimise_run(name, run, while_, out, jobs, overrides, seeds))
+
+
+@task(
+    klass=OptionalRun,
+    positional=["name", "run"],
+    iterable=["set_"],
+    help=SELECT
+    | {
+        "name": "experiment, as `invoke list` names it, or a file",
+        "run": "run whose network is meant, as `invoke show NAME` lists them; default the first",
+        "root": "highest switch of up-down routing; default by the tiers of the network",
+        "out": "file for the routes of up-down routing, [[route]] entries that a file can include",
+    },
+    auto_shortflags=False,
+)
+def prevent(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    root: str = "",
+    out: str = "",
+) -> None:
+    """Say which cyclic dependencies a network has, what breaks them, and at what price."""
+    from pyorch.cli import prevent as module
+
+    finish(module.prevent_deadlocks(name, run, root, out, _with_only(set_, only), seeds))
 
 
 @task(

@@ -1,0 +1,273 @@
+"""What keeps a network from deadlocking: cycles of dependencies, and what breaks them.
+
+A dependency is a turn: the egress that a frame comes from waits for the one that it goes to
+(`pyorch.config.cycles`). Without a cycle of turns there is no cyclic deadlock (Dally and Seitz,
+IEEE Transactions on Computers C-36(5), 1987).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+from pyorch.config.cycles import (
+    Egress,
+    ShortestPaths,
+    find_cycle,
+    have_cycles,
+    route_dependencies,
+)
+from pyorch.config.topology import Topology, trunks
+from pyorch.lab.updown import UpDown
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Turn = tuple[Egress, Egress]
+MOST_CYCLES = 10_000
+"""Cycles above which they are not counted any more."""
+MOST_NODES = 2_000
+"""Choices that the exact search may look at before it gives way to the greedy one."""
+MOST_SETS = 5_000
+"""Sets of links that are tried one by one before the greedy search takes over."""
+MOST_LINKS = 10
+"""Links that the greedy search tries at each step."""
+Item = TypeVar("Item", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Cut(Generic[Item]):
+    """A set whose removal leaves no cycle.
+
+    exact: there is no smaller one. Else it was found by a greedy search, and `least` is a lower
+    bound of how many it takes.
+    """
+
+    items: tuple[Item, ...]
+    exact: bool
+    least: int
+
+
+@dataclass(frozen=True)
+class Prevention:
+    """What was found of a network and the shortest paths between its hosts.
+
+    turns: how many its paths take. cycles: of dependencies, all of them or the first MOST_CYCLES.
+    turn_cut, link_cut: what to take away; link_cut is None where no set was found that leaves the
+    hosts connected. updown: up-down routing. classes: how many lossless classes tagging takes, with
+    a change of class at each turn from down to up.
+    """
+
+    network: Topology
+    turns: int
+    cycles: tuple[tuple[Egress, ...], ...]
+    turn_cut: Cut[Turn]
+    link_cut: Cut[Egress] | None
+    updown: UpDown
+    classes: int
+
+    @property
+    def all_counted(self) -> bool:
+        """Whether `cycles` are all there are."""
+        return len(self.cycles) < MOST_CYCLES
+
+
+def prevent(network: Topology, root: int | None = None) -> Prevention:
+    """Look at the shortest paths of a network. root: the switch that is highest in up-down routing.
+
+    Takes the links that are up at the start.
+    """
+    paths = ShortestPaths.of(network)
+    graph = route_dependencies(paths)
+    updown = UpDown.of(network, root)
+    return Prevention(
+        network,
+        graph.number_of_edges(),
+        tuple(itertools.islice(_cycles(graph), MOST_CYCLES)),
+        fewest_turns(graph),
+        fewest_links(network),
+        updown,
+        1 + most_bounces(graph, updown),
+    )
+
+
+def _cycles(graph: nx.DiGraph[Egress]) -> Iterator[tuple[Egress, ...]]:
+    import networkx as nx
+
+    yield from map(tuple, nx.simple_cycles(graph))
+
+
+# ---------------------------------------------------------------------------------------------
+# The fewest turns
+
+
+def fewest_turns(graph: nx.DiGraph[Egress]) -> Cut[Turn]:
+    """Return the fewest turns without which there is no cycle: a minimum feedback arc set.
+
+    Cycles are found one after the other, and a smallest set is sought that hits all that are known,
+    until it hits those that are not known, too: then no smaller one can. The search for such a set
+    is a branch and bound of ours; where that takes too long, turns that hit most go first.
+    """
+    known: list[frozenset[Turn]] = []
+    exact, least = True, 0
+    while True:
+        chosen = hitting_set(known, MOST_NODES) if exact else None
+        exact = chosen is not None
+        taken = chosen if chosen is not None else greedy_hits(known)
+        least = len(taken) if exact else least
+        found = _cycle_without(graph, taken)
+        if not found:
+            return Cut(tuple(sorted(taken)), exact, len(taken) if exact else least)
+        known.append(found)
+
+
+def _cycle_without(graph: nx.DiGraph[Egress], taken: Iterable[Turn]) -> frozenset[Turn]:
+    left = graph.copy()
+    left.remove_edges_from(taken)
+    cycle = find_cycle(left)
+    return frozenset(zip(cycle, [*cycle[1:], *cycle[:1]], strict=True))
+
+
+def hitting_set(sets: Sequence[frozenset[Item]], most: int) -> frozenset[Item] | None:
+    """Return a smallest set that has an item of every one of some; None after `most` choices.
+
+    By branch and bound: the first set that is not hit must be, by one of its items; disjoint sets
+    that are not hit bound how many more it takes.
+    """
+    best = greedy_hits(sets)
+    looked = 0
+    waiting: list[frozenset[Item]] = [frozenset()]
+    while waiting:
+        looked += 1
+        if looked > most:
+            return None
+        chosen = waiting.pop()
+        missed = [one for one in sets if not one & chosen]
+        if not missed:
+            best = chosen if len(chosen) < len(best) else best
+            continue
+        if len(chosen) + _disjoint(missed) >= len(best):
+            continue
+        shortest = min(missed, key=len)
+        counts = {item: sum(item in one for one in missed) for item in shortest}
+        ordered = sorted(shortest, key=lambda item: (counts[item], str(item)))
+        waiting += [chosen | {item} for item in ordered]
+    return best
+
+
+def greedy_hits(sets: Sequence[frozenset[Item]]) -> frozenset[Item]:
+    """Return a set that hits all: time and again the item that hits most of those not yet hit."""
+    chosen: set[Item] = set()
+    while missed := [one for one in sets if not one & chosen]:
+        counts: dict[Item, int] = defaultdict(int)
+        for item in itertools.chain.from_iterable(missed):
+            counts[item] += 1
+        chosen.add(max(counts, key=lambda item: (counts[item], str(item))))
+    return frozenset(chosen)
+
+
+def _disjoint(sets: Sequence[frozenset[Item]]) -> int:
+    """How many of some sets have nothing in common with each other, the short ones first."""
+    used: set[Item] = set()
+    count = 0
+    for one in sorted(sets, key=len):
+        if not one & used:
+            used |= one
+            count += 1
+    return count
+
+
+# ---------------------------------------------------------------------------------------------
+# The fewest links
+
+
+def fewest_links(network: Topology) -> Cut[Egress] | None:
+    """Return the fewest links between switches without which shortest paths have no cycle.
+
+    Without a link the paths are others, so that each set of links is a network of its own: sets of
+    one, two, ... links are tried one by one, as long as these are few; then links are taken one
+    after the other, of those with most turns on cycles the one that leaves fewest. None: no set
+    was found that leaves all hosts connected.
+    """
+    links = trunks(network)
+    gone = network.failed_links
+    if not have_cycles(network, [gone])[0]:
+        return Cut((), True, 0)
+    for count in itertools.count(1):
+        sets = list(itertools.islice(itertools.combinations(links, count), MOST_SETS + 1))
+        if not sets or len(sets) > MOST_SETS:
+            return _greedy_links(network, count) if sets else None
+        whole = [frozenset(one) | gone for one in sets]
+        able = [one for one in whole if not network.cut_off(one)]
+        if able:
+            cyclic = have_cycles(network, able)
+            found = next((o for o, bad in zip(able, cyclic, strict=True) if not bad), None)
+            if found is not None:
+                return Cut(_ends(network, found - gone), True, count)
+    return None
+
+
+def _greedy_links(network: Topology, least: int) -> Cut[Egress] | None:
+    gone = set(network.failed_links)
+    taken: list[int] = []
+    turns = _on_cycles(network, gone)
+    while turns:
+        able = [link for link in turns if not network.cut_off(frozenset(gone | {link}))]
+        tried = [(_on_cycles(network, gone | {link}), link) for link in able[:MOST_LINKS]]
+        if not tried:
+            return None
+        turns, link = min(tried, key=lambda one: (sum(one[0].values()), one[1]))
+        gone.add(link)
+        taken.append(link)
+    return Cut(_ends(network, taken), False, least)
+
+
+def _on_cycles(network: Topology, failed: Iterable[int]) -> dict[int, int]:
+    """How many turns on cycles of the shortest paths begin on each link, most first."""
+    import networkx as nx
+
+    graph = route_dependencies(ShortestPaths.of(network, failed))
+    turns: dict[int, int] = defaultdict(int)
+    for part in nx.strongly_connected_components(graph):
+        for before, after in graph.subgraph(part).edges if len(part) > 1 else ():
+            turns[network.links[before]] += bool(after)
+    return dict(sorted(turns.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _ends(network: Topology, links: Iterable[int]) -> tuple[Egress, ...]:
+    return tuple((int(network.a[link]), int(network.b[link])) for link in sorted(links))
+
+
+# ---------------------------------------------------------------------------------------------
+# Classes
+
+
+def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:
+    """How often a shortest path may turn from down to up, at most.
+
+    Tagging moves a frame to the next lossless class at each of these turns: within a class paths go
+    up and then down, and so have no cycle. That it takes no fewer classes is not claimed. Counted
+    are walks of turns that shortest paths take, as long as the longest one: no path has more.
+    """
+    longest = int(updown.paths.distance[np.ix_(updown.paths.edges, updown.paths.edges)].max())
+    bounces: Mapping[Egress, int] = dict.fromkeys(graph, 0)
+    most = 0
+    for _ in range(max(longest - 1, 0)):
+        after: dict[Egress, int] = {}
+        for before, turn in graph.edges:
+            if before in bounces:
+                up = int(not updown.is_up(before) and updown.is_up(turn))
+                after[turn] = max(after.get(turn, 0), bounces[before] + up)
+        bounces = after
+        most = max([most, *after.values()])
+    return most
+
+
+def names_of(network: Topology, egress: Egress) -> str:
+    """A port as experiment files write it."""
+    return f"{network.names[egress[0]]}:{network.names[egress[1]]}"

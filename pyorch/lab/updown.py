@@ -1,0 +1,203 @@
+"""Up-down routing: links lead up towards a root, and no path goes up after it went down.
+
+Schroeder et al., Autonet, IEEE Journal on Selected Areas in Communications 9(8), 1991 (recalled).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyorch.config.cycles import Egress, Matrix, Places, ShortestPaths
+from pyorch.config.topology import Topology
+
+FAR = 1 << 20
+
+
+@dataclass(frozen=True)
+class UpDown:
+    """Up-down routing of a network.
+
+    paths: its shortest paths. height: (switches,), the place of each switch in the order, 0 is the
+    root; a link leads up to the lower number. next_hop: (switches, hosts), the place of the next
+    switch on the way to a host, in the order of network.hosts; -1 where there is none to go to.
+    """
+
+    network: Topology
+    paths: ShortestPaths
+    height: Places
+    next_hop: Places
+
+    @classmethod
+    def of(cls, network: Topology, root: int | None = None) -> UpDown:
+        """Find it. root: the highest switch.
+
+        Without a root switches are in order of their tiers, the farthest from hosts highest, if
+        paths up and down then join all hosts. Else, or with a root, they are in order of their
+        distance from it; by default it is the first of those farthest from hosts. Where a switch
+        can go down to a destination it does, else it goes up: so a next hop for each destination
+        is enough. Of equally good ones destinations take turns.
+        """
+        paths = ShortestPaths.of(network)
+        place = {int(switch): number for number, switch in enumerate(paths.switches)}
+        away = paths.distance[:, paths.edges].min(axis=1)
+        top = int(np.argmax(away)) if root is None else place[root]
+        by_distance = paths.distance[top]
+        if root is None:
+            tiers = _height(by_distance, -away)
+            hops = _next_hops(network, paths, tiers, away)
+            own = network.racks[network.hosts][None, :] == paths.switches[paths.edges][:, None]
+            if ((hops[paths.edges] >= 0) | own).all():
+                return cls(network, paths, tiers, hops)
+        height = _height(by_distance)
+        return cls(network, paths, height, _next_hops(network, paths, height, away))
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {int(switch): number for number, switch in enumerate(self.paths.switches)}
+
+    def is_up(self, egress: Egress) -> bool:
+        """Whether a link leads up."""
+        return bool(self.height[self._places[egress[1]]] < self.height[self._places[egress[0]]])
+
+    def path(self, start: int, host: int) -> list[int]:
+        """The switches, as node numbers, from one switch to that of a host."""
+        return [int(self.paths.switches[number]) for number in self._way(start, host)]
+
+    def _way(self, start: int, host: int) -> list[int]:
+        """The same as places."""
+        way, there = [self._places[start]], self._places[int(self.network.racks[host])]
+        column = int(np.searchsorted(self.network.hosts, host))
+        while way[-1] != there:
+            way.append(int(self.next_hop[way[-1], column]))
+        return way
+
+    @cached_property
+    def _ways(self) -> list[list[int]]:
+        """From every switch with hosts to every host of another one, as places."""
+        starts = self.paths.switches[self.paths.edges].tolist()
+        racks = self.network.racks.tolist()
+        hosts = self.network.hosts.tolist()
+        return [self._way(a, b) for b in hosts for a in starts if a != racks[b]]
+
+    @cached_property
+    def stretch(self) -> tuple[float, float]:
+        """Mean and largest ratio of path length to the shortest, between switches with hosts."""
+        ratios = [(len(w) - 1) / int(self.paths.distance[w[0], w[-1]]) for w in self._ways]
+        return (float(np.mean(ratios)), float(np.max(ratios))) if ratios else (1.0, 1.0)
+
+    @cached_property
+    def throughput(self) -> float:
+        """What equal flows from all switches with hosts to all hosts get, over that of ECMP.
+
+        It is the rate that the most loaded link allows; on shortest paths each switch divides what
+        it has evenly, as ECMP does on average.
+        """
+        routed = np.zeros(self.paths.adjacency.shape)
+        for way in self._ways:
+            for one, other in itertools.pairwise(way):
+                routed[one, other] += 1
+        ends, hosts = np.unique(self.network.racks[self.network.hosts], return_counts=True)
+        loads = [
+            int(count) * self._spread(self._places[int(end)])
+            for end, count in zip(ends, hosts, strict=True)
+        ]
+        rates = self._rates()
+        used = rates > 0
+        if not used.any() or not routed.any():
+            return 1.0
+        spread = np.sum(loads, axis=0)
+        return float((spread[used] / rates[used]).max() / (routed[used] / rates[used]).max())
+
+    def _spread(self, end: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Load of each link by a unit from each switch with hosts to one, evenly divided."""
+        distance = self.paths.distance[:, end]
+        load = np.zeros(self.paths.adjacency.shape)
+        held = np.zeros(len(distance))
+        held[self.paths.edges] = 1.0
+        for node in np.argsort(-distance, kind="stable").tolist():
+            if node == end or not held[node]:
+                continue
+            near = np.flatnonzero(self.paths.adjacency[node] & (distance == distance[node] - 1))
+            load[node, near] += held[node] / len(near)
+            held[near] += held[node] / len(near)
+        return load
+
+    def _rates(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        rates = np.zeros(self.paths.adjacency.shape)
+        for (a, b), link in self.network.links.items():
+            if a in self._places and b in self._places and link not in self.network.failed_links:
+                rates[self._places[a], self._places[b]] = float(self.network.rates[link])
+        return rates
+
+    def routes(self) -> Iterator[dict[str, Any]]:
+        """Yield the [[route]] entries that make a network route so."""
+        names = self.network.names
+        for here, switch in enumerate(self.paths.switches.tolist()):
+            towards: dict[int, list[str]] = {}
+            for column, host in enumerate(self.network.hosts.tolist()):
+                near = int(self.next_hop[here, column])
+                if near >= 0:
+                    towards.setdefault(near, []).append(names[host])
+            for near, hosts in sorted(towards.items()):
+                beyond = names[int(self.paths.switches[near])]
+                yield {"switch": names[switch], "dst": hosts, "next": beyond}
+
+
+def _height(*keys: npt.NDArray[np.int16]) -> Places:
+    """The places in the order of some keys, the last one first, then of numbers."""
+    order = np.lexsort(np.stack([np.arange(len(keys[0])), *keys]))
+    height = np.empty(len(order), dtype=np.int64)
+    height[order] = np.arange(len(order))
+    return height
+
+
+def _next_hops(
+    network: Topology, paths: ShortestPaths, height: Places, away: npt.NDArray[np.int16]
+) -> Places:
+    """Return the next hop of every switch towards every host.
+
+    away: hops to the nearest switch with hosts. Among equally good next hops a host's number
+    chooses, another digit of it in every tier, so that it is no choice that is made twice.
+    """
+    count = len(height)
+    up = paths.adjacency & (height[None, :] < height[:, None])
+    near: dict[int, list[npt.NDArray[np.int64]]] = {}
+    hops: Places = np.full((count, len(network.hosts)), -1, dtype=np.int64)
+    for host, rack in enumerate(network.racks[network.hosts].tolist()):
+        end = int(np.searchsorted(paths.switches, rack))
+        if end not in near:
+            near[end] = _nearer(up, height, end)
+        for node, good in enumerate(near[end]):
+            if len(good):
+                hops[node, host] = good[host // len(good) ** int(away[node]) % len(good)]
+    return hops
+
+
+def _nearer(up: Matrix, height: Places, end: int) -> list[npt.NDArray[np.int64]]:
+    """Return by switch the neighbours that are equally good towards a switch."""
+    count = len(height)
+    down = np.full(count, FAR)  # hops of a way that only goes down
+    down[end] = 0
+    for node in np.argsort(-height, kind="stable").tolist():  # the lowest first
+        below = np.flatnonzero(up[:, node])
+        if len(below):
+            down[node] = min(int(down[node]), int(down[below].min()) + 1)
+    whole = down.copy()
+    for node in np.argsort(height, kind="stable").tolist():  # the highest first
+        above = np.flatnonzero(up[node])
+        if down[node] >= FAR and len(above):
+            whole[node] = min(FAR, int(whole[above].min()) + 1)
+    found = []
+    for node in range(count):
+        goes_down = down[node] < FAR
+        near = np.flatnonzero(up[:, node] if goes_down else up[node])
+        good = (down if goes_down else whole)[near] == whole[node] - 1
+        found.append(near[good & (node != end) & (whole[node] < FAR)])
+    return found
