@@ -147,6 +147,7 @@ def test_every_task_and_option_has_a_help_text() -> None:
     found = [value for value in vars(tasks).values() if isinstance(value, tasks.Task)]
     names = "list show experiment report build test bench lint clean schemes gfc-parameters"
     names += " submit status cancel collect compare schema new-scheme size trace bakeoff docs"
+    names += " minimise prevent"
     assert {task.name for task in found} == set(names.split())
     for task in found:
         assert (task.__doc__ or "").strip(), task.name
