@@ -19,7 +19,7 @@ from pyorch.config.topology import Topology
 from pyorch.findings import Findings
 from pyorch.lab.prevent import fewest_turns, hitting_set, prevent
 from pyorch.lab.updown import UpDown
-from pyorch.loading.document import Document
+from pyorch.loading.find import Document
 from pyorch.paths import Paths
 
 ROOT = Path(__file__).resolve().parents[1]
