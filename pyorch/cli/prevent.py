@@ -33,7 +33,7 @@ def prevent_deadlocks(
         raise UserError([Problem(f"--out {out}", f"there is no folder {Path(out).parent}")])
     plan = make_plan(name, overrides, seeds)
     spec = find_run(plan.specs, plan.build.fingerprint, run or "1")
-    network = topology.build(spec.data["topology"])
+    network = topology.build(spec.setting.topology)
     found = prevent(network, _root(network, root))
     _tell(found)
     if out:

@@ -6,12 +6,13 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.metrics import MODELS, Quantity, output_units, parse, parse_quantity, unit_of_name
+from pyorch.metrics import Metric, Quantity, output_units, parse_quantity, unit_of_name
 
 if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
     from pyorch.store import Store
 
 OPTION = "--while"
@@ -73,10 +74,10 @@ class Condition:
         """Whether it holds of a run with these numbers."""
         return all(term.holds(numbers.get(term.name)) for term in self.terms)
 
-    def metrics(self, known: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def metrics(self, known: Iterable[Metric]) -> list[Metric]:
         """Of the metrics of an experiment those that it asks about."""
         names = {term.name for term in self.terms}
-        return [metric for metric in known if names & set(parse(metric).outputs())]
+        return [metric for metric in known if names & set(metric.outputs())]
 
 
 def read_condition(text: str) -> Condition:
@@ -101,13 +102,13 @@ def read_condition(text: str) -> Condition:
 
 
 def check_names(
-    condition: Condition, numbers: Mapping[str, float | None], metrics: Sequence[Mapping[str, Any]]
+    condition: Condition, numbers: Mapping[str, float | None], metrics: Sequence[Metric]
 ) -> None:
     """Say which names are no numbers of a run, and which units do not fit.
 
     numbers: of a run, metrics and all. Raises UserError.
     """
-    units = output_units([dict(metric) for metric in metrics if metric.get("kind") in MODELS])
+    units = output_units(metrics)
     problems = []
     for term in condition.terms:
         if term.name == "deadlocked" and term.name not in numbers:
@@ -128,14 +129,13 @@ def check_names(
         raise UserError(problems)
 
 
-def numbers_of(
-    store: Store, run_hash: str, metrics: Sequence[Mapping[str, Any]]
-) -> dict[str, float | None]:
-    """The numbers of a finished run by name: of its summary, of metrics, and ours."""
+def numbers_of(store: Store, spec: RunSpec, fingerprint: str) -> dict[str, float | None]:
+    """The numbers of a finished run by name: of its summary, of its metrics, and ours."""
     from pyorch.metrics import known_numbers
 
+    run_hash = spec.hash(fingerprint)
     numbers = dict(known_numbers(store.read_summary(run_hash)["summary"]))
     flows = store.read_table(run_hash, "flow")
     late = flows["start_ps"] >= numbers["end_ps"]
     numbers[STARVED] = int(((flows["delivered_bytes"] == 0) & ~late).sum())
-    return numbers | store.read_metrics(run_hash, metrics)
+    return numbers | store.read_metrics(run_hash, spec)

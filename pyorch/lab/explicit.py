@@ -9,13 +9,14 @@ from typing import Any
 
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import DEFAULTS, Catalogue, snake_case, written
-from pyorch.config.experiment import FAULTS, RunTable
-from pyorch.config.topology import HOST, NEVER, Topology
+from pyorch.config.canonical import Fault, Route, RunSection, Setting
+from pyorch.config.experiment import RunTable
+from pyorch.config.topology import HOST, Topology
 from pyorch.config.traffic import Flows
-from pyorch.fields import decode
+from pyorch.fields import NEVER
 from pyorch.fields import written as spelled
 from pyorch.lab.case import Case, Flow, Link, Part
-from pyorch.spec import RunData
+from pyorch.plan import RunSpec
 from pyorch.units import format_bytes, format_rate, format_time
 
 LISTS = ("flow_control", "agents", "host_agents")
@@ -28,10 +29,11 @@ Place = tuple[str | int, ...]
 # RunSpec -> Case
 
 
-def case_of(data: RunData, types: Catalogue, ways: Mapping[int, Sequence[int]]) -> Case:
+def case_of(spec: RunSpec, types: Catalogue, ways: Mapping[int, Sequence[int]]) -> Case:
     """Make a run explicit. ways: the nodes that flows pass, by their numbers, where known."""
-    network = topology.build(data["topology"])
-    flows = traffic.flows(data["traffic"], network, data["seed"], data["run"]["duration_ps"])
+    setting = spec.setting
+    network = topology.build(setting.topology)
+    flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
     names = network.names
     kinds = network.kinds.tolist()
     return Case(
@@ -39,14 +41,14 @@ def case_of(data: RunData, types: Catalogue, ways: Mapping[int, Sequence[int]]) 
         switches=tuple(name for name, kind in zip(names, kinds, strict=True) if kind != HOST),
         links=tuple(_links(network)),
         flows=tuple(_flows(flows, network, ways)),
-        run=_run(data),
-        settings=_settings(data, types),
+        run=_run(spec),
+        settings=_settings(setting, types),
         nodes=tuple(
-            {"names": list(entry["nodes"]), **_sections(entry["attributes"], types)}
-            for entry in data["nodes"]
+            {"names": list(entry.nodes), **_sections(entry.attributes, types)}
+            for entry in setting.nodes
         ),
-        routes=tuple(_route(route) for route in data["routes"]),
-        faults=tuple(_fault(fault) for fault in data["faults"]),
+        routes=tuple(_spelled(route) for route in setting.routes),
+        faults=tuple(_spelled(fault) for fault in setting.faults),
     )
 
 
@@ -91,23 +93,22 @@ def _flows(flows: Flows, network: Topology, ways: Mapping[int, Sequence[int]]) -
         )
 
 
-def _run(data: RunData) -> dict[str, Any]:
-    run: dict[str, Any] = {key.removesuffix("_ps"): value for key, value in data["run"].items()}
-    run["seeds"] = [data["seed"]]
-    return run
+def _run(spec: RunSpec) -> dict[str, Any]:
+    section = spec.setting.run
+    run = {key: getattr(section, key) for key in RunSection.model_fields}
+    return {**run, "seeds": [spec.seed]}
 
 
-def _settings(data: RunData, types: Catalogue) -> dict[Part, Any]:
+def _settings(setting: Setting, types: Catalogue) -> dict[Part, Any]:
     settings: dict[Part, Any] = {}
     for key in LISTS:
-        chosen: Sequence[str] = data[key]  # type: ignore[literal-required]
-        for name in chosen:
+        for name in getattr(setting, key):
             settings["scheme", key, name] = _named(name, types)
     for key, default in DEFAULTS.items():
-        name = str(data.get(key, default))
+        name = str(getattr(setting, key))
         if name != default:
             settings["scheme", key, name] = _named(name, types)
-    for section, values in _sections(data["attributes"], types).items():
+    for section, values in _sections(setting.attributes, types).items():
         for key, value in values.items():
             settings["attribute", section, key] = value
     return settings
@@ -144,16 +145,9 @@ def _value(types: Catalogue, type_name: str, name: str, text: str) -> Any:
     return float(text) if kind.endswith("DoubleValue") else text
 
 
-def _route(route: Mapping[str, Any]) -> dict[str, Any]:
-    entry = {key: route[key] for key in ("switch", "dst", "next")}
-    entry["at"] = format_time(route["at_ps"])
-    return entry | ({} if route["until_ps"] < 0 else {"until": format_time(route["until_ps"])})
-
-
-def _fault(fault: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a fault as a file has it: units spelled, no end that never comes."""
-    form = {key: value for key, value in fault.items() if value != NEVER}
-    entry: dict[str, Any] = spelled(decode(FAULTS[fault["kind"]], form))
+def _spelled(table: Fault | Route) -> dict[str, Any]:
+    """Return a table as a file has it: units spelled, no end that never comes."""
+    entry: dict[str, Any] = spelled(table)
     return entry
 
 

@@ -91,10 +91,10 @@ def minimise(
     asked = read_condition(condition)
     fingerprint = plan.build.fingerprint
     spec = find_run(plan.specs, fingerprint, run)
-    metrics = [dict(one) for one in asked.metrics(plan.experiment.metrics)]
+    metrics = asked.metrics(spec.metrics)
     _make(plan, spec, jobs)
-    numbers = numbers_of(plan.store, spec.hash(fingerprint), plan.experiment.metrics)
-    check_names(asked, numbers, plan.experiment.metrics)
+    numbers = numbers_of(plan.store, spec, fingerprint)
+    check_names(asked, numbers, spec.metrics)
     if not asked.holds(numbers):
         said = ", ".join(f"{t.name} is {numbers.get(t.name)}" for t in asked.terms)
         what = f"the condition {asked.text!r} does not hold of this run: {said}"
@@ -133,10 +133,10 @@ def _make(plan: Plan, spec: RunSpec, jobs: int | None) -> None:
 def _traces(spec: RunSpec) -> list[dict[str, Any]]:
     """The traces of a run as a file has them."""
     return [
-        {"table": trace["table"], "classes": list(trace["classes"])}
-        | ({"ports": [":".join(port) for port in trace["ports"]]} if trace["ports"] else {})
-        | ({"period": format_time(trace["period_ps"])} if trace["period_ps"] else {})
-        for trace in spec.data["traces"]
+        {"table": trace.table, "classes": list(trace.classes)}
+        | ({"ports": [":".join(port) for port in trace.ports]} if trace.ports else {})
+        | ({"period": format_time(trace.period)} if trace.period else {})
+        for trace in spec.setting.traces
     ]
 
 
@@ -147,13 +147,13 @@ def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:
     """
     types = plan.experiment.types
     assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-    ways = {} if spec.data["routes"] else ways_of(plan, spec)
+    ways = {} if spec.setting.routes else ways_of(plan, spec)
     run: dict[str, Any] = {}
     if trials.condition.is_deadlock:
         run |= {"stop_on_deadlock": True}
     if trials.condition.is_lossy:
         run |= {"allow_loss": True}
-    cases = [case_of(spec.data, types, nodes) for nodes in ([ways, {}] if ways else [{}])]
+    cases = [case_of(spec, types, nodes) for nodes in ([ways, {}] if ways else [{}])]
     cases = [replace(case, run={**case.run, **run}) for case in cases]
     names = ["everything explicit, flows on the paths that they have at the start"] * bool(ways)
     found = trials.first(cases, "explicit", [*names, "everything explicit, flows by the routes"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyorch.engine.log import log_tail
@@ -13,6 +13,7 @@ from pyorch.lab.case import Case
 from pyorch.lab.condition import Condition, numbers_of
 from pyorch.lab.explicit import tables_of
 from pyorch.loading.find import Document
+from pyorch.metrics import Metric
 from pyorch.plan import RunSpec, expand
 from pyorch.simulate import RefusedError
 from pyorch.store import Store
@@ -69,7 +70,7 @@ class Trials:
     store: Store
     engine: Engine
     condition: Condition
-    metrics: Sequence[dict[str, Any]] = ()
+    metrics: Sequence[Metric] = ()
     traces: Sequence[dict[str, Any]] = ()
     tell: Callable[[str], None] = lambda _: None
     steps: list[Step] = field(default_factory=list)
@@ -156,10 +157,12 @@ class Trials:
 
     def judge(self, spec: RunSpec) -> Outcome:
         """Whether the condition holds of a run; one that failed is impossible."""
-        run_hash = spec.hash(self.plan.build.fingerprint)
+        fingerprint = self.plan.build.fingerprint
+        run_hash = spec.hash(fingerprint)
         if not self.store.is_done(run_hash):
             return Outcome(False, run_hash, "the run is refused or fails")
-        numbers = numbers_of(self.store, run_hash, self.metrics)
+        measured = replace(spec, metrics=tuple(self.metrics))
+        numbers = numbers_of(self.store, measured, fingerprint)
         return Outcome(self.condition.holds(numbers), run_hash)
 
     def spec(self, content: dict[str, Any], seeds: Sequence[int] | None = None) -> RunSpec:

@@ -28,7 +28,7 @@ def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
 
     with tempfile.TemporaryDirectory() as aside:
         request = Path(aside) / "request.json"
-        content = {"spec": spec.data, "build": str(plan.build.folder)}
+        content = {"spec": spec.to_json(), "build": str(plan.build.folder)}
         request.write_text(json.dumps(content), encoding="utf-8")
         child = subprocess.run(
             [sys.executable, "-m", "pyorch.lab.ways", str(request)],
@@ -48,17 +48,19 @@ def main(arguments: list[str]) -> int:
     """Print the ways as a line of JSON."""
     from pyorch.build.info import read_build
     from pyorch.config import traffic
+    from pyorch.kinds import read_spec
     from pyorch.ns3 import load_all
     from pyorch.run import end_with_parent
     from pyorch.simulate import set_up
 
     end_with_parent()
     request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    data = request["spec"]
+    spec = read_spec(request["spec"])
     ns3 = load_all(read_build(Path(request["build"])))
-    simulation = ns3.rdma.Simulation(data["seed"])
-    network = set_up(simulation, data)
-    flows = traffic.flows(data["traffic"], network, data["seed"], data["run"]["duration_ps"])
+    simulation = ns3.rdma.Simulation(spec.seed)
+    network = set_up(simulation, spec)
+    setting = spec.setting
+    flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
     fabric = simulation.GetFabric()
     ways = {flow: path.tolist() for flow, path in flows.paths.items()}
     if fabric.IsHashed():

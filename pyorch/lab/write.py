@@ -17,6 +17,7 @@ from pyorch.files import storage_error, write_atomically
 from pyorch.lab.case import Part
 from pyorch.lab.explicit import Place, tables_of
 from pyorch.lab.minimise import Minimal
+from pyorch.metrics.base import written
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -78,7 +79,7 @@ def described(minimal: Minimal) -> tuple[dict[str, Any], dict[Place, str]]:
     known = {trace["table"] for trace in traces}
     tables_needed = ("pause", "deadlock") if minimal.condition.is_deadlock else ("pause",)
     content["trace"] = traces + [{"table": t} for t in tables_needed if t not in known]
-    content["metric"] = [dict(metric) for metric in minimal.trials.metrics]
+    content["metric"] = [written(metric) for metric in minimal.trials.metrics]
     if minimal.condition.is_deadlock:
         content["metric"] = [{"name": "deadlock", "kind": "summary", "number": "deadlocked"}]
         content["figure"] = [{"name": "network", "kind": "deadlock_map", "frames": 0}]
