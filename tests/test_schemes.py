@@ -93,7 +93,7 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
     assert [name for name, _ in list_experiments(paths)] == ["duel/scene"]
     set_in = "variants.PFC.buffer.alpha=0.5", "variants.PFC.buffer.xon_offset=2KB"
     one = load_experiment("duel/scene", set_in, SCHEMA, paths)
-    alphas = [p.data["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] for p in one.points]
+    alphas = [form(p)["attributes"]["ns3::lossless::SharedBuffer"]["Alpha"] for p in one.points]
     assert alphas == ["0.25", "0.25", "0.5", "0.5"]
 
 
@@ -103,7 +103,7 @@ def test_a_file_may_have_several_variants(tmp_path: Path) -> None:
     paths = project(tmp_path, both=text)
     found = load_experiment("duel/scene", ("variants.Fast.buffer.alpha=0.5",), SCHEMA, paths)
     assert found.variants == ("Slow", "Fast", "GFC", "PFC")
-    attributes = [point.data["attributes"] for point in found.points[::2]]
+    attributes = [form(point)["attributes"] for point in found.points[::2]]
     assert [one["ns3::lossless::SharedBuffer"].get("Alpha") for one in attributes[:2]] == [
         None,
         "0.5",
