@@ -17,7 +17,7 @@ from pyorch.config.attributes import catalogue, number, section_of
 from pyorch.config.checks import Frames, frames
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.theory import bytes_in, dynamic_threshold, eta
+from pyorch.theory import bytes_in, dynamic_threshold, eta, time_of
 from pyorch.units import (
     MAX_DIGITS,
     format_bytes,
@@ -62,7 +62,8 @@ class Switch:
 
     name: whose it is. size: its buffer. lossy_pool: the part for lossy classes. classes: lossless
     ones. frames: sizes of frames, control delay. alpha: of dynamic thresholds. source: of the size.
-    mask: which classes are lossless in an experiment; 0: not given.
+    mask: which classes are lossless in an experiment; 0: not given. own_bm, own_b1: of GFC, where
+    they are not what the buffer leaves.
     """
 
     name: str
@@ -75,6 +76,8 @@ class Switch:
     source: str = ""
     note: str = ""
     mask: int = 0
+    own_bm: int | None = None
+    own_b1: int | None = None
 
     @property
     def lossless(self) -> int:
@@ -135,17 +138,33 @@ class Switch:
     @property
     def bm(self) -> int:
         """Bm of GFC: the share of a queue, but for two frames and the gap of PFC above it."""
-        return self.share - self.gap
+        return self.share - self.gap if self.own_bm is None else self.own_bm
+
+    @property
+    def tau(self) -> int:
+        """Feedback latency of GFC at the ports where it reaches farthest, as a run reckons it."""
+        return self.link(self.worst).latency
 
     @property
     def b0(self) -> int:
         """Largest B0 of conceptual GFC; negative for none."""
-        return gfc.largest_b0(self.worst.rate, self.link(self.worst).latency, self.bm)
+        return gfc.largest_b0(self.worst.rate, self.tau, self.bm)
+
+    @property
+    def time_based_b0(self) -> int:
+        """Largest B0 of time-based GFC with the paper's period of credits; negative for none."""
+        link = self.link(self.worst)
+        return gfc.largest_time_based_b0(link.rate, self.tau, self.bm, link.credit_period)
+
+    @property
+    def largest_b1(self) -> int:
+        """Largest B1 of multi-stage GFC; negative for none."""
+        return gfc.largest_b1(self.worst.rate, self.tau, self.bm)
 
     @property
     def b1(self) -> int:
-        """Largest B1 of multi-stage GFC; negative for none."""
-        return gfc.largest_b1(self.worst.rate, self.link(self.worst).latency, self.bm)
+        """B1 of multi-stage GFC: as given, else the largest; negative for none."""
+        return self.largest_b1 if self.own_b1 is None else self.own_b1
 
     def needs(self, scheme: str) -> int:
         """The least share of a queue that a scheme works with: "pfc", "conceptual", "stages"."""
@@ -209,6 +228,8 @@ _OPTIONS: dict[str, _Option] = {
     "control_delay": _Option(parse_time, format_time, 0, 10**10),
     "buffer": _Option(parse_bytes, format_bytes, 1, 2**40),
     "lossy_pool": _Option(parse_bytes, format_bytes, 0, 2**40),
+    "bm": _Option(parse_bytes, format_bytes, 1, 2**32 - 1),
+    "b1": _Option(parse_bytes, format_bytes, 0, 2**32 - 1),
     "mtu": _Option(parse_bytes, format_bytes, 64, 65_535),
     "overhead": _Option(parse_bytes, format_bytes, 0, 1000),
 }
@@ -244,11 +265,15 @@ def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
     switch = _of_experiment(name) if name else _of_chip(asic, values)
     changed: dict[str, Any] = {"alpha": alpha} if alpha else {}
     changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
+    changed |= {f"own_{key}": values[key] for key in ("bm", "b1") if key in values}
     changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
     switch = replace(switch, frames=_frames(switch.frames, values), **changed)
     if switch.classes == 0:
         what = "none of its classes is lossless"
         raise UserError([Problem(name, what, None, "say how many are to be: --classes")])
+    if switch.own_b1 is not None and switch.own_b1 >= switch.bm:
+        allowed = f"from 0 B to below Bm = {switch.bm} B"
+        raise UserError([Problem("--b1", f"{switch.own_b1} B", allowed)])
     return switch
 
 
@@ -397,13 +422,15 @@ _DSH = "DSH, Background"
 _LEGEND = """\
 C rate, D delay of a cable, d control delay; L frame, Lw on the wire, Pw control frame on the wire
 DSH: ICDCS 2023; eta can lose frames, eta' is sufficient and what PFC sets aside
-GFC: Qian, Cheng, Zhang, Ren, SIGCOMM 2019; tau as the simulator reckons and warns by
+GFC: Qian, Cheng, Zhang, Ren, SIGCOMM 2019; tau as the simulator reckons and warns by; its bounds
+are sufficient, not necessary; T period of credits, 65,535 B at C; m control frame, tau apart
 XOFF, static: all queues at once; PFC is the backstop above Bm""".splitlines()
 
 
 def render(switch: Switch) -> str:
     """Return all that is known of a switch, as a text for people."""
     parts = [_head(switch), [*aligned(_rows(switch)), *_LEGEND], _fit_lines(switch)]
+    parts += [_stage_lines(switch)] if switch.b1 >= 0 else []
     parts.append(toml_lines(switch))
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -440,6 +467,7 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
             (f"tau{at}", tau, "2 Lw / C + 2 D + d + Pw / C", "recalled; derived"),
             (f"C tau{at}", _size(switch.c_tau(ports)), "", ""),
         ]
+    bm = ("XOFF - 2 L", "derived") if switch.own_bm is None else ("as given", "--bm")
     alone, all_queues = (
         int(dynamic_threshold(switch.alpha, switch.shared, count)) for count in (1, switch.queues)
     )
@@ -465,11 +493,36 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
             "alpha Bs / (1 + n alpha)",
             "derived",
         ),
-        ("Bm of GFC", _none(switch.bm), "XOFF - 2 L", "derived"),
+        ("Bm of GFC", _none(switch.bm), *bm),
         ("B0, conceptual GFC", _none(switch.b0), "Bm - 4 C tau", "GFC, theorem 4.1"),
-        ("B1, multi-stage GFC", _none(switch.b1), "Bm - 2 C tau", "GFC, section 4.2"),
+        ("B0, time-based GFC", _none(switch.time_based_b0), "Bm - C T - C tau", "derived"),
+        ("B1, multi-stage GFC", _none(switch.largest_b1), "Bm - 2 C tau", "GFC, section 4.2"),
     ]
+    for label, overhead, formula in (
+        ("GFC messages, worst", gfc.worst_overhead, "m / tau"),
+        ("GFC messages, steady", gfc.steady_overhead, "m / (8 tau)"),
+    ):
+        share = _share(overhead(switch.frames.control, switch.tau), switch.worst.rate)
+        rows.append((label, share, formula, "GFC, section 4.2"))
     return rows
+
+
+def _stage_lines(switch: Switch) -> list[str]:
+    """The stages of multi-stage GFC, and what speaks against its B1."""
+    table = gfc.stages(switch.worst.rate, switch.b1, switch.bm)
+    rows: list[Sequence[str]] = [("stage k", "from B_k", "rate R_k", "a frame takes")]
+    for k, stage in enumerate(table):
+        frame = time_of(switch.frames.data + switch.frames.overhead, stage.rate)
+        rows.append((str(k), _size(stage.start), format_rate(stage.rate), _time(frame)))
+    head = f"multi-stage GFC with B1 = {_size(switch.b1)}: N = {len(table) - 1} stages"
+    lines = [head, *aligned(rows, right=range(4))]
+    if switch.b1 > switch.largest_b1:
+        lines.append(
+            f"warning: Bm - B1 = {_size(switch.bm - switch.b1)} is less than 2 C tau = "
+            f"{_size(switch.bm - switch.largest_b1)}: outside the sufficient bound of section 4.2, "
+            "so the queue may reach Bm"
+        )
+    return lines
 
 
 def _fit_lines(switch: Switch) -> list[str]:
@@ -489,6 +542,10 @@ def _size(count: int) -> str:
 
 def _time(picoseconds: int) -> str:
     return f"{picoseconds / 10**6:.6g} us"
+
+
+def _share(rate: int, line: int) -> str:
+    return f"{rate / 10**6:.4g} Mb/s, {100 * rate / line:.2g} %"
 
 
 def _none(count: int) -> str:

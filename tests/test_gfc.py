@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from pyorch import gfc, theory
 from pyorch.build import ensure_built
-from pyorch.cli.gfc_parameters import gfc_parameters
-from pyorch.errors import UserError
+from pyorch.cli.size import size
 
 ROOT = Path(__file__).resolve().parents[1]
 GBPS = 10**9
@@ -126,55 +125,26 @@ def test_time_based_bound_keeps_credit(drain_share: float, period: float, tau: f
     assert speed > 0 or drain_share == 0  # nothing drained: held comes as near as a float can
 
 
-def test_warning_quotes_both_sides() -> None:
-    """B1 outside the bound is allowed and warned of; at the bound there is nothing to say."""
-    link = gfc.Link()
-    assert gfc.parameters(link, 300_000).warning is None
-    assert gfc.parameters(link, 300_000, 281_372).warning is None
-    outside = gfc.parameters(link, 300_000, 281_373).warning
-    assert outside is not None
-    assert "Bm - B1 = 18627 B is less than 2 C tau = 18628 B" in outside
-
-
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """`invoke gfc-parameters` prints the table of the paper's example."""
-    assert gfc_parameters({"bm": "300KB", "b1": "281KB"}) == 0
+    """`invoke size` prints the parameters of the paper's example: 10 Gb/s, 1 us, 3 us, 300 KB."""
+    example = {"ports": "3", "rate": "10Gbps", "delay": "1us", "control_delay": "3us"}
+    example |= {"overhead": "0B", "bm": "300KB"}
+    assert size("", example | {"b1": "281KB"}) == 0
     text = capsys.readouterr().out
-    for words in ("7.4us", "9250B", "263KB", "281500B", "69.19Mbps, 0.69 %", "8.649Mbps, 0.086 %"):
+    # tau with the message's own transmission: 7.4512 us, 9,314 B
+    for words in ("7.4512 us", "9314 B", "262744 B", "281372 B", "68.71 Mb/s, 0.69 %"):
         assert words in text
     assert "N = 16 stages" in text
-    assert "unverified" in text
     assert "warning" not in text
-    gfc_parameters({"b1": "290KB"})
-    assert "10000 B is less than 2 C tau = 18628 B" in capsys.readouterr().out
+    size("", example | {"b1": "281373B"})
+    told = capsys.readouterr().out
+    assert "Bm - B1 = 18627 B is less than 2 C tau = 18628 B" in told
 
 
-@pytest.mark.parametrize(
-    ("texts", "words"),
-    [
-        ({"rate": "10"}, ["--rate", "lacks its unit"]),
-        ({"rate": "0Gbps"}, ["--rate", "at least 1bps"]),
-        ({"mtu": "9B"}, ["--mtu", "at least 64B"]),
-        ({"mtu": "1MB"}, ["--mtu", "at most 65535B"]),
-        ({"min_gap": "1ks"}, ["--min-gap", "no unit of a time"]),
-        ({"bm": "10KB"}, ["--bm", "2 C tau = 18628 B", "at least 18628 B"]),
-        ({"b1": "300KB"}, ["--b1", "below Bm = 300000 B"]),
-        ({"delay": "-1us", "bm": "x"}, ["--delay", "--bm", "2 problems"]),
-    ],
-)
-def test_bad_input(
-    texts: dict[str, str], words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Every option is named with what is allowed; exit code 2."""
-    assert gfc_parameters(texts) == 2
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
-
-
-def test_bm_is_needed_positive() -> None:
-    """The notebook's function refuses what the command refuses."""
-    with pytest.raises(UserError, match="at least 1 B"):
-        gfc.parameters(gfc.Link(), 0)
+def test_stages_begin_below_bm(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command and the function refuse a first stage that is none."""
+    assert size("", {"bm": "300KB", "b1": "300KB"}) == 2
+    assert "below Bm = 300000 B" in capsys.readouterr().err
     with pytest.raises(ValueError, match="below Bm"):
         gfc.stages(GBPS, 5, 5)
 

@@ -54,10 +54,10 @@ for name in verbs.task_names:
 
 def test_messages_name_the_commands_of_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """Invoke experiment is pyorch run there; what pyorch does not have keeps its name."""
-    text = "`invoke experiment X`, invoke gfc-parameters, invoke list, invoke test, invoked"
+    text = "`invoke experiment X`, invoke size, invoke list, invoke test, invoked"
     assert door.spoken(text) == text
     monkeypatch.setattr(door, "_program", door.PYORCH)
-    told = "`pyorch run X`, pyorch gfc-parameters, pyorch list, invoke test, invoked"
+    told = "`pyorch run X`, pyorch size, pyorch list, invoke test, invoked"
     assert door.spoken(text) == told
 
 

@@ -51,7 +51,6 @@ VERBS = (
         tasks.schemes,
         tasks.schema,
         tasks.size,
-        tasks.gfc_parameters,
     ),
     *(tasks.new_scheme, init),
 )

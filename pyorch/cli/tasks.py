@@ -476,6 +476,8 @@ def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: 
         "overhead": "wire bytes beside a frame; default 20B",
         "control-delay": "time until a control frame has effect; default 0us",
         "alpha": "of dynamic thresholds; default 0.125",
+        "bm": "queue length at which GFC's rate reaches 0; default what the buffer leaves",
+        "b1": "start of stage 1 of multi-stage GFC; default the largest inside the bound",
     },
     auto_shortflags=False,
 )
@@ -494,51 +496,17 @@ def size(
     overhead: str = "",
     control_delay: str = "",
     alpha: str = "",
+    bm: str = "",
+    b1: str = "",
 ) -> None:
-    """Size a switch: headroom, thresholds, GFC's B0 and B1, lossless classes, and their TOML."""
+    """Size a switch: headroom, thresholds, GFC's parameters, lossless classes, and their TOML."""
     from pyorch.cli import size as module
 
     options = {"asic": asic, "ports": ports, "rate": rate, "cable": cable, "delay": delay}
     options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
     options |= {"overhead": overhead, "control_delay": control_delay, "alpha": alpha}
+    options |= {"bm": bm, "b1": b1}
     finish(module.size(name, options))
-
-
-@task(
-    name="gfc-parameters",
-    help={
-        "rate": "of the link; default 10Gbps",
-        "delay": "of the link, one way; default 1us",
-        "mtu": "largest frame; default 1500B",
-        "overhead": "wire bytes beside a frame; default 0B, as in the paper",
-        "processing": "time until a message has effect; default 3us",
-        "message": "size of a message; default 64B",
-        "min-gap": "least time between messages of a class; default 0us",
-        "bm": "queue length at which the rate reaches 0; default 300KB",
-        "b1": "start of stage 1; default the largest inside the bound",
-        "period": "time between credits of time-based GFC; default that of 65535B",
-    },
-    auto_shortflags=False,
-)
-def gfc_parameters(
-    context: Context,
-    rate: str = "",
-    delay: str = "",
-    mtu: str = "",
-    overhead: str = "",
-    processing: str = "",
-    message: str = "",
-    min_gap: str = "",
-    bm: str = "",
-    b1: str = "",
-    period: str = "",
-) -> None:
-    """Work out the parameters of GFC for a link: tau, bounds, stages, largest overhead."""
-    from pyorch.cli import gfc_parameters as module
-
-    link = {"rate": rate, "delay": delay, "mtu": mtu, "overhead": overhead}
-    link |= {"processing": processing, "message": message, "min_gap": min_gap}
-    finish(module.gfc_parameters(link | {"bm": bm, "b1": b1, "period": period}))
 
 
 TASKS: set[str] = set()

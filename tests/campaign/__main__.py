@@ -117,7 +117,7 @@ def planning() -> Iterator[Project]:
     from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, project_root
 
     verbs = ("cancel", "collect", "experiment", "new_scheme", "report", "schemes", "size", "status")
-    for module in ("dependency", *(f"cli.{verb}" for verb in (*verbs, "submit", "gfc_parameters"))):
+    for module in ("dependency", *(f"cli.{verb}" for verb in (*verbs, "submit"))):
         __import__(f"pyorch.{module}")
     info = ensure_built()
     schema = load_schema(info)

@@ -290,19 +290,7 @@ def _slurm(rng: Any, project: Project) -> Case:
 
 
 _SIZE = ["asic", "ports", "rate", "cable", "delay", "buffer", "lossy-pool", "classes", "mtu"]
-_SIZE += ["overhead", "control-delay", "alpha"]
-_GFC = [
-    "rate",
-    "delay",
-    "mtu",
-    "overhead",
-    "processing",
-    "message",
-    "min-gap",
-    "bm",
-    "b1",
-    "period",
-]
+_SIZE += ["overhead", "control-delay", "alpha", "bm", "b1"]
 _OTHER: list[tuple[str, list[str], list[str]]] = [
     ("list", [], []),
     ("show", ["NAME"], ["seeds", "set", "x"]),
@@ -323,8 +311,6 @@ def _options(rng: Any, project: Project) -> Case:
     if which < 0.3:
         words = ["size", *(["gfc/ring"] if rng.random() < 0.2 else [])]
         chosen = rng.sample(_SIZE, rng.choice([1, 2, 3]))
-    elif which < 0.55:
-        words, chosen = ["gfc-parameters"], rng.sample(_GFC, rng.choice([1, 2, 3]))
     else:
         verb, positional, options = rng.choice(_OTHER)
         words = [verb]
