@@ -632,16 +632,16 @@ def test_the_users_own_file_and_the_variable(
     [
         ('partitoin = "a"', "did you mean 'partition'?"),
         ('max-running = "a"', "did you mean 'max_running'?"),
-        ("partition = 3", "3 is not a name"),
-        ('partition = "a b"', "'a b' is not a name"),
+        ("partition = 3", "3 is not allowed"),
+        ('partition = "a b"', "'a b' is not allowed"),
         ('time = "soon"', "'soon' is not a time limit"),
         ('time = "0"', "'0' leaves no time"),
-        ('mem = "2GB"', "'2GB' is not an amount of memory as sbatch reads it"),
-        ("max_running = 0", "0 is not a whole number in this range"),
-        ("max_running = true", "True is not a whole number in this range"),
+        ('mem = "2GB"', "'2GB' is not allowed"),
+        ("max_running = 0", "0 is not allowed"),
+        ("max_running = true", "True is not allowed"),
         ('job_overhead = "5"', "'5' is not a duration"),
-        ('build_on_node = "yes"', "'yes' is neither true nor false"),
-        ('setup = "module load x"', "is not a list of texts"),
+        ('build_on_node = "yes"', "'yes' is not allowed"),
+        ('setup = "module load x"', "'module load x' is not allowed"),
         ('options = ["constraint=x"]', "'constraint=x' is not a long option of sbatch"),
         ('options = ["-a0-3"]', "'-a0-3' is not a long option of sbatch"),
         ('options = ["--constraint", "avx2"]', "'avx2' is not a long option of sbatch"),
@@ -657,7 +657,7 @@ def test_the_users_own_file_and_the_variable(
         ('options = ["--clusters=b"]', "sends jobs to where `invoke status` does not look"),
         ('options = ["--time=5"]', "'--time=5' has a key of its own here: time = ..."),
         ('options = ["--cpus=5"]', "short for --cpus-per-task, which has a key of its own"),
-        ('options = ["--comment=a\\u0000b"]', "holds a NUL character"),
+        ('options = ["--comment=a\\u0000b"]', "is not allowed"),
         ('time = "9999999999h"', "'9999999999h' is not a time limit"),
         ('run_time = "0s"', "'0s' is no time at all"),
         ("cores_per_job = 1000001", "a whole number from 1 to 1,000,000"),
@@ -677,7 +677,7 @@ def test_a_wrong_option_is_told_by_its_name(tmp_path: Path) -> None:
     """All of them at once."""
     with pytest.raises(UserError) as caught:
         load_settings(Paths(tmp_path), {"max_running": "few", "time": "later"})
-    assert [problem.where for problem in caught.value.problems] == ["--max-running", "--time"]
+    assert {problem.where for problem in caught.value.problems} == {"--max-running", "--time"}
 
 
 @pytest.mark.parametrize(

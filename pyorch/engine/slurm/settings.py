@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+)
 
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths, expanded
@@ -22,47 +31,8 @@ MAX_COUNT = 1_000_000
 _UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(s|min|h|d)")
 _SLURM_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?")
-_MEM = re.compile(r"[0-9]{1,15}[KMGT]?")
 _COUNT = re.compile(r"[0-9]{1,9}")
-_WORD = re.compile(r"[\w.,+-]+")
 _OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?:=.*)?", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What every job is submitted with.
-
-    time_s: time limit; mem: memory a job, in Slurm's spelling; max_running: jobs at once;
-    cores_per_job: runs at once in one job; job_overhead_s: what scheduling and starting a job costs
-    here; run_time_s: how long a run takes as long as none has been made; setup: shell lines before
-    anything else; options: further options of sbatch. file: where all this was read, if anywhere.
-    """
-
-    partition: str = ""
-    account: str = ""
-    qos: str = ""
-    time_s: int | None = None
-    mem: str = ""
-    max_running: int | None = None
-    cores_per_job: int = 1
-    job_overhead_s: float = 5.0
-    run_time_s: float = 60.0
-    build_on_node: bool = False
-    setup: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    file: Path | None = None
-
-    def sbatch_options(self) -> list[str]:
-        """The options of sbatch that these settings amount to."""
-        given = {
-            "partition": self.partition,
-            "account": self.account,
-            "qos": self.qos,
-            "time": "" if self.time_s is None else slurm_time(self.time_s),
-            "mem": self.mem,
-        }
-        own = [f"--{name}={value}" for name, value in given.items() if value]
-        return [*own, f"--cpus-per-task={self.cores_per_job}", *self.options]
 
 
 def parse_duration(text: object) -> float:
@@ -114,41 +84,12 @@ def _positive(text: object) -> float:
     return seconds
 
 
-def _count(value: object) -> int:
-    number = int(value) if isinstance(value, str) and _COUNT.fullmatch(value) else value
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_COUNT:
-        raise ValueError(f"{value!r} is not a whole number in this range")
-    return number
+def _count(value: object) -> object:
+    """A number that the command line has as text."""
+    return int(value) if isinstance(value, str) and _COUNT.fullmatch(value) else value
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{value!r} is neither true nor false")
-    return value
-
-
-def _word(value: object) -> str:
-    if not isinstance(value, str) or not _WORD.fullmatch(value):
-        raise ValueError(f"{value!r} is not a name")
-    return value
-
-
-def _memory(value: object) -> str:
-    if not isinstance(value, str) or not _MEM.fullmatch(value):
-        raise ValueError(f"{value!r} is not an amount of memory as sbatch reads it")
-    return value
-
-
-def _lines(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-        raise ValueError(f"{value!r} is not a list of texts")
-    if any("\0" in line for line in value):
-        raise ValueError(f"{value!r} holds a NUL character")
-    return tuple(value)
-
-
-def _options(value: object) -> tuple[str, ...]:
-    lines = _lines(value)
+def _options(lines: tuple[str, ...]) -> tuple[str, ...]:
     for line in lines:
         match = _OPTION.fullmatch(line)
         if match is None:
@@ -179,27 +120,68 @@ _OWNED = {
     **_all("has a key of its own here: cores_per_job = ...", "cpus-per-task"),
 }
 
-_COUNTS = f"a whole number from 1 to {MAX_COUNT:,}"
+
+def _key(default: Any, allowed: str, key: str | None = None) -> Any:
+    return Field(default, description=allowed, alias=key)
+
+
 _DURATIONS = '"90s", "30min", "2h", "1d"'
-#: Key of the file -> (field, how to read it, what is allowed).
-KEYS: Mapping[str, tuple[str, Callable[[object], Any], str]] = {
-    "partition": ("partition", _word, 'a text, "main"'),
-    "account": ("account", _word, 'a text, "project1"'),
-    "qos": ("qos", _word, 'a text, "normal"'),
-    "time": ("time_s", parse_limit, f'{_DURATIONS}, or as sbatch reads it: "1:30:00", "2-12"'),
-    "mem": ("mem", _memory, '"2G", "500M"'),
-    "max_running": ("max_running", _count, _COUNTS),
-    "cores_per_job": ("cores_per_job", _count, _COUNTS),
-    "job_overhead": ("job_overhead_s", parse_duration, _DURATIONS),
-    "run_time": ("run_time_s", _positive, _DURATIONS),
-    "build_on_node": ("build_on_node", _flag, "true, false"),
-    "setup": ("setup", _lines, '["module load gcc/12"]'),
-    "options": (
-        "options",
-        _options,
-        '["--constraint=avx2"]: long options of sbatch, each one text',
-    ),
+_COUNTS = f"a whole number from 1 to {MAX_COUNT:,}"
+_Word = Annotated[str, Field(pattern=r"^[\w.,+-]+$")]
+_Count = Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT), BeforeValidator(_count)]
+_Lines = tuple[Annotated[str, Field(pattern=r"^[^\x00]*$")], ...]
+
+
+class Settings(BaseModel):
+    """What every job is submitted with; the description of a field says what its key may be.
+
+    time_s: time limit; mem: memory a job, in Slurm's spelling; max_running: jobs at once;
+    cores_per_job: runs at once in one job; job_overhead_s: what scheduling and starting a job costs
+    here; run_time_s: how long a run takes as long as none has been made; setup: shell lines before
+    anything else; options: further options of sbatch. file: where all this was read, if anywhere.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    partition: _Word = _key("", 'a text, "main"')
+    account: _Word = _key("", 'a text, "project1"')
+    qos: _Word = _key("", 'a text, "normal"')
+    time_s: Annotated[int | None, BeforeValidator(parse_limit)] = _key(
+        None, f'{_DURATIONS}, or as sbatch reads it: "1:30:00", "2-12"', "time"
+    )
+    mem: Annotated[str, Field(pattern="^[0-9]{1,15}[KMGT]?$")] = _key("", '"2G", "500M"')
+    max_running: _Count | None = _key(None, _COUNTS)
+    cores_per_job: _Count = _key(1, _COUNTS)
+    job_overhead_s: Annotated[float, BeforeValidator(parse_duration)] = _key(
+        5.0, _DURATIONS, "job_overhead"
+    )
+    run_time_s: Annotated[float, BeforeValidator(_positive)] = _key(60.0, _DURATIONS, "run_time")
+    build_on_node: StrictBool = _key(False, "true, false")
+    setup: _Lines = _key((), '["module load gcc/12"]')
+    options: Annotated[_Lines, AfterValidator(_options)] = _key(
+        (), '["--constraint=avx2"]: long options of sbatch, each one text'
+    )
+    file: Path | None = Field(None, exclude=True)
+
+    def sbatch_options(self) -> list[str]:
+        """The options of sbatch that these settings amount to."""
+        given = {
+            "partition": self.partition,
+            "account": self.account,
+            "qos": self.qos,
+            "time": "" if self.time_s is None else slurm_time(self.time_s),
+            "mem": self.mem,
+        }
+        own = [f"--{name}={value}" for name, value in given.items() if value]
+        return [*own, f"--cpus-per-task={self.cores_per_job}", *self.options]
+
+
+KEYS: Mapping[str, str] = {
+    field.alias or name: field.description or ""
+    for name, field in Settings.model_fields.items()
+    if not field.exclude
 }
+"""The keys of the file, and what each may be."""
 
 
 def settings_file(paths: Paths) -> Path | None:
@@ -226,27 +208,20 @@ def load_settings(paths: Paths, options: Mapping[str, str | bool]) -> Settings:
     """
     file = settings_file(paths)
     document = {} if file is None else read_toml(file, str(file))
-    problems: list[Problem] = []
-    fields = _read(document, lambda key: f"{file}: {key}", problems)
     typed = {key: value for key, value in options.items() if value not in ("", False)}
-    fields |= _read(typed, lambda key: "--" + key.replace("_", "-"), problems)
+    given = document | typed
+    problems = [
+        Problem(f"{file}: {key}", "there is no such key", one_of(KEYS), suggest(key, KEYS))
+        for key in given
+        if key not in KEYS
+    ]
+    try:
+        found = Settings.model_validate({key: given[key] for key in KEYS if key in given})
+    except ValidationError as error:
+        for key, told in {str(one["loc"][0]): one for one in error.errors()}.items():
+            where = "--" + key.replace("_", "-") if key in typed else f"{file}: {key}"
+            what = told.get("ctx", {}).get("error", f"{given[key]!r} is not allowed")
+            problems.append(Problem(where, str(what), KEYS[key]))
     if problems:
         raise UserError(problems)
-    return replace(Settings(file=file), **fields)
-
-
-def _read(
-    document: Mapping[str, Any], where: Callable[[str], str], problems: list[Problem]
-) -> dict[str, Any]:
-    fields = {}
-    for key, value in document.items():
-        if key not in KEYS:
-            what = "there is no such key"
-            problems.append(Problem(where(key), what, one_of(KEYS), suggest(key, KEYS)))
-            continue
-        field, read, allowed = KEYS[key]
-        try:
-            fields[field] = read(value)
-        except ValueError as error:
-            problems.append(Problem(where(key), str(error), allowed))
-    return fields
+    return found.model_copy(update={"file": file})
