@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 import pyorch.config  # noqa: F401  (registers the kinds of topology)
 from pyorch.config.attributes import catalogue
+from pyorch.layout import layout
 from pyorch.metrics import RunTables, compute, parse
 from pyorch.plan import RunSpec
 from pyorch.report import write as writing
@@ -33,7 +34,6 @@ from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
-from pyorch.report.figures.picture import layout
 from pyorch.report.figures.timeseries import thin
 from pyorch.report.style import is_legible, paper_style
 from pyorch.report.write import write_report
@@ -488,6 +488,18 @@ def test_titles_side_by_side_need_a_gap() -> None:
         assert found == sorted(found, reverse=True)
 
 
+@pytest.mark.parametrize("kind", ["line", "bars"])
+def test_a_panel_may_lack_a_line(kind: str) -> None:
+    """Where the runs of a variant are missing the other is drawn, and the legend has both."""
+    specs = [s for s in sweep(2) if (s.params["variant"], s.params["load"]) != ("PFC", 0.3)]
+    names = {"x": "response", "y": "peak_queue_bytes", "hue": "variant", "columns": "load"}
+    drawn = draw({"name": "gap", "kind": kind, **names}, specs)
+    (legend,) = drawn.canvas.legends
+    assert {text.get_text() for text in legend.get_texts()} == {"PFC", "GFC"}
+    shown = [axes.get_legend_handles_labels()[1] for axes in drawn.canvas.axes]
+    assert [sorted(labels) for labels in shown] == [["GFC", "PFC"], ["GFC", "PFC"], ["GFC"]]
+
+
 @pytest.mark.parametrize("name", ["line", "bars", "cdf", "slowdown", "timeseries"])
 def test_what_colour_tells_apart_grey_print_does_too(name: str) -> None:
     """No two lines of a panel have the same dashes and marker, no two groups of bars one hatch."""
@@ -498,7 +510,7 @@ def test_what_colour_tells_apart_grey_print_does_too(name: str) -> None:
     for axes in drawn.canvas.axes:
         lines = [
             line
-            for line in axes.lines
+            for line in (() if axes.containers else axes.lines)  # those of bars are whiskers
             if len(line.get_xdata()) > 2 or not str(line.get_label()).startswith("_")
         ]
         styles = [
@@ -940,20 +952,26 @@ def test_the_figures_of_every_study_can_be_imported(file: Path) -> None:
     runpy.run_path(str(file))
 
 
+def live_of(drawn: Drawn) -> Any:
+    """The figure of the page."""
+    assert drawn.live is not None
+    return drawn.live()
+
+
 def test_a_deadlock_is_shown_in_motion() -> None:
     """The live map has a frame a step of its slider, the last one the deadlock."""
     drawn = draw(FIGURES["deadlock_map"], sweep(1))
-    assert drawn.live == draw(FIGURES["deadlock_map"], sweep(1)).live
-    assert drawn.live is not None
-    frames, (slider,) = drawn.live["frames"], drawn.live["layout"]["sliders"]
-    assert len(frames) == len(slider["steps"]) == 8
-    assert slider["active"] == 7
-    assert slider["steps"][-1]["label"] == "500.0 µs"
-    assert frames[-1]["layout"]["title"]["text"] == "500.0 µs: deadlock"
-    by_name = {trace["name"]: trace for trace in frames[-1]["data"]}
-    cycle = {text for text in by_name["wait for each other"]["text"] if text}
+    live = live_of(drawn)
+    assert live.to_json() == live_of(draw(FIGURES["deadlock_map"], sweep(1))).to_json()
+    frames, (slider,) = live.frames, live.layout.sliders
+    assert len(frames) == len(slider.steps) == 8
+    assert slider.active == 7
+    assert slider.steps[-1].label == "500.0 µs"
+    assert frames[-1].layout.title.text == "500.0 µs: deadlock"
+    by_name = {trace.name: trace for trace in frames[-1].data}
+    cycle = {text for text in by_name["wait for each other"].text if text}
     assert cycle == {"s0 → h0", "h0 → s0"}
-    assert not any(text for text in frames[0]["data"][1]["text"])
+    assert not any(text for text in frames[0].data[1].text)
     told = drawn.data.set_index(["node", "peer"])["what"]
     assert told.loc[("s0", "h0")].tolist() == ["cycle", "chain 1"]
     assert told.loc[("h0", "s0")].tolist() == ["cycle", "chain 2"]
@@ -972,24 +990,24 @@ def test_the_slider_of_a_map_stops_where_something_changes() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
-def test_what_is_live_is_what_plotly_understands(name: str) -> None:
-    """Plotly's own validator takes every trace, axis and frame."""
-    graph_objects = pytest.importorskip("plotly.graph_objects")
+def test_what_is_live_on_the_page(name: str) -> None:
+    """Figures over time and maps; every panel shows something, and no number is missing."""
     drawn = draw(FIGURES[name], study() if name == "timeseries" else sweep(1))
     assert (drawn.live is not None) == (name in LIVE)
     if drawn.live is not None:
-        graph_objects.Figure(drawn.live)
-        assert json.dumps(drawn.live, allow_nan=False)
+        live = drawn.live()
+        axes = {key.removeprefix("xaxis") for key in live.layout if key.startswith("xaxis")}
+        assert {(trace.xaxis or "x").removeprefix("x") for trace in live.data} == axes
+        assert json.dumps(json.loads(live.to_json()), allow_nan=False)
 
 
 def test_the_live_line_is_the_printed_one() -> None:
     """Same levels, in the axis' unit, and peaks of a long series are kept."""
     drawn = draw(FIGURES["timeseries"], study())
-    assert drawn.live is not None
     shown = drawn.data[(drawn.data["table"] == "queue") & (drawn.data["panel"] == "PFC")]
-    (line,) = (t for t in drawn.live["data"] if "yaxis" not in t)
-    assert max(line["y"]) == pytest.approx(shown["value"].max() / 1e3, rel=1e-4)
-    assert line["x"][-1] == pytest.approx(shown["time_ps"].max() / 1e6, rel=1e-6)
+    (line,) = (trace for trace in live_of(drawn).data if trace.yaxis == "y")
+    assert max(line.y) == pytest.approx(shown["value"].max() / 1e3, rel=1e-4)
+    assert line.x[-1] == pytest.approx(shown["time_ps"].max() / 1e6, rel=1e-6)
 
 
 def test_live_axes_hold_their_marks_and_rows_their_legend() -> None:
@@ -1003,15 +1021,15 @@ def test_live_axes_hold_their_marks_and_rows_their_legend() -> None:
     }
     alone = {"table": "rate", "port": "s0:h0", "class": 3, "unit": "Gbps"}
     drawn = draw({**TIMESERIES, "rows": [alone, row]}, study())
-    assert drawn.live is not None
-    panels = len({t.get("yaxis", "y") for t in drawn.live["data"]}) // 2
-    low, high = drawn.live["layout"][f"yaxis{panels + 1}"]["range"]
+    live = live_of(drawn)
+    panels = len({trace.yaxis for trace in live.data}) // 2
+    low, high = live.layout[f"yaxis{panels + 1}"].range
     assert low == 0
     assert 0.18 < high < 0.25
-    named = [t for t in drawn.live["data"] if t["showlegend"]]
-    assert [t["name"] for t in named] == ["s0:h0", "s0:h1"]
-    assert {t["yaxis"] for t in named} == {f"y{panels + 1}"}
-    assert len({t["legendgroup"] for t in drawn.live["data"]}) == 3
+    named = [trace for trace in live.data if trace.showlegend]
+    assert [trace.name for trace in named] == ["s0:h0", "s0:h1"]
+    assert {trace.yaxis for trace in named} == {f"y{panels + 1}"}
+    assert len({trace.legendgroup for trace in live.data}) == 3
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,11 @@ import pandas as pd
 import pytest
 
 from pyorch.errors import UserError
+from pyorch.layout import layout
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from pyorch.trace import Options
-from pyorch.trace.netanim import describe, layout, seconds, write_animation
+from pyorch.trace.netanim import describe, seconds, spread, write_animation
 from pyorch.trace.request import Words, find_run, read_options
 from tests.forms import form, network_of, run_of
 from tests.wireshark import tshark
@@ -730,15 +731,16 @@ def test_too_many_files_are_refused() -> None:
     "net",
     [
         network("star", hosts=5),
+        network("star", hosts=60),
         network("fat_tree", k=4),
         network("ring", switches=5),
         network("leaf_spine", leaves=3, spines=2, hosts_per_leaf=4, uplink_rate_bps=10**10),
     ],
-    ids=["star", "fat_tree", "ring", "leaf_spine"],
+    ids=["star", "wide", "fat_tree", "ring", "leaf_spine"],
 )
 def test_no_node_stands_on_another_or_on_a_link(net: Any) -> None:
     """Every node has room, and no link passes through a node that is not its end."""
-    positions = layout(net)
+    positions = spread(layout(net))
     assert set(positions) == set(range(len(net.names)))
     points = {node: np.array(position) for node, position in positions.items()}
     nearest = min(np.linalg.norm(a - b) for a, b in itertools.combinations(points.values(), 2))
@@ -755,10 +757,10 @@ def test_hosts_are_below_their_switches() -> None:
     """The layers of a fat-tree are hosts, edge, aggregation and core, from the bottom."""
     net = network("fat_tree", k=4)
     heights: dict[str, set[float]] = {}
-    for name, (_, y) in zip(net.names, layout(net).values(), strict=False):
-        heights.setdefault(name.rstrip("0123456789"), set()).add(y)
+    for node, (_, y) in layout(net).items():
+        heights.setdefault(net.names[node].rstrip("0123456789"), set()).add(round(y, 9))
     ((host,), (edge,), (agg,), (core,)) = (heights[layer] for layer in ("h", "edge", "agg", "core"))
-    assert host > edge > agg > core  # y grows downwards on NetAnim's canvas
+    assert host < edge < agg < core
 
 
 #: What AnimationInterface of ns-3.44 writes for two nodes, a link and a packet.

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
 
 
 def packed(text: str) -> str:
     """Text as base64 of gzip; the same text gives the same bytes."""
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-
-
-def packed_data(value: Any) -> str:
-    """A value as JSON, packed. Raises ValueError for numbers that JSON cannot hold."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return packed(text)
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 @lru_cache(maxsize=1)

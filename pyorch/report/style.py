@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -66,19 +70,31 @@ RC: dict[str, Any] = {
 }
 
 
-def seaborn() -> Any:
-    """Return seaborn, loaded without scipy.stats unless that is loaded already.
+class _Late(ModuleType):
+    """A module that is loaded when something of it is used."""
 
-    It wants that for densities alone and has a replacement; loading it takes half of the time.
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
+@cache
+def seaborn() -> Any:
+    """Return seaborn, loaded without scipy unless that is loaded already.
+
+    It wants that for densities, for which it has a replacement, and to cluster; loading it takes
+    half of the time.
     """
-    absent = "seaborn" not in sys.modules and "scipy.stats" not in sys.modules
-    if absent:
-        sys.modules["scipy.stats"] = None  # type: ignore[assignment]  # Python: not to be found
+    absent: dict[str, Any] = {}
+    if not {"seaborn", "scipy"} & sys.modules.keys() and find_spec("scipy"):
+        cluster = ModuleType("scipy.cluster")
+        cluster.hierarchy = _Late("scipy.cluster.hierarchy")  # type: ignore[attr-defined]
+        absent = {"scipy.stats": None, "scipy.cluster": cluster}  # None: not to be found
+        sys.modules.update(absent)
     try:
         import seaborn as sns
     finally:
-        if absent:
-            del sys.modules["scipy.stats"]
+        for name in absent:
+            del sys.modules[name]
     return sns
 
 
@@ -91,6 +107,11 @@ def paper_style() -> Iterator[None]:
     theme: Any = {**sns.axes_style("ticks"), **sns.plotting_context("paper"), **RC}
     with mpl.rc_context(theme):
         yield
+
+
+def cycle(looks: Sequence[Any], count: int) -> list[Any]:
+    """So many looks, the first again after the last."""
+    return [looks[index % len(looks)] for index in range(count)]
 
 
 def line_style(index: int, *, marker: bool = False) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pyorch.report import gallery
 from pyorch.report.answer import answer
 from pyorch.report.data import ReportData
 from pyorch.report.drawn import Told
-from pyorch.report.embed import packed_data
+from pyorch.report.embed import packed
 from pyorch.report.expect import AGREES, ExpectModel, Result, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
@@ -156,7 +156,7 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
         name = f"{model.name}-{other.width}"
         others = save(drawn_other.canvas, out_dir, name) if fits else ()
     caption = " ".join([model.caption, *drawn.notes]).strip()
-    live = "" if drawn.live is None else packed_data(drawn.live)
+    live = "" if drawn.live is None else packed(drawn.live().to_json())
     files = (*pictures, table, *others)
     return DrawnFigure(model.name, model.title, caption, model.width, files, live=live)
 

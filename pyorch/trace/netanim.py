@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
+
+from pyorch.layout import Place, layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,9 +29,9 @@ PFC_OPCODE = 0x0101
 
 HOST_COLOUR = (70, 130, 180)
 SWITCH_COLOUR = (220, 120, 40)
-SPACING = 20.0
-"""Between neighbours on the canvas; NetAnim scales it to its window."""
 NODE_SIZE = 4.0
+SPACING = 20.0
+"""Between the nearest nodes; NetAnim scales all to its window."""
 
 _PS = 10**12
 
@@ -41,10 +44,10 @@ def write_animation(
     Frames whose last bit is not received before the run ends are shown as if they were. Raises
     OSError.
     """
-    positions = layout(network)
+    places = spread(layout(network))
     with path.open("w", encoding="utf-8") as file:
         file.write('<anim ver="netanim-3.109" filetype="animation">\n')
-        for line in (*_nodes(network, positions, size), *_links(network)):
+        for line in (*_nodes(network, places, size), *_links(network)):
             file.write(f"{line}\n")
         for line in _packets(network, frames):
             file.write(f"{line}\n")
@@ -59,13 +62,18 @@ def _element(name: str, **attributes: object) -> str:
     return f"<{name} {' '.join(words)}/>"
 
 
-def _nodes(
-    network: Topology, positions: Mapping[int, tuple[float, float]], size: float
-) -> Iterator[str]:
+def spread(places: Mapping[int, Place]) -> dict[int, Place]:
+    """Nodes on NetAnim's canvas, where y grows downwards."""
+    apart = min((math.dist(*two) for two in pairwise(places.values())), default=1.0)
+    scale, top = SPACING / apart, max(y for _, y in places.values())
+    return {node: (scale * x, scale * (top - y)) for node, (x, y) in places.items()}
+
+
+def _nodes(network: Topology, places: Mapping[int, Place], size: float) -> Iterator[str]:
     from pyorch.config.topology import HOST
 
     for number, name in enumerate(network.names):
-        x, y = positions[number]
+        x, y = places[number]
         yield _element("node", id=number, sysId=0, locX=f"{x:.2f}", locY=f"{y:.2f}")
         red, green, blue = HOST_COLOUR if network.kinds[number] == HOST else SWITCH_COLOUR
         yield _element("nu", p="d", t=0, id=number, descr=name)
@@ -121,98 +129,3 @@ def describe(kind: int, cls: int, flow: int, psn: int, opcode: int, size: int) -
     number = f" psn {psn}" if psn >= 0 else ""
     queue = f"class {cls}" if cls < 8 else "control queue"
     return f"{name} flow {flow}{number} {queue} {size} B"
-
-
-# ---------------------------------------------------------------------------------------------
-# Where the nodes stand
-
-
-def layout(network: Topology) -> dict[int, tuple[float, float]]:
-    """Place the nodes: hosts at the bottom, switches in layers by their distance to a host.
-
-    Where switches of one layer are joined to each other, as in a ring, they stand on a circle with
-    their hosts outside, so that no link hides behind another; not where a host has no switch.
-    """
-    neighbours = _neighbours(network)
-    layers = _layers(network, neighbours)
-    level = any(
-        layers[a] == layers[b] for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True)
-    )
-    switched = all(
-        layer > 0 or any(layers[n] > 0 for n in neighbours[node])
-        for node, layer in enumerate(layers)
-    )
-    return _circle(neighbours, layers) if level and switched else _rows(neighbours, layers)
-
-
-def _neighbours(network: Topology) -> list[list[int]]:
-    neighbours: list[list[int]] = [[] for _ in network.names]
-    for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True):
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    return neighbours
-
-
-def _layers(network: Topology, neighbours: list[list[int]]) -> list[int]:
-    """Links to the nearest host, by node; 0 for hosts and for nodes without a way to one."""
-    layers = [0] * len(neighbours)
-    reached = {int(host) for host in network.hosts}
-    edge = sorted(reached)
-    while edge:
-        following = []
-        for node in edge:
-            for other in neighbours[node]:
-                if other not in reached:
-                    reached.add(other)
-                    layers[other] = layers[node] + 1
-                    following.append(other)
-        edge = following
-    return layers
-
-
-def _rows(neighbours: list[list[int]], layers: list[int]) -> dict[int, tuple[float, float]]:
-    """One row per layer, as wide as the widest; each in the order of what stands below it."""
-    members: dict[int, list[int]] = {}
-    for node, layer in enumerate(layers):
-        members.setdefault(layer, []).append(node)
-    width = SPACING * max(len(row) for row in members.values())
-    top = max(members)
-    positions: dict[int, tuple[float, float]] = {}
-    for layer in sorted(members):
-        row = members[layer] if layer == 0 else _over(members[layer], neighbours, positions)
-        height = max(SPACING, width / 4)
-        for place, node in enumerate(row):
-            positions[node] = ((place + 0.5) * width / len(row), (top - layer) * height)
-    return positions
-
-
-def _over(
-    row: list[int], neighbours: list[list[int]], positions: dict[int, tuple[float, float]]
-) -> list[int]:
-    def middle(node: int) -> float:
-        below = [positions[other][0] for other in neighbours[node] if other in positions]
-        return sum(below) / len(below) if below else 0.0
-
-    return sorted(row, key=lambda node: (middle(node), node))
-
-
-def _circle(neighbours: list[list[int]], layers: list[int]) -> dict[int, tuple[float, float]]:
-    """Switches on a circle in the order of their numbers, hosts beyond their switch."""
-    switches = [node for node, layer in enumerate(layers) if layer > 0]
-    most = max(sum(layers[other] == 0 for other in neighbours[node]) for node in switches)
-    share = 2 * math.pi / len(switches)
-    outer = max(2 * SPACING, SPACING * most * len(switches) / (2 * math.pi))
-    inner = outer * 0.6
-    positions = {}
-    for place, node in enumerate(switches):
-        hosts = [other for other in neighbours[node] if layers[other] == 0]
-        angle = place * share - math.pi / 2
-        positions[node] = _on_circle(outer, inner, angle)
-        for turn, host in enumerate(hosts):
-            offset = share * ((turn + 0.5) / len(hosts) - 0.5)
-            positions[host] = _on_circle(outer, outer, angle + 0.8 * offset)
-    return positions
-
-
-def _on_circle(centre: float, radius: float, angle: float) -> tuple[float, float]:
-    return centre + radius * math.cos(angle), centre + radius * math.sin(angle)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -10,7 +10,6 @@ from pydantic import Field, PrivateAttr
 
 from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
-from pyorch.report.figures.live import Spec
 from pyorch.report.quantities import Scale, show_text
 from pyorch.report.select import filter_text, having, matching, value_text, values_of
 from pyorch.report.style import COLUMN_INCHES
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
     from pandas import DataFrame
+    from plotly.graph_objects import Figure as PlotlyFigure
 
     from pyorch.report.data import ReportData
 
@@ -31,13 +31,13 @@ class FigureError(Exception):
 class Drawn:
     """A drawn figure, the data behind it (written as CSV), and notes for its caption.
 
-    live: the same figure for Plotly, which the page shows instead where it can; None for none.
+    live: makes the same as a figure of Plotly, which the page shows where it can; None for none.
     """
 
     canvas: Canvas
     data: DataFrame
     notes: Sequence[str] = ()
-    live: Spec | None = None
+    live: Callable[[], PlotlyFigure] | None = None
 
 
 class FigureModel(Entry):
@@ -220,13 +220,16 @@ def hue_title(hue: str | None) -> str | None:
     )
 
 
-def legend_below(canvas: Canvas, axes: Axes, *, title: str | None = None) -> None:
-    """One legend for the whole figure, outside the panels; none for a single line."""
-    handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1:
-        canvas.legend(
-            handles, labels, loc="outside lower center", ncols=min(len(labels), 5), title=title
-        )
+def legend_below(canvas: Canvas, *, title: str | None = None) -> None:
+    """One legend for all panels of the figure, outside them; none for a single line."""
+    found: dict[str, Any] = {}
+    for axes in canvas.axes:  # a panel may lack a line
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if len(found) > 1:
+        labels, handles = list(found), list(found.values())
+        columns = min(len(labels), 5)
+        canvas.legend(handles, labels, loc="outside lower center", ncols=columns, title=title)
 
 
 def seeds_note(rows: DataFrame) -> str:
@@ -257,10 +260,22 @@ _INTERVALS = {"mean": "Student-t", "share": "Clopper-Pearson"}
 _EQUAL = "settings of which all runs are equal"
 
 
-def whiskers(part: DataFrame, shown: Scale) -> list[Any] | None:
-    """Lengths of the error bars below and above the means; None without any interval."""
-    ends = part["high"] > part["low"]
-    if not ends.any():
-        return None
-    below, above = part["mean"] - part["low"], part["high"] - part["mean"]
-    return [one.where(ends).clip(lower=0) / shown.factor for one in (below, above)]
+AS_GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}
+"""How seaborn draws the rows of `ends`: as the interval that they are, not one of its own."""
+WHISKERS: dict[str, Any] = {"capsize": 0.12, "err_kws": {"linewidth": 0.8, "color": "0.15"}}
+
+
+def ends(part: DataFrame, shown: Scale) -> DataFrame:
+    """The finite means and the ends of their intervals, a row each, as `value` in the unit shown.
+
+    A mean lies between the ends, so that it is the median of the three, and they are its range.
+    """
+    import numpy as np
+    import pandas as pd
+
+    known = part[np.isfinite(part["mean"])]
+    wide = known[known["high"] > known["low"]]
+    values = [(known, "mean"), (wide, "low"), (wide, "high")]
+    rows = [some.assign(value=some[name] / shown.factor) for some, name in values]
+    found: DataFrame = pd.concat(rows)
+    return found

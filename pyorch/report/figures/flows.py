@@ -171,7 +171,7 @@ class Cdf(FlowFigure):
             if self.log_x:
                 plain_log_axis(panel, "x")
         axes[0][0].set_ylabel("Share of flows")
-        legend_below(canvas, axes[0][0], title=hue_title(self.hue))
+        legend_below(canvas, title=hue_title(self.hue))
         notes = [f"Flows of all seeds together, {seeds_note(self.rows_of(data))}."]
         return Drawn(canvas, pd.concat(parts, ignore_index=True), notes + unfinished_note(groups))
 

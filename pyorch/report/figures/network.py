@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.layout import layout
 from pyorch.metrics import Need
 from pyorch.metrics.fields import Time, TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
-from pyorch.report.figures.picture import Egress, Episode, Picture, layout
+from pyorch.report.figures.picture import Egress, Episode, Picture
 from pyorch.report.select import having
 
 if TYPE_CHECKING:
@@ -60,10 +62,9 @@ class _Map(FigureModel):
         """Draw the picture at a time, and live over a window [ps]."""
         canvas, panels = self.canvas(1, 1, height=self.height or 3.6)
         picture.draw(panels[0][0], at, wide=self.width == "two")
-        spec = None
-        if self.frames:
-            spec = live_map(picture, moments(picture.pauses, *window, self.frames), at)
-        return Drawn(canvas, picture.table(at), [note], spec)
+        times = moments(picture.pauses, *window, self.frames) if self.frames else ()
+        draw_live = partial(live_map, picture, times, at) if times else None
+        return Drawn(canvas, picture.table(at), [note], draw_live)
 
 
 @figure

@@ -7,6 +7,7 @@ Plotly has for that draws no titles, and throws when it is stopped.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pyorch.report.figures import live
 from pyorch.report.figures.picture import NAMES, STYLES, Egress, Picture, clock_text
@@ -15,77 +16,83 @@ PLAY, PAUSE = "▶", "❚❚"
 """Names of the buttons, by which the page knows them."""
 
 
-def live_map(picture: Picture, times: Sequence[float], at: float) -> live.Spec:
-    """Return the map for Plotly, with a slider over times [ps]; it opens at one of them."""
+def live_map(picture: Picture, times: Sequence[float], at: float) -> Any:
+    """Return the map as a figure of Plotly, with a slider over times [ps]; it opens at one."""
+    from plotly import graph_objects as go
+
     shown = min(range(len(times)), key=lambda number: abs(times[number] - at))
-    states = ("paused", "cycle", "stuck") if picture.episode else ("paused",)
-    fixed = [_links(picture, down=False), _links(picture, down=True), _nodes(picture)]
-    numbers = list(range(len(fixed), len(fixed) + len(states) + bool(picture.episode)))
-    frames = [
-        {
-            "name": f"{number}",
-            "traces": numbers,
-            "data": _moving(picture, time, states),
-            "layout": {"title": {"text": picture.title(time)}},
-        }
+    figure = go.Figure()
+    figure.add_scatter(**_links(picture, down=False))
+    figure.add_scatter(**_links(picture, down=True))
+    figure.add_scatter(**_nodes(picture))
+    fixed = len(figure.data)
+    figure.add_traces(_moving(picture, times[shown]))
+    figure.frames = [
+        go.Frame(
+            name=f"{number}",
+            traces=list(range(fixed, len(figure.data))),
+            data=_moving(picture, time),
+            layout={"title": {"text": picture.title(time)}},
+        )
         for number, time in enumerate(times)
     ]
-    moving = _moving(picture, times[shown], states)
-    return {
-        "data": [*fixed, *moving],
-        "layout": _layout(picture, times, shown),
-        "frames": frames,
-    }
-
-
-def _layout(picture: Picture, times: Sequence[float], shown: int) -> live.Spec:
+    for switch in _switches(picture):
+        x, y = picture.places[switch]
+        figure.add_annotation(
+            text=picture.network.names[switch],
+            x=x,
+            y=y,
+            showarrow=False,
+            font_size=11,
+            bgcolor="#fff",
+            bordercolor="#444",
+            borderpad=4,
+        )
     xs, ys = zip(*picture.places.values(), strict=True)
-    hidden = {"visible": False, "fixedrange": False}
-    jump = {"mode": "immediate", "frame": {"duration": 0}, "transition": {"duration": 0}}
-    steps = [
-        {"label": clock_text(time), "method": "animate", "args": [[f"{number}"], jump]}
-        for number, time in enumerate(times)
-    ]
-    slider = {
-        "active": shown,
-        "steps": steps,
-        "x": 0,
-        "len": 1,
-        "y": 0,
-        "pad": {"t": 20, "l": 10, "r": 10},
-        "currentvalue": {
-            "prefix": "Time ",
-            "font": {"size": 13},
-            "xanchor": "right",
-        },
-        "font": {"size": 10},
-    }
-    buttons = {
-        "type": "buttons",
-        "direction": "left",
-        "showactive": False,
-        "x": 0,
-        "xanchor": "left",
-        "y": 0,
-        "yanchor": "top",
-        "pad": {"t": 5},
-        "buttons": [{"label": name, "name": name, "method": "skip"} for name in (PLAY, PAUSE)],
-    }
-    return live.layout(
-        4.6,
+    figure.update_xaxes(visible=False, range=[min(xs) - 0.12, max(xs) + 0.12])
+    figure.update_yaxes(visible=False, range=[min(ys) - 0.1, max(ys) + 0.1], scaleanchor="x")
+    figure.update_layout(height=live.height(4.6), **live.LAYOUT)
+    return figure.update_layout(
         title={"text": picture.title(times[shown]), "font": {"size": 14}, "x": 0.02, "y": 0.98},
-        xaxis={**hidden, "range": [min(xs) - 0.12, max(xs) + 0.12]},
-        yaxis={**hidden, "range": [min(ys) - 0.1, max(ys) + 0.1], "scaleanchor": "x"},
-        sliders=[slider],
-        updatemenus=[buttons],
-        annotations=[_name(picture, node) for node in _switches(picture)],
+        sliders=[_slider(times, shown)],
+        updatemenus=[_BUTTONS],
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
         margin={"l": 10, "r": 10, "t": 120, "b": 20},
         dragmode="pan",
     )
 
 
-def _links(picture: Picture, *, down: bool) -> live.Spec:
+_BUTTONS: dict[str, Any] = {
+    "type": "buttons",
+    "direction": "left",
+    "showactive": False,
+    "x": 0,
+    "xanchor": "left",
+    "y": 0,
+    "yanchor": "top",
+    "pad": {"t": 5},
+    "buttons": [{"label": name, "name": name, "method": "skip"} for name in (PLAY, PAUSE)],
+}
+
+
+def _slider(times: Sequence[float], shown: int) -> dict[str, Any]:
+    jump = {"mode": "immediate", "frame": {"duration": 0}, "transition": {"duration": 0}}
+    return {
+        "active": shown,
+        "steps": [
+            {"label": clock_text(time), "method": "animate", "args": [[f"{number}"], jump]}
+            for number, time in enumerate(times)
+        ],
+        "x": 0,
+        "len": 1,
+        "y": 0,
+        "pad": {"t": 20, "l": 10, "r": 10},
+        "currentvalue": {"prefix": "Time ", "font": {"size": 13}, "xanchor": "right"},
+        "font": {"size": 10},
+    }
+
+
+def _links(picture: Picture, *, down: bool) -> dict[str, Any]:
     """Every direction of every link that is up, or that is down."""
     network = picture.network
     ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
@@ -102,7 +109,7 @@ def _links(picture: Picture, *, down: bool) -> live.Spec:
     }
 
 
-def _lines(picture: Picture, egresses: Sequence[Egress]) -> live.Spec:
+def _lines(picture: Picture, egresses: Sequence[Egress]) -> dict[str, Any]:
     """Lines from the beginning to the end of each egress, apart from each other."""
     xs: list[float | None] = []
     ys: list[float | None] = []
@@ -110,44 +117,45 @@ def _lines(picture: Picture, egresses: Sequence[Egress]) -> live.Spec:
     names = picture.network.names
     for egress in egresses:
         (x0, y0), (x1, y1) = picture.ends(egress)
-        xs += [*live.numbers((x0, x1), 4), None]
-        ys += [*live.numbers((y0, y1), 4), None]
+        xs += [*_places((x0, x1)), None]
+        ys += [*_places((y0, y1)), None]
         texts += [f"{names[egress[0]]} → {names[egress[1]]}"] * 2 + [""]
     # an empty trace would lose its place in the legend
-    return {"type": "scatter", "x": xs or [None], "y": ys or [None], "text": texts}
+    return {"x": xs or [None], "y": ys or [None], "text": texts}
 
 
-def _moving(picture: Picture, time: float, states: Sequence[str]) -> list[live.Spec]:
+def _places(values: Sequence[float]) -> list[Any]:
+    return [round(value, 4) for value in values]
+
+
+def _moving(picture: Picture, time: float) -> list[Any]:
     """What changes with time: egresses by state, and the causal chain so far."""
+    from plotly import graph_objects as go
+
     found = picture.state(time)
     traces = []
-    for state in states:
+    for state in NAMES if picture.episode else ("paused",):
         colour, width, dashes = STYLES[state]
         mine = sorted(egress for egress, what in found.items() if what == state)
+        line = {"color": colour, "width": 1.6 * width, "dash": "solid" if dashes == "-" else "dot"}
+        arrow = {"symbol": "arrow", "angleref": "previous", "opacity": 1}
         traces.append(
-            {
+            go.Scatter(
                 **_lines(picture, mine),
-                "mode": "lines+markers",
-                "name": NAMES[state],
-                "hovertemplate": f"%{{text}}: {NAMES[state]}<extra></extra>",
-                "line": {
-                    "color": colour,
-                    "width": 1.6 * width,
-                    "dash": "solid" if dashes == "-" else "dot",
-                },
-                "marker": {
-                    "symbol": "arrow",
-                    "angleref": "previous",
-                    "size": [0, 11, 0] * len(mine) or [0],
-                    "opacity": 1,
-                },
-            }
+                mode="lines+markers",
+                name=NAMES[state],
+                hovertemplate=f"%{{text}}: {NAMES[state]}<extra></extra>",
+                line=line,
+                marker=arrow | {"size": [0, 11, 0] * len(mine) or [0]},
+            )
         )
     return [*traces, _chain(picture, time)] if picture.episode else traces
 
 
-def _chain(picture: Picture, time: float) -> live.Spec:
+def _chain(picture: Picture, time: float) -> Any:
     """The numbers of the causal chain's pauses, each near who sent it."""
+    from plotly import graph_objects as go
+
     xs, ys, texts, stars = [], [], [], []
     for egress, numbers in picture.chain_at(time).items():
         (x0, y0), (x1, y1) = picture.ends(egress)
@@ -156,23 +164,22 @@ def _chain(picture: Picture, time: float) -> live.Spec:
         ys.append((y0 + 3 * y1) / 4)
         texts.append(",".join(map(str, few)))
         stars.append(1 in numbers)
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "name": "causal chain (star: initial trigger)",
-        "x": live.numbers(xs, 4) or [None],
-        "y": live.numbers(ys, 4) or [None],
-        "text": texts,
-        "textfont": {"color": "#fff", "size": 10, "weight": "bold"},
-        "marker": {
+    return go.Scatter(
+        mode="markers+text",
+        name="causal chain (star: initial trigger)",
+        x=_places(xs) or [None],
+        y=_places(ys) or [None],
+        text=texts,
+        textfont={"color": "#fff", "size": 10, "weight": "bold"},
+        marker={
             "symbol": ["star" if star else "square" for star in stars] or ["square"],
             "size": [26 if s else 10 + 6 * len(t) for s, t in zip(stars, texts, strict=True)],
             "color": "#0173b2",
             "opacity": 1,
             "line": {"color": "#fff", "width": 1},
         },
-        "hoverinfo": "skip",
-    }
+        hoverinfo="skip",
+    )
 
 
 def _switches(picture: Picture) -> list[int]:
@@ -180,30 +187,14 @@ def _switches(picture: Picture) -> list[int]:
     return sorted(node for node in picture.places if node not in hosts)
 
 
-def _name(picture: Picture, switch: int) -> live.Spec:
-    """The name of a switch in its box."""
-    x, y = live.numbers(picture.places[switch], 4)
-    return {
-        "text": picture.network.names[switch],
-        "x": x,
-        "y": y,
-        "showarrow": False,
-        "font": {"size": 11},
-        "bgcolor": "#fff",
-        "bordercolor": "#444",
-        "borderpad": 4,
-    }
-
-
-def _nodes(picture: Picture) -> live.Spec:
+def _nodes(picture: Picture) -> dict[str, Any]:
     """Hosts as dots, with their names while they are few."""
     network = picture.network
     hosts = sorted(network.hosts.tolist())
     return {
-        "type": "scatter",
         "mode": "markers" if len(hosts) > 16 else "markers+text",
-        "x": live.numbers((picture.places[node][0] for node in hosts), 4),
-        "y": live.numbers((picture.places[node][1] for node in hosts), 4),
+        "x": _places([picture.places[node][0] for node in hosts]),
+        "y": _places([picture.places[node][1] for node in hosts]),
         "text": [network.names[node] for node in hosts],
         "hovertemplate": "%{text}<extra></extra>",
         "textposition": "bottom center",

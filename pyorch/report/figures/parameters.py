@@ -13,12 +13,15 @@ from typing_extensions import override
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Chosen, EntryName
 from pyorch.report.figures.base import (
+    AS_GIVEN,
     ESTIMATED,
+    WHISKERS,
     Drawn,
     FigureError,
     FigureModel,
     Mark,
     draw_marks,
+    ends,
     figure,
     hue_title,
     interval_note,
@@ -27,17 +30,18 @@ from pyorch.report.figures.base import (
     panels_of,
     seeds_note,
     show_value,
-    whiskers,
 )
 from pyorch.report.quantities import AxisUnit, Scale, automatic, plain_name, scale
 from pyorch.report.select import value_text, values_of
 from pyorch.report.style import (
     COLOURS,
     HATCHES,
+    cycle,
     label_axis,
     leave_headroom,
     line_style,
     plain_log_axis,
+    seaborn,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +154,7 @@ class ParameterFigure(FigureModel):
         groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
         draw_marks(panels, groups, self.marks, shown)
         panels[0].set_ylabel(label_axis(self.y_label or plain_name(self.ys[0]), shown.label))
-        legend_below(canvas, panels[0], title=hue_title(self.hue))
+        legend_below(canvas, title=hue_title(self.hue))
 
 
 def _hold(axes: Axes, levels: Sequence[float]) -> None:
@@ -227,14 +231,19 @@ class LineFigure(ParameterFigure):
 def _draw_line(
     axes: Axes, part: DataFrame, place: dict[Any, float], shown: Scale, index: int
 ) -> None:
-    part = part.assign(at=[place[x] for x in part["x"]]).sort_values("at")
-    part = part[part["mean"].map(math.isfinite)]
-    mean, low, high = (part[name] / shown.factor for name in ("mean", "low", "high"))
-    name = part["line"].iloc[0] if len(part) else None
-    style = line_style(index, marker=True)
-    axes.plot(part["at"], mean, label=name, markeredgecolor="white", markeredgewidth=0.4, **style)
-    if low.notna().any():
-        axes.fill_between(part["at"], low, high, color=style["color"], alpha=0.2, linewidth=0)
+    seaborn().lineplot(
+        ends(part.assign(at=[place[x] for x in part["x"]]), shown),
+        x="at",
+        y="value",
+        err_kws={"alpha": 0.2, "linewidth": 0},
+        markeredgewidth=0.4,
+        label=part["line"].iloc[0] if len(part) else None,
+        legend=False,
+        ax=axes,
+        **AS_GIVEN,
+        **line_style(index, marker=True),
+    )
+    axes.set(xlabel="", ylabel="")  # of the columns
 
 
 def _ticks(values: Iterable[float]) -> dict[float, str]:
@@ -262,8 +271,7 @@ class Bars(ParameterFigure):
         shown = self.y_scale(data, table)
         xs, names = values_of(table, "x"), values_of(table, "line")
         for panel, (value, part) in zip(axes[0], panels, strict=True):
-            for index, name in enumerate(names):
-                _draw_bars(panel, part[part["line"] == name], xs, shown, index, len(names))
+            _draw_bars(panel, part, xs, shown, names)
             panel.set_xticks(range(len(xs)), [value_text(x) for x in xs])
             panel.grid(visible=False, axis="x")
             panel.set_title(show_value(self.columns, value))
@@ -273,36 +281,44 @@ class Bars(ParameterFigure):
         return Drawn(canvas, table, notes)
 
 
-def _draw_bars(
-    axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, index: int, n: int
-) -> None:
-    width = 0.8 / n if n > 1 else 0.5
-    part = part[part["mean"].map(math.isfinite)]
-    at = [xs.index(x) + (index - (n - 1) / 2) * width for x in part["x"]]
-    axes.bar(
-        at,
-        part["mean"] / shown.factor,
-        width * 0.92,
-        color=COLOURS[index % len(COLOURS)],
-        hatch=HATCHES[index % len(HATCHES)],
+def _draw_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: list[Any]) -> None:
+    given = ends(part.assign(at=[xs.index(x) for x in part["x"]]), shown)
+    seaborn().barplot(
+        given,
+        x="at",
+        y="value",
+        hue="line",
+        order=range(len(xs)),
+        hue_order=names,
+        width=0.8 if len(names) > 1 else 0.5,
+        gap=0.08,
+        palette=cycle(COLOURS, len(names)),
+        saturation=1,
         edgecolor="white",
         linewidth=0,
-        yerr=whiskers(part, shown),
-        error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.15"},
-        label=part["line"].iloc[0] if len(part) else None,
+        legend=False,
+        ax=axes,
+        **AS_GIVEN,
+        **WHISKERS,
     )
-    if axes.get_yscale() == "linear":
-        for place in (place for place, mean in zip(at, part["mean"], strict=True) if mean == 0):
-            # a bar of no height would look as if there was no run
-            axes.annotate(
-                "0",
-                (place, 0),
-                xytext=(0, 1.5),
-                textcoords="offset points",
-                ha="center",
-                fontsize=6,
-                color=COLOURS[index % len(COLOURS)],
-            )
+    axes.set(xlabel="", ylabel="")  # of the columns
+    for name, colour, hatch, bars in zip(
+        names, cycle(COLOURS, len(names)), cycle(HATCHES, len(names)), axes.containers, strict=True
+    ):
+        bars.set_label(name if bars else "_")  # a panel may lack it
+        for bar in bars:
+            bar.set_hatch(hatch)
+            if bar.get_height() == 0 and axes.get_yscale() == "linear":
+                # a bar of no height would look as if there was no run
+                axes.annotate(
+                    "0",
+                    (bar.get_x() + bar.get_width() / 2, 0),
+                    xytext=(0, 1.5),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=6,
+                    color=colour,
+                )
 
 
 @figure
@@ -366,12 +382,10 @@ class Heatmap(FigureModel):
     def _panel(
         self, axes: Axes, part: DataFrame, lines: list[Any], limits: tuple[float, float]
     ) -> None:
-        import seaborn as sns
-
         xs = values_of(part, "x")
         grid = part.pivot_table(index="line", columns="x", values="shown", sort=False)
         grid = grid.reindex(index=lines, columns=xs)
-        sns.heatmap(
+        seaborn().heatmap(
             grid,
             ax=axes,
             cmap="cividis",

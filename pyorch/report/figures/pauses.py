@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -81,8 +82,8 @@ class PauseTimeline(OverTime):
             notes.append(f"No pause at all in: {', '.join(empty)}.")
         titles = [show_value(self.columns, value) for value, _ in panels]
         shown_time = (self.start / clock.factor, stop / clock.factor)
-        spec = _live(tables, titles, lanes, clock, shown_time)
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, spec)
+        draw_live = partial(_live, tables, titles, lanes, clock, shown_time)
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, draw_live)
 
     def _lanes(self) -> list[str]:
         if self.class_number is None:
@@ -145,32 +146,22 @@ def _live(
     lanes: list[str],
     clock: Scale,
     shown_time: tuple[float, float],
-) -> live.Spec:
+) -> Any:
     """The same lanes to zoom into."""
-    data = []
-    for number, table in enumerate(tables, start=1):
-        place = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
-        data.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "y": table["lane"].tolist(),
-                "base": live.numbers(table["start_ps"] / clock.factor),
-                "x": live.numbers((table["end_ps"] - table["start_ps"]) / clock.factor),
-                "marker": {"color": COLOURS[0], "line": {"width": 0}},
-                "width": 0.7,
-                "hovertemplate": f"%{{y}}<br>from %{{base}} for %{{value}} {clock.label}"
-                "<extra></extra>",
-                **place,
-            }
+    figure = live.panels(1, titles, 1.0 + 0.2 * len(lanes))
+    for column, table in enumerate(tables, start=1):
+        figure.add_bar(
+            orientation="h",
+            y=table["lane"],
+            base=live.numbers(table["start_ps"] / clock.factor),
+            x=live.numbers((table["end_ps"] - table["start_ps"]) / clock.factor),
+            marker={"color": COLOURS[0], "line": {"width": 0}},
+            width=0.7,
+            hovertemplate=f"%{{y}}<br>from %{{base}} for %{{value}} {clock.label}<extra></extra>",
+            row=1,
+            col=column,
         )
-    time_axis = live.axis(
-        title={"text": label_axis("Time", clock.label)}, range=live.numbers(shown_time)
-    )
-    lane_axis = live.axis(
-        categoryorder="array", categoryarray=lanes, range=[len(lanes) - 0.4, -0.6], showgrid=False
-    )
-    axes, notes = live.grid_axes(1, len(titles), time_axis, [lane_axis], titles)
-    height = 1.0 + 0.2 * len(lanes)
-    more = {**axes, "annotations": notes, "showlegend": False, "barmode": "overlay"}
-    return {"data": data, "layout": live.layout(height, **more)}
+    figure.update_xaxes(title_text=label_axis("Time", clock.label), range=shown_time)
+    ends = [len(lanes) - 0.4, -0.6]
+    figure.update_yaxes(categoryorder="array", categoryarray=lanes, range=ends, showgrid=False)
+    return figure.update_layout(showlegend=False, barmode="overlay")

@@ -14,7 +14,7 @@ from pyorch.metrics import Need
 from pyorch.metrics.fields import TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.quantities import automatic
-from pyorch.report.style import COLOURS, label_axis
+from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,8 +67,18 @@ class PauseTree(FigureModel):
         scale = automatic("ps", times)
         canvas, panels = self.canvas(1, 1, height=0.6 + 0.16 * len(shown))
         axes = panels[0][0]
-        colours = [COLOURS[1] if line.depth == 0 else COLOURS[0] for line in shown]
-        axes.barh(range(len(shown)), times / scale.factor, color=colours, height=0.7)
+        seaborn().barplot(
+            x=times / scale.factor,
+            y=range(len(shown)),
+            orient="h",
+            hue=[line.depth == 0 for line in shown],
+            palette={True: COLOURS[1], False: COLOURS[0]},
+            saturation=1,
+            width=0.7,
+            dodge=False,
+            legend=False,
+            ax=axes,
+        )
         axes.set_yticks(range(len(shown)), names)
         for label in axes.get_yticklabels():
             label.set_horizontalalignment("left")

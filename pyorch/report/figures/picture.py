@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from pyorch.layout import Place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
     from pyorch.config.topology import Topology
 
-Place = tuple[float, float]
 Egress = tuple[int, int]
 
 _FREE, _CYCLE, _CHAIN = "0.82", "#a31621", "#0173b2"
@@ -51,94 +52,6 @@ class Episode:
     cycle: tuple[Egress, ...]
     stuck: frozenset[Egress]
     chain: tuple[tuple[float, Egress], ...]
-
-
-# ---------------------------------------------------------------------------------------------
-# Where nodes are
-
-
-def layout(network: Topology) -> dict[int, Place]:
-    """Return where to draw each node, in a field about 1.7 wide and 1 high.
-
-    Switches lie in layers by their distance from hosts; where all of them have hosts and their
-    links are no chain, they lie on a circle. Hosts lie below, or outside.
-    """
-    neighbours: dict[int, list[int]] = defaultdict(list)
-    for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True):
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    hosts = set(network.hosts.tolist())
-    switches = [node for node in range(len(network.names)) if node not in hosts]
-    layers = _layers(switches, hosts, neighbours)
-    if max(layers.values()) == 0 and len(switches) > 2:
-        places = _circle(switches, neighbours)
-        outward = {node: (x * 1.0, y * 1.0) for node, (x, y) in places.items()}
-    else:
-        places = _rows(switches, layers)
-        outward = dict.fromkeys(places, (0.0, -1.0))
-    for switch in switches:
-        own = [node for node in neighbours[switch] if node in hosts]
-        places |= _beside(places[switch], outward[switch], own)
-    return places
-
-
-def _layers(
-    switches: Sequence[int], hosts: set[int], neighbours: Mapping[int, Sequence[int]]
-) -> dict[int, int]:
-    layers = {node: 0 for node in switches if any(n in hosts for n in neighbours[node])}
-    front = list(layers)
-    while front:
-        front = [
-            node for known in front for node in neighbours[known] if node not in {*layers, *hosts}
-        ]
-        front = list(dict.fromkeys(front))
-        layers |= dict.fromkeys(front, max(layers.values()) + 1)
-    return layers | {node: 0 for node in switches if node not in layers}
-
-
-def _circle(switches: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> dict[int, Place]:
-    """Around a circle, from one switch to a neighbour where there is one left."""
-    order = [switches[0]]
-    while len(order) < len(switches):
-        left = [node for node in switches if node not in order]
-        near = [node for node in neighbours[order[-1]] if node in left]
-        order.append((near or left)[0])
-    step = 2 * math.pi / len(order)
-    angles = [math.pi / 2 + step / 2 - number * step for number in range(len(order))]
-    return {
-        node: (0.46 * math.cos(angle), 0.36 * math.sin(angle))
-        for node, angle in zip(order, angles, strict=True)
-    }
-
-
-def _rows(switches: Sequence[int], layers: Mapping[int, int]) -> dict[int, Place]:
-    places = {}
-    height = max(layers.values())
-    for layer in range(height + 1):
-        row = [node for node in switches if layers[node] == layer]
-        for number, node in enumerate(row):
-            x = (number + 0.5) / len(row) - 0.5
-            places[node] = (1.5 * x, 0.8 * layer / max(height, 1) - (0.4 if height else 0.0))
-    return places
-
-
-def _beside(switch: Place, outward: Place, hosts: Sequence[int]) -> dict[int, Place]:
-    size = math.hypot(*outward) or 1.0
-    along = (outward[0] / size, outward[1] / size)
-    across = (-along[1], along[0])
-    gap = min(0.12, 0.30 / max(len(hosts), 1))
-    places = {}
-    for number, host in enumerate(hosts):
-        shift = (number - (len(hosts) - 1) / 2) * gap
-        places[host] = (
-            switch[0] + 0.2 * along[0] + shift * across[0],
-            switch[1] + 0.2 * along[1] + shift * across[1],
-        )
-    return places
-
-
-# ---------------------------------------------------------------------------------------------
-# The picture
 
 
 @dataclass(frozen=True)

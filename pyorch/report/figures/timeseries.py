@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +27,7 @@ from pyorch.report.figures.base import (
 from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.quantities import UNITS, AxisUnit, Scale, automatic, scale, show_text
 from pyorch.report.select import matching
-from pyorch.report.style import COLOURS, label_axis, line_style
+from pyorch.report.style import COLOURS, label_axis, line_style, seaborn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,9 +147,9 @@ class Timeseries(OverTime):
         for column, end in enumerate(ends):
             for row_of in axes if end else ():
                 row_of[column].axvline(end / clock.factor, **_END)
-        spec = _live(drawn, titles, clock, shown_time, ends)
+        draw_live = partial(_live, drawn, titles, clock, shown_time, ends)
         notes = [seed_note(panels), *([END_NOTE] if any(ends) else [])]
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, spec)
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, draw_live)
 
     def _traffic_ends(self, run: RunTables, stop: float) -> float:
         """When the senders stop [ps], if the window shows what becomes of the rest; else 0."""
@@ -256,18 +257,28 @@ def _scale(row: Row, lines: list[list[Line]]) -> Scale:
 
 
 def _draw_panel(axes: Axes, lines: list[Line], clock: Scale, shown: Scale, *, pause: bool) -> None:
-    for index, line in enumerate(lines):
-        times, values = line.times / clock.factor, line.levels / shown.factor
-        style: dict[str, Any] = line_style(index)
-        if pause:
-            axes.fill_between(times, values * 0.8 + index, index, step="post", color=COLOURS[index])
-        else:
-            axes.plot(times, values, drawstyle="steps-post", label=line.name, **style)
     if pause:
+        for index, line in enumerate(lines):
+            top = line.levels * 0.8 + index
+            axes.fill_between(
+                line.times / clock.factor, top, index, step="post", color=COLOURS[index]
+            )
         axes.set_ylim(-0.1, len(lines))
-        axes.set_yticks([index + 0.4 for index in range(len(lines))])
-        axes.set_yticklabels([line.name for line in lines])
+        axes.set_yticks([index + 0.4 for index in range(len(lines))], [line.name for line in lines])
         axes.grid(visible=False, axis="y")
+        return
+    for index, line in enumerate(lines):
+        seaborn().lineplot(
+            x=line.times / clock.factor,
+            y=line.levels / shown.factor,
+            drawstyle="steps-post",
+            estimator=None,
+            sort=False,
+            label=line.name,
+            legend=False,
+            ax=axes,
+            **line_style(index),
+        )
 
 
 _TABLES = {
@@ -336,137 +347,116 @@ class _DrawnRow:
     shown: Scale
     marks: list[list[Mark]]
 
+    @property
+    def is_pause(self) -> bool:
+        """Whether its lines are areas, one above the other."""
+        return self.row.table == "pause"
+
+    @property
+    def has_legend(self) -> bool:
+        """Whether only a legend tells its lines apart."""
+        return len(self.row.ports) > 1 and not self.is_pause
+
+    @property
+    def label(self) -> str:
+        """The name of its value axis."""
+        return label_axis(
+            self.row.label or _TABLES.get(self.row.table, self.row.table), self.shown.label
+        )
+
+    def labels(self, column: int) -> bool:
+        """Whether a panel's marks are labelled there: those that the next one has as well, not."""
+        here, *following = self.marks[column : column + 2]
+        return bool(here) and [here] != following
+
 
 def _live(
     rows: list[_DrawnRow],
     titles: list[str],
     clock: Scale,
-    shown_time: tuple[float, float],
-    ends: Sequence[float] = (),
-) -> live.Spec:
+    times: tuple[float, float],
+    ends: Sequence[float],
+) -> Any:
     """The same panels to zoom into, with as many points as a page can hold."""
     count = sum(len(lines) for row in rows for lines in row.lines)
     most = max(_MOST_POINTS, _LIVE_POINTS // max(count, 1))
-    data: list[live.Spec] = []
+    inside = any(drawn.labels(j) for drawn in rows for j in range(len(titles) - 1))
+    figure = live.panels(len(rows), titles, 0.7 + 1.5 * len(rows), labels=inside)
     for i, drawn in enumerate(rows):
-        legend = 0 if len(drawn.row.ports) > 1 else -1
         for j, lines in enumerate(drawn.lines):
-            number = i * len(titles) + j + 1
-            place = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
             for index, line in enumerate(lines):
-                data += _live_lines(
-                    drawn, line.thinned(most), (i, index), clock, place, legend=j == legend
-                )
-    time_axis = live.axis(
-        title={"text": label_axis("Time", clock.label)}, range=live.numbers(shown_time)
+                _add_line(figure, drawn, line.thinned(most), (i, j, index), clock)
+            _add_marks(figure, drawn, (i, j))
+        figure.update_yaxes(row=i + 1, **_value_axis(drawn))
+        figure.update_yaxes(title_text=drawn.label, row=i + 1, col=1)
+    for j, end in enumerate(ends):
+        if end:
+            look = {"color": "#888", "width": 1, "dash": "dot"}
+            figure.add_vline(end / clock.factor, col=j + 1, line=look)
+    figure.update_xaxes(range=times)
+    figure.update_xaxes(title_text=label_axis("Time", clock.label), row=len(rows))
+    figure.update_layout(showlegend=any(drawn.has_legend for drawn in rows))
+    if any(marks for drawn in rows for marks in drawn.marks):
+        figure.update_layout(margin_r=80)
+    return figure
+
+
+def _add_marks(figure: Any, drawn: _DrawnRow, place: tuple[int, int]) -> None:
+    """Draw the reference lines of a panel; labels of neighbours stand on different sides."""
+    row, column = place
+    levels = sorted(
+        ((parse_quantity(m.value).value, m) for m in drawn.marks[column]), key=lambda one: -one[0]
     )
-    values = [_live_values(drawn) for drawn in rows]
-    marked = [
-        one
-        for i, drawn in enumerate(rows)
-        for j in range(len(titles))
-        for one in _live_marks(drawn, j, i * len(titles) + j + 1)
-    ]
-    inside = any(_labels(drawn, j) for drawn in rows for j in range(len(titles) - 1))
-    gap = live.GAP_OF_LABELS if inside else live.GAP
-    axes, notes = live.grid_axes(len(rows), len(titles), time_axis, values, titles, gap_x=gap)
-    notes += [label for _, label in marked if label["text"]]
-    shapes = [shape for shape, _ in marked]
-    shapes += [
-        live.upright(i * len(titles) + j + 1, end / clock.factor)
-        for i in range(len(rows))
-        for j, end in enumerate(ends)
-        if end
-    ]
-    height = 0.7 + 1.5 * len(rows)
-    more = {**axes, "annotations": notes, "shapes": shapes, "showlegend": _several(rows)}
-    if marked:
-        more["margin"] = {"l": 65, "r": 80, "t": 40, "b": 50}
-    return {"data": data, "layout": live.layout(height, **more)}
-
-
-def _labels(drawn: _DrawnRow, column: int) -> bool:
-    """Whether the lines of a panel are labelled there: those that the next one has as well, not."""
-    last = column + 1 == len(drawn.marks)
-    return bool(drawn.marks[column]) and (last or drawn.marks[column] != drawn.marks[column + 1])
-
-
-def _live_marks(drawn: _DrawnRow, column: int, panel: int) -> list[tuple[live.Spec, live.Spec]]:
-    """Reference lines of a panel; labels of neighbours stand on different sides."""
-    shown, labelled = drawn.shown, _labels(drawn, column)
-    ordered = sorted(drawn.marks[column], key=lambda mark: -parse_quantity(mark.value).value)
-    return [
+    for number, (level, mark) in enumerate(levels):
+        label = f"{mark.label} {show_text(mark.value)}".strip() if drawn.labels(column) else ""
         live.mark(
-            panel,
-            parse_quantity(mark.value).value / shown.factor,
-            f"{mark.label} {show_text(mark.value)}".strip() if labelled else "",
-            above=number % 2 == 0,
+            figure, (row + 1, column + 1), level / drawn.shown.factor, label, above=number % 2 == 0
         )
-        for number, mark in enumerate(ordered)
-    ]
 
 
-def _several(rows: list[_DrawnRow]) -> bool:
-    """Whether a row has lines that only a legend tells apart."""
-    return any(len(drawn.row.ports) > 1 and drawn.row.table != "pause" for drawn in rows)
+def _value_axis(drawn: _DrawnRow) -> dict[str, Any]:
+    """Limits and ticks of the value axis of a row."""
+    if drawn.is_pause:
+        names = [line.name for line in drawn.lines[0]]
+        ticks = [index + 0.4 for index in range(len(names))]
+        return {"tickvals": ticks, "ticktext": names, "range": [-0.1, len(names)]}
+    levels = [line.levels for lines in drawn.lines for line in lines]
+    tops = [parse_quantity(mark.value).value for panel in drawn.marks for mark in panel]
+    low = min([0.0, *(float(level.min()) for level in levels)])
+    high = max([0.0, *tops, *(float(level.max()) for level in levels)]) or drawn.shown.factor
+    return {"range": [low / drawn.shown.factor, high * 1.05 / drawn.shown.factor]}
 
 
-def _live_values(drawn: _DrawnRow) -> live.Spec:
-    """The value axis of a row."""
-    name = drawn.row.label or _TABLES.get(drawn.row.table, drawn.row.table)
-    title = {"text": label_axis(name, drawn.shown.label)}
-    if drawn.row.table != "pause":
-        levels = [line.levels for lines in drawn.lines for line in lines]
-        low = min([0.0, *(float(level.min()) for level in levels)])
-        marks = [mark for panel in drawn.marks for mark in panel]
-        tops = [parse_quantity(mark.value).value for mark in marks]
-        high = max([0.0, *tops, *(float(level.max()) for level in levels)])
-        high = high or drawn.shown.factor
-        shown = [low / drawn.shown.factor, high * 1.05 / drawn.shown.factor]
-        return live.axis(title=title, range=live.numbers(shown))
-    names = [line.name for line in drawn.lines[0]]
-    ticks = [index + 0.4 for index in range(len(names))]
-    return live.axis(title=title, tickvals=ticks, ticktext=names, range=[-0.1, len(names)])
+def _add_line(
+    figure: Any, drawn: _DrawnRow, line: Line, place: tuple[int, int, int], clock: Scale
+) -> None:
+    """Draw a line; a pause is an area between a base and a step line.
 
-
-def _live_lines(
-    drawn: _DrawnRow,
-    line: Line,
-    number: tuple[int, int],
-    clock: Scale,
-    place: live.Spec,
-    *,
-    legend: bool,
-) -> list[live.Spec]:
-    """The traces of one line; a pause is an area between a base and a step line.
-
-    number: of the row and of the line in it. legend: whether its panel is the one that names the
-    lines of the row.
+    place: of its row, of its panel in the row, and of the line in the panel.
     """
-    row, index = number
-    pause = drawn.row.table == "pause"
+    i, j, index = place
+    pause = drawn.is_pause
     times = live.numbers(line.times / clock.factor)
     levels = line.levels * 0.8 + index if pause else line.levels / drawn.shown.factor
-    step: live.Spec = {
-        "type": "scatter",
+    about: dict[str, Any] = {
         "mode": "lines",
         "name": line.name or drawn.row.ports[0],
-        "x": times,
-        "y": live.numbers(levels, 5),
         "line": {
             "shape": "hv",
             "color": COLOURS[index % len(COLOURS)],
             "dash": "solid" if pause else live.dash(index),
             "width": 0 if pause else 1.4,
         },
-        "legendgroup": f"{row}-{index}",
-        "showlegend": legend and not pause,
-        **place,
+        "legendgroup": f"{i}-{index}",
+        # the first panel of a row names its lines
+        "showlegend": drawn.has_legend and j == 0,
+        "row": i + 1,
+        "col": j + 1,
     }
-    if not pause:
-        return [step]
-    base = {**step, "x": [times[0], times[-1]], "y": [index, index], "hoverinfo": "skip"}
-    return [base, {**step, "fill": "tonexty", "hoverinfo": "x+name"}]
+    if pause:
+        figure.add_scatter(x=times[[0, -1]], y=[index, index], hoverinfo="skip", **about)
+        about |= {"fill": "tonexty", "hoverinfo": "x+name"}
+    figure.add_scatter(x=times, y=live.numbers(levels), **about)
 
 
 def _table(line: Line, row: Row, panel: str) -> DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -10,17 +9,19 @@ from typing_extensions import override
 
 from pyorch.metrics.fields import EntryName
 from pyorch.report.figures.base import (
+    AS_GIVEN,
     ESTIMATED,
+    WHISKERS,
     Drawn,
     FigureError,
     FigureModel,
+    ends,
     figure,
     interval_note,
-    whiskers,
 )
 from pyorch.report.quantities import AxisUnit, automatic, scale
 from pyorch.report.select import values_of
-from pyorch.report.style import COLOURS, label_axis
+from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,15 +69,20 @@ class Variants(FigureModel):
                 if self.unit
                 else automatic(data.unit(metric), part["mean"].dropna())
             )
-            part = part[part["mean"].map(math.isfinite)]
-            panel.barh(
-                [names.index(name) for name in part["variant"]],
-                part["mean"] / shown.factor,
-                0.7,
+            seaborn().barplot(
+                ends(part.assign(at=part["variant"].map(names.index)), shown),
+                x="value",
+                y="at",
+                orient="h",
+                order=range(len(names)),
+                width=0.7,
                 color=COLOURS[0],
-                xerr=whiskers(part, shown),
-                error_kw={"elinewidth": 0.8, "capsize": 1.5, "ecolor": "0.15"},
+                saturation=1,
+                ax=panel,
+                **AS_GIVEN,
+                **WHISKERS,
             )
+            panel.set_ylabel("")  # of the column
             panel.set_yticks(range(len(names)), names)
             panel.set_ylim(len(names) - 0.5, -0.5)
             panel.grid(visible=False, axis="y")
