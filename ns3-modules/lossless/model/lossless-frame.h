@@ -148,7 +148,8 @@ struct alignas(64) Frame
     Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
                                     //!< the Ethernet header on, an 802.1Q tag included, without
                                     //!< padding and FCS
-    SchemeBytes scheme{};           //!< 0 when the frame is made; each scheme has its share
+    mutable SchemeBytes scheme{};   //!< 0 when the frame is made; each scheme has its share, and
+                                    //!< may write into it whenever it is shown the frame
 };
 
 /**

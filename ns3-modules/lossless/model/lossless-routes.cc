@@ -5,6 +5,8 @@
  */
 #include "lossless-routes.h"
 
+#include "lossless-hash.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -19,17 +21,6 @@ namespace
 {
 
 constexpr uint32_t NO_GROUP = std::numeric_limits<uint32_t>::max();
-
-/// Scramble 64 bits so that each input bit moves every output bit (finaliser of SplitMix64, Steele
-/// et al. 2014).
-uint64_t
-Mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-    return x ^ x >> 31;
-}
 
 } // namespace
 

@@ -6,12 +6,12 @@
 #ifndef PFFC_FLOW_CONTROL_H
 #define PFFC_FLOW_CONTROL_H
 
-#include "pffc-flow-table.h"
 #include "pffc-message.h"
 #include "pffc-paused-queues.h"
 
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
+#include "ns3/lossless-flow-table.h"
 #include "ns3/traced-callback.h"
 
 #include <array>
@@ -151,7 +151,7 @@ class Pffc : public lossless::FlowControl,
     /// What all instances of a node share.
     struct NodeState
     {
-        FlowTable<Usage> flows;             //!< by port, class, flow
+        lossless::FlowTable<Usage> flows;   //!< by port, class, flow
         std::vector<const Pffc*> instances; //!< one a port
         std::size_t peakFlows{0};           //!< most entries ever
     };

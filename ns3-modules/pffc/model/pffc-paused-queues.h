@@ -6,11 +6,11 @@
 #ifndef PFFC_PAUSED_QUEUES_H
 #define PFFC_PAUSED_QUEUES_H
 
-#include "pffc-flow-table.h"
 #include "pffc-message.h"
 
 #include "ns3/lossless-constants.h"
 #include "ns3/lossless-event.h"
+#include "ns3/lossless-flow-table.h"
 #include "ns3/nstime.h"
 
 #include <array>
@@ -125,7 +125,7 @@ class PausedQueues
     uint32_t m_nPeqs{0};             //!< of a class
     Time m_refresh;                  //!< between repeats; 0: none
 
-    FlowTable<Place> m_places;                            //!< by class, flow
+    lossless::FlowTable<Place> m_places;                  //!< by class, flow
     std::vector<Lane> m_lanes;                            //!< by class and PEQ
     std::array<uint32_t, lossless::N_CLASSES> m_placed{}; //!< entries of the class in m_places
     std::array<uint16_t, lossless::N_CLASSES> m_heard{};  //!< sequence number heard last

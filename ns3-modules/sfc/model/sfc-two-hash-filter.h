@@ -6,6 +6,8 @@
 #ifndef SFC_TWO_HASH_FILTER_H
 #define SFC_TWO_HASH_FILTER_H
 
+#include "ns3/lossless-hash.h"
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -74,21 +76,12 @@ class TwoHashFilter
     std::array<uint32_t, 2> Places(uint32_t src, uint32_t dst, uint8_t cls) const
     {
         const uint64_t key = static_cast<uint64_t>(src) << 32 | dst;
-        return {static_cast<uint32_t>(Mix(key ^ static_cast<uint64_t>(cls) << 60)) & m_mask,
-                static_cast<uint32_t>(Mix(~key - cls) >> 32) & m_mask};
+        return {static_cast<uint32_t>(lossless::Mix(key ^ static_cast<uint64_t>(cls) << 60)) &
+                    m_mask,
+                static_cast<uint32_t>(lossless::Mix(~key - cls) >> 32) & m_mask};
     }
 
   private:
-    /// Spread the bits of a number (the finaliser of SplitMix64).
-    /// @param x number. @return number.
-    static uint64_t Mix(uint64_t x)
-    {
-        x += UINT64_C(0x9e3779b97f4a7c15);
-        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-        return x ^ x >> 31;
-    }
-
     std::array<std::array<std::vector<bool>, 2>, 2> m_banks; //!< bank, array, bit
     std::size_t m_active{0};                                 //!< bank in use
     int64_t m_current{0};                                    //!< number of the epoch

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#ifndef PFFC_FLOW_TABLE_H
-#define PFFC_FLOW_TABLE_H
+#ifndef LOSSLESS_FLOW_TABLE_H
+#define LOSSLESS_FLOW_TABLE_H
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace ns3
 {
-namespace pffc
+namespace lossless
 {
 
 /**
- * @ingroup pffc
+ * @ingroup lossless
  * @brief What is known of each flow, by key, in one block of memory.
  *
  * Flows come and go with almost every frame, so that a table that asks the heap for each would be
@@ -177,7 +177,7 @@ class FlowTable
     std::size_t m_entries{0};  //!< in use
 };
 
-} // namespace pffc
+} // namespace lossless
 } // namespace ns3
 
-#endif /* PFFC_FLOW_TABLE_H */
+#endif /* LOSSLESS_FLOW_TABLE_H */

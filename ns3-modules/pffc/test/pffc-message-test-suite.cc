@@ -4,17 +4,15 @@
  * Author: the pyorch developers
  */
 #include "ns3/observe-mac-control.h"
-#include "ns3/pffc-flow-table.h"
 #include "ns3/pffc-message.h"
 #include "ns3/test.h"
 
-#include <map>
 #include <random>
 
 /**
  * @file
  * @ingroup pffc-tests
- * The table of flows against std::map, and the bytes of control frames.
+ * The bytes of control frames.
  */
 
 namespace ns3
@@ -23,60 +21,6 @@ namespace pffc
 {
 namespace tests
 {
-
-/**
- * @ingroup pffc-tests
- * @brief Random additions and removals.
- */
-class TableTest : public TestCase
-{
-  public:
-    TableTest()
-        : TestCase("a table of flows holds what a std::map holds, whatever comes and goes")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937_64 random(7);
-        for (const uint64_t keys : {5, 60, 3000, 1'000'000})
-        {
-            FlowTable<int> table;
-            std::map<uint64_t, int> model;
-            for (int step = 0; step < 60'000; ++step)
-            {
-                // Some keys that differ in high bits only, as ports and classes make them.
-                const uint64_t key = (random() % keys) << (step % 3 == 0 ? 40 : 0);
-                switch (random() % 3)
-                {
-                case 0:
-                    table.Add(key) = step;
-                    model[key] = step;
-                    break;
-                case 1:
-                    NS_TEST_ASSERT_MSG_EQ(table.Remove(key),
-                                          (model.erase(key) > 0),
-                                          "removal of key " << key);
-                    break;
-                default:
-                    const int* found = std::as_const(table).Find(key);
-                    const auto expected = model.find(key);
-                    NS_TEST_ASSERT_MSG_EQ((found ? *found : -1),
-                                          (expected == model.end() ? -1 : expected->second),
-                                          "key " << key << ", step " << step);
-                }
-                NS_TEST_ASSERT_MSG_EQ(table.GetEntries(), model.size(), "entries");
-            }
-            std::map<uint64_t, int> all;
-            table.ForEach([&all](uint64_t key, int value) { all[key] = value; });
-            NS_TEST_ASSERT_MSG_EQ((all == model), true, "everything in it, " << keys << " keys");
-            table.Clear();
-            NS_TEST_ASSERT_MSG_EQ(table.GetEntries(), 0, "cleared");
-            NS_TEST_ASSERT_MSG_EQ((table.Find(1) == nullptr), true, "nothing is left");
-        }
-    }
-};
 
 /**
  * @ingroup pffc-tests
@@ -189,20 +133,19 @@ MessageTest::DoRun()
 
 /**
  * @ingroup pffc-tests
- * @brief Tests of FlowTable and Message.
+ * @brief Tests of Message.
  */
-class FlowTableTestSuite : public TestSuite
+class MessageTestSuite : public TestSuite
 {
   public:
-    FlowTableTestSuite()
-        : TestSuite("pffc-flow-table", Type::UNIT)
+    MessageTestSuite()
+        : TestSuite("pffc-message", Type::UNIT)
     {
-        AddTestCase(new TableTest, TestCase::Duration::QUICK);
         AddTestCase(new MessageTest, TestCase::Duration::QUICK);
     }
 };
 
-static FlowTableTestSuite g_flowTableTestSuite; //!< registers the suite
+static MessageTestSuite g_messageTestSuite; //!< registers the suite
 
 } // namespace tests
 } // namespace pffc
