@@ -8,7 +8,6 @@
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-rate.h"
 
-#include <bit>
 #include <utility>
 
 namespace ns3
@@ -125,23 +124,22 @@ Host::Park(QueuePair* queuePair, uint16_t queue)
 {
     queuePair->m_listed = true;
     queuePair->m_nextReady = nullptr;
-    const bool first = !m_parkedHead[queue];
-    (first ? m_parkedHead[queue] : m_parkedTail[queue]->m_nextReady) = queuePair;
-    m_parkedTail[queue] = queuePair;
-    m_parkedQueues |= 1ULL << queue;
+    if (queue >= m_parked.size())
+    {
+        m_parked.resize(queue + 1U);
+    }
+    Parked& parked = m_parked[queue];
+    (parked.head ? parked.tail->m_nextReady : parked.head) = queuePair;
+    parked.tail = queuePair;
 }
 
 QueuePair*
 Host::Unpark(uint16_t queue)
 {
-    QueuePair* queuePair = m_parkedHead[queue];
+    QueuePair* queuePair = queue < m_parked.size() ? m_parked[queue].head : nullptr;
     if (queuePair)
     {
-        m_parkedHead[queue] = queuePair->m_nextReady;
-        if (!m_parkedHead[queue])
-        {
-            m_parkedQueues &= ~(1ULL << queue);
-        }
+        m_parked[queue].head = queuePair->m_nextReady;
         PushReady(queuePair, NowPs());
     }
     return queuePair;
@@ -158,9 +156,11 @@ Host::Reopen(uint16_t queue)
         }
         return;
     }
-    while (m_parkedQueues)
+    for (uint16_t each = 0; each < m_parked.size(); ++each)
     {
-        Unpark(static_cast<uint16_t>(std::countr_zero(m_parkedQueues)));
+        while (Unpark(each))
+        {
+        }
     }
 }
 

@@ -100,7 +100,12 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void ConnectSource();
 
   private:
-    static constexpr uint16_t MAX_QUEUES = 64; //!< of a port
+    /// Queue pairs that wait for an egress queue to run empty.
+    struct Parked
+    {
+        QueuePair* head{nullptr}; //!< first
+        QueuePair* tail{nullptr}; //!< last
+    };
 
     /// A queue pair that may send later.
     struct Timed
@@ -134,14 +139,11 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     std::array<QueuePair*, lossless::N_CLASSES>
         m_readyHead{}; //!< queue pairs that may send, by class
     std::array<QueuePair*, lossless::N_CLASSES> m_readyTail{}; //!< last of them
-    std::array<QueuePair*, MAX_QUEUES>
-        m_parkedHead{}; //!< that wait for an egress queue to run empty
-    std::array<QueuePair*, MAX_QUEUES> m_parkedTail{}; //!< last of them
-    uint64_t m_parkedQueues{0};                        //!< bit q: some wait for queue q
-    std::priority_queue<Timed> m_timed;                //!< queue pairs that may send later
-    int64_t m_timerAt{lossless::NEVER};                //!< earliest pending look (ps)
-    lossless::ReusableEvent<Host> m_timer;             //!< look at them
-    Time m_latency;                                    //!< attribute
+    std::vector<Parked> m_parked;       //!< by egress queue, up to the highest that was waited for
+    std::priority_queue<Timed> m_timed; //!< queue pairs that may send later
+    int64_t m_timerAt{lossless::NEVER}; //!< earliest pending look (ps)
+    lossless::ReusableEvent<Host> m_timer; //!< look at them
+    Time m_latency;                        //!< attribute
     lossless::EventStream<Host, lossless::Frame, &Host::Accept>
         m_inbound; //!< arrived, still in the NIC
     lossless::EventStream<Host, lossless::Frame, &Host::LeaveOutbound>
