@@ -1,0 +1,43 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#ifndef BFC_MESSAGE_H
+#define BFC_MESSAGE_H
+
+#include "bfc-name-filter.h"
+
+#include "ns3/lossless-frame.h"
+
+namespace ns3
+{
+namespace bfc
+{
+
+/// MAC control opcode of BFC's frames; an own choice.
+inline constexpr uint16_t PAUSE_OPCODE = 0x0bfc;
+
+/**
+ * @ingroup bfc
+ * @brief What a control frame says: a segment of the filter of a class.
+ */
+struct Message
+{
+    uint8_t cls{0};             //!< class
+    uint32_t segment{0};        //!< number of the segment
+    NameFilter::Segment bits{}; //!< its bits
+};
+
+/// Write a message into a control frame.
+/// @param message it. @param control the frame.
+void Write(const Message& message, lossless::ControlFrame& control);
+/// Read a control frame.
+/// @param control it. @param message set to what it says.
+/// @return false if it is not BFC's.
+bool Read(const lossless::ControlFrame& control, Message& message);
+
+} // namespace bfc
+} // namespace ns3
+
+#endif /* BFC_MESSAGE_H */
