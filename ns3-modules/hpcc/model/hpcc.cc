@@ -21,7 +21,6 @@ namespace ns3
 namespace hpcc
 {
 
-using lossless::Frame;
 using lossless::Telemetry;
 using lossless::TelemetryHop;
 
@@ -34,7 +33,7 @@ Hpcc::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::hpcc::Hpcc")
-            .SetParent<WindowControl>()
+            .SetParent<TelemetryControl>()
             .SetGroupName("hpcc")
             .AddConstructor<Hpcc>()
             .AddAttribute("Eta",
@@ -78,16 +77,10 @@ Hpcc::GetTypeId()
     return tid;
 }
 
-bool
-Hpcc::WantsTelemetry() const
-{
-    return true;
-}
-
 void
 Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
 {
-    WindowControl::Start(queuePair, lineRate);
+    TelemetryControl::Start(queuePair, lineRate);
     const uint64_t step = lossless::InProportion(m_additiveRate.GetBitRate(),
                                                  lineRate,
                                                  m_referenceRate.GetBitRate(),
@@ -96,71 +89,31 @@ Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     m_reference = m_bytes;
 }
 
-void
-Hpcc::NotifyAck(const Frame& frame)
-{
-    const Telemetry& now = *frame.telemetry;
-    if (now.hops == 0)
-    {
-        return;
-    }
-    if (now.hops == m_before.hops && now.hop[0].time <= m_before.hop[0].time)
-    {
-        return; // overtaken by a later one
-    }
-    if (m_roundEnd < 0 || !IsComparable(now))
-    {
-        m_before.Assign(now); // the first, or of another path
-        m_roundEnd = std::max(m_roundEnd, m_next);
-        return;
-    }
-    const auto answered = static_cast<int64_t>(frame.word[1]);
-    const bool round = answered >= m_roundEnd;
-    if (m_reaction == Reaction::PER_RTT && !round)
-    {
-        return;
-    }
-    Measure(now);
-    Update(round || m_reaction == Reaction::PER_ACK);
-    if (round)
-    {
-        m_roundEnd = m_next;
-        ++m_rounds;
-    }
-}
-
-/// Were both written by the same ports, one after the other?
-/// @param now of this answer. @return true if so.
 bool
-Hpcc::IsComparable(const Telemetry& now) const
+Hpcc::Compare(const Telemetry& now, const Telemetry& before, bool round)
 {
-    if (now.hops != m_before.hops)
+    if (m_reaction == Reaction::PER_RTT && !round)
     {
         return false;
     }
-    for (uint8_t i = 0; i < now.hops; ++i)
-    {
-        const TelemetryHop& hop = now.hop[i];
-        const TelemetryHop& before = m_before.hop[i];
-        if (hop.rate != before.rate || hop.time <= before.time || hop.txBytes < before.txBytes)
-        {
-            return false;
-        }
-    }
+    Measure(now, before);
+    Update(round || m_reaction == Reaction::PER_ACK);
+    m_rounds += round;
     return true;
 }
 
 /// Bring U up to date.
-/// @param now telemetry comparable with that of the last answer.
+/// @param now telemetry of this answer.
+/// @param last of the one before.
 void
-Hpcc::Measure(const Telemetry& now)
+Hpcc::Measure(const Telemetry& now, const Telemetry& last)
 {
     double highest = 0;
     double time = 0;
     for (uint8_t i = 0; i < now.hops; ++i)
     {
         const TelemetryHop& hop = now.hop[i];
-        const TelemetryHop& before = m_before.hop[i];
+        const TelemetryHop& before = last.hop[i];
         const auto elapsed = static_cast<double>(hop.time - before.time);
         const auto sent = static_cast<double>(hop.txBytes - before.txBytes);
         const auto queue = static_cast<double>(std::min(hop.queue, before.queue));
@@ -175,7 +128,6 @@ Hpcc::Measure(const Telemetry& now)
     const double weight = std::min(time / m_baseRtt, 1.0);
     m_utilization = (1 - weight) * m_utilization + weight * highest;
     m_highest = std::max(m_highest, m_utilization);
-    m_before.Assign(now);
 }
 
 /// Compute W from Wc and U.

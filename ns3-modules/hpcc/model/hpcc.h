@@ -7,7 +7,7 @@
 #define HPCC_H
 
 #include "ns3/data-rate.h"
-#include "ns3/rdma-window-control.h"
+#include "ns3/rdma-telemetry-control.h"
 #include "ns3/traced-callback.h"
 
 /**
@@ -33,7 +33,7 @@ namespace hpcc
  * reference Wc follows W once a round trip, so that answers to the same packets in flight are not
  * counted twice.
  */
-class Hpcc : public rdma::WindowControl
+class Hpcc : public rdma::TelemetryControl
 {
   public:
     /// When the window and its reference follow the telemetry.
@@ -47,9 +47,7 @@ class Hpcc : public rdma::WindowControl
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    bool WantsTelemetry() const override;
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    void NotifyAck(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
     /// TracedCallback signature of changes.
@@ -61,9 +59,13 @@ class Hpcc : public rdma::WindowControl
                                    double utilization,
                                    uint32_t stage);
 
+  protected:
+    bool Compare(const lossless::Telemetry& now,
+                 const lossless::Telemetry& before,
+                 bool round) override;
+
   private:
-    bool IsComparable(const lossless::Telemetry& now) const;
-    void Measure(const lossless::Telemetry& now);
+    void Measure(const lossless::Telemetry& now, const lossless::Telemetry& last);
     void Update(bool reference);
 
     // Attributes
@@ -73,13 +75,12 @@ class Hpcc : public rdma::WindowControl
     DataRate m_referenceRate; //!< of the line at which m_additiveRate holds; 0: any
     Reaction m_reaction;      //!< when to follow
 
-    double m_step{0};             //!< W_AI (B)
-    double m_reference{0};        //!< Wc (B)
-    double m_utilization{1};      //!< U
-    double m_highest{0};          //!< highest U
-    uint32_t m_stage{0};          //!< additive steps since the last other one
-    uint64_t m_rounds{0};         //!< updates of Wc
-    lossless::Telemetry m_before; //!< of the last answer
+    double m_step{0};        //!< W_AI (B)
+    double m_reference{0};   //!< Wc (B)
+    double m_utilization{1}; //!< U
+    double m_highest{0};     //!< highest U
+    uint32_t m_stage{0};     //!< additive steps since the last other one
+    uint64_t m_rounds{0};    //!< updates of Wc
     TracedCallback<uint32_t, double, double, double, uint32_t> m_windowTrace; //!< Window
 };
 
