@@ -22,6 +22,7 @@ from pyorch.cli.tasks import (
     compare,
     experiment,
     finish,
+    goal,
     list_,
     minimise,
     new_scheme,
@@ -34,6 +35,7 @@ from pyorch.cli.tasks import (
     size,
     status,
     submit,
+    timeline,
     trace,
 )
 
@@ -49,6 +51,7 @@ __all__ = [
     "collect",
     "compare",
     "experiment",
+    "goal",
     "list_",
     "minimise",
     "new_scheme",
@@ -61,6 +64,7 @@ __all__ = [
     "size",
     "status",
     "submit",
+    "timeline",
     "trace",
 ]
 

@@ -148,6 +148,7 @@ def test_every_task_and_option_has_a_help_text() -> None:
     names = "list show experiment report build test bench lint clean schemes"
     names += " submit status cancel collect compare schema new-scheme size trace bakeoff docs"
     names += " minimise prevent"
+    names += " goal timeline"
     assert {task.name for task in found} == set(names.split())
     for task in found:
         assert (task.__doc__ or "").strip(), task.name

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.config import collectives, traffic
-from pyorch.config.collectives import ALGORITHMS, Transfers
+from pyorch.config.collectives import ALGORITHMS, Call, Transfers, transfers_of
 from pyorch.metrics import RunTables, parse
 from tests.forms import setting_of
 from tests.strategies import load
@@ -26,9 +26,20 @@ RANKS = st.integers(2, 17)
 SIZES = st.integers(17, 100_000)
 
 
-def made(operation: str, name: str, ranks: int, size: int) -> Transfers:
+def made(operation: str, name: str, ranks: int, size: int, **more: Any) -> Transfers:
     """The transfers of an algorithm."""
-    return ALGORITHMS[operation, name].make(ranks, size)
+    return ALGORITHMS[operation, name].make(Call(ranks, size, **more))
+
+
+def call_for(named: tuple[str, str], ranks: int, size: int) -> Call:
+    """A call that an algorithm does not refuse, of about so many ranks."""
+    call = Call(ranks, size, local=2)
+    if ALGORITHMS[named].refuses(call):
+        call = Call(1 << (ranks - 1).bit_length(), size, local=2)
+    if ALGORITHMS[named].refuses(call):
+        call = Call(2 * ranks, size, local=2)
+    assert ALGORITHMS[named].refuses(call) is None
+    return call
 
 
 def known_to(transfers: Transfers, ranks: int) -> list[set[int]]:
@@ -44,24 +55,56 @@ def known_to(transfers: Transfers, ranks: int) -> list[set[int]]:
     return carried
 
 
-@given(RANKS, SIZES, st.sampled_from(["ring", "tree"]))
+ALL_REDUCE = [named for named in ALGORITHMS if named[0] == "all_reduce"]
+
+
+@given(RANKS, SIZES, st.sampled_from(ALL_REDUCE))
 def test_an_all_reduce_brings_everyone_the_sum_over_everyone(
-    ranks: int, size: int, name: str
+    ranks: int, size: int, named: tuple[str, str]
 ) -> None:
-    """Every rank receives `size` bytes that hold the data of all; the root of a tree adds them."""
-    transfers = made("all_reduce", name, ranks, size)
-    assert transfers.sizes.sum() == 2 * (ranks - 1) * size
-    everyone = set(range(ranks))
-    carried = known_to(transfers, ranks)
-    received = np.zeros(ranks, dtype=np.int64)
-    at_root: set[int] = {0}
+    """Every rank receives `size` bytes or less that hold the data of all ranks.
+
+    The inner ranks of a tree add themselves; what a rank receives and what it adds holds all.
+    """
+    call = call_for(named, ranks, size)
+    transfers = ALGORITHMS[named].make(call)
+    everyone = set(range(call.ranks))
+    # nobody can do with less: 2(n-1) transfers of each byte
+    if named[1] != "hierarchical":
+        assert transfers.sizes.sum() == 2 * (call.ranks - 1) * call.size
+    carried = known_to(transfers, call.ranks)
+    whole = np.zeros(call.ranks, dtype=np.int64)
     for number, found in enumerate(carried):
         rank = int(transfers.dst[number])
-        received[rank] += transfers.sizes[number] * (found | {rank} == everyone)
-        at_root |= found if rank == 0 else set()
-    first = 1 if name == "tree" else 0
-    assert (received[first:] == size).all()
-    assert at_root == everyone
+        whole[rank] += transfers.sizes[number] * (found | {rank} == everyone)
+    # a root adds itself; a rank that holds the sum of a block itself is not sent it
+    roots = {"tree": 1, "double_tree": 2}.get(named[1], 0)
+    held = {"halving_doubling": call.ranks, "hierarchical": call.local}.get(named[1])
+    own = -(-call.size // held) if held else 0
+    assert (np.sort(whole)[roots:] >= call.size - own).all()
+    assert (whole <= call.size).all()
+
+
+@given(RANKS, SIZES)
+def test_two_trees_share_the_work(ranks: int, size: int) -> None:
+    """Both are binary and reach everyone, and nobody but one rank is inside both."""
+    parents = collectives.two_trees(ranks)
+    inner = []
+    for parent in parents:
+        (root,) = np.flatnonzero(parent < 0)
+        for rank in range(ranks):  # everyone comes to the root
+            steps = 0
+            while rank != root:
+                rank, steps = int(parent[rank]), steps + 1  # noqa: PLW2901
+                assert steps < ranks
+        children = np.bincount(parent[parent >= 0], minlength=ranks)
+        assert children.max() <= 2
+        inner.append(set(np.flatnonzero(children).tolist()))
+    assert not inner[0] & inner[1]
+    sent = np.bincount(
+        (t := made("all_reduce", "double_tree", ranks, size)).src, t.sizes, minlength=ranks
+    )
+    assert sent.max() <= 2 * size + 2  # no rank sends more than in a ring, but for a byte a half
 
 
 @given(RANKS, SIZES)
@@ -103,10 +146,19 @@ def test_what_is_said_of_an_algorithm_is_what_it_makes(
 ) -> None:
     """Limits are checked by these numbers before the transfers are made."""
     algorithm = ALGORITHMS[named]
-    transfers = algorithm.make(ranks, size)
-    assert len(transfers) == algorithm.count(ranks)
-    assert len(transfers) - len(set(transfers.waiters.tolist())) == algorithm.first(ranks)
-    assert transfers.sizes.max() == -(-size // algorithm.parts(ranks))
+    call = call_for(named, ranks, size)
+    transfers = algorithm.make(call)
+    assert len(transfers) == algorithm.count(call)
+    assert len(transfers) - len(set(transfers.waiters.tolist())) == algorithm.first(call)
+    known_to(transfers, call.ranks)
+    least = algorithm.make(replace(call, size=algorithm.parts(call)))
+    assert least.sizes.min() >= 1
+    for chunks in (1, 3):
+        cut = transfers_of(algorithm, replace(call, size=size + 3 * call.ranks), chunks)
+        assert len(cut) == chunks * len(transfers)
+        assert cut.sizes.sum() * call.size == pytest.approx(
+            transfers.sizes.sum() * (size + 3 * call.ranks), rel=0.5
+        )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -126,11 +178,24 @@ PHASES = [
 
 
 def edges(flows: traffic.Flows) -> set[tuple[int, int, int]]:
-    """Who waits for whom, and how long after."""
+    """Which flow waits for which, through points, and how long after."""
     waits = flows.waits
     assert waits is not None
+    direct: dict[int, list[tuple[int, int]]] = {}
     columns = (waits.flows.tolist(), waits.after.tolist(), waits.delays.tolist())
-    return set(zip(*columns, strict=True))
+    for waiter, after, delay in zip(*columns, strict=True):
+        direct.setdefault(waiter, []).append((after, delay))
+
+    def through(node: int) -> set[tuple[int, int]]:
+        found = set()
+        for after, delay in direct.get(node, ()):
+            if after < traffic.POINT:
+                found.add((after, delay))
+            else:
+                found |= {(one, more + delay) for one, more in through(after)}
+        return found
+
+    return {(n, after, delay) for n in range(len(flows)) for after, delay in through(n)}
 
 
 def test_collectives_of_a_file_are_those_of_the_entry(tmp_path: Path) -> None:
@@ -166,8 +231,14 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
     assert waited == {(a, b, 5 * 10**6) for a in from_one for b in into_one}
     # in the second round h1 waits for its part of `swap`; h5, which has none, for all of it
     swapped = range(first + gather, second)
-    for host, part in ((1, {n for n in swapped if flows.dst[n] == 1}), (5, set(swapped))):
-        assert {b for a, b, _ in found if a == second + host} == part
+    # which does not end before it has begun, and so not before `gather`
+    gathered = range(first, first + gather)
+    for host, part, hosts in (
+        (1, {n for n in swapped if flows.dst[n] == 1}, {1}),
+        (5, set(swapped), {0, 1, 2}),
+    ):
+        before_it = {n for n in gathered if flows.dst[n] in hosts}
+        assert {b for a, b, _ in found if a == second + host} == part | before_it
     assert (flows.starts[first:] == 3 * 10**6).all()
 
 
@@ -178,7 +249,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
             {"operation": "all_reduse"},
             (
                 "job.json: collective[0].operation: unknown operation 'all_reduse'\n"
-                "    allowed: all_reduce, reduce_scatter, all_gather, all_to_all\n"
+                "    allowed: all_reduce, reduce_scatter, all_gather, broadcast, all_to_all\n"
                 "    hint: did you mean 'all_reduce'?"
             ),
         ),
@@ -186,7 +257,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
             {"algorithm": "tree"},
             (
                 "job.json: collective[0].algorithm: unknown algorithm of all_gather 'tree'\n"
-                "    allowed: ring"
+                "    allowed: ring, doubling"
             ),
         ),
         (
@@ -273,11 +344,15 @@ def test_messages_wait_for_messages(tmp_path: Path) -> None:
 
 
 @settings(max_examples=20)
-@given(st.integers(2, 6), st.integers(1, 4), st.sampled_from(sorted(ALGORITHMS)))
+@given(st.integers(4, 6), st.integers(1, 4), st.sampled_from(sorted(ALGORITHMS)))
 def test_every_flow_of_a_collective_can_start(hosts: int, rounds: int, which: Any) -> None:
     """Nobody waits in a circle, and only those that wait for nobody start by themselves."""
     operation, algorithm = which
-    phase = {"operation": operation, "algorithm": algorithm, "size": "60B"}
+    phase: dict[str, Any] = {"operation": operation, "algorithm": algorithm, "size": "60B"}
+    call = call_for(which, hosts // 2, 60)
+    hosts = call.ranks
+    if "local" in ALGORITHMS[which].reads:
+        phase["local"] = call.local
     phase["hosts"] = [f"h{number}" for number in range(hosts)]
     phases = [phase | {"name": "one"}, phase | {"name": "two", "after": ["one"]}]
     flows = make({"kind": "collective", "collectives": phases, "repeat": rounds})
@@ -437,6 +512,121 @@ CLOSED = {
     "direct": ("all_to_all", "direct", 5, 50, 3, across(4 * 10)),
     "pairwise": ("all_to_all", "pairwise", 5, 50, 3, 4 * across(10) + 3 * PAUSE),
 }
+
+
+US = 10**6
+#: Variant: keys of the entry, keys of the collective, and the time of one [ps]; the same star.
+SINGLE: dict[str, tuple[dict[str, Any], dict[str, Any], int]] = {
+    "halving-doubling": (
+        {},
+        {"operation": "all_reduce", "algorithm": "halving_doubling", "hosts": "h0..h3"},
+        2 * (across(20) + across(10)) + 3 * PAUSE,
+    ),
+    "halving": (
+        {},
+        {"operation": "reduce_scatter", "algorithm": "halving", "hosts": "h0..h3"},
+        across(20) + across(10) + PAUSE,
+    ),
+    "doubling": (
+        {},
+        {"operation": "all_gather", "algorithm": "doubling", "hosts": "h1..h4"},
+        across(20) + across(10) + PAUSE,
+    ),
+    # 2(g-1) steps of S/g, 2(m-1) of S/(g m)
+    "hierarchical": (
+        {},
+        {"operation": "all_reduce", "algorithm": "hierarchical", "local": 2, "hosts": "h0..h3"},
+        2 * across(20) + 2 * across(10) + 3 * PAUSE,
+    ),
+    # of four ranks: two sons send up to their father in each tree, he up, and the same down
+    "double-tree": (
+        {},
+        {"operation": "all_reduce", "algorithm": "double_tree", "hosts": "h0..h3"},
+        2 * across(40) + 2 * across(20) + 3 * PAUSE,
+    ),
+    # n + k - 2 chunks follow each other, and n - 2 ranks pass on
+    "chain": (
+        {},
+        {"operation": "broadcast", "algorithm": "chain", "chunks": 4, "step_delay": "1us"},
+        7 * across(10) + 3 * US,
+    ),
+    # two messages take turns, but for the second packet, which was in the port when the other
+    # began; so the first ends with packet 78, and its receiver passes it on
+    "binomial": (
+        {},
+        {"operation": "broadcast", "algorithm": "binomial", "hosts": "h0..h3"},
+        across(78) + PAUSE + across(40),
+    ),
+    # two pairs at once, each as if it were alone
+    "groups": (
+        {},
+        {"operation": "all_reduce", "hosts": "h0..h3", "group_size": 2, "stride": 2},
+        2 * across(20) + PAUSE,
+    ),
+    # the other waits for the slow host; on its second block goes one ACK, for what comes meanwhile
+    "straggler": (
+        {"stragglers": [{"hosts": "h2", "slowdown": 1.5}]},
+        {"operation": "all_reduce", "hosts": "h1..h2", "delay": "10us"},
+        5 * US + 2 * across(20) + PAUSE + ACK,
+    ),
+    # a late host passes on what it has received meanwhile, one block after the other
+    "late-ring": (
+        {"stragglers": [{"hosts": "h2", "slowdown": 2}]},
+        {"operation": "all_gather", "hosts": "h0..h3", "delay": "10us", "in_order": True},
+        10 * US + 3 * across(10) + 2 * PAUSE,
+    ),
+    # who only passes on does so not before it has done its own work
+    "late-link": (
+        {"stragglers": [{"hosts": "h1", "slowdown": 3}]},
+        {"operation": "broadcast", "hosts": "h0..h2", "delay": "10us", "step_delay": "0us"},
+        20 * US + across(40),
+    ),
+    # the order of ranks is drawn, and on a star all orders are alike
+    "placed": ({"placement": "random"}, {"operation": "all_to_all"}, across(4 * 8)),
+}
+BUS = """
+[[metric]]
+name = "bus"
+kind = "bus_bandwidth"
+traffic = "job"
+collective = "first"
+[[metric]]
+name = "late"
+kind = "lateness"
+traffic = "job"
+"""
+
+
+def inline(value: Any) -> str:
+    """A value as TOML has it on one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {inline(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(inline(one) for one in value) + "]"
+    return json.dumps(value)
+
+
+def test_times_of_single_collectives_are_the_closed_forms(tmp_path: Path) -> None:
+    """To the picosecond, of 40 KB; and the bus bandwidth of nccl-tests is size x factor / time."""
+    text = IDEAL + BUS
+    for name, (entry, phase, _) in SINGLE.items():
+        one = {"name": "first", "size": "40KB", "step_delay": "3us"} | phase
+        text += f"[variants.{name}]\n"
+        for key, value in ({"collectives": [one]} | entry).items():
+            text += f'"traffic.job.{key}" = {inline(value)}\n'
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    runs = pd.read_parquet(table).set_index("variant")
+    assert {name: int(runs.loc[name, "first"]) for name in SINGLE} == {
+        name: closed for name, (*_, closed) in SINGLE.items()
+    }
+    # all-reduce: 2 (n-1)/n of the size; broadcast: the size; groups: their own n
+    for name, factor in (("halving-doubling", 1.5), ("chain", 1.0), ("groups", 1.0)):
+        expected = 40_000 * 8e12 * factor / SINGLE[name][-1]
+        assert runs.loc[name, "bus"] == pytest.approx(expected, rel=1e-12), name
+    assert runs.loc["straggler", "late"] == 5 * US
+    assert runs.loc["halving-doubling", "late"] == 0
 
 
 def test_times_on_an_idle_star_are_the_closed_forms(tmp_path: Path) -> None:

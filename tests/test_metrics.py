@@ -568,7 +568,8 @@ def example(kind: str) -> dict[str, Any]:
     }
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
     keys |= {"ports": ["s0:h0", "s0:h1"]} if kind == "rate_spread" else {}
-    keys |= {"traffic": "job"} if kind == "collective_time" else {}
+    jobs = ("collective_time", "bus_bandwidth", "iteration_time", "lateness")
+    keys |= {"traffic": "job", "collective": "sum"} if kind in jobs else {}
     crossing = {"port": "s0:h0", "class": 3, "level": "1KB", "from": "5us"}
     keys |= {"after": "5us", "first": crossing, "then": crossing | {"direction": "down"}}
     keys |= (

@@ -9,7 +9,8 @@ PYORCH = "pyorch"
 _RENAMED = {"experiment": "run"}
 _VERBS = (
     *("experiment", "list", "show", "report", "trace", "submit", "status", "cancel", "collect"),
-    *("compare", "minimise", "prevent", "build", "schema", "schemes", "size", "new-scheme", "init"),
+    *("compare", "minimise", "prevent", "goal", "timeline", "build", "schema", "schemes", "size"),
+    *("new-scheme", "init"),
 )
 _CALL = re.compile(rf"\binvoke (?P<verb>{'|'.join(_VERBS)})\b")
 

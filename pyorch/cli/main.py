@@ -47,6 +47,8 @@ VERBS = (
         tasks.compare,
         tasks.minimise,
         tasks.prevent,
+        tasks.goal,
+        tasks.timeline,
         tasks.build,
         tasks.schemes,
         tasks.schema,

@@ -217,6 +217,57 @@ def trace(
     finish(module.trace(name, run, words, _with_only(set_, only), seeds))
 
 
+ONE_RUN = SELECT | {
+    "name": "experiment, as `invoke list` names it, or a file",
+    "run": "number, hash or title of a run, as `invoke show NAME` lists them",
+    "out": "file to write into; default standard output",
+}
+
+
+@task(
+    klass=PositionalTask,
+    positional=["name", "run"],
+    iterable=["set_"],
+    help=dict(ONE_RUN),
+    auto_shortflags=False,
+)
+def goal(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    out: str = "",
+) -> None:
+    """Write the traffic of a run as a GOAL schedule, for other simulators to replay."""
+    from pyorch.cli import job as module
+
+    finish(module.goal(name, run, _with_only(set_, only), seeds, out))
+
+
+@task(
+    klass=PositionalTask,
+    positional=["name", "run"],
+    iterable=["set_"],
+    help=dict(ONE_RUN),
+    auto_shortflags=False,
+)
+def timeline(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    out: str = "",
+) -> None:
+    """Write what the hosts of a finished run did, for chrome://tracing and Perfetto."""
+    from pyorch.cli import job as module
+
+    finish(module.timeline(name, run, _with_only(set_, only), seeds, out))
+
+
 @task(
     klass=PositionalTask,
     positional=["name", "run"],

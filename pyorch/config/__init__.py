@@ -4,6 +4,7 @@ from pyorch.config import (  # they register themselves
     topology_file,
     topology_kinds,
     traffic_collectives,
+    traffic_goal,
     traffic_kinds,
     traffic_messages,
 )
@@ -12,6 +13,7 @@ __all__ = [
     "topology_file",
     "topology_kinds",
     "traffic_collectives",
+    "traffic_goal",
     "traffic_kinds",
     "traffic_messages",
 ]

@@ -37,6 +37,8 @@ from pyorch.units import whole
 
 #: Flows of a run above which a plan is surely a mistake: they would take gigabytes.
 MAX_FLOWS = 5_000_000
+POINT = 1 << 31
+"""Numbers of points begin here: moments that flows wait for, and that wait, but are no flows."""
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
@@ -45,19 +47,25 @@ class Waits:
     """Flows that wait for others; all arrays have the shape (edges,).
 
     flows[i] starts `delays[i]` [ps] after flow `after[i]` has been received whole, at the earliest.
+    Either may be a point, POINT + its number; one that waits for nothing comes at time 0. points:
+    how many numbers of points are taken.
     """
 
     flows: npt.NDArray[np.uint32]
     after: npt.NDArray[np.uint32]
     delays: npt.NDArray[np.int64]
+    points: int = 0
 
     def __len__(self) -> int:
         return len(self.flows)
 
-    def behind(self, first: int) -> Waits:
-        """Return the same of flows whose numbers begin at `first`."""
-        shift = np.uint32(first)
-        return Waits(self.flows + shift, self.after + shift, self.delays)
+    def behind(self, flow: int, point: int) -> Waits:
+        """Return the same of flows and points whose numbers begin at `flow` and `point`."""
+        flows, after = (
+            np.where(ids >= POINT, ids + np.uint32(point), ids + np.uint32(flow)).astype(np.uint32)
+            for ids in (self.flows, self.after)
+        )
+        return Waits(flows, after, self.delays, self.points)
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,10 @@ class Flows:
 
     def __len__(self) -> int:
         return len(self.src)
+
+    def of_entry(self, number: int) -> npt.NDArray[np.int64]:
+        """Return the flows of the traffic entry of a number."""
+        return np.flatnonzero(self.groups == number)
 
 
 @dataclass(frozen=True)
@@ -334,9 +346,13 @@ def flows(tables: Sequence[TrafficTable], network: Topology, seed: int, duration
     blocks = []
     _refuse_too_many(sum(table.count(network, duration_ps) for table in tables))
     for number, table in enumerate(tables):
-        random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
-        blocks.append(table.generate(network, random, duration_ps))
+        blocks.append(table.generate(network, generator_of(seed, number), duration_ps))
     return _join(blocks, tables, network)
+
+
+def generator_of(seed: int, number: int) -> np.random.Generator:
+    """Return what the entry of a number draws from in the run of a seed."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
 
 
 def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -> bool:
@@ -455,7 +471,6 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
         return np.concatenate([np.zeros(0, dtype), *parts])
 
     firsts = np.cumsum([0, *counts])[:-1].tolist()
-    waits = [b.waits.behind(n) for b, n in zip(blocks, firsts, strict=True) if b.waits is not None]
     classes = [
         t.traffic_class if b.classes is None else b.classes
         for b, t in zip(blocks, tables, strict=True)
@@ -471,7 +486,7 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
         windows=column([table.window for table in tables], np.uint64),
         groups=column(list(range(len(tables))), np.uint32),
         labels=tuple(label_of(t, n) for n, t in enumerate(tables)),
-        waits=join_waits(waits),
+        waits=_join_waits([block.waits for block in blocks], firsts),
     )
     book = PathBook(network, result.paths, result.ack_paths, result.ack_reverse)
     for first, count, table, block in zip(firsts, counts, tables, blocks, strict=True):
@@ -497,9 +512,18 @@ def label_of(entry: TrafficTable, number: int) -> str:
     return entry.label or f"{entry.kind}-{number}"
 
 
-def join_waits(waits: Sequence[Waits]) -> Waits | None:
-    """Return all of them together; None when nobody waits."""
-    if not any(len(one) for one in waits):
+def _join_waits(waits: Sequence[Waits | None], firsts: Sequence[int]) -> Waits | None:
+    """Return those of all entries together, whose flows begin at `firsts`; None if nobody waits."""
+    points, found = 0, []
+    for one, first in zip(waits, firsts, strict=True):
+        if one is not None and len(one):
+            found.append(one.behind(first, points))
+            points += one.points
+    if not found:
         return None
-    columns = ([getattr(one, name) for one in waits] for name in ("flows", "after", "delays"))
-    return Waits(*(np.concatenate(column) for column in columns))
+    return Waits(
+        np.concatenate([one.flows for one in found]),
+        np.concatenate([one.after for one in found]),
+        np.concatenate([one.delays for one in found]),
+        points,
+    )

@@ -1,13 +1,20 @@
 """Traffic of kind `collective`: in the experiment itself, or in a TOML or JSON file beside it.
 
-The algorithms are in pyorch.config.collectives.
+The algorithms are in pyorch.config.collectives. Who waits for whom:
+
+    flow -> end of a host's part -> begin of its part of the next collective -> flow
+                                    begin -> end
+
+where beginnings and ends are points, so that n flows that wait for m take n + m waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +22,16 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.config import collectives
+from pyorch.config.ranks import RankedTable, stretched
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
+    POINT,
     Block,
     Check,
     TrafficTable,
     Waits,
     canonical,
     first_in_circle,
-    join_waits,
     node_numbers,
     traffic,
 )
@@ -35,24 +43,49 @@ from pyorch.reading import is_file, read_json, read_toml
 #: Messages of one entry above which a plan is surely a mistake.
 MAX_TRANSFERS = 5_000_000
 Array = npt.NDArray[np.uint32]
+Numbers = npt.NDArray[np.int64]
+NOT_PLACED: dict[str, Any] = {"hosts": None, "placement": None}
 
 
 class Phase(Table):
     """One collective of a job: its hosts are the ranks 0, 1, ... in the order given.
 
-    size: bytes of each rank's buffer; of `all_gather` those of the result. after: names of
-    collectives that a rank must have its part of before it begins with this one, `delay` later.
-    step_delay: from the arrival of a block to the sending of what waits for it (reduction).
+    size: bytes of each rank's buffer; of `all_gather` those of the result. group_size, stride: the
+    collective is done by every group of so many ranks, which are so far apart, by itself. after:
+    names of collectives that a rank must have its part of before it begins with this one, `delay`
+    later, and a random time up to `jitter`. step_delay: from the arrival of a block to the sending
+    of what waits for it (reduction). chunks: into which the buffer is cut, for pipelining.
+    in_order: a rank sends to another one message of a chunk at a time. local: consecutive ranks in
+    one server. skew: of the blocks of an all-to-all.
     """
+
+    left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})
 
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
     operation: str
     algorithm: str | None = None
     size: Size
-    hosts: Names = Field(default=["all"])
+    hosts: Names | None = None
+    group_size: int | None = Field(default=None, ge=2)
+    stride: int = Field(default=1, ge=1)
     after: list[str] = Field(default=[])
     delay: Time = 0
+    jitter: Time = 0
     step_delay: Time = 0
+    chunks: int = Field(default=1, ge=1, le=100_000)
+    in_order: bool = False
+    local: int | None = Field(default=None, ge=2)
+    skew: float = Field(default=0, ge=0, le=10)
+
+    def call(self, ranks: int) -> collectives.Call:
+        """Return what is asked of the algorithm, of the ranks of one group."""
+        group = self.group_size or ranks
+        return collectives.Call(group, self.size, self.local or 1, self.skew)
+
+    def count(self, ranks: int) -> int:
+        """Return its transfers, of all groups. Resolved ones only."""
+        call = self.call(ranks)
+        return _algorithm(self).count(call) * self.chunks * (ranks // call.ranks)
 
 
 class Job(Table):
@@ -63,7 +96,7 @@ class Job(Table):
 
 
 @traffic("collective")
-class Collective(TrafficTable):
+class Collective(RankedTable):
     """Collective communication, of the file (TOML or JSON) or of the entry itself.
 
     In round r + 1 what waits for nothing waits for everything that nothing waits for in round r.
@@ -80,28 +113,47 @@ class Collective(TrafficTable):
         if (self.collectives is None) == (self.file is None):
             check.add("collectives", "give either 'collectives' or 'file'", "one of the two")
             return None
+        ranks = self.resolve_ranks(check)
         if self.file is None:
-            job, at = Job(collective=self.collectives or [], repeat=self.repeat), check
-            name = "collectives"
-        else:
-            if self.repeat != 1:
-                check.add("repeat", "it stands in the file", "no 'repeat' beside 'file'")
-            found = _read_job(check, self.file)
-            if found is None:
-                return None
-            job, name = found, "collective"
-            at = Check(Findings(self.file), (), check.scene)
-        before = len(at.findings.problems)
-        phases = [_resolve_phase(p, f"{name}.{n}", at) for n, p in enumerate(job.collective)]
-        _check_phases(job, name, at)
-        if all(phase is not None for phase in phases):
-            _check_number([phase for phase in phases if phase], job.repeat, name, at)
-        if at is not check:
-            check.findings.merge(at.findings.problems)
-        if len(at.findings.problems) > (before if at is check else 0):
+            job = Job(collective=self.collectives or [], repeat=self.repeat)
+            return self._resolve_job(job, "collectives", check, ranks)
+        if self.repeat != 1:
+            check.add("repeat", "it stands in the file", "no 'repeat' beside 'file'")
+        found = _read_job(check, self.file)
+        if found is None:
             return None
-        good = [phase for phase in phases if phase is not None]
-        return canonical(self, file=None, collectives=good, repeat=job.repeat)
+        at = Check(Findings(self.file), (), check.scene)
+        form = self._resolve_job(found, "collective", at, ranks)
+        check.findings.merge(at.findings.problems)
+        return form
+
+    def _resolve_job(
+        self, job: Job, key: str, check: Check, ranks: Mapping[str, Any] | None
+    ) -> TrafficTable | None:
+        """Return the canonical form. ranks: what `resolve_ranks` returned."""
+        if ranks is None:
+            return None
+        before = len(check.findings.problems)
+        hosts = ranks["hosts"]
+        resolved = [
+            _resolve_phase(phase, f"{key}.{number}", check, hosts)
+            for number, phase in enumerate(job.collective)
+        ]
+        phases = [phase for phase in resolved if phase is not None]
+        _check_phases(job, key, check)
+        if len(check.findings.problems) > before:
+            return None
+        number = job.repeat * sum(phase.count(len(phase.hosts or hosts)) for phase in phases)
+        if number > MAX_TRANSFERS:
+            told = f"about {number} messages"
+            check.add(key, told, f"at most {MAX_TRANSFERS}", "fewer hosts or rounds")
+            return None
+        placed = self.placement not in (None, "listed")
+        if not placed:  # one form, whether the hosts stand with the entry or with its collectives
+            phases = [one.model_copy(update={"hosts": one.hosts or hosts}) for one in phases]
+        changed = {"hosts": hosts, "placement": self.placement} if placed else NOT_PLACED
+        changed = changed | {"stragglers": ranks["stragglers"], "repeat": job.repeat}
+        return canonical(self, file=None, collectives=phases, **changed)
 
     @override
     def check_files(self, check: Check) -> None:
@@ -111,11 +163,13 @@ class Collective(TrafficTable):
     @override
     def count(self, network: Topology, duration_ps: int) -> float:
         phases = self.collectives or []
-        return self.repeat * sum(_algorithm(phase).count(len(phase.hosts)) for phase in phases)
+        return self.repeat * sum(
+            phase.count(len(phase.hosts or self.hosts or ())) for phase in phases
+        )
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        return _Schedule(self, network).block()
+        return _Schedule(self, network, random).block()
 
 
 def _read_job(check: Check, name: str) -> Job | None:
@@ -141,8 +195,11 @@ def _parse(path: Path, name: str) -> object:
     return read_toml(path, name) if path.suffix == ".toml" else read_json(path, name)
 
 
-def _resolve_phase(phase: Phase, key: str, check: Check) -> Phase | None:
-    """Return a collective with its hosts and its algorithm named; None after problems."""
+def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> Phase | None:
+    """Return a collective with its hosts and its algorithm named; None after problems.
+
+    own: hosts of the job, which it has if it names none.
+    """
     known = collectives.names_of(phase.operation)
     if not known:
         check.findings.unknown(
@@ -157,16 +214,53 @@ def _resolve_phase(phase: Phase, key: str, check: Check) -> Phase | None:
         place = (*check.path, *key.split("."), "algorithm")
         check.findings.unknown(place, f"algorithm of {phase.operation}", algorithm, known)
         return None
-    hosts = check.hosts(f"{key}.hosts", phase.hosts)
-    if hosts is None:
+    hosts = None if phase.hosts is None else check.hosts(f"{key}.hosts", phase.hosts)
+    if phase.hosts is not None and hosts is None:
         return None
-    parts = collectives.ALGORITHMS[phase.operation, algorithm].parts(len(hosts))
-    if len(hosts) < 2:
+    found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
+    ranks = len(own if hosts is None else hosts)
+    if ranks < 2:
         check.add(f"{key}.hosts", "one host has nobody to talk to", "at least two hosts")
-    elif phase.size < parts:
+    elif _check_groups(found, key, check, ranks):
+        _check_call(found, key, check, found.call(ranks))
+    return found
+
+
+def _check_groups(phase: Phase, key: str, check: Check, ranks: int) -> bool:
+    """Whether the ranks of a collective can be cut into its groups; else note the problem."""
+    if phase.group_size is None:
+        if phase.stride != 1:
+            check.add(f"{key}.stride", "a stride of no groups", None, "give 'group_size', too")
+        return phase.stride == 1
+    block = phase.group_size * phase.stride
+    if ranks % block == 0:
+        return True
+    what = f"{ranks} ranks in groups of {phase.group_size}"
+    what += "" if phase.stride == 1 else f", {phase.stride} apart"
+    check.add(f"{key}.group_size", what, f"a number of ranks that {block} divides")
+    return False
+
+
+def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) -> None:
+    """Note what an algorithm cannot do."""
+    algorithm = _algorithm(phase)
+    name = f"{phase.operation} by {phase.algorithm}"
+    for one in ("local", "skew"):
+        if getattr(phase, one) and one not in algorithm.reads:
+            others = [
+                " by ".join(known)
+                for known, other in collectives.ALGORITHMS.items()
+                if one in other.reads
+            ]
+            check.add(f"{key}.{one}", f"{name} has no use for it", f"with {', '.join(others)}")
+    needed = algorithm.refuses(call)
+    if needed is not None:
+        check.add(f"{key}.hosts", f"{name} of {call.ranks} ranks", needed)
+        return
+    parts = algorithm.parts(call) * phase.chunks
+    if phase.size < parts:
         what = f"{phase.size} B in {parts} parts"
         check.add(f"{key}.size", what, "a byte for each part at least")
-    return phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
 
 
 def _algorithm(phase: Phase) -> collectives.Algorithm:
@@ -191,119 +285,174 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
         check.add(f"{key}.{circle}.after", "collectives wait for each other in a circle")
 
 
-def _check_number(phases: Sequence[Phase], repeat: int, key: str, check: Check) -> None:
-    """Messages, and who waits for whom between collectives, are not surely a mistake."""
-    counts = {phase.name: _algorithm(phase).count(len(phase.hosts)) for phase in phases}
-    ranks = {phase.name: max(1, len(phase.hosts)) for phase in phases}
-    waited_for = {name for phase in phases for name in phase.after}
-    sinks = [name for name in counts if name not in waited_for]
-    waits = 0
-    for phase in phases:
-        others = phase.after or (sinks if repeat > 1 else [])
-        first = _algorithm(phase).first(len(phase.hosts))
-        waits += first * sum(-(-counts[name] // ranks[name]) for name in others if name in counts)
-    for number, what in ((sum(counts.values()), "messages"), (waits, "waits of one for another")):
-        if repeat * number > MAX_TRANSFERS:
-            told = f"about {repeat * number} {what}"
-            check.add(key, told, f"at most {MAX_TRANSFERS}", "fewer hosts or rounds")
+@dataclass(frozen=True)
+class _Edges:
+    """Who waits for whom, as numbered in the first round; delays [ps], maybe by round.
+
+    first: the round from which on they do. back: how many rounds earlier that is for which they
+    wait.
+    """
+
+    waiters: Numbers
+    after: Numbers
+    delays: Numbers | int = 0
+    first: int = 0
+    back: int = 0
 
 
 class _Schedule:
     """The flows of a collective entry: round by round, collective by collective."""
 
-    def __init__(self, entry: Collective, network: Topology) -> None:
+    def __init__(self, entry: Collective, network: Topology, random: np.random.Generator) -> None:
         self.entry = entry
-        self.network = network
-        self.phases = _in_order(entry.collectives or [])
-        waited_for = {name for phase in self.phases for name in phase.after}
-        self.sinks = [phase.name for phase in self.phases if phase.name not in waited_for]
-        self.made = [_algorithm(p).make(len(p.hosts), p.size) for p in self.phases]
-        self.ranks = [node_numbers(phase.hosts, network) for phase in self.phases]
-        counts = [len(transfers) for transfers in self.made]
-        self.firsts = np.cumsum([0, *counts])
-        self.length = int(self.firsts[-1])
+        self.random = random
+        self.nodes = len(network.names)
+        self.factors = entry.slowdowns(network)
+        own = entry.place(network, random) if entry.hosts else np.zeros(0, dtype=np.uint32)
+        phases = in_order(entry.collectives or [])
+        waited_for = {name for phase in phases for name in phase.after}
+        self.sinks = [phase.name for phase in phases if phase.name not in waited_for]
+        self.parts: list[_Part] = []
+        flow = point = 0
+        for phase in phases:
+            hosts = node_numbers(phase.hosts, network) if phase.hosts else own
+            part = _Part(phase, _groups(phase, hosts), flow, point)
+            self.parts.append(part)
+            flow += part.length
+            point += part.points
+        self.length, self.points = flow, point
+        self.by_name = {part.phase.name: part for part in self.parts}
 
     def block(self) -> Block:
         """Return the flows."""
-        src = np.concatenate([r[t.src] for r, t in zip(self.ranks, self.made, strict=True)])
-        dst = np.concatenate([r[t.dst] for r, t in zip(self.ranks, self.made, strict=True)])
-        sizes = np.concatenate([transfers.sizes for transfers in self.made]).astype(np.uint64)
-        inside = self._inside()
-        starts = np.full(self.length, self.entry.start, dtype=np.int64)
-        waits = []
         rounds = self.entry.repeat
-        for number in range(rounds):
-            shift = np.uint32(number * self.length)
-            waits.append(Waits(inside.flows + shift, inside.after + shift, inside.delays))
-            if number < 2:  # from the second round on all are alike
-                between = self._between(src, dst, follows=number > 0)
-            waits.append(Waits(between.flows + shift, between.after + shift, between.delays))
-        begins = np.tile(starts, rounds)
-        for phase, first, transfers in zip(self.phases, self.firsts, self.made, strict=False):
-            if not phase.after:
-                begins[first + _initial(transfers)] += phase.delay
+        src = np.concatenate([part.src for part in self.parts])
+        dst = np.concatenate([part.dst for part in self.parts])
+        sizes = np.concatenate([part.sizes for part in self.parts]).astype(np.uint64)
+        starts = np.full((rounds, self.length), self.entry.start, dtype=np.int64)
+        edges: list[_Edges] = []
+        for part in self.parts:
+            before = self._begin_delays(part)
+            if not part.phase.after:
+                starts[0, part.flow : part.flow + part.length] += before[0, part.sender]
+            edges += self._edges(part, before)
+        flows = [self._in_rounds(one.waiters)[one.first :].ravel() for one in edges]
+        after = [
+            self._in_rounds(one.after)[one.first - one.back : rounds - one.back].ravel()
+            for one in edges
+        ]
+        delays = [
+            np.broadcast_to(one.delays, (rounds, len(one.waiters)))[one.first :].ravel()
+            for one in edges
+        ]
+        waits = Waits(
+            np.concatenate(flows).astype(np.uint32),
+            np.concatenate(after).astype(np.uint32),
+            np.concatenate(delays),
+            self.points * rounds,
+        )
         return Block(
             np.tile(src, rounds),
             np.tile(dst, rounds),
             np.tile(sizes, rounds),
-            begins,
-            waits=join_waits(waits),
+            starts.ravel(),
+            waits=waits,
         )
 
-    def _inside(self) -> Waits:
-        """Who waits for whom inside the collectives of one round."""
-        flows = [t.waiters + first for first, t in zip(self.firsts, self.made, strict=False)]
-        after = [t.after + first for first, t in zip(self.firsts, self.made, strict=False)]
-        delays = [
-            np.full(len(t.waiters), phase.step_delay, dtype=np.int64)
-            for phase, t in zip(self.phases, self.made, strict=True)
-        ]
-        return Waits(
-            np.concatenate(flows).astype(np.uint32),
-            np.concatenate(after).astype(np.uint32),
-            np.concatenate(delays),
+    def _in_rounds(self, ids: Numbers) -> Numbers:
+        """Return flows and points of the first round as they are numbered in each round."""
+        step = np.where(ids >= POINT, self.points, self.length)
+        return ids + np.arange(self.entry.repeat, dtype=np.int64)[:, None] * step
+
+    def _begin_delays(self, part: _Part) -> Numbers:
+        """Return how long each host computes before its part begins [ps], by round and rank."""
+        delay = stretched(part.phase.delay, part.hosts, self.factors)
+        delays = np.broadcast_to(delay, (self.entry.repeat, len(delay)))
+        if part.phase.jitter:
+            late = self.random.integers(0, part.phase.jitter, size=delays.shape, endpoint=True)
+            return delays + late
+        return delays
+
+    def _edges(self, part: _Part, before: Numbers) -> Iterator[_Edges]:
+        """Yield who waits for whom because of a collective."""
+        inside = stretched(part.phase.step_delay, part.src[part.waiters], self.factors)
+        inside[part.follows] = 0
+        yield _Edges(part.waiters + part.flow, part.after + part.flow, inside)
+        if self._is_waited_for(part):
+            yield from part.end_edges()
+        later = 0 if part.phase.after else 1  # then it waits for the round before
+        names = part.phase.after or (self.sinks if self.entry.repeat > 1 else [])
+        for name in names:
+            ends = self.by_name[name].ends_of(part.hosts, self.nodes)
+            yield _Edges(part.begin, ends, before, first=later, back=later)
+        if names and self._is_waited_for(part):  # a part does not end before it has begun
+            yield _Edges(part.end, part.begin, first=later)
+        if names:
+            senders = np.arange(part.length, dtype=np.int64) + part.flow
+            yield _Edges(senders, part.begin[part.sender], first=later)
+
+    def _is_waited_for(self, part: _Part) -> bool:
+        name = part.phase.name
+        repeats = self.entry.repeat > 1 and name in self.sinks
+        return repeats or any(name in other.phase.after for other in self.parts)
+
+
+def _groups(phase: Phase, hosts: Array) -> Array:
+    """Return the hosts of each group, shape (groups, ranks of a group)."""
+    size, stride = phase.group_size or len(hosts), phase.stride
+    return hosts.reshape(-1, size, stride).swapaxes(1, 2).reshape(-1, size)
+
+
+class _Part:
+    """A collective of the first round. Its flows begin at `flow`, its points at `point`.
+
+    hosts: of all groups, one after the other. sender: of each flow, the place of its source among
+    them. follows: waits that are no reduction. Points are the beginnings of the hosts' parts, the
+    ends, and one when all have ended.
+    """
+
+    def __init__(self, phase: Phase, groups: Array, flow: int, point: int) -> None:
+        self.phase, self.flow = phase, flow
+        self.hosts = groups.ravel()
+        number, ranks = groups.shape
+        algorithm = _algorithm(phase)
+        made = collectives.transfers_of(
+            algorithm, phase.call(len(self.hosts)), phase.chunks, phase.in_order
         )
+        shift = np.arange(number, dtype=np.int64)[:, None]
+        self.length = number * len(made)
+        self.points = 2 * len(self.hosts) + 1
+        self.sender = (shift * ranks + made.src).ravel()
+        self.receiver = (shift * ranks + made.dst).ravel()
+        self.src, self.dst = self.hosts[self.sender], self.hosts[self.receiver]
+        self.sizes = np.tile(made.sizes, number)
+        self.waiters = (shift * len(made) + made.waiters).ravel()
+        self.after = (shift * len(made) + made.after).ravel()
+        self.follows = np.tile(made.taking_turns(), number)
+        places = np.arange(len(self.hosts), dtype=np.int64)
+        self.begin = POINT + point + places
+        self.end = self.begin + len(places)
+        self.all = POINT + point + 2 * len(places)
 
-    def _between(self, src: Array, dst: Array, follows: bool) -> Waits:
-        """Who waits for another collective: in the same round, or in the one before."""
-        flows, after, delays = [], [], []
-        places = {phase.name: number for number, phase in enumerate(self.phases)}
-        for phase, first, transfers in zip(self.phases, self.firsts, self.made, strict=False):
-            names, back = (phase.after, 0) if phase.after else (self.sinks * follows, self.length)
-            for begun in (first + _initial(transfers)).tolist():
-                for name in names:
-                    own = self._of_rank(places[name], int(src[begun]), src, dst)
-                    flows += [begun] * len(own)
-                    after += (own - back).tolist()
-                    delays += [phase.delay] * len(own)
-        columns = np.array([flows, after], dtype=np.int64).astype(np.uint32)
-        return Waits(columns[0], columns[1], np.array(delays, dtype=np.int64))
+    def end_edges(self) -> Iterator[_Edges]:
+        """Yield what the points of ends wait for."""
+        flows = np.arange(self.length, dtype=np.int64)
+        yield _Edges(self.end[self.receiver], flows + self.flow)
+        deaf = np.ones(len(self.hosts), dtype=bool)  # their part ends with what they send
+        deaf[self.receiver] = False
+        sent = np.flatnonzero(deaf[self.sender])
+        yield _Edges(self.end[self.sender[sent]], sent + self.flow)
+        yield _Edges(np.full(len(self.end), self.all), self.end)
 
-    def _of_rank(self, place: int, host: int, src: Array, dst: Array) -> npt.NDArray[np.int64]:
-        """Return what a host receives in a collective; what it sends, if it receives nothing."""
-        first, last = self.firsts[place : place + 2]
-        for ends in (dst, src):
-            own = np.flatnonzero(ends[first:last] == host)
-            if len(own):
-                return np.asarray(own + first)
-        return np.arange(first, last)  # no part of it: all must be over
+    def ends_of(self, hosts: Array, nodes: int) -> Numbers:
+        """Return for each host the point at which its part ends; that of all if it has none."""
+        ends = np.full(nodes, self.all, dtype=np.int64)
+        ends[self.hosts] = self.end
+        return ends[hosts]
 
 
-def _initial(transfers: collectives.Transfers) -> npt.NDArray[np.int64]:
-    """Return the transfers that wait for no other of their collective."""
-    return np.setdiff1d(np.arange(len(transfers)), transfers.waiters)
-
-
-def _in_order(phases: Sequence[Phase]) -> list[Phase]:
+def in_order(phases: Sequence[Phase]) -> list[Phase]:
     """Return collectives so that each comes after those it waits for."""
     by_name = {phase.name: phase for phase in phases}
     order = TopologicalSorter({phase.name: phase.after for phase in phases})
     return [by_name[name] for name in order.static_order()]
-
-
-def flows_of_collective(entry: Collective, name: str) -> npt.NDArray[np.int64]:
-    """Return which flows of a resolved entry belong to the collective of a name."""
-    phases = _in_order(entry.collectives or [])
-    counts = [_algorithm(phase).count(len(phase.hosts)) for phase in phases]
-    names = np.repeat([phase.name for phase in phases], counts)
-    return np.flatnonzero(np.tile(names == name, entry.repeat))

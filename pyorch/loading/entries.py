@@ -151,7 +151,10 @@ def _check_host(host: object, path: Path, networks: Sequence[Topology], findings
         findings.add(path, f"there is no host {host!r}", None, hint)
 
 
-_OF_NETWORKS = {"port": _check_port, "ports": _check_port, "src": _check_host, "dst": _check_host}
+_OF_NETWORKS = {
+    **dict.fromkeys(("port", "ports"), _check_port),
+    **dict.fromkeys(("src", "dst", "host"), _check_host),
+}
 """Keys, wherever they are in an entry, that name a part of a network."""
 
 

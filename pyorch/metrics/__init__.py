@@ -9,6 +9,7 @@ from pyorch.metrics import (
     derived_kinds,
     detection_kinds,
     flow_kinds,
+    job_kinds,
     pause_kinds,
     series_kinds,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "detection_kinds",
     "flow_kinds",
     "is_traced",
+    "job_kinds",
     "known_numbers",
     "metric",
     "output_units",

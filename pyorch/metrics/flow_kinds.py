@@ -301,12 +301,13 @@ class CollectiveTime(Metric):
         entry = run.flows.labels.index(self.traffic)
         rows = np.flatnonzero(run.flows.groups == entry)
         if self.collective is not None:
-            from pyorch.config.traffic_collectives import Collective, flows_of_collective
+            from pyorch.config.spans import parts_of_collective
+            from pyorch.config.traffic_collectives import Collective
 
             table_of_entry = run.setting.traffic[entry]
             if not isinstance(table_of_entry, Collective):
                 return None
-            rows = rows[flows_of_collective(table_of_entry, self.collective)]
+            rows = rows[parts_of_collective(table_of_entry).of(self.collective)]
         if not len(rows):
             return None
         starts, ends = (np.asarray(table[name])[rows] for name in ("start_ps", "finish_ps"))

@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ns3
 {
@@ -24,36 +25,55 @@ FlowSchedule::FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs)
 {
 }
 
-void
-FlowSchedule::Wait(uint32_t flow, uint32_t after, int64_t delay)
+FlowSchedule::Step&
+FlowSchedule::GetStep(uint32_t number)
 {
-    m_waiting.resize(m_queuePairs.size());
-    m_followers.resize(m_queuePairs.size());
-    ++m_waiting[flow].left;
-    m_followers[after].push_back({flow, delay});
+    return number & POINT ? m_points[number & ~POINT] : m_flows[number];
+}
+
+void
+FlowSchedule::Wait(uint32_t waiter, uint32_t after, int64_t delay)
+{
+    m_flows.resize(m_queuePairs.size());
+    for (const uint32_t number : {waiter, after})
+    {
+        if (number & POINT)
+        {
+            m_points.resize(std::max<std::size_t>(m_points.size(), (number & ~POINT) + 1));
+        }
+    }
+    ++GetStep(waiter).left;
+    GetStep(after).followers.push_back({waiter, delay});
 }
 
 void
 FlowSchedule::Begin()
 {
-    if (!m_waiting.empty())
+    m_flows.resize(m_queuePairs.size());
+    std::vector<Reached> reached;
+    for (uint32_t point = 0; point < m_points.size(); ++point)
     {
-        m_waiting.resize(m_queuePairs.size());
-        m_followers.resize(m_queuePairs.size());
-    }
-    for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
-    {
-        if (m_waiting.empty() || !m_waiting[flow].left)
+        if (!m_points[point].left)
         {
+            reached.push_back({POINT | point, m_points[point].earliest});
+        }
+    }
+    Release(reached);
+    for (uint32_t flow = 0; flow < m_flows.size(); ++flow)
+    {
+        Step& step = m_flows[flow];
+        if (!step.left)
+        {
+            step.earliest = std::max(step.earliest, m_queuePairs[flow]->GetDemand().start);
             m_byStart.push_back(flow);
         }
     }
     std::stable_sort(m_byStart.begin(), m_byStart.end(), [this](uint32_t a, uint32_t b) {
-        return m_queuePairs[a]->GetDemand().start < m_queuePairs[b]->GetDemand().start;
+        return m_flows[a].earliest < m_flows[b].earliest;
     });
     if (!m_byStart.empty())
     {
-        m_start.Schedule(m_queuePairs[m_byStart.front()]->GetDemand().start);
+        m_start.Schedule(m_flows[m_byStart.front()].earliest);
     }
 }
 
@@ -61,14 +81,13 @@ void
 FlowSchedule::StartFlows()
 {
     const int64_t now = NowPs();
-    while (m_nextStart < m_byStart.size() &&
-           m_queuePairs[m_byStart[m_nextStart]]->GetDemand().start <= now)
+    while (m_nextStart < m_byStart.size() && m_flows[m_byStart[m_nextStart]].earliest <= now)
     {
         m_queuePairs[m_byStart[m_nextStart++]]->Start();
     }
     if (m_nextStart < m_byStart.size())
     {
-        m_start.Schedule(m_queuePairs[m_byStart[m_nextStart]]->GetDemand().start - now);
+        m_start.Schedule(m_flows[m_byStart[m_nextStart]].earliest - now);
     }
 }
 
@@ -78,58 +97,98 @@ FlowSchedule::StartFlow(uint32_t flow)
     m_queuePairs[flow]->Start();
 }
 
+const std::vector<uint32_t>&
+FlowSchedule::Release(std::vector<Reached>& reached)
+{
+    m_released.clear();
+    for (std::size_t i = 0; i < reached.size(); ++i)
+    {
+        const auto [number, time] = reached[i];
+        for (const Follower& follower : GetStep(number).followers)
+        {
+            Step& step = GetStep(follower.number);
+            step.earliest = std::max(step.earliest, Later(time, follower.delay));
+            if (--step.left > 0)
+            {
+                continue;
+            }
+            if (follower.number & POINT)
+            {
+                reached.push_back({follower.number, step.earliest});
+            }
+            else
+            {
+                m_released.push_back(follower.number);
+            }
+        }
+    }
+    reached.clear();
+    return m_released;
+}
+
 void
 FlowSchedule::NotifyFinished(uint32_t flow)
 {
     const int64_t now = NowPs();
-    for (const auto& [follower, delay] : m_followers[flow])
+    m_reached.push_back({flow, now});
+    for (const uint32_t next : Release(m_reached))
     {
-        Waiting& wait = m_waiting[follower];
-        wait.earliest = std::max(wait.earliest, Later(now, delay));
-        if (--wait.left == 0)
-        {
-            const int64_t begin =
-                std::max(wait.earliest, m_queuePairs[follower]->GetDemand().start);
-            // as an event of its own, for the receiver is still at work on the last packet
-            Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
-                                &FlowSchedule::StartFlow,
-                                this,
-                                follower);
-        }
+        const int64_t begin =
+            std::max(m_flows[next].earliest, m_queuePairs[next]->GetDemand().start);
+        // as an event of its own, for the receiver is still at work on the last packet
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
+                            &FlowSchedule::StartFlow,
+                            this,
+                            next);
     }
 }
 
 std::string
 FlowSchedule::Check() const
 {
-    std::vector<uint32_t> left;
-    std::vector<uint32_t> free;
-    for (uint32_t flow = 0; flow < m_waiting.size(); ++flow)
+    std::vector<const Step*> steps; // flows, then points
+    for (const auto* list : {&m_flows, &m_points})
     {
-        left.push_back(m_waiting[flow].left);
-        if (left.back() == 0)
+        std::transform(list->begin(), list->end(), std::back_inserter(steps), [](const Step& step) {
+            return &step;
+        });
+    }
+    const auto place = [this](uint32_t number) {
+        return number & POINT ? m_flows.size() + (number & ~POINT) : number;
+    };
+    std::vector<uint32_t> left;
+    std::vector<std::size_t> free;
+    std::size_t stuck = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+    {
+        left.push_back(steps[i]->left);
+        stuck += left.back() > 0;
+        if (left.back() == 0 && i < m_flows.size()) // what waits for points is released already
         {
-            free.push_back(flow);
+            free.push_back(i);
         }
     }
-    std::size_t startable = 0;
-    for (; startable < free.size(); ++startable)
+    for (std::size_t i = 0; i < free.size(); ++i)
     {
-        for (const Follower& follower : m_followers[free[startable]])
+        for (const Follower& follower : steps[free[i]]->followers)
         {
-            if (--left[follower.flow] == 0)
+            const std::size_t next = place(follower.number);
+            if (--left[next] == 0)
             {
-                free.push_back(follower.flow);
+                --stuck;
+                free.push_back(next);
             }
         }
     }
-    if (startable == m_waiting.size())
+    if (stuck == 0)
     {
         return {};
     }
-    const auto first = std::find_if(left.begin(), left.end(), [](uint32_t n) { return n > 0; });
-    return "flow " + std::to_string(first - left.begin()) + " and " +
-           std::to_string(m_waiting.size() - startable - 1) +
+    const std::size_t first =
+        std::find_if(left.begin(), left.end(), [](uint32_t n) { return n > 0; }) - left.begin();
+    const bool flow = first < m_flows.size();
+    return (flow ? "flow " : "point ") + std::to_string(flow ? first : first - m_flows.size()) +
+           " and " + std::to_string(stuck - 1) +
            " more can never start: they wait for each other in a circle\n";
 }
 

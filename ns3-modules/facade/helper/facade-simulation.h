@@ -153,8 +153,8 @@ class Simulation
     /// @param size payload bytes; 0: without end. @return its number.
     uint32_t AddFlow(uint32_t src, uint32_t dst, uint8_t cls, uint64_t size = 0);
     /// Let flows wait for others: a flow starts at the latest of its own start and, for each flow
-    /// it waits for, the time at which that one was received whole plus a delay. A flow whose start
-    /// has not come by the end has start_ps -1 in the table "flow".
+    /// it waits for, the end of that one plus a delay; a start that never came is -1 in the table
+    /// "flow". A number from 2^31 on is a point, a flow from time 0 that sends nothing.
     /// @param flows those that wait; a flow may stand there several times.
     /// @param after for each, a finite flow that it waits for.
     /// @param delays ps, from 0. @param n length of the three.

@@ -113,9 +113,14 @@ Traffic::AddDependencies(const uint32_t* flows,
     m_progress.whenFinished = MakeCallback(&FlowSchedule::NotifyFinished, &m_schedule);
     for (uint32_t i = 0; i < n; ++i)
     {
-        GetFlow(flows[i]);
-        GetFlow(after[i]);
-        if (m_demands[after[i]].bytes == 0)
+        for (const uint32_t number : {flows[i], after[i]})
+        {
+            if (!(number & FlowSchedule::POINT))
+            {
+                GetFlow(number);
+            }
+        }
+        if (!(after[i] & FlowSchedule::POINT) && m_demands[after[i]].bytes == 0)
         {
             Refuse("flow ", flows[i], " waits for flow ", after[i], ", which has no end");
         }

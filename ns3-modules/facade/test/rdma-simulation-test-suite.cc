@@ -982,6 +982,52 @@ class DependencyTest : public TestCase
                                   "a circle\n",
                                   "a circle of three");
         }
+        Points();
+    }
+
+    /// Flows that wait for points, and points for flows and for each other.
+    void Points()
+    {
+        {
+            IdealStar net(4);
+            const uint32_t point = 1U << 31;
+            net.Flow(0, 1, 1000);
+            net.Flow(1, 2, 1000);
+            net.Flow(2, 3, 1000);
+            net.Flow(3, 0, 1000, 2'000'000);
+            net.Wait(1, point, 3'500'000);   // of a point that waits for nothing
+            net.Wait(point + 1, 0, 250'000); // of two flows, one of which is later
+            net.Wait(point + 1, 1, 125'000);
+            net.Wait(point + 2, point + 1, 1'000'000); // of a point alone
+            net.Wait(2, point + 2);
+            net.Wait(3, point, 3'000'000);
+            net.sim.Build();
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "no circle");
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Run(1'000'000'000), false, "all have finished");
+            net.sim.Finish();
+            const auto start = net.Column("flow", "start_ps");
+            NS_TEST_ASSERT_MSG_EQ(start[0], 0, "waits for nothing");
+            NS_TEST_ASSERT_MSG_EQ(start[1], 3'500'000, "a point, and a delay");
+            NS_TEST_ASSERT_MSG_EQ(start[2],
+                                  3'500'000 + ONE + 125'000 + 1'000'000,
+                                  "the later of two flows, and delays");
+            NS_TEST_ASSERT_MSG_EQ(start[3], 3'000'000, "the later of its own start and a point");
+        }
+        {
+            IdealStar net(3);
+            const uint32_t point = 1U << 31;
+            net.Flow(0, 1, 1000);
+            net.Flow(1, 2, 1000);
+            net.Wait(point, 1);
+            net.Wait(point + 1, point);
+            net.Wait(1, point + 1);
+            net.sim.Build();
+            const std::string problem = net.sim.Check();
+            NS_TEST_ASSERT_MSG_EQ(problem,
+                                  "flow 1 and 2 more can never start: they wait for each other in "
+                                  "a circle\n",
+                                  "a circle by way of points");
+        }
     }
 };
 

@@ -3,6 +3,7 @@
 from pyorch.report.figures import (
     custom,
     flows,
+    gantt,
     network,
     parameters,
     pauses,
@@ -20,6 +21,7 @@ __all__ = [
     "custom",
     "figure",
     "flows",
+    "gantt",
     "network",
     "parameters",
     "pauses",

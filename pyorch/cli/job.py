@@ -1,0 +1,60 @@
+"""`goal` and `timeline`: the traffic of a run for other simulators, and a run for trace viewers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyorch.cli.base import OK, listing
+from pyorch.errors import Problem, UserError
+from pyorch.pipeline import Plan, make_plan
+from pyorch.plan import RunSpec
+from pyorch.trace.request import find_run
+
+
+@listing
+def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) -> int:
+    """Print the traffic of a run as a GOAL schedule, or write it into a file."""
+    from pyorch.config import topology, traffic
+    from pyorch.config.goal_of_flows import goal_of_flows
+
+    _, spec = _find(name, run, overrides, seeds)
+    setting = spec.setting
+    network = topology.build(setting.topology)
+    flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
+    return _give(goal_of_flows(flows, network.names), out)
+
+
+@listing
+def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) -> int:
+    """Print what the hosts of a finished run did as trace events, or write it into a file."""
+    import pandas as pd
+
+    from pyorch.report.data import ReportData
+    from pyorch.timeline import trace_text
+
+    plan, spec = _find(name, run, overrides, seeds)
+    found = spec.hash(plan.build.fingerprint)
+    if not plan.store.is_done(found):
+        what = "this run is not done"
+        raise UserError([Problem("RUN", what, None, f"invoke experiment {name}")])
+    data = ReportData(plan.store, pd.DataFrame({"hash": [found]}), {found: spec})
+    return _give(trace_text(data.run(found)), out)
+
+
+def _find(name: str, run: str, overrides: Sequence[str], seeds: str) -> tuple[Plan, RunSpec]:
+    plan = make_plan(name, overrides, seeds)
+    return plan, find_run(plan.specs, plan.build.fingerprint, run)
+
+
+def _give(text: str, out: str) -> int:
+    """Print a text, or write it into a file. Raises UserError when it cannot be written."""
+    if not out:
+        print(text, end="")
+        return OK
+    try:
+        Path(out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError([Problem("--out", f"{out!r}: {error.strerror}")]) from error
+    print(f"wrote {out}")
+    return OK

@@ -1,0 +1,141 @@
+"""rank_timeline: what the ranks of jobs did, and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import override
+
+from pyorch.metrics.fields import Chosen
+from pyorch.report.figures.base import Drawn, FigureError, figure
+from pyorch.report.figures.overtime import OverTime, seed_note
+from pyorch.report.style import COLOURS, HATCHES
+from pyorch.timeline import Bar, bars_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pyorch.metrics import RunTables
+    from pyorch.report.data import ReportData
+
+_MOST_LANES = 64
+_COMPUTE, _PAUSE, _MESSAGE = "0.82", "0.15", COLOURS[5]
+
+
+@figure
+class RankTimeline(OverTime):
+    """One lane a host: its parts of collectives, its computations, and pauses of its port.
+
+    `traffic` (labels of entries, default all), `hosts` (default all that take part), `columns` for
+    panels. Messages of other kinds of traffic are drawn as such.
+    """
+
+    kind: Literal["rank_timeline"] = "rank_timeline"
+    traffic: Chosen[str] | None = None
+    hosts: Chosen[str] | None = None
+
+    @override
+    def draw(self, data: ReportData) -> Drawn:
+        import pandas as pd
+        from matplotlib.patches import Patch
+
+        panels = self.panels(data)
+        runs = [data.run(part["hash"].iloc[0]) for _, part in panels]
+        stop, clock = self.clock(runs)
+        shown = [self._bars(run, stop) for run in runs]
+        lanes = self._lanes(runs[0], shown)
+        names = list(
+            dict.fromkeys(
+                (bar.label, bar.name)
+                for bars in shown
+                for bar in bars
+                if bar.category == "collective"
+            )
+        )
+        height = 0.75 + len(panels) * (0.35 + 0.13 * len(lanes))
+        canvas, axes = self.canvas(len(panels), 1, height=min(height, 11.5), sharex=True)
+        for row, (value, _), bars in zip(axes, panels, shown, strict=True):
+            _draw(row[0], bars, lanes, names, clock.factor)
+            row[0].set_title(self.title_of(value))
+            self.label_time(row[0], clock, stop)
+            row[0].label_outer()
+        jobs = len({label for label, _ in names}) > 1
+        handles = [
+            Patch(
+                facecolor=COLOURS[number % len(COLOURS)],
+                hatch=HATCHES[number // len(COLOURS) % len(HATCHES)],
+                label=f"{label}: {name}" if jobs else name,
+            )
+            for number, (label, name) in enumerate(names)
+        ]
+        present = {bar.category for bars in shown for bar in bars}
+        for category, colour, text in (
+            ("message", _MESSAGE, "message"),
+            ("compute", _COMPUTE, "computation"),
+            ("pause", _PAUSE, "port paused"),
+        ):
+            if category in present:
+                handles.append(Patch(facecolor=colour, label=text))
+        canvas.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5))
+        table = pd.DataFrame(
+            [
+                (self.title_of(value), b.lane, b.label, b.name, b.category, b.round, b.begin, b.end)
+                for (value, _), bars in zip(panels, shown, strict=True)
+                for b in bars
+            ],
+            columns=["panel", "host", "traffic", "name", "category", "round", "begin_ps", "end_ps"],
+        )
+        return Drawn(canvas, table, [seed_note(panels)])
+
+    def _bars(self, run: RunTables, stop: float) -> list[Bar]:
+        """The bars of hosts in the window."""
+        hosts = set(run.nodes) if self.hosts is None else set(self.hosts)
+        bars = [
+            bar
+            for bar in bars_of(run, self.traffic)
+            if bar.lane in hosts and bar.end > self.start and bar.begin < stop
+        ]
+        busy = {bar.lane for bar in bars if bar.category != "pause"}
+        return [bar for bar in bars if bar.lane in busy]
+
+    def _lanes(self, run: RunTables, shown: list[list[Bar]]) -> list[str]:
+        """The hosts that have a bar, in the order of their numbers."""
+        used = {bar.lane for bars in shown for bar in bars}
+        lanes = [name for name in run.nodes if name in used]
+        if not lanes:
+            raise FigureError("no host has anything to do in the window")
+        if len(lanes) > _MOST_LANES:
+            what = f"{len(lanes)} hosts do not fit; choose up to {_MOST_LANES} with 'hosts'"
+            raise FigureError(what)
+        return lanes
+
+
+def _draw(
+    axes: Axes, bars: list[Bar], lanes: list[str], names: list[tuple[str, str]], factor: float
+) -> None:
+    places = {lane: number for number, lane in enumerate(lanes)}
+    looks: dict[tuple[str, str], tuple[str, str, float, float]] = {
+        ("compute", ""): (_COMPUTE, "", 0.0, 0.7),
+        ("message", ""): (_MESSAGE, "", 0.0, 0.7),
+        ("pause", ""): (_PAUSE, "", 0.43, 0.14),
+    }
+    for number, name in enumerate(names):
+        hatch = HATCHES[number // len(COLOURS) % len(HATCHES)]
+        looks[name] = (COLOURS[number % len(COLOURS)], hatch, 0.0, 0.7)
+    spans: dict[tuple[tuple[str, str], str], list[tuple[float, float]]] = {}
+    for bar in bars:
+        key = (bar.label, bar.name) if bar.category == "collective" else (bar.category, "")
+        span = (bar.begin / factor, (bar.end - bar.begin) / factor)
+        spans.setdefault((key, bar.lane), []).append(span)
+    for (key, lane), found in spans.items():
+        colour, hatch, shift, height = looks[key]
+        low = places[lane] - 0.35 + shift
+        edge = "white" if key[0] != "pause" else colour
+        axes.broken_barh(
+            found, (low, height), facecolor=colour, hatch=hatch, edgecolor=edge, linewidth=0.2,
+            zorder=3 if key[0] == "pause" else 2, alpha=0.75 if key[0] == "message" else 1,
+        )  # fmt: skip
+    axes.set_yticks(range(len(lanes)), lanes)
+    axes.set_ylim(len(lanes) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")

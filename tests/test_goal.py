@@ -1,0 +1,315 @@
+"""GOAL: what is read and refused, what its steps mean, and that what is written says the same."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch.config import goal, traffic
+from pyorch.config.goal_of_flows import goal_of_flows
+from pyorch.config.traffic_goal import Steps
+from pyorch.errors import UserError
+from tests.test_collectives import ACK, IDEAL, across, edges
+from tests.test_end_to_end import run
+from tests.test_traffic import STAR, make, resolve
+
+PING_PONG = """
+// two ranks
+num_ranks 2
+rank 0 {
+  a: calc 500 cpu 0
+  b: send 1000b to 1 tag 7 cpu 1 nic 0
+  c: recv 20b from 1
+  b requires a
+}
+rank 1 { r: recv 1000b from 0 tag 7
+  /* an answer,
+     after 2 us */
+  w: calc 2000
+  s: send 20b to 0
+  w requires r
+  s requires w }
+"""
+
+
+def test_a_schedule_is_read() -> None:
+    """Comments, blocks on one line, tags and CPUs; sends find their receives."""
+    schedule, mistakes = goal.read(PING_PONG)
+    assert mistakes == ()
+    assert schedule is not None
+    assert [(one.kind, one.rank, one.size, one.peer, one.tag) for one in schedule.operations] == [
+        ("calc", 0, 500, -1, 0),
+        ("send", 0, 1000, 1, 7),
+        ("recv", 0, 20, 1, 0),
+        ("recv", 1, 1000, 0, 7),
+        ("calc", 1, 2000, -1, 0),
+        ("send", 1, 20, 0, 0),
+    ]
+    assert dict(schedule.matches) == {1: 3, 5: 2}
+    again, _ = goal.read(goal.plain(PING_PONG))
+    assert again is not None
+    assert [one[:6] for one in again.operations] == [one[:6] for one in schedule.operations]
+    assert again.waits == schedule.waits
+
+
+HEAD = "num_ranks 2\nrank 0 {\n"
+OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rank 0 {\n}\n", ["line 1: a rank before num_ranks", "num_ranks is missing"]),
+        (
+            "num_ranks 3\nrank 0 {\n}\nrank 3 {\n}\n",
+            ["line 4: rank 3 of 3", "no block for rank 1, 2"],
+        ),
+        (HEAD + "send 5b to 1\nrecv 5b from 1\n" + OTHER, ["line 4: nothing sends what rank 0"]),
+        (
+            HEAD + "send 5b to 1 tag 3\n" + OTHER,
+            ["line 3: nothing receives", "line 6: nothing sends"],
+        ),
+        (HEAD + "send 9b to 1\n" + OTHER, ["line 6: 5 B are received of the 9 B sent in line 3"]),
+        (HEAD + "send 5b to 0\n" + OTHER, ["line 3: rank 0 sends to itself"]),
+        (HEAD + "send 5b to 2\n" + OTHER, ["line 3: rank 2 of 2"]),
+        (HEAD + "send 5b from 1\n" + OTHER, ["line 3: send ... from"]),
+        (HEAD + "recv 5b from -1 tag -1\n" + OTHER, ["line 3: a recv that leaves the rank open"]),
+        (HEAD + "send 5b to 1 nic 2\n" + OTHER, ["line 3: nic 2"]),
+        (
+            HEAD + "s: send 5b to 1\ns: calc 3\n" + OTHER,
+            ["line 4: the label 's' is in line 3 already"],
+        ),
+        (HEAD + "s: send 5b to 1\ns requires t\n" + OTHER, ["line 4: rank 0 has no label 't'"]),
+        (HEAD + "wait 5\n" + OTHER, ["line 3: not understood: 'wait 5'"]),
+        (
+            "calc 5\n}\n" + HEAD + "send 5b to 1\n" + OTHER,
+            ["line 1: a calc outside", "line 2: a }"],
+        ),
+        (
+            HEAD + "send 5b to 1\n}\nrank 1 {\nrecv 5b from 0\n",
+            ["line 6: the block of rank 1 has no end"],
+        ),
+        (
+            HEAD + "s: send 5b to 1\nw: calc 7\ns requires w\nw requires s\n" + OTHER,
+            ["line 3: the operations of lines 3, 4 wait for each other in a circle"],
+        ),
+        (
+            HEAD + "a: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\n"
+            "rank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}\n",
+            ["line 3: the operations of lines 3, 4, 8, 9 wait for each other in a circle"],
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: list[str]) -> None:
+    """All of it at once, with the name of the file."""
+    (tmp_path / "x.goal").write_text(text)
+    form, problems = resolve({"kind": "goal", "file": "x.goal"}, folder=tmp_path)
+    assert form is None
+    for what in told:
+        wanted = f"x.goal, {what}" if what.startswith("line") else f"x.goal: {what}"
+        assert any(problem.startswith(wanted) for problem in problems), (wanted, problems)
+
+
+def test_ranks_need_hosts() -> None:
+    """One each; those that are left over stay idle."""
+    many = "num_ranks 7\n" + "".join(f"rank {n} {{ calc 1\n }}\n" for n in range(7))
+    _, problems = resolve({"kind": "goal", "schedule": many})
+    assert "7 ranks on 6 hosts" in problems[0]
+    flows = make({"kind": "goal", "schedule": PING_PONG, "hosts": ["h4", "h2", "h0"]})
+    assert (flows.src.tolist(), flows.dst.tolist()) == ([4, 2], [2, 4])
+
+
+# ---------------------------------------------------------------------------------------------
+# What the steps mean: against a second model, by recursion over the definition
+
+
+def second_model(schedule: goal.Schedule, eager: int, took: dict[int, int]) -> dict[int, int]:
+    """When each send begins [ps], if the message of a send takes `took` [ps]."""
+    sender = {receive: send for send, receive in schedule.matches.items()}
+
+    def begin(number: int) -> int:
+        moments = [
+            begin(after) if begun else end(after)
+            for waiter, after, begun in schedule.waits
+            if waiter == number
+        ]
+        return max(moments, default=0)
+
+    def end(number: int) -> int:
+        one = schedule.operations[number]
+        if one.kind == "calc":
+            return begin(number) + one.size * 1000
+        if one.kind == "recv":
+            send = sender[number]
+            return max(begin(number), begin(send) + took[send])
+        return begin(number) if one.size <= eager else begin(number) + took[number]
+
+    return {send: begin(send) for send in schedule.matches}
+
+
+def evaluated(steps: Steps, took: list[int]) -> list[int]:
+    """When each flow begins, if flow n takes took[n]."""
+    starts: dict[int, int] = {}
+
+    def when(moment: Any) -> int:
+        step, delay = moment
+        if step is None:
+            return int(delay)
+        if step >= traffic.POINT:
+            return max(when(one) for one in steps.points[step - traffic.POINT]) + int(delay)
+        return start(step) + took[step] + int(delay)
+
+    def start(flow: int) -> int:
+        if flow not in starts:
+            starts[flow] = when(steps.begins[flow])
+        return starts[flow]
+
+    return [start(flow) for flow in range(len(took))]
+
+
+def drawn(seed: int) -> str:
+    """A schedule without deadlock: what is written waits only for what was drawn before it."""
+    draw = random.Random(seed)  # noqa: S311 (no secret)
+    ranks = draw.randint(2, 4)
+    blocks: list[list[str]] = [[] for _ in range(ranks)]
+    labels: list[list[str]] = [[] for _ in range(ranks)]
+
+    def add(rank: int, text: str) -> None:
+        label = f"l{len(labels[rank])}"
+        blocks[rank].append(f"{label}: {text}")
+        for other in draw.sample(labels[rank], min(len(labels[rank]), draw.randint(0, 2))):
+            blocks[rank].append(f"{label} {draw.choice(['requires', 'irequires'])} {other}")
+        labels[rank].append(label)
+
+    for _ in range(draw.randint(1, 9)):
+        src, dst = draw.sample(range(ranks), 2)
+        size, tag = draw.randint(1, 3000), draw.randint(0, 1)
+        if draw.random() < 0.5:
+            add(draw.randrange(ranks), f"calc {draw.randint(0, 5)} cpu {draw.randint(0, 1)}")
+        add(src, f"send {size}b to {dst} tag {tag}")
+        add(dst, f"recv 3000b from {src} tag {tag}")
+    return goal.write(ranks, blocks)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0, 1000]))
+def test_steps_come_when_the_definition_says(seed: int, eager: int) -> None:
+    """Random schedules: begins of sends are those of a recursion over what GOAL says."""
+    schedule, mistakes = goal.read(drawn(seed))
+    assert mistakes == ()
+    assert schedule is not None
+    steps = Steps(schedule, eager, ())
+    sends = sorted(schedule.matches)
+    took = {send: 700 + 13 * schedule.operations[send].size for send in sends}
+    expected = second_model(schedule, eager, took)
+    assert evaluated(steps, [took[send] for send in sends]) == [expected[send] for send in sends]
+
+
+# ---------------------------------------------------------------------------------------------
+# What is written, is read as the same
+
+
+PHASES = [
+    {"name": "a", "operation": "all_reduce", "size": "6KB", "step_delay": "1us", "delay": "3us"},
+    {"name": "b", "operation": "all_to_all", "size": "60KB", "group_size": 3, "after": ["a"]},
+    {
+        "name": "c",
+        "operation": "broadcast",
+        "size": "6KB",
+        "chunks": 2,
+        "after": ["b"],
+        "delay": "5us",
+    },
+]
+
+
+def begins(flows: traffic.Flows) -> list[tuple[int, int, int, int]]:
+    """Source, destination, size and begin of each flow, if a byte takes 10 ns."""
+    after: dict[int, list[tuple[int, int]]] = {}
+    for waiter, other, delay in edges(flows) if flows.waits else ():
+        after.setdefault(waiter, []).append((other, delay))
+    ends: dict[int, int] = {}
+    found = []
+
+    def end(flow: int) -> int:
+        if flow not in ends:
+            moments = [end(other) + delay for other, delay in after.get(flow, ())]
+            begin = max([int(flows.starts[flow]), *moments])
+            size = int(flows.sizes[flow])
+            ends[flow] = begin + 10_000 * size
+            found.append((int(flows.src[flow]), int(flows.dst[flow]), size, begin))
+        return ends[flow]
+
+    for flow in range(len(flows)):
+        end(flow)
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"kind": "collective", "collectives": PHASES, "repeat": 2, "start": "2us"},
+        {"kind": "collective", "collectives": [PHASES[0] | {"jitter": "0us"}]},
+        {"kind": "all_to_all", "size": "2KB", "start": "7us"},
+        {"kind": "goal", "schedule": PING_PONG, "start": "1us"},
+    ],
+)
+def test_what_is_written_is_read_as_the_same(entry: dict[str, Any]) -> None:
+    """The same messages, which begin at the same times whatever a byte takes."""
+    flows = make(entry)
+    text = goal_of_flows(flows, STAR.names)
+    used = np.unique(np.concatenate([flows.src, flows.dst])).tolist()
+    hosts = [STAR.names[node] for node in used]
+    again = make({"kind": "goal", "schedule": text, "hosts": hosts})
+    assert begins(again) == begins(flows)
+    assert goal_of_flows(again, STAR.names).count("send") == len(flows)
+
+
+def test_what_goal_cannot_say_is_refused() -> None:
+    """Flows without end, and a rank that waits for what it has no part in."""
+    with pytest.raises(UserError, match="end with no message"):
+        goal_of_flows(make({"kind": "greedy", "src": "h0", "dst": "h1"}), STAR.names)
+    strangers = [
+        {"name": "a", "operation": "all_reduce", "size": "6KB", "hosts": "h0..h2"},
+        {"name": "b", "operation": "all_reduce", "size": "6KB", "hosts": "h3..h5", "after": ["a"]},
+    ]
+    with pytest.raises(UserError, match="only other ranks can know"):
+        goal_of_flows(make({"kind": "collective", "collectives": strangers}), STAR.names)
+
+
+def test_times_in_the_simulator_are_the_closed_forms(tmp_path: Path) -> None:
+    """Ping and pong take 0.5 us, a message, 2 us and a message; a straggler computes longer."""
+    text = IDEAL.replace(
+        IDEAL[IDEAL.index("[[traffic]]") :],
+        """
+[[traffic]]
+kind = "goal"
+label = "job"
+file = "ping.goal"
+start = "1us"
+[[metric]]
+name = "whole"
+kind = "collective_time"
+traffic = "job"
+[variants.plain]
+[variants.slow]
+"traffic.job.stragglers" = [{ hosts = "h1", slowdown = 2 }]
+""",
+    )
+    (tmp_path / "ping.goal").write_text(
+        PING_PONG.replace("1000b", "50000b").replace("20b", "1000b")
+    )
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    runs = pd.read_parquet(table).set_index("variant")
+    plain = across(50) + 2 * 10**6 + across(1)
+    assert (runs.loc["plain", "whole"], runs.loc["slow", "whole"]) == (plain, plain + 2 * 10**6)
+    assert ACK > 0

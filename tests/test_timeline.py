@@ -1,0 +1,178 @@
+"""Bars of ranks: where they lie, and that what is written is the documented trace event format."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyorch.config import traffic
+from pyorch.config.goal_of_flows import goal_of_flows
+from pyorch.metrics import RunTables, parse
+from pyorch.timeline import Bar, bars_of, trace_events, trace_text
+from tests.forms import setting_of
+from tests.strategies import ROOT, network
+from tests.test_traffic import MS, STAR, resolve
+
+US = 10**6
+
+
+def check_format(document: Any) -> None:
+    """What "Trace Event Format" asks of an object with complete and metadata events."""
+    assert isinstance(document["traceEvents"], list)
+    assert document["displayTimeUnit"] in {"ms", "ns"}
+    threads: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    named = set()
+    for event in document["traceEvents"]:
+        assert isinstance(event["name"], str)
+        assert event["ph"] in {"X", "M"}
+        assert type(event["pid"]) is int
+        assert type(event["tid"]) is int
+        assert event["ts"] >= 0
+        if event["ph"] == "M":
+            assert event["name"] in {"process_name", "process_sort_index", "thread_name"}
+            if event["name"] == "thread_name":
+                named.add((event["pid"], event["tid"]))
+            continue
+        assert event["dur"] >= 0
+        assert isinstance(event["cat"], str)
+        ends = (event["args"]["begin_ps"], event["args"]["end_ps"])
+        assert event["ts"] == ends[0] / 1e6
+        threads.setdefault((event["pid"], event["tid"]), []).append(ends)
+    assert named == set(threads)
+    for spans in threads.values():  # the events of a thread nest
+        open_: list[float] = []
+        for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while open_ and open_[-1] <= begin:
+                open_.pop()
+            assert not open_ or end <= open_[-1]
+            open_.append(end)
+
+
+BARS = st.builds(
+    Bar,
+    lane=st.sampled_from(["h0", "h1"]),
+    label=st.sampled_from(["a", "b"]),
+    name=st.sampled_from(["x", "y"]),
+    category=st.sampled_from(["collective", "compute", "pause"]),
+    begin=st.integers(0, 30),
+    end=st.integers(30, 60),
+) | st.builds(
+    Bar,
+    st.just("h0"),
+    st.just("a"),
+    st.just("x"),
+    st.just("message"),
+    st.integers(0, 9),
+    st.integers(9, 20),
+)
+
+
+@given(st.lists(BARS, max_size=30))
+def test_events_of_a_thread_nest(bars: list[Bar]) -> None:
+    """However bars overlap; and none is lost."""
+    document = trace_events(bars, ["h0", "h1"])
+    check_format(document)
+    found = [event for event in document["traceEvents"] if event["ph"] == "X"]
+    assert sorted((e["name"], e["args"]["begin_ps"], e["args"]["end_ps"]) for e in found) == sorted(
+        (bar.name, bar.begin, bar.end) for bar in bars
+    )
+
+
+def tables(entries: list[dict[str, Any]], rows: list[tuple[int, int, int, int]]) -> RunTables:
+    """A run of entries with these flows: source, destination, start and end."""
+    forms = [resolve(entry)[0] for entry in entries]
+    star = {"kind": "star", "hosts": 6, "rate_bps": 10**10, "delay_ps": 10**6}
+    setting = replace(setting_of({"topology": star}), traffic=forms)
+    columns = np.array(rows, dtype=np.int64).T
+    names = ("src", "dst", "start_ps", "finish_ps")
+    pauses = {"side": [1, 0], "node": [6, 6], "peer": [0, 1], "class": [3, 3]}
+    pauses |= {"start_ps": [5, 5], "end_ps": [9, -1]}
+    flow = dict(zip(names, columns, strict=True))
+    return RunTables(
+        setting, 1, [*STAR.names], {"end_ps": 99 * US}, {"flow": flow, "pause": pauses}
+    )
+
+
+def test_a_part_lasts_from_what_is_sent_to_what_is_received() -> None:
+    """A host computes from the start of its job; what did not end lasts to the end of the run."""
+    phase = {"name": "sum", "operation": "all_reduce", "hosts": "h0..h1", "size": "2KB"}
+    entry = {"kind": "collective", "label": "job", "collectives": [phase | {"delay": "4us"}]}
+    rows = [(0, 1, 5, 9), (1, 0, 6, 8), (0, 1, 8, 12), (1, 0, 9, -1)]
+    run = tables([entry], [(a, b, s * US, e * US if e > 0 else -1) for a, b, s, e in rows])
+    bars = [bar for bar in bars_of(run) if bar.category != "pause"]
+    assert [(b.lane, b.name, b.begin // US, b.end // US) for b in bars] == [
+        ("h0", "before sum", 0, 4),
+        ("h1", "before sum", 0, 4),
+        ("h0", "sum", 5, 99),
+        ("h1", "sum", 6, 12),
+    ]
+    (pause,) = [bar for bar in bars_of(run) if bar.category == "pause"]
+    assert (pause.lane, pause.label, pause.begin, pause.end) == ("s0", "towards h0", 5, 9)
+    check_format(json.loads(trace_text(run)))
+
+
+def test_calcs_of_a_schedule_are_there() -> None:
+    """When they began follows from when messages arrived; a straggler takes longer."""
+    text = """num_ranks 2
+    rank 0 { a: calc 3000
+      s: send 9b to 1
+      s requires a }
+    rank 1 { r: recv 9b from 0
+      w: calc 2000
+      w requires r }
+    """
+    entry = {"kind": "goal", "schedule": text, "start": "1us", "hosts": "h2..h3"}
+    entry["stragglers"] = [{"hosts": "h3", "slowdown": 1.5}]
+    run = tables([entry], [(2, 3, 4 * US, 9 * US)])
+    bars = [bar for bar in bars_of(run) if bar.category != "pause"]
+    assert [(b.lane, b.name, b.begin // US, b.end // US) for b in bars] == [
+        ("h2", "calc", 1, 4),
+        ("h2", "to h3", 4, 9),
+        ("h3", "calc", 9, 12),
+    ]
+
+
+def test_the_trace_of_a_study_is_its_job() -> None:
+    """The file that is shipped is what the command writes today."""
+    folder = ROOT / "experiments" / "ai"
+    study = tomllib.loads((folder / "iteration.toml").read_text())
+    net = network(**study["topology"])
+    form, problems = resolve(study["traffic"][0], net)
+    assert form is not None, problems
+    text = goal_of_flows(traffic.flows([form], net, 1, MS), net.names)
+    assert (folder / "iteration.goal").read_text() == text
+
+
+def test_metrics_of_a_job_are_sums_over_rounds_and_groups() -> None:
+    """Two rounds of an all-reduce in pairs, of which h3 is late; what never ended is endless."""
+    phase = {"name": "sum", "operation": "all_reduce", "group_size": 2, "size": "2KB"}
+    job = {"kind": "collective", "label": "job", "repeat": 2, "hosts": "h0..h3"}
+    ends = [(0, 1), (1, 0), (0, 1), (1, 0), (2, 3), (3, 2), (2, 3), (3, 2)]
+    first = [(5, 9), (6, 8), (8, 12), (9, 11), (5, 8), (7, 9), (8, 10), (9, 15)]
+    second = [(start + 20, end + 20) for start, end in first[:-1]] + [(29, 39)]
+    rows = [(*pair, s * US, e * US) for pair, (s, e) in zip(ends * 2, first + second, strict=True)]
+    run = tables([job | {"collectives": [phase]}], rows)
+
+    def value(kind: str, **keys: Any) -> float | None:
+        return parse({"name": "m", "kind": kind, "traffic": "job", **keys}).value(run)
+
+    # rounds end at 15 and 39; the first counts from 5
+    assert value("iteration_time") == (10 + 24) / 2 * US
+    assert value("iteration_time", of="max") == 24 * US
+    # h1 is 1 us late in both rounds, h3 2 us; all others begin first
+    assert value("lateness") == 4 * US
+    assert value("lateness", host="h1") == 2 * US
+    assert value("lateness", of="mean") == 6 * US / 4
+    # groups take 7, 10, 7 and 14 us; of two ranks the factor is 1
+    assert value("bus_bandwidth", collective="sum") == 2000 * 8 * 4e6 / (7 + 10 + 7 + 14)
+    rows[-1] = (3, 2, 29 * US, -1)
+    run = tables([job | {"collectives": [phase]}], rows)
+    assert value("iteration_time") == math.inf
+    assert value("bus_bandwidth", collective="sum") == 0
