@@ -11,8 +11,8 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -23,6 +23,7 @@ from pyorch.build.sources import Module, present_modules
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
     INTERFACES,
+    PRESET,
     SECTIONS,
     AttributeInfo,
     Catalogue,
@@ -34,6 +35,7 @@ from pyorch.config.attributes import (
 from pyorch.errors import Problem, UserError, fold, one_of, suggest
 from pyorch.fields import Unit
 from pyorch.findings import models_in
+from pyorch.loading.presets import preset_sources
 from pyorch.paths import Paths
 from pyorch.units import format_bytes, format_rate, format_time
 
@@ -69,7 +71,7 @@ class Entry:
     """Something an experiment file may name.
 
     group: under which heading. name: as a file has it. other: its TypeId, or "". used: how a file
-    chooses it.
+    chooses it. presets: sets of parameters for its section, and where they are from.
     """
 
     group: str
@@ -79,12 +81,14 @@ class Entry:
     help: str
     source: str
     keys: tuple[Key, ...]
+    presets: Mapping[str, str] = field(default_factory=dict)
 
 
 def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
     """Everything an experiment file may name, group by group."""
     kinds.activate({})  # those of installed packages are listed like ours
     modules = {module.name: module for module in present_modules(paths.modules)}
+    presets = preset_sources(paths)
     entries = []
     for key, interface in INTERFACES.items():
         if key == "host_agents":
@@ -105,21 +109,26 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
         for type_name, section in SECTIONS.items()
         if type_name in types.by_name
     ]
+    entries = [replace(entry, presets=presets.get(entry.name, {})) for entry in entries]
     entries += [_of_model("topology", kind, model) for kind, model in topology.KINDS.items()]
     return entries + [_of_model("traffic", kind, model) for kind, model in traffic.KINDS.items()]
 
 
 def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
-    """Return the entries that a person means: by name, TypeId, module or group.
+    """Return the entries that a person means: by name, TypeId, module, group or preset.
 
     Raises UserError with the nearest name when there is none.
     """
     wanted = fold(name)
-    for spelling in (_names, _modules_of):
+    for spelling in (_names, _modules_of, _presets_of):
         found = [entry for entry in entries if wanted in map(fold, spelling(entry))]
         if found:
             return found
-    known = [one for entry in entries for one in (*_names(entry), *_modules_of(entry))]
+    known = [
+        one
+        for entry in entries
+        for one in (*_names(entry), *_modules_of(entry), *_presets_of(entry))
+    ]
     names = list(dict.fromkeys(entry.name for entry in entries))
     what = f"there is no scheme, topology or kind of traffic {name!r}"
     hint = suggest(name, names) or suggest(name, dict.fromkeys(known))
@@ -134,6 +143,10 @@ def _names(entry: Entry) -> list[str]:
 def _modules_of(entry: Entry) -> list[str]:
     parts = entry.other.split("::")
     return [entry.group, *(parts[1:2] if len(parts) > 2 else [])]
+
+
+def _presets_of(entry: Entry) -> list[str]:
+    return list(entry.presets)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -328,6 +341,7 @@ def _short(entry: Entry, width: int) -> list[str]:
         key.name if key.default is None else f"{key.name} = {key.default}" for key in entry.keys
     )
     lines += _wrap(keys, 8, width)
+    lines += _wrap(f"presets: {', '.join(entry.presets)}", 8, width) if entry.presets else []
     return lines + (_wrap(f"source: {entry.source}", 8, width) if entry.source else [])
 
 
@@ -344,6 +358,8 @@ def _whole(entry: Entry, width: int) -> list[str]:
         about = f"{key.help.rstrip('.')}; " if key.help else ""
         must = "must be given; " if key.default is None else ""
         lines += _wrap(f"{about}{must}{key.allowed}", 12, width)
+    for name, source in entry.presets.items():
+        lines += [f'        {PRESET} = "{name}"', *_wrap(f"a preset; source: {source}", 12, width)]
     return lines
 
 

@@ -13,6 +13,7 @@ from pyorch.findings import Findings
 from pyorch.loading.load import load_experiment
 from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths
+from pyorch.schemes import all_entries, choose, render
 from tests.forms import form
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 
@@ -147,3 +148,24 @@ def test_a_damaged_file_of_presets_is_named(tmp_path: Path) -> None:
     paths = write(module(tmp_path, "[wide\n"), MINIMAL)
     with pytest.raises(UserError, match=r"presets\.toml"):
         load_experiment("x", (), SCHEMA, paths)
+
+
+def test_presets_are_listed_and_found_with_their_sources(tmp_path: Path) -> None:
+    """`invoke schemes`: under their section, and by name."""
+    entries = all_entries(catalogue(SCHEMA), module(tmp_path, GFC) and Paths(tmp_path))
+    (gfc,) = [entry for entry in entries if entry.presets]
+    assert (gfc.name, gfc.presets) == ("conceptual-gfc", {"wide": "a paper", "late": "another"})
+    assert choose(entries, "late") == [gfc]
+    text = "\n".join(render([gfc], 80, whole=True))
+    assert '        parameters = "late"\n            a preset; source: another' in text
+    assert "        presets: wide, late" in render([gfc], 80, whole=False)
+
+
+def test_irn_is_found() -> None:
+    """A preset of the queue pairs, without a class of its own."""
+    types = catalogue(load_schema(ensure_built()))
+    (found,) = choose(all_entries(types, Paths(ROOT)), "irn")
+    assert found.name == "queue_pair"
+    values = read_presets(Paths(ROOT))["queue_pair"]["irn"]
+    assert values["retransmit"] == "selective"
+    assert values.keys() <= {key.name for key in found.keys}

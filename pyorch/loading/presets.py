@@ -30,7 +30,7 @@ def read_presets(paths: Paths) -> Presets:
     owners: dict[tuple[str, str], FilePath] = {}
     for module in present_modules(paths.modules):
         if module.presets.is_file():
-            for name, sections in _read(module.presets).items():
+            for name, (_, sections) in _read(module.presets).items():
                 for section, values in sections.items():
                     owner = owners.setdefault((section, name), module.presets)
                     if owner != module.presets:
@@ -41,9 +41,20 @@ def read_presets(paths: Paths) -> Presets:
     return found
 
 
-def _read(file: FilePath) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return {name: {section: values}} of one file; a preset extends one that stands above it."""
-    presets: dict[str, dict[str, dict[str, Any]]] = {}
+def preset_sources(paths: Paths) -> dict[str, dict[str, str]]:
+    """Return {section: {name: source}} of all modules. Raises UserError for a wrong file."""
+    found: dict[str, dict[str, str]] = {}
+    for module in present_modules(paths.modules):
+        if module.presets.is_file():
+            for name, (source, sections) in _read(module.presets).items():
+                for section in sections:
+                    found.setdefault(section, {})[name] = source
+    return found
+
+
+def _read(file: FilePath) -> dict[str, tuple[str, dict[str, dict[str, Any]]]]:
+    """Return {name: (source, {section: values})} of a file; one extends another above it."""
+    presets: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {}
     for name, table in read_toml(file, str(file)).items():
         where = f"{file}: {name}"
         if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
@@ -56,9 +67,10 @@ def _read(file: FilePath) -> dict[str, dict[str, dict[str, Any]]]:
         sections = {key: one for key, one in table.items() if key not in ("source", "extends")}
         if not all(isinstance(values, Mapping) for values in sections.values()):
             raise UserError([Problem(where, "has values outside a section", _SHAPE)])
-        below = presets.get(base, {}) if base is not None else {}
-        presets[name] = {
+        below = presets[base][1] if base is not None else {}
+        joined = {
             section: {**below.get(section, {}), **sections.get(section, {})}
             for section in [*below, *(new for new in sections if new not in below)]
         }
+        presets[name] = (table["source"], joined)
     return presets

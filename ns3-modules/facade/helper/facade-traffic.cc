@@ -214,6 +214,7 @@ Traffic::Connect()
     lossless::Routes& routes = m_fabric.GetRoutes();
     lossless::DependencyGraph dependencies;
     std::set<std::pair<uint32_t, uint32_t>> pairs; // whose ways are all in it
+    int64_t longest = 0;                           // base round trip (ps)
     for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_ends[flow];
@@ -241,11 +242,13 @@ Traffic::Connect()
         m_idealTimes.push_back(times.IdealTime(queuePair, hops));
         queuePair.SetAnswersPinned(m_paths.RouteAnswers(flow, hops));
         m_answerTimes.push_back(times.AnswerTime(queuePair));
-        if (control)
-        {
-            queuePair.SetPath(times.BaseRtt(queuePair, hops, m_answerTimes[flow]),
-                              static_cast<uint32_t>(hops.size()) - !hops.empty());
-        }
+        queuePair.SetPath(times.BaseRtt(queuePair, hops, m_answerTimes[flow]),
+                          static_cast<uint32_t>(hops.size()) - !hops.empty());
+        longest = std::max(longest, queuePair.GetBaseRtt().GetTimeStep());
+    }
+    for (const auto& queuePair : m_queuePairs)
+    {
+        queuePair->SetLongestRtt(longest);
     }
     m_cycle = dependencies.FindCycle();
     ForEachHost([](Host& host) { host.ConnectSource(); });

@@ -317,6 +317,9 @@ class RandomLossTest : public TestCase
         auto bad = std::make_shared<bool>(false);
         Network net(seed);
         net.Set("QueuePair", "AckEvery", static_cast<int64_t>(1 + random() % 4));
+        net.Set("QueuePair", "ShortTimeout", seed % 3 == 0 ? "0us" : "10us");
+        net.Set("QueuePair", "TimeoutRepeats", seed % 4 < 2 ? "All" : "First");
+        net.Set("QueuePair", "WindowBdps", seed % 5 == 0 ? "0" : "1");
         Lossy(net, scheme, "30us", [=](const Frame& frame) {
             if ((*loss)() % 10 == 0)
             {

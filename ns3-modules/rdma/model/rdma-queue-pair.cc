@@ -7,14 +7,14 @@
 
 #include "rdma-queue-pair-owner.h"
 
-#include "ns3/boolean.h"
-#include "ns3/enum.h"
+#include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-routes.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
@@ -28,6 +28,14 @@ using lossless::NEVER;
 using lossless::NowPs;
 
 NS_LOG_COMPONENT_DEFINE("RdmaQueuePair");
+
+namespace
+{
+
+/// Packets of the largest window, whose bytes fit 64 bits.
+constexpr double MOST_WINDOW = 1e12;
+
+} // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(QueuePair);
 
@@ -46,17 +54,6 @@ QueuePair::GetTypeId()
                           MakeUintegerAccessor(&QueuePair::m_ackEvery),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute(
-                "Retransmit",
-                "What to do about lost packets: None, GoBackN (as RoCE NICs) or Selective.",
-                EnumValue(Retransmit::GO_BACK_N),
-                MakeEnumAccessor<Retransmit>(&QueuePair::m_retransmit),
-                MakeEnumChecker(Retransmit::NONE,
-                                "None",
-                                Retransmit::GO_BACK_N,
-                                "GoBackN",
-                                Retransmit::SELECTIVE,
-                                "Selective"))
-            .AddAttribute(
                 "ReorderWindow",
                 "Packets from the next one in order on that a receiver keeps, and "
                 "acknowledges, whatever their order; only a packet from behind them means "
@@ -65,11 +62,13 @@ QueuePair::GetTypeId()
                 UintegerValue(0),
                 MakeUintegerAccessor(&QueuePair::m_reorderWindow),
                 MakeUintegerChecker<uint32_t>(0, 1U << 20))
-            .AddAttribute("Timeout",
-                          "Silence with data outstanding after which the sender repeats.",
-                          TimeValue(MilliSeconds(10)),
-                          MakeTimeAccessor(&QueuePair::m_timeout),
-                          lossless::MakePicosecondsChecker(1'000))
+            .AddAttribute("WindowBdps",
+                          "Packets in flight, as a multiple of what a sender's line carries in the "
+                          "longest base round trip of all flows (BDP-FC of IRN: 1), in whole "
+                          "packets, up. A window of the traffic holds beside it. 0: no limit.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&QueuePair::m_windowBdps),
+                          MakeDoubleChecker<double>(0, 1e6))
             .AddTraceSource("Rate",
                             "The rate that the sender may use has changed: flow, bit/s on the "
                             "wire.",
@@ -78,10 +77,7 @@ QueuePair::GetTypeId()
     return tid;
 }
 
-QueuePair::QueuePair()
-    : m_timer(this, &QueuePair::Timeout)
-{
-}
+QueuePair::QueuePair() = default;
 
 QueuePair::~QueuePair() = default;
 
@@ -109,11 +105,8 @@ QueuePair::Connect(uint32_t flow,
     m_pinned = pinned;
     m_packets =
         demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes - 1) / m_payloadSize + 1;
-    if (m_retransmit == Retransmit::SELECTIVE)
-    {
-        m_scoreboard = std::make_unique<Scoreboard>();
-    }
-    if (m_scoreboard || m_reorderWindow > 0)
+    StartRecovery();
+    if (IsSelective() || m_reorderWindow > 0)
     {
         m_arrivals.KeepAhead();
     }
@@ -126,6 +119,23 @@ QueuePair::SetPath(int64_t baseRtt, uint32_t hops)
 {
     m_baseRtt = baseRtt;
     m_hops = hops;
+}
+
+void
+QueuePair::SetLongestRtt(int64_t baseRtt)
+{
+    if (m_windowBdps == 0)
+    {
+        return;
+    }
+    const lossless::Port& port = m_src->GetPort(0);
+    const int64_t wire = static_cast<int64_t>(m_payloadSize) + m_headerSize + GetTelemetryBytes() +
+                         port.GetOverhead();
+    const auto packet = static_cast<double>(lossless::TransmissionTime(wire, port.GetRate()));
+    const double packets = std::ceil(m_windowBdps * static_cast<double>(baseRtt) / packet);
+    const uint64_t window =
+        static_cast<uint64_t>(std::clamp(packets, 1.0, MOST_WINDOW)) * m_payloadSize;
+    m_demand.window = m_demand.window ? std::min(m_demand.window, window) : window;
 }
 
 void
@@ -189,7 +199,7 @@ QueuePair::CanSend(int64_t now) const
     {
         return false; // a pause may hold it there: the next one's time is not known yet
     }
-    if (m_scoreboard && m_scoreboard->HasMissing())
+    if (HasMissing())
     {
         return true;
     }
@@ -275,24 +285,8 @@ QueuePair::GetHeader() const
 Frame*
 QueuePair::MakeNext(int64_t now)
 {
-    uint64_t psn;
-    if (m_scoreboard && m_scoreboard->HasMissing())
-    {
-        psn = m_scoreboard->TakeMissing();
-    }
-    else
-    {
-        psn = m_next++;
-    }
-    const bool repeat = psn < m_highest;
-    if (!repeat)
-    {
-        m_highest = psn + 1;
-        if (m_scoreboard)
-        {
-            m_scoreboard->AddSent();
-        }
-    }
+    bool repeat;
+    const uint64_t psn = TakeNext(repeat);
     Frame* frame = FramePool::Take();
     *frame = GetHeader();
     frame->psn = static_cast<uint32_t>(psn);
@@ -339,82 +333,10 @@ QueuePair::StartLimiter(const Frame& frame, int64_t now)
 }
 
 void
-QueuePair::WatchProgress(uint64_t psn, int64_t now)
+QueuePair::NotifyTimeout()
 {
-    if (m_retransmit == Retransmit::NONE)
-    {
-        return;
-    }
-    if (psn == m_first)
-    {
-        m_progress = now; // silence counts from the oldest packet outstanding
-    }
-    if (!m_watching)
-    {
-        m_watching = true;
-        m_timer.Schedule(m_timeout.GetTimeStep());
-    }
-}
-
-void
-QueuePair::Timeout()
-{
-    const int64_t now = NowPs();
-    const int64_t silence = now - m_progress;
-    const int64_t limit = m_timeout.GetTimeStep();
-    m_watching = false;
-    if (m_first >= m_highest)
-    {
-        return; // nothing outstanding; the next packet starts the watch again
-    }
-    m_watching = true;
-    if (silence < limit)
-    {
-        m_timer.Schedule(limit - silence);
-        return;
-    }
-    NS_LOG_INFO("flow " << m_flow << " repeats from packet " << m_first << " after " << silence
-                        << " ps of silence");
     ++m_outcome.timeouts;
-    m_progress = now;
-    m_timer.Schedule(limit);
-    if (m_retransmit == Retransmit::SELECTIVE)
-    {
-        m_scoreboard->MarkAllMissing();
-    }
-    else
-    {
-        GoBack(m_first);
-    }
     Reconsider();
-}
-
-void
-QueuePair::GoBack(uint64_t psn)
-{
-    m_next = std::min(m_next, psn);
-}
-
-void
-QueuePair::Advance(uint64_t acknowledged)
-{
-    if (acknowledged <= m_first)
-    {
-        return;
-    }
-    m_progress = NowPs();
-    if (m_retransmit == Retransmit::SELECTIVE)
-    {
-        m_scoreboard->Advance(acknowledged);
-    }
-    m_first = acknowledged;
-    m_next = std::max(m_next, m_first);
-    if (IsAcknowledged())
-    {
-        m_outcome.acked = m_progress;
-        m_rateTrace(m_flow, 0);
-        m_src->NoteAcknowledged();
-    }
 }
 
 void
@@ -432,24 +354,20 @@ QueuePair::ReceiveAnswer(const Frame& frame)
     }
     const uint64_t expected = frame.word[0];
     const uint64_t got = frame.word[1];
-    Advance(expected);
-    if (m_scoreboard)
+    const int64_t now = NowPs();
+    if (Advance(expected, now) && IsAcknowledged())
     {
-        m_scoreboard->NoteReceived(got);
+        m_outcome.acked = now;
+        m_rateTrace(m_flow, 0);
+        m_src->NoteAcknowledged();
     }
-    if (frame.kind == FrameKind::NACK)
+    const bool nack = frame.kind == FrameKind::NACK;
+    if (nack)
     {
         NS_LOG_INFO("flow " << m_flow << " has a NACK");
         ++m_outcome.nacks;
-        if (m_retransmit == Retransmit::GO_BACK_N)
-        {
-            GoBack(std::max(expected, m_first));
-        }
-        else if (m_retransmit == Retransmit::SELECTIVE)
-        {
-            m_scoreboard->MarkMissing(expected, got);
-        }
     }
+    NoteAnswer(nack, expected, got);
     if (m_control)
     {
         m_control->NotifyAck(frame);
@@ -556,7 +474,7 @@ void
 QueuePair::ReceiveAhead(const Frame& frame)
 {
     const bool inWindow = frame.psn - m_arrivals.GetExpected() < m_reorderWindow;
-    if (inWindow || m_retransmit == Retransmit::SELECTIVE)
+    if (inWindow || IsSelective())
     {
         m_arrivals.Keep(frame.psn);
     }
@@ -568,7 +486,7 @@ QueuePair::ReceiveAhead(const Frame& frame)
             Answer(FrameKind::ACK, frame);
         }
     }
-    else if (m_retransmit == Retransmit::SELECTIVE || !m_gapKnown)
+    else if (IsSelective() || !m_gapKnown)
     {
         m_gapKnown = true;
         Answer(FrameKind::NACK, frame);

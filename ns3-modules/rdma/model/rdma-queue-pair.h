@@ -8,15 +8,11 @@
 
 #include "rdma-arrivals.h"
 #include "rdma-congestion-control.h"
-#include "rdma-frame-format.h"
-#include "rdma-scoreboard.h"
+#include "rdma-loss-recovery.h"
 
-#include "ns3/lossless-event.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
-
-#include <memory>
 
 namespace ns3
 {
@@ -31,21 +27,14 @@ class QueuePairOwner;
  *
  * Both ends live in this object; they learn of each other only by frames. Packets are numbered from
  * 0. Go-back-N: the receiver answers a gap with one NACK and drops what follows; Selective: it
- * keeps what follows and the sender repeats only what is missing. With a ReorderWindow a gap is no
- * loss until a packet comes from so far behind it: what comes before is kept and acknowledged. A
- * silence of Timeout with data outstanding repeats from the first unacknowledged packet.
+ * keeps what follows, answers each such packet with a NACK, and the sender repeats only what is
+ * missing (Scoreboard). With a ReorderWindow a gap is no loss until a packet comes from so far
+ * behind it: what comes before is kept and acknowledged. A silence with data outstanding repeats
+ * the first unacknowledged packet, and all after it with go-back-N.
  */
-class QueuePair : public FrameFormat
+class QueuePair : public LossRecovery
 {
   public:
-    /// What to do about lost packets.
-    enum class Retransmit
-    {
-        NONE,      ///< nothing: a lost packet leaves the flow unfinished
-        GO_BACK_N, ///< repeat everything from the gap
-        SELECTIVE, ///< repeat what is missing
-    };
-
     /// What is sent, when, and how fast.
     struct Demand
     {
@@ -94,6 +83,9 @@ class QueuePair : public FrameFormat
     /// Tell it what its path is like, for its congestion control.
     /// @param baseRtt see GetBaseRtt (ps). @param hops see GetHops.
     void SetPath(int64_t baseRtt, uint32_t hops);
+    /// Tell it how long the longest path of all flows takes, in which WindowBdps counts.
+    /// @param baseRtt the longest base round trip (ps).
+    void SetLongestRtt(int64_t baseRtt);
     /// Say whether what answers it follows a pinned path; until then, it does not.
     /// @param pinned it does.
     void SetAnswersPinned(bool pinned);
@@ -250,47 +242,36 @@ class QueuePair : public FrameFormat
     void FillAnswer(lossless::Frame& frame) const;
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     void ReceiveAhead(const lossless::Frame& frame);
-    void Advance(uint64_t acknowledged);
-    void GoBack(uint64_t psn);
-    void Timeout();
-    void WatchProgress(uint64_t psn, int64_t now);
+    void NotifyTimeout() override;
     void UpdateRate(int64_t now);
 
     // Attributes
     uint32_t m_ackEvery;      //!< packets an ACK
-    Retransmit m_retransmit;  //!< what to do about loss
     uint32_t m_reorderWindow; //!< packets; 0: any gap is a loss
-    Time m_timeout;           //!< silence that causes repeats
+    double m_windowBdps;      //!< window in BDPs of the longest path; 0: none
 
     // Both ends
-    QueuePairOwner* m_src{nullptr};           //!< sender
-    QueuePairOwner* m_dst{nullptr};           //!< receiver
-    Demand m_demand;                          //!< what to send
-    Outcome m_outcome;                        //!< what became of it
-    Ptr<CongestionControl> m_control;         //!< or null
-    uint64_t m_packets{0};                    //!< of the message
-    uint32_t m_flow{0};                       //!< number
-    uint32_t m_hash{0};                       //!< of the 5-tuple
-    uint32_t m_reverseHash{0};                //!< of the 5-tuple of answers
-    int64_t m_baseRtt{0};                     //!< see GetBaseRtt (ps)
-    uint32_t m_hops{0};                       //!< see GetHops
-    bool m_collects{false};                   //!< its congestion control wants telemetry
-    bool m_pinned{false};                     //!< data frames follow a pinned path
-    bool m_answersPinned{false};              //!< what answers follows a pinned path
-    std::unique_ptr<Scoreboard> m_scoreboard; //!< Selective, or null
+    QueuePairOwner* m_src{nullptr};   //!< sender
+    QueuePairOwner* m_dst{nullptr};   //!< receiver
+    Demand m_demand;                  //!< what to send
+    Outcome m_outcome;                //!< what became of it
+    Ptr<CongestionControl> m_control; //!< or null
+    uint64_t m_packets{0};            //!< of the message
+    uint32_t m_flow{0};               //!< number
+    uint32_t m_hash{0};               //!< of the 5-tuple
+    uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
+    int64_t m_baseRtt{0};             //!< see GetBaseRtt (ps)
+    uint32_t m_hops{0};               //!< see GetHops
+    bool m_collects{false};           //!< its congestion control wants telemetry
+    bool m_pinned{false};             //!< data frames follow a pinned path
+    bool m_answersPinned{false};      //!< what answers follows a pinned path
 
     // Sender
     bool m_started{false};                          //!< begun
-    uint64_t m_first{0};                            //!< first packet not acknowledged
-    uint64_t m_next{0};                             //!< next packet to send
-    uint64_t m_highest{0};                          //!< first packet never sent
-    int64_t m_progress{0};                          //!< last sign of progress (ps)
     int64_t m_holdUntil{0};                         //!< send nothing before (ps)
     bool m_paced{false};                            //!< a rate below the line's is in force
     bool m_inPort{false};                           //!< a paced frame has not left the port yet
-    bool m_watching{false};                         //!< an occurrence of m_timer is scheduled
     lossless::RateLimiter m_limiter;                //!< spaces packets
-    lossless::ReusableEvent<QueuePair> m_timer;     //!< looks for silence
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
 
     // Receiver
