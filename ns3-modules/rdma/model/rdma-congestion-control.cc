@@ -73,6 +73,11 @@ CongestionControl::NotifyAck(const lossless::Frame& /* frame */)
 }
 
 void
+CongestionControl::NotifyTimeout()
+{
+}
+
+void
 CongestionControl::NotifyCnp(const lossless::Frame& /* frame */)
 {
 }
@@ -81,6 +86,11 @@ bool
 CongestionControl::NotifyData(const lossless::Frame& /* frame */)
 {
     return false;
+}
+
+void
+CongestionControl::NotifyAnswer(const lossless::Frame& /* data */, lossless::Frame& /* answer */)
+{
 }
 
 void

@@ -65,12 +65,18 @@ class CongestionControl : public Object
     /// An ACK or NACK came back; its `ecn` is that of the data frame it answers.
     /// @param frame it.
     virtual void NotifyAck(const lossless::Frame& frame);
+    /// Nothing was heard for so long that the sender repeats.
+    virtual void NotifyTimeout();
     /// A congestion notification came back.
     /// @param frame it.
     virtual void NotifyCnp(const lossless::Frame& frame);
     /// The receiver got a data frame.
     /// @param frame it. @return true: send a congestion notification.
     virtual bool NotifyData(const lossless::Frame& frame);
+    /// The receiver answers a data frame by an ACK or a NACK, before which NotifyData was called.
+    /// @param data the data frame; its `queued` is when it came to the host (ps).
+    /// @param answer the ACK or NACK, in whose Frame::scheme it may write.
+    virtual void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer);
     /// Add its numbers to the run's summary.
     /// @param summary where to add.
     virtual void Report(lossless::Summary& summary) const;

@@ -305,6 +305,7 @@ Host::LeaveOutbound(Frame* frame)
 void
 Host::Receive(Frame* frame, lossless::Port& /* ingress */)
 {
+    frame->queued = NowPs(); // in the NIC, until it is taken
     if (m_latency.IsZero())
     {
         Accept(frame);

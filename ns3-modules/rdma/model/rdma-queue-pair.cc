@@ -336,6 +336,10 @@ void
 QueuePair::NotifyTimeout()
 {
     ++m_outcome.timeouts;
+    if (m_control)
+    {
+        m_control->NotifyTimeout();
+    }
     Reconsider();
 }
 
@@ -421,6 +425,10 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
     }
     frame->word[0] = m_arrivals.GetExpected();
     frame->word[1] = data.psn;
+    if (m_control && kind != FrameKind::CNP)
+    {
+        m_control->NotifyAnswer(data, *frame);
+    }
     m_dst->Inject(frame);
 }
 
