@@ -41,9 +41,11 @@ IN_PROPORTION = {
     ("ns3::gfc::ConceptualGfc", "Bm"),
     ("ns3::gfc::TimeBasedGfc", "Buffer"),
     ("ns3::hpcc::Hpcc", "ReferenceRate"),
+    ("ns3::powertcp::PowerTcp", "BaseRtt"),
+    ("ns3::powertcp::ThetaPowerTcp", "BaseRtt"),
     ("ns3::timely::Timely", "ReferenceRate"),
 }
-"""Attributes of which rates are a share, however large they are: half of them is another run."""
+"""Attributes of which rates or windows are a share, however large: half of them is another run."""
 OTHER_WORDS = {"PayloadSize": "the largest frame"}
 """How a refusal by Check() names an attribute of another module."""
 

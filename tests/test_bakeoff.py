@@ -231,7 +231,7 @@ def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     for study in studies(paths):
         for overrides in ((), ("medium",), ("full",)):
             experiment = load_experiment(study, overrides, paths=paths)
-            named = {metric["name"] for metric in experiment.metrics}
+            named = {metric.name for metric in experiment.metrics}
             for row in (row for row in rows if row.study == study):
                 assert row.metric in named
                 for key, value in row.where.items():
@@ -240,6 +240,7 @@ def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
 
 CHECK_ALL = """
 import json, sys
+from dataclasses import replace
 from tools.bakeoff.summary import studies
 from pyorch.pipeline import make_plan
 from pyorch.ns3 import load_simulation
@@ -253,8 +254,8 @@ for study in studies(default_paths()):
     shapes = ("topology", "attributes", "flow_control", "agents", "host_agents")
     different = {json.dumps([form(spec)[key] for key in shapes]): spec for spec in plan.specs}
     for spec in different.values():
-        simulation = built(form(spec)["seed"])
-        configure(simulation, {**form(spec), "traffic": []})
+        simulation = built(spec.seed)
+        configure(simulation, replace(spec.setting, traffic=()), spec.seed)
         simulation.Build()
         problem = str(simulation.Check())
         assert not problem, f"{study} {spec.params}: {problem}"

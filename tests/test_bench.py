@@ -90,7 +90,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_program_and_experiment_simulate_the_same(file: Path) -> None:
     """A workload has the hops it is known by: 6 links for every packet of 1000 B."""
     plan = make_plan(str(file))
-    workload = programs.workload_of(file.stem, form(plan.specs[0]))
+    workload = programs.workload_of(file.stem, plan.specs[0].setting)
     hops = {"permutation-k4": 960_000, "permutation-k8": 1_536_000, "permutation-k16": 1_228_800}
     assert workload.hosts * workload.size // 1000 * 6 == hops[file.stem]
     assert form(plan.specs[0])["traffic"][0]["shift"] == workload.hosts // 2

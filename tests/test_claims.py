@@ -57,7 +57,7 @@ def test_every_setting_that_speaks_to_a_claim_is_counted(claim: Claim) -> None:
             claim,
             name,
             [form(point)["params"] for point in study.points],
-            [metric["name"] for metric in study.metrics],
+            [metric.name for metric in study.metrics],
             study.expects,
             judges,
         )
@@ -75,7 +75,7 @@ def test_nothing_is_left_out_that_is_not_there() -> None:
                 for name, study in studies().items()
                 for point in study.points
                 for metric in {expect.metric for expect in study.expects}
-                | {metric["name"] for metric in study.metrics}
+                | {metric.name for metric in study.metrics}
                 if alone.leaves_out(name, metric, form(point)["params"])
             ]
             assert excused, (claim.key, one)

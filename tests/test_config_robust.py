@@ -19,7 +19,6 @@ from pyorch.config.experiment import Experiment
 from pyorch.errors import UserError
 from pyorch.loading import layers, load
 from pyorch.plan import expand
-from tests.forms import form
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 
 FULL = (
@@ -133,8 +132,8 @@ def test_any_odd_value_is_refused_in_words_or_can_be_run(place: Place, value: An
     for run in expand(experiment):
         assert len(run.hash("")) == 16
     point = experiment.points[0]
-    duration = form(point)["run"]["duration_ps"]
-    assert len(traffic.flows(form(point)["traffic"], point.network, 1, duration)) > 0
+    setting = point.setting
+    assert len(traffic.flows(setting.traffic, point.network, 1, setting.run.duration)) > 0
 
 
 def test_the_file_itself_is_valid() -> None:

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-import tomli
 
 from pyorch.errors import UserError
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
@@ -71,8 +71,8 @@ def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
     pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("ns3-modules/*/doc/*.rst"), ROOT / "README.md"]
     texts = [page.read_text(encoding="utf-8") for page in pages]
     for picture in found:
-        document = tomli.loads((paths.experiments / f"{picture.study}.toml").read_text())
-        assert picture.figure in {entry["name"] for entry in document["figure"]}, picture.file
+        figures = load_experiment(picture.study, paths=paths).figures
+        assert picture.figure in {figure.name for figure in figures}, picture.file
         shown = f"{picture.file.parent.name}/{picture.file.name}"
         assert any(shown in text for text in texts), picture.file
 
