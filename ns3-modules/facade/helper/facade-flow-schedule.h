@@ -33,6 +33,12 @@ class FlowSchedule
     /// Start flows of a list.
     /// @param queuePairs by flow; outlives this.
     explicit FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs);
+    /// @return how many points there are.
+    std::size_t CountPoints() const
+    {
+        return m_points.size();
+    }
+
     /// Let a flow or point wait for another.
     /// @param waiter its number. @param after the other's.
     /// @param delay from the end of the other (ps).

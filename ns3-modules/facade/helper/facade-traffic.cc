@@ -111,6 +111,7 @@ Traffic::AddDependencies(const uint32_t* flows,
                          uint32_t n)
 {
     m_progress.whenFinished = MakeCallback(&FlowSchedule::NotifyFinished, &m_schedule);
+    const uint64_t most = FlowSchedule::POINT + m_schedule.CountPoints() + 2ULL * n;
     for (uint32_t i = 0; i < n; ++i)
     {
         for (const uint32_t number : {flows[i], after[i]})
@@ -118,6 +119,10 @@ Traffic::AddDependencies(const uint32_t* flows,
             if (!(number & FlowSchedule::POINT))
             {
                 GetFlow(number);
+            }
+            else if (number >= most)
+            {
+                Refuse("point ", number, " leaves a gap: n waits have at most 2 n new points");
             }
         }
         if (!(after[i] & FlowSchedule::POINT) && m_demands[after[i]].bytes == 0)

@@ -175,9 +175,21 @@ ThetaPowerTcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
 void
 ThetaPowerTcp::NotifySent(const Frame& frame)
 {
-    if (static_cast<int64_t>(frame.psn) >= m_next) // of a repeat nobody knows which was answered
+    if (static_cast<int64_t>(frame.psn) >= m_next)
     {
         m_probes.push_back(Probe{frame.psn, NowPs()});
+    }
+    else // of a repeat nobody knows which was answered
+    {
+        const auto first =
+            std::lower_bound(m_probes.begin(),
+                             m_probes.end(),
+                             frame.psn,
+                             [](const Probe& probe, uint32_t psn) { return probe.psn < psn; });
+        if (first != m_probes.end() && first->psn == frame.psn)
+        {
+            m_probes.erase(first);
+        }
     }
     WindowControl::NotifySent(frame);
 }

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 namespace ns3
 {
@@ -136,17 +137,17 @@ Swift::GetTypeId()
 std::string
 Swift::Check() const
 {
-    std::string problems;
+    std::ostringstream problems;
     if (m_flowLeastWindow >= m_flowMostWindow)
     {
-        problems += "Swift: FlowLeastWindow is not below FlowMostWindow; the target grows as the "
+        problems << "Swift: FlowLeastWindow is not below FlowMostWindow; the target grows as the "
                     "window shrinks between them\n";
     }
     if (m_leastWindow > m_mostWindow)
     {
-        problems += "Swift: LeastWindow is above MostWindow; no window can be both\n";
+        problems << "Swift: LeastWindow is above MostWindow; no window can be both\n";
     }
-    return problems;
+    return problems.str();
 }
 
 void
@@ -159,7 +160,8 @@ Swift::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     m_rtt = queuePair->GetBaseRtt().GetTimeStep();
     const double bdp =
         static_cast<double>(lineRate) * static_cast<double>(m_rtt) / SECOND / m_wireBits;
-    m_fabric.packets = m_initialWindow > 0 ? m_initialWindow : std::ceil(bdp);
+    const double initial = m_initialWindow > 0 ? m_initialWindow : std::ceil(bdp);
+    m_fabric.packets = std::clamp(initial, m_leastWindow, m_mostWindow);
     m_endpoint.packets = m_mostWindow;
     Apply();
 }
