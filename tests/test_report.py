@@ -370,6 +370,11 @@ FIGURES: dict[str, dict[str, Any]] = {
         "title": "Who paused whom",
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
     },
+    "rank_timeline": {
+        "name": "ranks",
+        "kind": "rank_timeline",
+        "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
+    },
     "pause_timeline": {
         "name": "pauses",
         "kind": "pause_timeline",

@@ -89,6 +89,10 @@ class RankTimeline(OverTime):
 
     def _bars(self, run: RunTables, stop: float) -> list[Bar]:
         """The bars of hosts in the window."""
+        table = run.table("flow")
+        if table is not None and len(table["src"]) < len(run.flows):
+            what = f"the table of flows has {len(table['src'])} rows for {len(run.flows)} flows"
+            raise FigureError(what)
         hosts = set(run.nodes) if self.hosts is None else set(self.hosts)
         bars = [
             bar
