@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyorch.config import topology
+from pyorch.fields import decode, encode
 from pyorch.findings import Findings
 
 #: Two leaves and two spines, each leaf with one host.
@@ -81,8 +83,8 @@ def test_every_format_gives_the_network_that_is_meant(kind: str, tmp_path: Path)
         for a, b, rate, delay in LINKS
     }
     assert found == wanted
-    assert resolved.form["kind"] == "explicit"
-    again = topology.build(resolved.form)
+    assert encode(resolved.table)["kind"] == "explicit"
+    again = topology.build(decode(type(resolved.table), encode(resolved.table)))
     assert again.names == network.names
     assert np.array_equal(again.a, network.a)
 
@@ -136,23 +138,68 @@ def test_units_may_be_said_apart(tmp_path: Path) -> None:
     assert resolved.network.rates.tolist() == [10 * 10**9, 25 * 10**8]
 
 
+def _json(nodes: Any, links: Any, **more: object) -> str:
+    edges = [{"source": a, "target": b} for a, b in links]
+    return json.dumps({"nodes": [{"id": node} for node in nodes], "edges": edges, **more})
+
+
+def _graphml(*parts: str) -> str:
+    space = 'xmlns="http://graphml.graphdrawing.org/xmlns"'
+    key = '<key id="k" for="node" attr.name="k" attr.type="int"/>'
+    graph = f'<graph edgedefault="undirected">{"".join(parts)}</graph>'
+    return f"<graphml {space}>{key}{graph}</graphml>"
+
+
+#: What Python says of values, and people do not.
+PYTHON = re.compile(r"Error\b|' object |\bNone\b|\bTrue\b|\bFalse\b|NoneType|invalid literal")
 WRONG = [
     ("n.csv", "a,b\nh0,s\ns,s\nh1,s", "line 3: a link leads from s to itself"),
     ("n.csv", "a,b\nh0,s\nh1,s\ns,h1", "line 4: a second link between s and h1, after line 3"),
     ("n.csv", "a,b\nh0,s\nh1,s\nh2,t\nh3,t", "the network falls into 2 parts"),
     ("n.csv", "a,b,rate\nh0,s,10furlongs\nh1,s,", "is no unit of a rate"),
     ("n.csv", "a,b,rate\nh0,s,0Gbps\nh1,s,", "a rate of 0"),
-    ("n.csv", "x,y\nh0,s", "the first line has the columns x, y"),
+    ("n.csv", "x,y\nh0,s", "line 1: the columns are x, y"),
+    ("n.csv", "# ours\n\na,c\nh0,s", "line 3: the columns are a, c"),
+    ("n.csv", "# ours\n\na,b\n# hosts\nh0,s,7", "line 5: 3 cells in 2 columns"),
+    ("n.csv", f"# ours\na,b\nh0,{'s' * 200_000}", "line 3: a cell has more than"),
+    ("n.csv", '# ours\na,b\nh0,"s', "line 3: is not CSV"),
     ("n.csv", "a,b\nh0,s,7\nh1,s", "line 2: 3 cells in 2 columns"),
     ("n.csv", "a,b\nh 0,s\nh1,s", "'h 0' is no name of a node"),
     ("n.csv", "a,b\na,b\nb,c\nc,a", "0 of its 3 nodes are hosts"),
-    ("n.csv", "", "the first line has the columns none"),
-    ("n.json", "{", "line 1: is no JSON"),
+    ("n.csv", "", "no line with the names of the columns"),
+    ("n.json", "{", "line 1, column 2"),
+    ("n.json", "[" * 100_000, "nested more than"),
+    ("n.json", '{"nodes": [], "nodes": []}', "the key 'nodes' is given twice"),
     ("n.json", "[1, 2]", "is no node-link JSON"),
-    ("n.json", '{"nodes": [{"id": 1}], "edges": [{"source": 1}]}', "is no node-link JSON"),
+    ("n.json", "7", "is no node-link JSON"),
+    ("n.json", '{"nodes": 7, "edges": []}', "is no node-link JSON"),
+    ("n.json", '{"nodes": [], "edges": {}}', "is no node-link JSON"),
+    ("n.json", _json(["a", "b"], [("a", "b")], directed=True), "it is a directed graph"),
+    ("n.json", _json([None], []), "nodes[0]: it is no node with an id"),
+    ("n.json", _json([True], []), "nodes[0]: it is no node with an id"),
+    ("n.json", '{"nodes": [7], "edges": []}', "nodes[0]: it is no node with an id"),
+    ("n.json", _json(["a", "a"], []), "nodes[1]: a second node has the id 'a'"),
+    ("n.json", '{"nodes": [{"id": 1}], "edges": [{"source": 1}]}', "edges[0]: it is no link"),
+    ("n.json", '{"nodes": [{"id": 1}], "links": [7]}', "links[0]: it is no link"),
+    ("n.json", _json("abs", ["as", "bs", "as"]), "edges[2]: a second link between a and s"),
     ("n.graphml", "<graphml>", "is no GraphML"),
     ("n.graphml", "nothing", "is no GraphML"),
+    ("n.graphml", "<graphml/>", "is no GraphML"),
+    ("n.graphml", _graphml("<node/>"), "node 1: it has no id"),
+    ("n.graphml", _graphml('<node id="h0"/><edge source="h0"/>'), "edge 1: it has no target"),
+    ("n.graphml", _graphml("", '</graph><graph edgedefault="undirected">'), "it has 2 graphs"),
+    ("n.graphml", _graphml('<node id="a"/>').replace('attr.type="int"', ""), "0 of its 1 nodes"),
+    ("n.graphml", _graphml('<node id="a"><data key="k">x</data></node>'), "'x' does not fit"),
+    ("n.graphml", _graphml("").replace('"int"', '"furlong"'), "'furlong' does not fit"),
     ("n.yml", "topology: [", "is no YAML"),
+    ("n.yml", "a: 1\n\n2020-13-45: 1", "line 3: is no YAML: the value looks like a date"),
+    ("n.yml", "a: !!int x", "line 1: is no YAML: the value looks like a date, a number"),
+    ("n.yml", "a: !!bool x", "line 1: is no YAML"),
+    ("n.yml", "a: !!timestamp x", "line 1: is no YAML"),
+    ("n.yml", f"a:\n  - 0x{'F' * 5000}", "line 2: is no YAML: the number is out of range"),
+    ("n.yml", "a: " + "[" * 3000, "is nested too deeply"),
+    ("n.yml", "topology: {nodes: {a: , no: }, links: []}", "node 2: its name is a truth value"),
+    ("n.yml", "topology: {nodes: {a: , b: }, links: [null]}", "links[0]: it is no link"),
     ("n.yml", "a: 1", "is no file of containerlab"),
     (
         "n.yml",
@@ -168,7 +215,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "said"), WRONG)
+@pytest.mark.parametrize(("name", "text", "said"), WRONG, ids=[said for *_, said in WRONG])
 def test_what_cannot_be_is_told_in_plain_words(
     name: str, text: str, said: str, tmp_path: Path
 ) -> None:
@@ -178,6 +225,89 @@ def test_what_cannot_be_is_told_in_plain_words(
     assert resolved is None
     assert any(said in problem for problem in problems), problems
     assert len(problems) < 6
+    assert not PYTHON.search("".join(problems)), problems
+
+
+@pytest.mark.parametrize("kind", ["json", "graphml", "yml"])
+@given(st.integers(0, 5), st.booleans(), st.text("abcdefgh", min_size=1, max_size=5))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_link_to_no_node_is_refused_by_its_name(
+    kind: str, tmp_path: Path, number: int, second: bool, letters: str
+) -> None:
+    """With the names there are: whichever link it is and whichever of its ends."""
+    names = ["host0", "host1", "leaf0", "leaf1", "spine0", "spine1"]
+    links = [("host0", "leaf0"), ("host1", "leaf1")]
+    links += [(leaf, spine) for leaf in names[2:4] for spine in names[4:]]
+    wrong = f"{links[number][second]}{letters}"
+    links[number] = (links[number][0], wrong) if second else (wrong, links[number][1])
+    if kind == "json":
+        text = _json(names, links)
+    elif kind == "graphml":
+        nodes = (f'<node id="{name}"/>' for name in names)
+        text = _graphml(*nodes, *(f'<edge source="{a}" target="{b}"/>' for a, b in links))
+    else:
+        ends = ", ".join(f'{{endpoints: ["{a}:e", "{b}:e"]}}' for a, b in links)
+        text = (
+            f"topology: {{nodes: {{{', '.join(f'{name}: ' for name in names)}}}, links: [{ends}]}}"
+        )
+    (tmp_path / f"n.{kind}").write_text(text, encoding="utf-8")
+    resolved, problems = _resolve({"file": f"n.{kind}"}, tmp_path)
+    assert resolved is None
+    assert len(problems) == 1
+    place = f"edge {number + 1}" if kind == "graphml" else f"s[{number}]"
+    assert place in problems[0]
+    assert f"there is no node {wrong!r}" in problems[0]
+    assert f"allowed: {', '.join(names)}" in problems[0]
+    assert re.search(r"hint: did you mean '(host|leaf|spine)[01]'\?", problems[0])
+
+
+@given(st.data())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_content_ends_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:
+    """Neither random values where nodes and links are expected, nor damaged files."""
+    kind = data.draw(st.sampled_from(["json", "graphml", "yml", "csv"]))
+    name = _write(kind, tmp_path)
+    if kind in ("json", "yml") and data.draw(st.booleans()):
+        plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+        keys = st.sampled_from(["id", "source", "target", "endpoints", "node", "labels", "rate"])
+        value = st.recursive(
+            plain,
+            lambda part: st.lists(part, max_size=3) | st.dictionaries(keys, part),
+            max_leaves=8,
+        )
+        some = value | st.lists(value, max_size=3)
+        table = {"nodes": data.draw(some), "links": data.draw(some)}
+        content = json.dumps(table if kind == "json" else {"topology": table}).encode()
+    else:
+        content = (tmp_path / name).read_bytes()
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, min(start + 20, len(content))))
+        content = content[:start] + data.draw(st.binary(max_size=6)) + content[end:]
+    (tmp_path / name).write_bytes(content)
+    resolved, problems = _resolve({"file": name}, tmp_path)
+    assert (resolved is None) == bool(problems)
+    assert not re.search(r"\b[A-Z][a-z]+Error\b|object is not|has no attribute '_", str(problems))
+
+
+def test_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    """As spreadsheets and editors save them."""
+    for kind in ("graphml", "json", "csv", "yml"):
+        file = tmp_path / _write(kind, tmp_path)
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+        resolved, problems = _resolve({"file": file.name}, tmp_path)
+        assert not problems
+        assert len(resolved.network.names) == 6
+
+
+def test_grids_of_networkx_take_their_names_from_an_attribute(tmp_path: Path) -> None:
+    """Their ids are tuples, which JSON has as lists."""
+    grid = nx.path_graph(4)
+    grid = nx.relabel_nodes(grid, {node: (0, node) for node in grid})
+    nx.set_node_attributes(grid, {node: f"n{node[1]}" for node in grid}, "name")
+    (tmp_path / "g.json").write_text(json.dumps(nx.node_link_data(grid)), encoding="utf-8")
+    resolved, problems = _resolve({"file": "g.json", "name_attribute": "name"}, tmp_path)
+    assert not problems
+    assert sorted(resolved.network.names) == ["n0", "n1", "n2", "n3"]
 
 
 def test_directed_graphs_and_hosts_with_more_links_are_told(tmp_path: Path) -> None:
@@ -193,4 +323,4 @@ def test_directed_graphs_and_hosts_with_more_links_are_told(tmp_path: Path) -> N
     assert "there is no file 'away.csv'" in problems[0]
     (tmp_path / "b.csv").write_bytes(b"\xff\xfea,b")
     _, problems = _resolve({"file": "b.csv"}, tmp_path)
-    assert "is no text in UTF-8" in problems[0]
+    assert "b.csv: is UTF-16 text, not UTF-8" in problems[0]

@@ -1,14 +1,15 @@
 """The kind `file`: a network from GraphML, node-link JSON, containerlab YAML or a CSV of links.
 
 What is read becomes an explicit topology, so that a run knows nothing of the file. networkx reads
-GraphML and node-link JSON, PyYAML reads YAML.
+GraphML, PyYAML reads YAML.
 """
 
 from __future__ import annotations
 
-import csv
 import fnmatch
-import json
+import io
+import re
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,14 +21,14 @@ from typing_extensions import override
 
 from pyorch.config.topology import TopologyTable, Wiring, topology
 from pyorch.config.topology_kinds import Explicit
-from pyorch.errors import Problem, one_of, quoted, suggest
+from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.fields import Names, decode, encode
 from pyorch.findings import Findings, Path
-from pyorch.reading import is_file
+from pyorch.reading import MAX_INTEGER, csv_rows, is_file, read_json, read_text
 from pyorch.units import RATES, TIMES, parse_rate, parse_time
 
 if TYPE_CHECKING:
-    import networkx as nx
+    from xml.etree.ElementTree import Element
 
 Format = Literal["graphml", "json", "containerlab", "csv"]
 SUFFIXES: dict[str, Format] = {
@@ -44,6 +45,8 @@ HOSTS, PLAIN = frozenset({"host", "server"}), "linux"
 """What they say of a host, and the kind of a container of containerlab that may be anything."""
 SPECIAL = frozenset({"host", "macvlan", "mgmt-net", "vxlan", "vxlan-stitch", "dummy"})
 """Ends of links of containerlab that are no nodes of the topology."""
+_IDS = "each a string or a number"
+_QUOTED = re.compile(r"('[^']*')$")
 
 
 @dataclass
@@ -127,14 +130,20 @@ class FileTopology(TopologyTable):
             place = f"{self.file}: {where}" if where else self.file
             findings.merge([Problem(place, what, allowed, hint)])
 
-        form = self._form(file, tell)
-        return decode(Explicit, form) if form and len(findings.problems) == before else None
-
-    def _form(self, file: FilePath, tell: Tell) -> dict[str, Any] | None:
-        """Return the canonical form of the explicit topology, or what is there besides problems."""
-        graph = _read(file, self.format or SUFFIXES[file.suffix.lower()], tell)
-        if graph is None:
+        kind = self.format or SUFFIXES[file.suffix.lower()]
+        try:
+            graph = _READERS[kind](file, self.file, tell)
+        except UserError as error:
+            findings.merge(error.problems)
             return None
+        # a network that lacks what was refused would only give further, misleading problems
+        if graph is None or len(findings.problems) > before:
+            return None
+        form = self._form(graph, tell)
+        return decode(Explicit, form) if len(findings.problems) == before else None
+
+    def _form(self, graph: Graph, tell: Tell) -> dict[str, Any]:
+        """Return the canonical form of the explicit topology, or what is there besides problems."""
         if self.name_attribute is not None:
             graph = _renamed(graph, self.name_attribute, tell)
         _check(graph, tell)
@@ -309,122 +318,201 @@ def _renamed(graph: Graph, attribute: str, tell: Tell) -> Graph:
 # Formats
 
 
-def _read(file: FilePath, kind: Format, tell: Tell) -> Graph | None:
-    """Read a file; None when it is not what it should be, which is noted."""
-    try:
-        return _READERS[kind](file, tell)
-    except UnicodeDecodeError:
-        tell("", "is no text in UTF-8", None, None)
-    except OSError as error:
-        tell("", f"cannot be read: {error.strerror}", None, None)
-    return None
+def _no_node(end: str, nodes: Collection[str], where: str, tell: Tell) -> None:
+    """Note an end of a link that no node is."""
+    what = f"{end!r} is outside the topology" if end in SPECIAL else f"there is no node {end!r}"
+    tell(where, what, one_of(nodes) or "none: it has no nodes", suggest(end, nodes))
 
 
-def _graphml(file: FilePath, tell: Tell) -> Graph | None:
-    from xml.etree.ElementTree import ParseError
+def _directed(multigraph: bool, tell: Tell) -> None:
+    kind = "multigraph" if multigraph else "graph"
+    hint = "save it undirected: graph.to_undirected() of networkx"
+    tell("", f"it is a directed {kind}: its links lead one way", "an undirected graph", hint)
+
+
+def _graphml(file: FilePath, label: str, tell: Tell) -> Graph | None:
+    from xml.etree.ElementTree import ParseError, fromstring
 
     import networkx as nx
 
+    content = read_text(file, label).encode()
     try:
-        graph = nx.read_graphml(file)
-    except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError) as error:
+        with warnings.catch_warnings():
+            # of ports, which do not matter here, and of keys without a type, which are strings
+            warnings.simplefilter("ignore")
+            graph = nx.read_graphml(io.BytesIO(content))
+        root = fromstring(content)  # noqa: S314 (as networkx does; expat limits its entities)
+    except RecursionError:
+        tell("", "is nested too deeply", None, None)
+        return None
+    except (ParseError, nx.NetworkXError) as error:
         tell("", f"is no GraphML: {error}", None, None)
         return None
-    return _of_networkx(graph, tell)
-
-
-def _node_link(file: FilePath, tell: Tell) -> Graph | None:
-    import networkx as nx
-
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        key = "links" if "links" in content else "edges"
-        graph = nx.node_link_graph(content, edges=key)
-    except json.JSONDecodeError as error:
-        tell(f"line {error.lineno}", f"is no JSON: {error.msg}", None, None)
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        value = _QUOTED.search(str(error))
+        what = (
+            f"is no GraphML: {value[1] if value else 'a value'} does not fit, as a type or of one"
+        )
+        tell("", what, "attr.type boolean, int, long, float, double or string; values of it", None)
         return None
-    except (nx.NetworkXError, KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"is no node-link JSON as networkx writes it: {type(error).__name__} {error}"
-        tell("", what, '{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}', None)
-        return None
-    return _of_networkx(graph, tell)
-
-
-def _of_networkx(graph: nx.Graph[Any], tell: Tell) -> Graph | None:
     if graph.is_directed():
-        kind = "multigraph" if graph.is_multigraph() else "graph"
-        hint = "save it undirected: graph.to_undirected() of networkx"
-        tell("", f"it is a directed {kind}: its links lead one way", "an undirected graph", hint)
+        _directed(graph.is_multigraph(), tell)
         return None
-    nodes: dict[str, Mapping[str, Any]] = {
-        str(name): dict(of) for name, of in graph.nodes(data=True)
-    }
-    edges = [
-        Edge(str(a), str(b), f"link {a} - {b}", dict(of)) for a, b, of in graph.edges(data=True)
-    ]
-    return Graph(nodes, edges)
+    _check_graphml(root, tell)
+    edges = [Edge(a, b, f"link {a} - {b}", dict(of)) for a, b, of in graph.edges(data=True)]
+    return Graph({name: dict(of) for name, of in graph.nodes(data=True)}, edges)
 
 
-def _csv(file: FilePath, tell: Tell) -> Graph | None:
-    """Links in the columns a and b, and attributes in the others; # begins a comment."""
-    with file.open(encoding="utf-8", newline="") as text:
-        lines = [
-            (number, line)
-            for number, line in enumerate(text, start=1)
-            if line.strip() and not line.startswith("#")
-        ]
-    rows = csv.reader(line for _, line in lines)
-    head = [name.strip() for name in next(rows, [])]
-    if not {"a", "b"} <= set(head) or len(set(head)) < len(head):
-        what = f"the first line has the columns {one_of(head) or 'none'}"
-        tell("line 1", what, "a, b, and perhaps rate, delay and others, each once", None)
+def _check_graphml(root: Element, tell: Tell) -> None:
+    """Note what networkx passes over: other graphs, and ends of links that no nodes are."""
+    graph, *others = root.findall("{*}graph")
+    if others:
+        tell("", f"it has {len(others) + 1} graphs", "one graph", None)
+    nodes: dict[str, None] = {}
+    for number, node in enumerate(graph.iterfind(".//{*}node"), 1):
+        name = node.get("id")
+        if name is None:
+            tell(f"node {number}", "it has no id", 'id="..."', None)
+        else:
+            nodes[name] = None
+    for number, edge in enumerate(graph.iterfind(".//{*}edge"), 1):
+        for side in ("source", "target"):
+            end = edge.get(side)
+            if end is None:
+                tell(f"edge {number}", f"it has no {side}", 'source="..." and target="..."', None)
+            elif end not in nodes:
+                _no_node(end, nodes, f"edge {number}: {side}", tell)
+
+
+def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
+    """Node-link data as networkx writes them; it would make nodes of all ends of links."""
+    content = read_json(file, label)
+    of = content if isinstance(content, dict) else {}
+    key = "links" if "links" in of else "edges"
+    nodes, links = of.get("nodes"), of.get(key)
+    if not isinstance(nodes, list) or not isinstance(links, list):
+        allowed = '{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}'
+        tell("", "is no node-link JSON as networkx writes it", allowed, None)
+        return None
+    if of.get("directed"):
+        _directed(bool(of.get("multigraph")), tell)
         return None
     graph = Graph()
-    for (number, _), row in zip(lines[1:], rows, strict=False):
+    for number, node in enumerate(nodes):
+        name, where = _id(node, "id"), f"nodes[{number}]"
+        if name is None:
+            tell(where, "it is no node with an id", f'{{"id": ...}}, {_IDS}', None)
+        elif name in graph.nodes:
+            tell(where, f"a second node has the id {name!r}", "every node an id of its own", None)
+        else:
+            graph.nodes[name] = {key: node[key] for key in node if key != "id"}
+    for number, link in enumerate(links):
+        a, b, where = _id(link, "source"), _id(link, "target"), f"{key}[{number}]"
+        if a is None or b is None:
+            what = "it is no link with a source and a target"
+            tell(where, what, f'{{"source": ..., "target": ...}}, {_IDS}', None)
+            continue
+        for end in (a, b):
+            if end not in graph.nodes:
+                _no_node(end, graph.nodes, where, tell)
+        own = {key: link[key] for key in link if key not in ("source", "target")}
+        graph.edges.append(Edge(a, b, where, own))
+    return graph
+
+
+def _id(entry: object, key: str) -> str | None:
+    return _name(entry.get(key)) if isinstance(entry, dict) else None
+
+
+def _name(value: object) -> str | None:
+    """Return the name of a node; networkx writes tuples, such as places in a grid, as lists."""
+    if isinstance(value, list | tuple):
+        return str(tuple(value))
+    plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value) if plain else None
+
+
+def _csv(file: FilePath, label: str, tell: Tell) -> Graph | None:
+    """Links in the columns a and b, and attributes in the others; # begins a comment."""
+    allowed = "a, b, and perhaps rate, delay and others, each once"
+    rows = csv_rows(file, label)
+    if not rows:
+        tell("", "it has no line with the names of the columns", allowed, None)
+        return None
+    first, head = rows[0]
+    if not {"a", "b"} <= set(head) or len(set(head)) < len(head):
+        tell(f"line {first}", f"the columns are {one_of(head)}", allowed, None)
+        return None
+    graph = Graph()
+    for number, row in rows[1:]:
         where = f"line {number}"
         if len(row) != len(head):
             tell(where, f"{len(row)} cells in {len(head)} columns", None, None)
             continue
-        cells = {name: cell.strip() for name, cell in zip(head, row, strict=True)}
+        cells = dict(zip(head, row, strict=True))
         a, b = cells.pop("a"), cells.pop("b")
         graph.nodes |= {a: graph.nodes.get(a, {}), b: graph.nodes.get(b, {})}
         graph.edges.append(Edge(a, b, where, cells))
     return graph
 
 
-def _containerlab(file: FilePath, tell: Tell) -> Graph | None:
-    """Nodes and links of `topology` in a file of containerlab."""
+def _yaml(file: FilePath, label: str) -> Any:
+    """Return what a YAML file says. Raises UserError with the line and what the parser said."""
     import yaml
 
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        """Tells the line of what PyYAML takes for a date or a number and cannot convert."""
+
+        @override
+        def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+            what = "the value looks like a date, a number or a truth value, and is none"
+            try:
+                value = super().construct_object(node, deep)
+            except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+                raise yaml.MarkedYAMLError(problem=what, problem_mark=node.start_mark) from error
+            if isinstance(value, int) and abs(value) > MAX_INTEGER:
+                what = "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+                raise yaml.MarkedYAMLError(problem=what, problem_mark=node.start_mark)
+            return value
+
+    text = read_text(file, label)
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return yaml.load(text, Loader)  # noqa: S506 (a SafeLoader)
+    except RecursionError as error:
+        raise UserError([Problem(label, "is nested too deeply")]) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}" if mark else ""
-        tell(where, f"is no YAML: {getattr(error, 'problem', None) or error}", None, None)
-        return None
+        where = f"{label}: line {mark.line + 1}" if mark else label
+        what = f"is no YAML: {getattr(error, 'problem', None) or error}"
+        raise UserError([Problem(where, what)]) from error
+
+
+def _containerlab(file: FilePath, label: str, tell: Tell) -> Graph | None:
+    """Nodes and links of `topology` in a file of containerlab."""
+    content = _yaml(file, label)
     inner = content.get("topology") if isinstance(content, dict) else None
     nodes = inner.get("nodes") if isinstance(inner, dict) else None
     links = inner.get("links", []) if isinstance(inner, dict) else None
     if not isinstance(nodes, dict) or not isinstance(links, list):
         tell("", "is no file of containerlab", "topology: with nodes: and links:", None)
         return None
-    graph = Graph({str(name): of if isinstance(of, dict) else {} for name, of in nodes.items()})
+    graph = Graph()
+    for number, (key, of) in enumerate(nodes.items(), 1):
+        name = _name(key)
+        if name is None:  # also yes, no, on and off
+            what = "its name is a truth value, a date or empty in YAML"
+            tell(f"topology.nodes, node {number}", what, "a string", "put the name in quotes")
+        else:
+            graph.nodes[name] = of if isinstance(of, dict) else {}
     for number, link in enumerate(links):
         where = f"topology.links[{number}]"
         ends = list(_ends(link))
         if len(ends) != 2:
-            what = f"{quoted(link)} is no link between two nodes"
-            tell(where, what, 'endpoints: ["a:eth1", "b:eth1"]', None)
+            tell(where, "it is no link between two nodes", 'endpoints: ["a:eth1", "b:eth1"]', None)
             continue
         for end in ends:
-            if end in graph.nodes:
-                continue
-            known = one_of(graph.nodes)
-            what = f"there is no node {end!r}"
-            if end in SPECIAL:
-                what = f"{end!r} is outside the topology"
-            tell(where, what, known, suggest(end, graph.nodes))
+            if end not in graph.nodes:
+                _no_node(end, graph.nodes, where, tell)
         if set(ends) <= set(graph.nodes):
             labels = link.get("labels", {})
             graph.edges.append(
@@ -443,7 +531,7 @@ def _ends(link: object) -> Iterator[str]:
             yield str(end["node"])
 
 
-_READERS: dict[Format, Callable[[FilePath, Tell], Graph | None]] = {
+_READERS: dict[Format, Callable[[FilePath, str, Tell], Graph | None]] = {
     "graphml": _graphml,
     "json": _node_link,
     "containerlab": _containerlab,
