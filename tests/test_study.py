@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ import pytest
 
 import pyorch
 from pyorch import Incast, Messages, Run, Star, Study, Trace, UserError
+from pyorch.loading.compose import composed
+from pyorch.loading.find import Document
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from tests.forms import form
@@ -143,6 +146,28 @@ def test_what_one_file_cannot_say_is_not_saved(paths: Paths) -> None:
     bakeoff = Study.load("bakeoff/incast", paths=paths)
     with pytest.raises(UserError, match="names files beside it"):
         bakeoff.save("elsewhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"topology": {"kind": "file", "file": "net.graphml"}}, "topology.file"),
+        ({"variants": {"T": {"traffic": [{"kind": "trace", "file": "f.csv"}]}}}, "T.traffic.file"),
+        ({"variants": {"T": {"traffic.0.file": "f.csv"}}}, "T.traffic.0.file"),
+        ({"sweep": {"scenario": {"S": {"topology": {"file": "f"}}}}}, "scenario.S.topology.file"),
+        ({"sweep": {"topology.file": ["f", "g"]}}, "sweep.topology.file"),
+    ],
+)
+def test_files_of_networks_and_traffic_stay_beside_a_study(
+    tmp_path: Path, changes: dict[str, Any], key: str
+) -> None:
+    """Wherever they are named; in the folder of the study itself it is saved."""
+    document = Document("mine", tmp_path / "mine.toml", "mine.toml", {"title": "A", **changes})
+    with pytest.raises(UserError) as caught:
+        composed(document, (), "", tmp_path / "elsewhere")
+    (problem,) = caught.value.problems
+    assert problem.what.endswith(f"{key} names files beside it")
+    assert composed(document, (), "", tmp_path) == document.content
 
 
 def test_an_unknown_study_is_refused_at_once(paths: Paths) -> None:

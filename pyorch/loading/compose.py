@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path as FilePath
 from typing import Any
 
 from pyorch.errors import Problem, UserError
-from pyorch.findings import Findings
+from pyorch.findings import Findings, Path
 from pyorch.loading.find import Document
 from pyorch.loading.model import SCENARIO, is_whole
 from pyorch.loading.patch import (
@@ -23,9 +23,12 @@ from pyorch.loading.patch import (
 from pyorch.loading.variants import FILES, MODULES
 from pyorch.plan import read_seeds
 
+_OF_FILES = frozenset({"topology", "traffic"})
+"""Keys whose entries may be read from a file beside the experiment."""
+
 
 def composed(
-    document: Document, overrides: Sequence[str], seeds: str, folder: Path
+    document: Document, overrides: Sequence[str], seeds: str, folder: FilePath
 ) -> dict[str, Any]:
     """Return the tables of a document with overrides in their place.
 
@@ -35,12 +38,13 @@ def composed(
     findings = Findings(document.label, document.places, list(document.problems))
     given, problems = chosen_overrides(document.content.get("set", {}), overrides, findings)
     content = copy.deepcopy(dict(document.content))
-    problems += [*findings.problems, *_of_files(content, document, folder)]
+    problems += findings.problems
     for override in given:
         try:
             problems += _apply(content, override)
         except PatchError as error:
             problems.append(Problem(override.where, str(error)))
+    problems += _of_files(content, document, folder)
     if problems:
         raise UserError(problems)
     wanted = read_seeds(seeds)
@@ -50,15 +54,27 @@ def composed(
     return content
 
 
-def _of_files(content: dict[str, Any], document: Document, folder: Path) -> list[Problem]:
+def _of_files(content: dict[str, Any], document: Document, folder: FilePath) -> list[Problem]:
     """Say what of a document holds in its own folder only."""
     if folder.resolve() == document.file.parent.resolve():
         return []
     named = ["variants.files"] if FILES in _table(content, "variants") else []
     named += ["kinds"] if "kinds" in content else []
-    named += ["traffic.file" for entry in content.get("traffic", []) if "file" in entry]
+    named += dict.fromkeys(map(".".join, _files_in(content)))
     hint = f"save it in {document.file.parent}"
     return [Problem(document.label, f"{key} names files beside it", None, hint) for key in named]
+
+
+def _files_in(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the keys, also of variants and sweeps, that name files of networks and traffic."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _files_in(one, (*path, *key.split(".")))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _files_in(one, path)
+    elif path and path[-1] == "file" and not _OF_FILES.isdisjoint(path):
+        yield path
 
 
 def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
