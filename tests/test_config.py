@@ -599,6 +599,24 @@ def test_a_wrong_override_is_told_as_typed(tmp_path: Path, override: str, messag
     assert complaints(tmp_path, MINIMAL, override)[0].splitlines()[0] == message
 
 
+@pytest.mark.parametrize(
+    ("lines", "overrides", "place"),
+    [
+        ('[sweep]\nscenario = ["a", "b"]\n', (), "test.toml: sweep.scenario"),
+        ("", ("scenario=a",), "--set scenario=a"),
+        ("", ("scenario=a,b",), "--set scenario=a,b"),
+    ],
+)
+def test_scenarios_that_are_none(
+    tmp_path: Path, lines: str, overrides: tuple[str, ...], place: str
+) -> None:
+    """Chosen by name where the file has no [sweep.scenario.NAME]."""
+    (told,) = complaints(tmp_path, MINIMAL + lines, *overrides)
+    first, hint = told.splitlines()
+    assert first.endswith(f"{place.removeprefix('test.toml: ')}: there are no scenarios")
+    assert "[sweep.scenario.NAME]" in hint
+
+
 def test_an_override_inside_what_another_one_replaced(tmp_path: Path) -> None:
     """--set variants=TEXT leaves nothing for a later override to go into; both are told."""
     told = complaints(tmp_path, MINIMAL, "variants=s0", "variants.A.buffer.xoff=1KB")

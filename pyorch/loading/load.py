@@ -36,6 +36,8 @@ from pyorch.loading.variants import Variant, may_change, read_patches, read_vari
 from pyorch.paths import Paths, default_paths
 
 _NO_KEY = "{!r} is no key any more"
+_NO_SCENARIOS = "there are no scenarios"
+_SCENARIOS = f"a scenario is a table of changes: write [sweep.{SCENARIO}.NAME]"
 #: Settings of one experiment above which a plan is surely a mistake.
 MAX_POINTS = 10_000
 
@@ -113,7 +115,8 @@ class _Loader:
         if count > MAX_POINTS:
             self.findings.add(("sweep",), f"{count} settings", f"at most {MAX_POINTS}")
             raise UserError(self.findings.problems)
-        points = self._points(chosen, sweep, [one for one in settings if not one.is_list])
+        fixed = [one for one in settings if not one.is_list and one.path != (SCENARIO,)]
+        points = self._points(chosen, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
         varied = {"variant": list(variants)} if "" not in variants else {}
         varied |= {key: [self._spelled(key, one) for one in sweep[key]] for key in sweep}
@@ -209,8 +212,8 @@ class _Loader:
         """
         path, table = ("sweep",), self.document.get("sweep", {})
         sweep: dict[str, list[Any]] = {}
-        if isinstance(table, dict) and isinstance(table.get(SCENARIO), dict):
-            self.scenarios |= read_patches((*path, SCENARIO), table[SCENARIO], self.findings)
+        if isinstance(table, dict) and SCENARIO in table:
+            self._read_scenarios((*path, SCENARIO), table[SCENARIO])
             table = {key: value for key, value in table.items() if key != SCENARIO}
             sweep = {SCENARIO: list(self.scenarios)} if self.scenarios else {}
         self._change((*path, SCENARIO), self.scenarios)
@@ -222,7 +225,9 @@ class _Loader:
                 sweep[key] = values
         for override in overrides:
             key = ".".join(override.path)
-            if override.is_list or key in sweep:
+            if key == SCENARIO and not self.scenarios:
+                self._complain(override.where, _NO_SCENARIOS, None, _SCENARIOS)
+            elif override.is_list or key in sweep:
                 sweep[key] = list(override.values)
         for key, values in sweep.items():
             sweep[key] = self._distinct(key, values)
@@ -230,6 +235,12 @@ class _Loader:
         for name in [one for one in chosen if str(one) not in self.scenarios]:
             self.findings.unknown((SCENARIO,), "scenario", str(name), self.scenarios)
         return sweep
+
+    def _read_scenarios(self, path: Path, table: object) -> None:
+        if isinstance(table, dict):
+            self.scenarios |= read_patches(path, table, self.findings)
+        else:
+            self.findings.add(path, _NO_SCENARIOS, None, _SCENARIOS)
 
     def _flat(self, path: Path, table: object) -> dict[str, Any]:
         """Return nested tables as one with dotted keys; empty, with a problem, if they are none."""
