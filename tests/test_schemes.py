@@ -156,15 +156,29 @@ def test_a_list_of_set_may_name_another(tmp_path: Path) -> None:
 huge = ["full", "topology.hosts=10"]
 loop = ["loop"]
 lost = ["ful"]
+typo = ["topology.host=4"]
+bare = ["topology.hosts="]
 """
     paths = project(tmp_path, SCENE + lists)
     huge = load_experiment("duel/scene", ("huge",), SCHEMA, paths)
     assert huge.sweep == {"buffer.size": ["8MB"]}
     assert {len(point.network.hosts) for point in huge.points} == {10}
     (told,) = complaints(paths, "loop")
-    assert told.startswith("[set] loop: loop: the list names itself")
+    assert told == "experiments/duel/scene.toml: set.loop: loop: the list names itself"
     (told,) = complaints(paths, "lost")
-    assert told.startswith("[set] lost: ful: not of the form key=value")
+    assert told.startswith("experiments/duel/scene.toml: set.lost: ful: not of the form key=value")
+    (told,) = complaints(paths, "typo")
+    place = "experiments/duel/scene.toml: set.typo: topology.host=4"
+    assert told.startswith(f"{place}: unknown key 'host'")
+    (told,) = complaints(paths, "bare")
+    assert told.startswith("experiments/duel/scene.toml: set.bare: topology.hosts=: not of the")
+
+
+def test_what_is_no_list_of_set_is_told_by_its_key(tmp_path: Path) -> None:
+    """Once, also when it is chosen."""
+    paths = project(tmp_path, SCENE + 'huge = "topology.hosts=9"\n')
+    (told,) = complaints(paths, "huge")
+    assert told.startswith("experiments/duel/scene.toml: set.huge: 'topology.hosts=9' is not")
 
 
 def test_lists_of_set_of_included_files_come_first(tmp_path: Path) -> None:

@@ -19,31 +19,28 @@ class PatchError(ValueError):
     """A patch that cannot be applied; the message is for people."""
 
 
-_LISTS = 'lists of texts, large = ["topology.hosts=64"]'
+_LISTS = 'a list of texts, large = ["topology.hosts=64"]'
 #: What --only is among the overrides: names of variants.
 ONLY = "only"
 
 
 @dataclass(frozen=True)
 class Override:
-    """One `--set key=value`: where it goes and its values; several make a sweep."""
+    """One `--set key=value`: where it goes and its values; several make a sweep.
+
+    where: how messages name it.
+    """
 
     text: str
     path: Path
     values: tuple[Any, ...]
     is_list: bool
+    where: str
 
     @property
     def value(self) -> Any:
         """What it gives a key that is not swept."""
         return list(self.values) if self.is_list else self.values[0]
-
-    @property
-    def where(self) -> str:
-        """How messages name it."""
-        return (
-            f"--{self.text.replace('=', ' ', 1)}" if self.path == (ONLY,) else f"--set {self.text}"
-        )
 
 
 def split_key(key: str) -> Path:
@@ -146,18 +143,23 @@ def chosen_overrides(
 
     One without '=' names a list of [set], whose texts come before the others, which win.
     """
-    if not isinstance(lists, dict) or not all(map(_are_texts, lists.values())):
-        findings.add(("set",), f"{lists!r} is not allowed", _LISTS)
+    if not isinstance(lists, dict):
+        findings.add(("set",), f"{lists!r} is not a table", _LISTS)
         lists = {}
+    wrong = {name: one for name, one in lists.items() if not _are_texts(one)}
+    for name, one in wrong.items():
+        findings.add(("set", name), f"{one!r} is not allowed", _LISTS)
+    lists = lists | dict.fromkeys(wrong, ())
+    places = {name: findings.where(("set", name)) for name in lists}
     found: list[Override] = []
     problems: list[Problem] = []
     named = [text for text in texts if "=" not in text]
-    listed = [one for name in named for one in _listed(lists, name.strip(), (), problems)]
-    for text in (*listed, *(text for text in texts if text not in named)):
+    listed = [one for name in named for one in _listed(lists, places, name.strip(), (), problems)]
+    for text, where in (*listed, *((text, _typed(text)) for text in texts if text not in named)):
         try:
-            found.append(_parse_override(text))
+            found.append(_parse_override(text, where))
         except ValueError as error:  # its arguments: what is wrong and, if known, what is allowed
-            problems.append(Problem(f"--set {text}", *map(str, error.args)))
+            problems.append(Problem(where, *map(str, error.args)))
     return found, problems
 
 
@@ -165,25 +167,41 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
+def _typed(text: str) -> str:
+    """Return how messages name an option."""
+    key, _, value = text.partition("=")
+    return f"--{ONLY} {value}" if key.strip() == ONLY else f"--set {text}"
+
+
 def _listed(
-    lists: Mapping[str, Any], text: str, above: tuple[str, ...], problems: list[Problem]
-) -> list[str]:
-    """Return a text, or those of the list of [set] that it names. above: lists around it."""
+    lists: Mapping[str, Any],
+    places: Mapping[str, str],
+    text: str,
+    above: tuple[str, ...],
+    problems: list[Problem],
+) -> list[tuple[str, str]]:
+    """Return a text with its place, or those of the list of [set] that it names.
+
+    places: of the lists. above: lists around it.
+    """
+    where = f"{places[above[-1]]}: {text}" if above else _typed(text)
     if "=" in text:
-        return [text]
+        return [(text, where)]
     if text in lists and text not in above:
-        inner = (_listed(lists, one, (*above, text), problems) for one in lists[text])
+        inner = (_listed(lists, places, one, (*above, text), problems) for one in lists[text])
         return [one for texts in inner for one in texts]
-    where = f"[set] {above[-1]}: {text}" if above else f"--set {text}"
+    if text in above:
+        problems.append(Problem(where, "the list names itself"))
+        return []
     what = "not of the form key=value, and no list of [set]"
-    what = "the list names itself" if text in above else what
-    allowed = ", ".join([*lists, "buffer.alpha=0.125"])
-    problems.append(Problem(where, what, allowed, suggest(text, lists)))
+    others = [name for name in lists if name not in above]
+    allowed = ", ".join([*others, "buffer.alpha=0.125"])
+    problems.append(Problem(where, what, allowed, suggest(text, others)))
     return []
 
 
-def _parse_override(text: str) -> Override:
-    """Read one option. Raises ValueError for people."""
+def _parse_override(text: str, where: str) -> Override:
+    """Read one option; where: how messages name it. Raises ValueError for people."""
     if not is_text(text):
         raise ValueError("is not UTF-8")
     key, equals, value = text.partition("=")
@@ -193,7 +211,7 @@ def _parse_override(text: str) -> Override:
     parts = _split_list(value)
     if not all(parts):
         raise ValueError("a value between commas is missing", "0.125,0.25")
-    return Override(text, path, tuple(map(parse_toml_value, parts)), len(parts) > 1)
+    return Override(text, path, tuple(map(parse_toml_value, parts)), len(parts) > 1, where)
 
 
 def _split_list(text: str) -> list[str]:
