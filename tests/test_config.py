@@ -747,7 +747,7 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
 
 def test_older_spellings_are_told_with_the_new_ones(tmp_path: Path) -> None:
     """All at once, beside what else is wrong."""
-    old = 'compare = "forwarding"\nschemes = "schemes/*.toml"\n'
+    old = 'compare = "forwarding"\nschemes = "schemes/*.toml"\nextends = ["a.toml"]\n'
     text = old + MINIMAL + '[scale.big]\n"topology.hosts" = 9\n[scenarios.x]\n[bufer]\n'
     told = complaints(tmp_path, text, "scale=big")
     assert f"--set scale=big: 'scale' is no key any more\n    hint: {GONE['scale']}" in told

@@ -174,6 +174,13 @@ bare = ["topology.hosts="]
     assert told.startswith("experiments/duel/scene.toml: set.bare: topology.hosts=: not of the")
 
 
+def test_an_older_scheme_file_is_told_once(tmp_path: Path) -> None:
+    """That `extends` has another name now."""
+    paths = project(tmp_path, third='extends = ["pfc.toml"]\n' + PFC.replace('"PFC"', '"Third"'))
+    (told,) = complaints(paths)
+    assert "extends: is called 'include' now" in told
+
+
 def test_what_is_no_list_of_set_is_told_by_its_key(tmp_path: Path) -> None:
     """Once, also when it is chosen."""
     paths = project(tmp_path, SCENE + 'huge = "topology.hosts=9"\n')

@@ -132,6 +132,7 @@ GONE = {
     "scenarios": "a scenario is a swept set of changes: write [sweep.scenario.NAME]",
     "schemes": 'write files = "schemes/*.toml" in [variants]',
     "compare": 'write modules = "flow_control" in [variants]',
+    "extends": "it is called 'include' now: write include = [...]",
     "scale": 'write [set] and NAME = ["topology.hosts=64", "run.seeds=20"]; --set NAME chooses it',
 }
 """Keys of older files, and what is written instead."""

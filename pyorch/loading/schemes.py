@@ -112,7 +112,8 @@ def read_scheme(content: Mapping[str, Any], findings: Findings) -> SchemeFile | 
     """Return what a scheme file says; note problems and then return None."""
     if "extends" in content:
         findings.add(("extends",), "is called 'include' now", None, "write include = [...]")
-    return findings.validate(SchemeFile, content, ())
+    said = {key: value for key, value in content.items() if key != "extends"}
+    return findings.validate(SchemeFile, said, ())
 
 
 def environment(
