@@ -33,6 +33,7 @@ class FlowSchedule
     /// Start flows of a list.
     /// @param queuePairs by flow; outlives this.
     explicit FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs);
+
     /// @return how many points there are.
     std::size_t CountPoints() const
     {
