@@ -65,8 +65,7 @@ Bfc::GetTypeId()
                           MakeTimeAccessor(&Bfc::m_hrttTime),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("Interval",
-                          "New pauses are sent at whole multiples of it, or with a resume if "
-                          "that is sooner; 0: at once.",
+                          "New pauses go at its multiples, or sooner with a resume; 0: at once.",
                           TimeValue(MicroSeconds(1)),
                           MakeTimeAccessor(&Bfc::m_interval),
                           lossless::MakePicosecondsChecker())
