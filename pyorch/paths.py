@@ -118,7 +118,7 @@ class Paths:
         """
         parts = name.split("/")
         if not name or any(part in ("", ".", "..") for part in parts):
-            raise ValueError(f"{name!r} is no name of an experiment")
+            raise ValueError(f"{name!r} is not a valid name of an experiment")
         return self.results.joinpath(*parts)
 
     def report(self, name: str) -> Path:
@@ -180,7 +180,7 @@ def project_root() -> Path:
     """The project: $PYORCH_ROOT, else the folder with pyorch.toml above the current one.
 
     Without these it is the checkout that the package lies in, and for an installed package the
-    current folder. Raises UserError when $PYORCH_ROOT is no folder.
+    current folder. Raises UserError when $PYORCH_ROOT is not a folder.
     """
     given = os.environ.get(ROOT_VARIABLE)
     if given:

@@ -112,7 +112,7 @@ def read_toml(file: Path, label: str) -> dict[str, Any]:
         match = _POSITION.search(told)
         at = f", line {match[1]}, column {match[2]}" if match and match[1] else ", at its end"
         what = _POSITION.sub("", told)
-        raise UserError([Problem(f"{label}{at}", what, None, "the file is no TOML")]) from error
+        raise UserError([Problem(f"{label}{at}", what, None, "the file is not TOML")]) from error
     except (RecursionError, ValueError) as error:
         raise UserError([Problem(label, _excess(error))]) from error
     _refuse_excess(table, label)
@@ -197,7 +197,7 @@ def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, 
 
 
 def _excess_of(value: Any) -> str:
-    """What is wrong with a value that is no table or list; "" if nothing."""
+    """What is wrong with a value that is not a table or list; "" if nothing."""
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         return "the number is out of range, -(2^64 - 1) to 2^64 - 1"
     return _ESCAPE if isinstance(value, str) and "\x1b" in value else ""

@@ -299,7 +299,7 @@ def _read_alpha(text: str, problems: list[Problem]) -> float:
     except ValueError:
         alpha = 0
     if not 1 / 1024 <= alpha <= 1024:
-        problems.append(Problem("--alpha", f"{text!r} is no share", "1/1024 to 1024, as 0.125"))
+        problems.append(Problem("--alpha", f"{text!r} is not a share", "1/1024 to 1024, as 0.125"))
     return alpha
 
 

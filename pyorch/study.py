@@ -405,7 +405,9 @@ class Study:
 
         path = Path(file)
         if path.suffix != ".toml":
-            raise UserError([Problem(str(path), "is no name of an experiment file", "NAME.toml")])
+            raise UserError(
+                [Problem(str(path), "is not a valid name of an experiment file", "NAME.toml")]
+            )
         source = self._source
         document = read_document(source, self._paths) if isinstance(source, str) else source
         content = composed(document, self._overrides, self._seeds, path.parent)

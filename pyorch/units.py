@@ -110,7 +110,7 @@ def _parse(text: object, units: dict[str, int], kind: str, example: str, largest
         raise ValueError(f'{text!r} lacks its unit: a {kind} is written like "{example}"')
     scale = units.get(_ALIASES.get(unit, unit))
     if scale is None:
-        raise ValueError(f"{text!r}: {unit!r} is no unit of a {kind}; known: {', '.join(units)}")
+        raise ValueError(f"{text!r}: {unit!r} is not a unit of a {kind}; known: {', '.join(units)}")
     value = Fraction(Decimal(match["number"])) * scale
     if value.denominator != 1:
         smallest = next(iter(units))

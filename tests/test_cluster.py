@@ -659,9 +659,9 @@ def test_the_users_own_file_and_the_variable(
         ('options = ["--cpus=5"]', "short for --cpus-per-task, which has a key of its own"),
         ('options = ["--comment=a\\u0000b"]', "is not allowed"),
         ('time = "9999999999h"', "'9999999999h' is not a time limit"),
-        ('run_time = "0s"', "'0s' is no time at all"),
+        ('run_time = "0s"', "'0s' is not a time"),
         ("cores_per_job = 1000001", "a whole number from 1 to 1,000,000"),
-        ("partition = ", "the file is no TOML"),
+        ("partition = ", "the file is not TOML"),
     ],
 )
 def test_a_wrong_setting_is_told_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
@@ -901,7 +901,7 @@ def cut(library: Path) -> None:
         (need_what_is_not_there, "libns3.44-gone"),
         (cut, "SIGBUS"),
         (Path.unlink, "cannot be read: No such file or directory"),
-        (lambda library: library.write_text("x" * 100), "is no shared library"),
+        (lambda library: library.write_text("x" * 100), "is not a shared library"),
     ],
 )
 def test_a_node_says_why_it_cannot_load_the_modules(

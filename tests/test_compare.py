@@ -19,7 +19,7 @@ OLD, NEW = "a" * 64, "b" * 64
 def add_run(
     root: Path, name: str, seed: int, peak: float, table: bytes, build: str = OLD, variant: str = ""
 ) -> Path:
-    """A finished run, as the store leaves it; its table is no table, which nobody reads here."""
+    """A finished run, as the store leaves it; its table is not a table, which nobody reads here."""
     folder = root / "results" / name / "runs" / f"{build[:4]}{variant}{seed:012}"
     folder.mkdir(parents=True)
     spec = {"params": {"variant": variant, "buffer.xoff": "20KB"}, "seed": seed, "metrics": []}

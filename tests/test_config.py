@@ -210,7 +210,7 @@ def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
     assert complaints(tmp_path, 'title = "x"\n[run\nduration = 1') == [
         (
             "experiments/x.toml, line 2, column 5: Expected ']' at the end of a table declaration\n"
-            "    hint: the file is no TOML"
+            "    hint: the file is not TOML"
         )
     ]
     assert complaints(tmp_path, "title = [1,")[0].startswith("experiments/x.toml, at its end: ")
@@ -230,7 +230,7 @@ def test_an_unknown_experiment_is_told_with_the_known_ones(tmp_path: Path) -> No
 
 
 def test_experiments_are_listed_by_name_even_if_one_is_broken(tmp_path: Path) -> None:
-    """A file that is no TOML is shown as such and hides no other."""
+    """A file that is not TOML is shown as such and hides no other."""
     paths = write(tmp_path, MINIMAL)
     (paths.experiments / "a.toml").write_text("title = ")
     listed = list_experiments(paths)
@@ -750,10 +750,10 @@ def test_older_spellings_are_told_with_the_new_ones(tmp_path: Path) -> None:
     old = 'compare = "forwarding"\nschemes = "schemes/*.toml"\nextends = ["a.toml"]\n'
     text = old + MINIMAL + '[scale.big]\n"topology.hosts" = 9\n[scenarios.x]\n[bufer]\n'
     told = complaints(tmp_path, text, "scale=big")
-    assert f"--set scale=big: 'scale' is no key any more\n    hint: {GONE['scale']}" in told
+    assert f"--set scale=big: 'scale' is no longer a key\n    hint: {GONE['scale']}" in told
     for key, new in GONE.items():
         where = f"experiments/x.toml: {key}: "
-        assert f"{where}{key!r} is no key any more\n    hint: {new}" in told
+        assert f"{where}{key!r} is no longer a key\n    hint: {new}" in told
     assert any("unknown section 'bufer'" in one for one in told)
 
 

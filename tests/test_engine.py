@@ -348,7 +348,7 @@ def test_another_file_is_no_manifest(tmp_path: Path, text: str) -> None:
     """Any other file is refused by name."""
     path = tmp_path / "manifest.jsonl"
     path.write_text(text)
-    with pytest.raises(UserError, match=r"manifest\.jsonl: is no manifest of this version"):
+    with pytest.raises(UserError, match=r"manifest\.jsonl: is not a manifest of this version"):
         read_manifest(path)
 
 

@@ -230,7 +230,7 @@ def test_conditions_are_read() -> None:
     ("text", "said"),
     [
         ("deadlock", "did you mean 'deadlocked'?"),
-        ("", "is no condition"),
+        ("", "is not a condition"),
         ("peak > 100 parsecs", "neither a size"),
         ("peak", "NAME OPERATOR VALUE"),
     ],

@@ -193,6 +193,6 @@ def test_reports_at_the_same_time_are_all_in_the_gallery(tmp_path: Path) -> None
 
 
 def test_a_heat_map_names_its_metric_by_its_colour() -> None:
-    """The axes of a heat map are parameters: its y label is no name of what it shows."""
+    """The axes of a heat map are parameters: its y label is not a name of what it shows."""
     figures = load_experiment("deadlock/thresholds").figures
     assert writing._axis_names(figures)["deadlock"] == "Deadlocked"

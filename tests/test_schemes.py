@@ -147,7 +147,7 @@ def test_a_new_file_is_a_new_variant_and_a_list_of_set_changes_the_scene(tmp_pat
         "    allowed: full, buffer.alpha=0.125\n    hint: did you mean 'full'?"
     )
     (told,) = complaints(paths, "scale=full")
-    assert told == f"--set scale=full: 'scale' is no key any more\n    hint: {GONE['scale']}"
+    assert told == f"--set scale=full: 'scale' is no longer a key\n    hint: {GONE['scale']}"
 
 
 def test_a_list_of_set_may_name_another(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_no_rule_does_anything_but_arithmetic(rule: str) -> None:
         ("2 ** 3", "cannot stand in a rule"),
         ("shere", "unknown name 'shere'; did you mean 'share'?"),
         ("1 / 0", "divides by zero"),
-        ("1 +", "is no rule"),
+        ("1 +", "is not a rule"),
         ("min()", "give min() two values at least"),
         ("1e300 * 1e300", "gives inf"),
         ("9" * 400, "is too large"),

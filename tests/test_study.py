@@ -77,7 +77,7 @@ def test_an_object_is_refused_in_the_words_of_a_file() -> None:
     with pytest.raises(UserError) as caught:
         Star(host=3, rate="10Gbp", delay="1us")
     told = str(caught.value.render())
-    assert "Star: rate: '10Gbp': 'Gbp' is no unit of a rate" in told
+    assert "Star: rate: '10Gbp': 'Gbp' is not a unit of a rate" in told
     assert "Star: host: unknown key 'host'" in told
     assert "did you mean 'hosts'?" in told
 

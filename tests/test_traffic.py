@@ -127,7 +127,7 @@ def test_a_bad_csv_file_is_told_line_by_line(tmp_path: Path) -> None:
     assert told == [
         "m.csv: line 3: 2 cells under 4 columns",
         (
-            "m.csv: line 2: size: '10XB': 'XB' is no unit of a size; "
+            "m.csv: line 2: size: '10XB': 'XB' is not a unit of a size; "
             "known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB"
         ),
         "m.csv: line 4: dst: h0 sends to itself\n    allowed: src and dst differ",
@@ -436,7 +436,7 @@ def test_mean_number_of_packets(tops: list[int], payload: int) -> None:
 
 
 def test_a_bad_distribution_is_told_line_by_line(tmp_path: Path) -> None:
-    """A line that is no number and one that falls are both named."""
+    """A line that is not a number and one that falls are both named."""
     path = tmp_path / "d.csv"
     path.write_text("size_bytes,cumulative\n0,0\nten,0.5\n100,0.7\n50,1\n")
     with pytest.raises(UserError) as caught:

@@ -47,7 +47,7 @@ def test_reads_spellings_of_ns3(parse: Parse, text: str, value: int) -> None:
         (
             units.parse_bytes,
             "1Kb",
-            "'1Kb': 'Kb' is no unit of a size; known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB",
+            "'1Kb': 'Kb' is not a unit of a size; known: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB",
         ),
         (
             units.parse_bytes,

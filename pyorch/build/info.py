@@ -65,6 +65,6 @@ def read_build(folder: Path) -> BuildInfo:
     folder.
     """
     if not hold(folder):
-        raise FileNotFoundError(f"{folder} is no more")
+        raise FileNotFoundError(f"{folder} no longer exists")
     content = json.loads((folder / STAMP).read_text(encoding="utf-8"))
     return BuildInfo.from_json(content["info"])

@@ -61,7 +61,7 @@ def _check_header(library: Path) -> None:
     except OSError as error:
         raise _error(library, f"cannot be read: {error.strerror}") from error
     if len(head) < 20 or head[:4] != b"\x7fELF":
-        raise _error(library, "is no shared library")
+        raise _error(library, "is not a shared library")
     (number,) = struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])
     made_for, here = MACHINES.get(number, f"machine {number}"), platform.machine()
     if made_for != here:

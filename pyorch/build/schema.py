@@ -73,7 +73,7 @@ Schema = Sequence[TypeInfo]
 def parse_schema(text: str) -> Schema:
     """Parse the JSON of `Simulation::Describe`.
 
-    Raises ValueError when the text is no JSON, KeyError or TypeError when it is not of that form.
+    Raises ValueError when the text is not JSON, KeyError or TypeError when it is not of that form.
     """
     return tuple(_type_info(entry) for entry in json.loads(text))
 

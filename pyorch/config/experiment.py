@@ -215,7 +215,7 @@ def check_port(port: str, network: Topology, findings: Findings, path: Path) -> 
     """Note a problem unless "s0:h0" is a port of the network."""
     ends = port.split(":")
     if len(ends) != 2:
-        what = f"{port!r} is no port"
+        what = f"{port!r} is not a port"
         findings.add(path, what, "NODE:NEIGHBOUR, such as s0:h0 for the port of s0 towards h0")
         return False
     return check_link(network, ends, findings, path)

@@ -114,7 +114,7 @@ class FileTopology(TopologyTable):
             ("delay_unit", self.delay_unit, TIMES),
         ):
             if unit is not None and unit not in units:
-                found.append(((key,), f"{unit!r} is no unit", ", ".join(units)))
+                found.append(((key,), f"{unit!r} is not a unit", ", ".join(units)))
         return found
 
     @override
@@ -272,7 +272,7 @@ def _check(graph: Graph, tell: Tell) -> None:
         seen.setdefault(ends, edge.where)
     for name in graph.nodes:
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
-            what = f"{quoted(name)} is no name of a node"
+            what = f"{quoted(name)} is not a valid node name"
             tell(quoted(name), what, "letters, digits, '-' and '_'", "or set name_attribute")
     parts = _parts(graph)
     if len(parts) > 1:
@@ -346,12 +346,12 @@ def _graphml(file: FilePath, label: str, tell: Tell) -> Graph | None:
         tell("", "is nested too deeply", None, None)
         return None
     except (ParseError, nx.NetworkXError) as error:
-        tell("", f"is no GraphML: {error}", None, None)
+        tell("", f"is not GraphML: {error}", None, None)
         return None
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         value = _QUOTED.search(str(error))
         what = (
-            f"is no GraphML: {value[1] if value else 'a value'} does not fit, as a type or of one"
+            f"is not GraphML: {value[1] if value else 'a value'} does not fit, as a type or of one"
         )
         tell("", what, "attr.type boolean, int, long, float, double or string; values of it", None)
         return None
@@ -392,7 +392,7 @@ def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
     nodes, links = of.get("nodes"), of.get(key)
     if not isinstance(nodes, list) or not isinstance(links, list):
         allowed = '{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}'
-        tell("", "is no node-link JSON as networkx writes it", allowed, None)
+        tell("", "is not node-link JSON as networkx writes it", allowed, None)
         return None
     if of.get("directed"):
         _directed(bool(of.get("multigraph")), tell)
@@ -401,7 +401,7 @@ def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
     for number, node in enumerate(nodes):
         name, where = _id(node, "id"), f"nodes[{number}]"
         if name is None:
-            tell(where, "it is no node with an id", f'{{"id": ...}}, {_IDS}', None)
+            tell(where, "it is not a node with an id", f'{{"id": ...}}, {_IDS}', None)
         elif name in graph.nodes:
             tell(where, f"a second node has the id {name!r}", "every node an id of its own", None)
         else:
@@ -409,7 +409,7 @@ def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
     for number, link in enumerate(links):
         a, b, where = _id(link, "source"), _id(link, "target"), f"{key}[{number}]"
         if a is None or b is None:
-            what = "it is no link with a source and a target"
+            what = "it is not a link with a source and a target"
             tell(where, what, f'{{"source": ..., "target": ...}}, {_IDS}', None)
             continue
         for end in (a, b):
@@ -465,7 +465,7 @@ def _yaml(file: FilePath, label: str) -> Any:
 
         @override
         def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-            what = "the value looks like a date, a number or a truth value, and is none"
+            what = "the value looks like a date, a number or a truth value, but is not a valid one"
             try:
                 value = super().construct_object(node, deep)
             except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
@@ -483,7 +483,7 @@ def _yaml(file: FilePath, label: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{label}: line {mark.line + 1}" if mark else label
-        what = f"is no YAML: {getattr(error, 'problem', None) or error}"
+        what = f"is not YAML: {getattr(error, 'problem', None) or error}"
         raise UserError([Problem(where, what)]) from error
 
 
@@ -494,7 +494,7 @@ def _containerlab(file: FilePath, label: str, tell: Tell) -> Graph | None:
     nodes = inner.get("nodes") if isinstance(inner, dict) else None
     links = inner.get("links", []) if isinstance(inner, dict) else None
     if not isinstance(nodes, dict) or not isinstance(links, list):
-        tell("", "is no file of containerlab", "topology: with nodes: and links:", None)
+        tell("", "is not a containerlab file", "topology: with nodes: and links:", None)
         return None
     graph = Graph()
     for number, (key, of) in enumerate(nodes.items(), 1):
@@ -508,7 +508,9 @@ def _containerlab(file: FilePath, label: str, tell: Tell) -> Graph | None:
         where = f"topology.links[{number}]"
         ends = list(_ends(link))
         if len(ends) != 2:
-            tell(where, "it is no link between two nodes", 'endpoints: ["a:eth1", "b:eth1"]', None)
+            tell(
+                where, "it is not a link between two nodes", 'endpoints: ["a:eth1", "b:eth1"]', None
+            )
             continue
         for end in ends:
             if end not in graph.nodes:

@@ -273,5 +273,5 @@ class Explicit(TopologyTable):
 
 def _name_problem(name: str) -> tuple[str, str]:
     good = bool(name) and all(letter.isalnum() or letter in "-_" for letter in name)
-    what = "" if good else f"{name!r} is no name of a node"
+    what = "" if good else f"{name!r} is not a valid node name"
     return what, "letters, digits, '-' and '_'"

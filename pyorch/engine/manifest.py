@@ -116,5 +116,5 @@ def _head(path: Path, file: IO[str]) -> Manifest:
             raise ValueError("another format")
         return Manifest(head["fingerprint"], Path(head["build"]), int(head["runs"]))
     except (ValueError, KeyError, TypeError) as error:
-        what = "is no manifest of this version"
+        what = "is not a manifest of this version"
         raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error

@@ -86,7 +86,7 @@ def read_condition(text: str) -> Condition:
     for part in re.split(r"\band\b", NAMED.get(text.strip(), text)):
         match = _TERM.fullmatch(part)
         if match is None:
-            what = f"{part.strip()!r} is no condition"
+            what = f"{part.strip()!r} is not a condition"
             raise UserError([Problem(OPTION, what, _FORM, suggest(text.strip(), NAMED))])
         name, sign, bound = match.groups()
         try:

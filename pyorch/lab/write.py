@@ -41,13 +41,13 @@ def check_target(file: Path) -> None:
     """Say before anything runs what keeps the result from being written. Raises UserError."""
     where = f"--out {file}"
     if file.suffix != ".toml":
-        raise UserError([Problem(where, "is no name of an experiment file", "NAME.toml")])
+        raise UserError([Problem(where, "is not a valid name of an experiment file", "NAME.toml")])
     if not file.parent.is_dir():
         raise UserError([Problem(where, f"there is no folder {file.parent}")])
     if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
         raise UserError([Problem(where, "cannot be written", None, "choose another place")])
     if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
-        what = "there is a file of that name, which is no earlier result"
+        what = "there is a file of that name, which is not an earlier result"
         raise UserError([Problem(where, what, None, "choose another name, or remove it")])
 
 

@@ -63,7 +63,7 @@ def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Docume
 
     file = FilePath.cwd() / f"{name}.toml"
     if "/" in name or "\0" in name or name in _NO_NAMES:
-        what = f"{quoted(name)} is no name of an experiment file"
+        what = f"{quoted(name)} is not a valid name of an experiment file"
         raise UserError([Problem("Study: name", what, 'a name such as "my-incast"')])
     places: dict[Path, Place] = {}
     whole = dict(content)
@@ -76,7 +76,7 @@ def experiment_name(name_or_path: str, paths: Paths) -> str:
 
 
 def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
-    """Return (name, title) of every experiment file, by name; the title says if it is no TOML.
+    """Return (name, title) of every experiment file, by name; the title says if it is not TOML.
 
     Those of experiments/ first, then those that modules bring.
     """

@@ -35,7 +35,7 @@ from pyorch.loading.setting import Resolver, canonical_param
 from pyorch.loading.variants import Variant, may_change, read_patches, read_variants
 from pyorch.paths import Paths, default_paths
 
-_NO_KEY = "{!r} is no key any more"
+_NO_KEY = "{!r} is no longer a key"
 _NO_SCENARIOS = "there are no scenarios"
 _SCENARIOS = f"a scenario is a table of changes: write [sweep.{SCENARIO}.NAME]"
 #: Settings of one experiment above which a plan is surely a mistake.

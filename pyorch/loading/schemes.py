@@ -179,7 +179,7 @@ def evaluate(rule: str, names: Mapping[str, float]) -> float:
         tree = ast.parse(rule, mode="eval")
         result = _value(tree.body, names)
     except SyntaxError as error:
-        raise ValueError(f"{rule!r} is no rule: {error.msg}") from error
+        raise ValueError(f"{rule!r} is not a rule: {error.msg}") from error
     except ZeroDivisionError as error:
         raise ValueError(f"{rule!r} divides by zero") from error
     except (OverflowError, RecursionError) as error:

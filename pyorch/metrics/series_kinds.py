@@ -88,7 +88,9 @@ def check_column(table: str, column: str | None) -> None:
     if only and column not in (None, only):
         raise ValueError(f"'column' of table '{table}' is '{only}' (got '{column}')")
     if table in NO_SERIES:
-        raise ValueError(f"table '{table}' is no series over time; use 'queue', 'egress' or 'rate'")
+        raise ValueError(
+            f"table '{table}' is not a series over time; use 'queue', 'egress' or 'rate'"
+        )
     if table != "rate" and not only and column is None:
         raise ValueError(f"'column' is missing: which column of table '{table}'")
 

@@ -146,7 +146,7 @@ def _kind_problems(kind: str) -> list[Problem]:
     if kind in KINDS:
         return []
     return [
-        Problem("--kind", f"{kind!r} is no kind of scheme", one_of(KINDS), suggest(kind, KINDS))
+        Problem("--kind", f"{kind!r} is not a kind of scheme", one_of(KINDS), suggest(kind, KINDS))
     ]
 
 
@@ -161,7 +161,7 @@ def name_problems(name: str, home: Path, modules: Iterable[Module], ns3: Ns3) ->
             "words of small letters and digits that begin with a letter, joined by '-' "
             f"(early-pause), {LONGEST_NAME} characters at most; no word of one letter after a '-'"
         )
-        return [Problem("NAME", f"{name!r} is no name of a module", allowed, hint)]
+        return [Problem("NAME", f"{name!r} is not a valid module name", allowed, hint)]
     taken = _taken_by(names, home, list(modules), ns3)
     return [Problem("NAME", f"{name!r} is taken: {by}", None, "choose another") for by in taken[:1]]
 

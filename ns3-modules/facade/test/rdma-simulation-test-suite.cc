@@ -294,7 +294,7 @@ class JsonReader
     }
 
     JsonValue m_value;     //!< what was read
-    std::string m_problem; //!< where it is no JSON; empty when it is
+    std::string m_problem; //!< where it is not JSON; empty when it is
 
   private:
     void Expect(bool condition)

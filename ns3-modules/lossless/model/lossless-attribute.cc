@@ -30,7 +30,7 @@ namespace
  * @param text such as "25ps".
  * @param unit such as "ps".
  * @param[out] value the number.
- * @return false if it is no whole number with this unit, or one that T cannot hold.
+ * @return false if it is not a whole number with this unit, or one that T cannot hold.
  */
 template <class T>
 bool

@@ -80,7 +80,7 @@ def slurm_time(seconds: int) -> str:
 def _positive(text: object) -> float:
     seconds = parse_duration(text)
     if seconds == 0:
-        raise ValueError(f"{text!r} is no time at all")
+        raise ValueError(f"{text!r} is not a time")
     return seconds
 
 
