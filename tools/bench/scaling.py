@@ -1,16 +1,24 @@
-"""`invoke bench --scaling`: how cost grows with hosts, messages, buffer size and simulated time."""
+"""`invoke bench --scaling`: how cost grows.
+
+With hosts, messages, buffer and simulated time by the C++ program of the permutation; with pauses
+and with own queues at a port by the two incasts of `--pauses`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.cli.base import OK, command
+from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import default_paths
 from tools.bench import programs
+from tools.bench.command import whole_run
+from tools.bench.pauses import INCAST, Paused, plan_of
 from tools.bench.programs import Workload
 
 if TYPE_CHECKING:
@@ -31,8 +39,17 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Incast:
+    """One run of the two 7-to-1 incasts: what grows, how large it is, and what is set for it."""
+
+    grows: str
+    value: float
+    overrides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Cost:
-    """What a case took."""
+    """What a case took; not a number where it was not measured."""
 
     grows: str
     value: float
@@ -44,6 +61,7 @@ class Cost:
 
 
 HOSTS, MESSAGES, BUFFER, TIME = "hosts", "messages", "buffer [MB]", "packets a message"
+PAUSES, QUEUES = "pauses", "own queues a port"
 
 
 def cases() -> list[Case]:
@@ -53,6 +71,20 @@ def cases() -> list[Case]:
         *(Case(MESSAGES, 16 * n, 4, 1000, (f"--messages={n}",)) for n in _DECADES),
         *(Case(BUFFER, mb, 4, 1_000_000, (f"--buffer={mb}000000",)) for mb in (4, 16, 64, 256)),
         *(Case(TIME, packets, 4, 1000 * packets) for packets in (100, 1000, 10_000, 100_000)),
+    ]
+
+
+def incasts() -> list[Incast]:
+    """Return the runs with more and more pauses (a lower XOFF), and those with more own queues."""
+    return [
+        *(
+            Incast(PAUSES, kb, (f"buffer.xoff={kb}KB", f"buffer.xon={kb - 4}KB"))
+            for kb in (1000, 250, 60, 16)
+        ),
+        *(
+            Incast(QUEUES, queues, ('variants.PFC.flow_control=["bfc"]', f"bfc.queues={queues}"))
+            for queues in (8, 32, 128, 512)
+        ),
     ]
 
 
@@ -72,7 +104,8 @@ def scaling() -> int:
         flush=True,
     )
     costs = []
-    for case in cases():
+    wanted: list[Case | Incast] = [*cases(), *incasts()]
+    for case in wanted:
         cost = cost_of(build, case)
         print(
             f"{cost.grows:<20}{cost.value:>12.0f}{cost.data_hops:>12}"
@@ -92,8 +125,10 @@ def scaling() -> int:
     return OK
 
 
-def cost_of(build: BuildInfo, case: Case) -> Cost:
-    """Run one case. Raises UserError when the program fails."""
+def cost_of(build: BuildInfo, case: Case | Incast) -> Cost:
+    """Run one case. Raises UserError when it fails."""
+    if isinstance(case, Incast):
+        return _cost_of_incast(case)
     workload = Workload(case.grows, case.k, case.size)
     found = programs.run_permutation(build, workload, *case.more)
     return Cost(
@@ -104,6 +139,25 @@ def cost_of(build: BuildInfo, case: Case) -> Cost:
         setup_cpu_s=found.setup_cpu_s,
         peak_rss_mib=found.peak_rss_mib,
         simulated_us=found.simulated_us,
+    )
+
+
+def _cost_of_incast(case: Incast) -> Cost:
+    plan = plan_of(Paused(case.grows, INCAST, case.overrides), default_paths())
+    found = whole_run(plan, plan.specs[0])
+    if found is None:
+        raise UserError(
+            [Problem(plan.experiment.label, "the run failed, as told above", None, None)]
+        )
+    hops = int(found.summary["data_hops"])
+    return Cost(
+        grows=case.grows,
+        value=found.summary["pauses_sent"] if case.grows == PAUSES else case.value,
+        data_hops=hops,
+        run_cpu_s=hops / found.hops_per_s,
+        setup_cpu_s=math.nan,
+        peak_rss_mib=math.nan,
+        simulated_us=math.nan,
     )
 
 
@@ -129,8 +183,14 @@ def draw(table: pd.DataFrame, file: Path) -> None:
     for column, grows in enumerate(shown):
         rows = table[table["grows"] == grows]
         for axis, name in zip(axes[:, column], ("us_per_hop", "peak_rss_mib"), strict=True):
+            if rows[name].isna().all():
+                axis.set_visible(False)
+                continue
             sns.lineplot(rows, x="value", y=name, marker="o", ax=axis)
             axis.set(xscale="log", xlabel=grows, ylabel="")
+        if not axes[1, column].get_visible():
+            axes[0, column].tick_params(labelbottom=True)
+            axes[0, column].set_xlabel(grows)
     axes[0, 0].set_ylim(bottom=0)
     axes[1, 0].set(yscale="log", yticks=_MEMORY_TICKS)
     axes[1, 0].yaxis.set_major_formatter(ScalarFormatter())

@@ -131,6 +131,7 @@ DeadlockAnalyzer::DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes)
     m_places = ports * N_CLASSES;
     m_slotAt.assign(m_places, 0);
     m_by.resize(m_nodes.size());
+    m_heldAt.resize(m_nodes.size());
 }
 
 std::size_t
@@ -171,6 +172,10 @@ DeadlockAnalyzer::Forget()
         m_slotAt[slot.place] = 0;
         m_by[slot.node].clear();
     }
+    for (const Candidate& candidate : m_candidates)
+    {
+        m_heldAt[candidate.queue.node].clear();
+    }
     m_slots.clear();
     m_candidates.clear();
 }
@@ -196,7 +201,69 @@ DeadlockAnalyzer::Collect(const Side& side)
         candidate.queue = Queue{side.node, side.port, number};
         candidate.byPeer = byPeer;
         candidate.waits = SlotOf(peer.GetNodeId(), peer.GetIndex(), side.cls);
+        m_heldAt[side.node].push_back(m_candidates.size());
         m_candidates.push_back(candidate);
+    }
+}
+
+bool
+DeadlockAnalyzer::MayBeFed(const Slot& slot) const
+{
+    const auto& held = m_heldAt[slot.node];
+    return std::any_of(held.begin(), held.end(), [&](std::size_t number) {
+        const Candidate& candidate = m_candidates[number];
+        const Queue& queue = candidate.queue;
+        return candidate.stuck && queue.queue % N_CLASSES == slot.cls &&
+               (m_nodes[queue.node]->GetPort(queue.port).GetQueues()[queue.queue].GetIngresses() >>
+                slot.port % 64) &
+                   1U;
+    });
+}
+
+bool
+DeadlockAnalyzer::MayStayOffEmpty(const Slot& slot) const
+{
+    const FabricNode& node = *m_nodes[slot.node];
+    const BufferPolicy& buffer = node.GetBuffer();
+    if (!buffer.GetUsage(slot.port, slot.cls).off)
+    {
+        return false;
+    }
+    m_rests.clear();
+    for (uint16_t port = 0; port < node.GetNPorts(); ++port)
+    {
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            const int64_t bytes = buffer.GetUsage(port, cls).Total();
+            if (bytes > 0 && !(port == slot.port && cls == slot.cls))
+            {
+                m_rests.push_back({port, cls, bytes});
+            }
+        }
+    }
+    return buffer.StaysOff(slot.port, slot.cls, m_rests);
+}
+
+void
+DeadlockAnalyzer::TakeOutUnfed()
+{
+    // What Reduce would do with them as well, before frames are walked over: on a tree of pauses
+    // it takes out all.
+    for (bool changed = true; changed;)
+    {
+        changed = false;
+        for (Candidate& candidate : m_candidates)
+        {
+            if (!candidate.stuck || MayBeFed(m_slots[candidate.waits]) || WaitsBehind(candidate))
+            {
+                continue;
+            }
+            const Slot& slot = m_slots[candidate.waits];
+            const bool off =
+                m_nodes[slot.node]->IsPausingForever(slot.cls) || MayStayOffEmpty(slot);
+            candidate.stuck = candidate.byPeer && HoldsWith(candidate, off, 0, {});
+            changed = changed || !candidate.stuck;
+        }
     }
 }
 
@@ -367,6 +434,7 @@ DeadlockAnalyzer::Find(const std::vector<Side>& sides)
     {
         return false;
     }
+    TakeOutUnfed();
     CollectFeeds();
     Reduce(true);
     std::vector<bool> all;

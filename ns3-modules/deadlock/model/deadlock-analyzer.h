@@ -141,6 +141,9 @@ class DeadlockAnalyzer
 
     std::size_t SlotOf(uint32_t node, uint16_t port, uint8_t cls);
     void Collect(const Side& side);
+    bool MayBeFed(const Slot& slot) const;
+    bool MayStayOffEmpty(const Slot& slot) const;
+    void TakeOutUnfed();
     void CollectFeeds();
     bool HoldsWith(const Candidate& candidate,
                    bool off,
@@ -168,7 +171,8 @@ class DeadlockAnalyzer
     std::vector<Queue> m_stuck;                      //!< what was found
     std::size_t m_cyclic{0};                         //!< CountCyclic
     std::vector<std::vector<std::size_t>> m_by;      //!< by node: slots of it
-    mutable std::vector<BufferPolicy::Rest> m_rests; //!< for IsOff alone
+    std::vector<std::vector<std::size_t>> m_heldAt;  //!< by node: candidates in it
+    mutable std::vector<BufferPolicy::Rest> m_rests; //!< for one question to a buffer
 };
 
 } // namespace lossless
