@@ -83,7 +83,9 @@ def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
     free = np.ones(len(flows), dtype=bool)
     free[list(flows.paths)] = False
     diverted = {network.numbers[route.dst] for route in setting.routes}
-    pairs = _different(network, flows.src[free], flows.dst[free], diverted)
+    src, dst = flows.ends_on_network(network)
+    free &= src != dst
+    pairs = _different(network, src[free], dst[free], diverted)
     best = FlowCycle("none")
     for since, ways in _phases(setting, network):
         certain, possible = _dependencies(network, pairs, pinned, ways)

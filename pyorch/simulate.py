@@ -188,6 +188,12 @@ def _add_topology(simulation: Simulation, network: Topology) -> None:
     simulation.AddNodes(network.kinds, "\n".join(network.names), len(network.names))
     ends = (network.a, network.b)
     simulation.AddLinks(*ends, network.rates, network.delays, len(network.a))
+    size = network.server_size
+    if size > 1:
+        rate, delay = network.scale_up or (0, 0)
+        for first in range(0, len(network.hosts), size):
+            hosts = network.hosts[first : first + size]
+            simulation.AddServer(hosts, size, rate, delay, network.failover)
     for link, down_ps, up_ps in network.failures:
         simulation.FailLink(link, down_ps, up_ps)
 
@@ -221,6 +227,9 @@ def _add_flows(simulation: Simulation, flows: Flows) -> None:
     if flows.waits is not None:
         waits = flows.waits
         simulation.AddDependencies(waits.flows, waits.after, waits.delays, len(waits))
+    if flows.nics is not None and len(flows.nics):
+        nics = flows.nics
+        simulation.SetNics(nics.flows, nics.leaves, nics.arrives, len(nics))
     for flow, (on_ps, off_ps) in flows.on_off.items():
         simulation.SetOnOff(flow, on_ps, off_ps)
     _set_paths(simulation, flows)

@@ -101,6 +101,17 @@ def path(sim: Any, *on: int, flow_number: int = 0) -> None:
     sim.SetPath(flow_number, np.array(on, "uint32"), len(on))
 
 
+def server(sim: Any, *hosts: int, rate: int = 10**12, delay: int = 0) -> Any:
+    """Make hosts a server."""
+    sim.AddServer(np.array(hosts, "uint32"), len(hosts), rate, delay, True)
+    return sim
+
+
+def nics(sim: Any, leaves: int, arrives: int, flow_number: int = 0) -> None:
+    """Say by which hosts a flow leaves and arrives."""
+    sim.SetNics(*(np.array([one], "uint32") for one in (flow_number, leaves, arrives)), 1)
+
+
 def two(cls: Any) -> None:
     """Build while another Simulation is built and not finished."""
     first = built(cls(1))
@@ -145,6 +156,28 @@ CASES: dict[str, tuple[str, str, Act]] = {
         WHEN,
         "AddDependencies came after Build",
         lambda s: wait(built(s), 0, 0, 0),
+    ),
+    "server after Build": (WHEN, "AddServer came after Build", lambda s: server(built(s), 0, 1)),
+    "NICs after Build": (WHEN, "SetNics came after Build", lambda s: nics(built(s), 0, 1)),
+    "server with a switch": (BAD, "node 2 (s0) is a switch", lambda s: server(network(s), 0, 2)),
+    "host of two servers": (BAD, "of two servers", lambda s: server(server(network(s), 0), 0, 1)),
+    "host of a server twice": (BAD, "or of one twice", lambda s: server(network(s), 1, 1)),
+    "scale-up with a delay of -1 ps": (
+        BAD,
+        "delay of a scale-up domain cannot be at -1 ps",
+        lambda s: server(network(s), 0, 1, delay=-1),
+    ),
+    "NIC of another server": (BAD, "not of the same server", lambda s: nics(network(s), 1, 1)),
+    "NIC of no flow": (BAD, "no flow 7", lambda s: nics(network(s), 0, 1, flow_number=7)),
+    "one NIC for both ends": (
+        BAD,
+        "leave and arrive by the same host",
+        lambda s: nics(server(network(s), 0, 1, rate=0), 1, 1),
+    ),
+    "arrival by another host of a domain": (
+        BAD,
+        "cannot go on over a scale-up domain",
+        lambda s: nics(server(network(s), 0, 1), 1, 0),
     ),
     "path after Build": (WHEN, "SetPaths came after Build", lambda s: path(built(s), 0, 2, 1)),
     "bursts after Build": (WHEN, "SetOnOff came after Build", lambda s: built(s).SetOnOff(0, 1, 1)),

@@ -16,7 +16,7 @@ from pyorch.config.topology import Topology
 from pyorch.config.traffic import Check, TrafficTable, node_numbers
 from pyorch.fields import Names, Table
 
-Placement = Literal["listed", "scattered", "random"]
+Placement = Literal["listed", "scattered", "by_rail", "random"]
 
 
 class Straggler(Table):
@@ -30,8 +30,8 @@ class RankedTable(TrafficTable):
     """The keys of a job of ranks.
 
     hosts: of rank 0, 1, ... placement: in the order listed; "scattered": the first of each leaf
-    switch, then the second of each, ...; "random": in an order drawn from the seed. stragglers: who
-    computes more slowly.
+    switch, then the second of each, ...; "by_rail": the same of each server; "random": in an order
+    drawn from the seed. stragglers: who computes more slowly.
     """
 
     hosts: Names | None = None
@@ -56,6 +56,8 @@ class RankedTable(TrafficTable):
             return random.permutation(nodes)
         if self.placement == "scattered":
             return np.asarray(nodes[_one_a_rack(network.racks[nodes])])
+        if self.placement == "by_rail":
+            return np.asarray(nodes[_one_a_rack(network.servers[nodes])])
         return nodes
 
     def slowdowns(self, network: Topology) -> npt.NDArray[np.float64]:

@@ -30,7 +30,9 @@ class Topology:
 
     kinds: uint8 (nodes,), 0 host and 1 switch. a, b: uint32 (links,), the ends of each link. rates:
     uint64 (links,), bit/s. delays: int64 (links,), ps one way. failures: (link, down_ps, up_ps);
-    down 0 is before the start, up -1 is never again.
+    down 0 is before the start, up -1 is never again. server_size: so many consecutive hosts are a
+    server. scale_up: bit/s and ps of each host's link into the domain of its server; None: there is
+    none. failover: flows move from a host whose link fails to another of its server.
     """
 
     names: tuple[str, ...]
@@ -40,6 +42,9 @@ class Topology:
     rates: npt.NDArray[np.uint64]
     delays: npt.NDArray[np.int64]
     failures: tuple[tuple[int, int, int], ...] = ()
+    server_size: int = 1
+    scale_up: tuple[int, int] | None = None
+    failover: bool = False
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -75,6 +80,13 @@ class Topology:
             of_host = self.kinds[end] == HOST
             rates[end[of_host]] = self.rates[of_host]
         return rates
+
+    @cached_property
+    def servers(self) -> npt.NDArray[np.uint32]:
+        """For every node number that of its server, from 0; switches are none's."""
+        servers = np.full(len(self.names), np.iinfo(np.uint32).max, dtype=np.uint32)
+        servers[self.hosts] = np.arange(len(self.hosts)) // self.server_size
+        return servers
 
     @cached_property
     def failed_links(self) -> frozenset[int]:
@@ -168,6 +180,13 @@ class Failure(Table):
     up: Annotated[Time | None, Never()] = None
 
 
+class ScaleUp(Table):
+    """The scale-up domain of a server: each host's link into it, and the delay across it."""
+
+    rate: LinkRate
+    delay: Time
+
+
 class TopologyTable(Kind):
     """The keys that every kind of topology has.
 
@@ -175,7 +194,7 @@ class TopologyTable(Kind):
     """
 
     source: ClassVar[str] = ""
-    left_out = frozenset({"random_failed_links", "dependency"})
+    left_out = frozenset({"random_failed_links", "dependency", "hosts_per_server", "failover"})
 
     rate: LinkRate = Field(description="Rate of links that have none of their own.")
     delay: Time = Field(description="Delay, one way, of links that have none of their own.")
@@ -191,6 +210,18 @@ class TopologyTable(Kind):
     )
     failures: list[Failure] = Field(
         default=[], description="Links that go down during the run, and perhaps come up again."
+    )
+
+    hosts_per_server: int = Field(
+        default=1, ge=1, le=1024, description="So many consecutive hosts are a server."
+    )
+    scale_up: ScaleUp | None = Field(
+        default=None,
+        description="Domain over which the hosts of a server talk; none: over the network.",
+    )
+    failover: bool = Field(
+        default=False,
+        description="Flows of a host whose link fails move to another host of its server.",
     )
 
     def wire(self) -> Wiring:
@@ -275,6 +306,7 @@ def resolve(
         return None
     network = table.wire().finish()
     _check_links(table, network, findings, path)
+    _check_servers(table, network, findings, path)
     if len(findings.problems) > before:
         return None
     canonical = _canonical(table, network)
@@ -317,6 +349,17 @@ def _check_links(table: TopologyTable, network: Topology, findings: Findings, pa
         if failure.up is not None and failure.up <= failure.down:
             at = (*path, "failures", str(number), "up")
             findings.add(at, "the link comes up before it goes down", "a time after 'down'")
+
+
+def _check_servers(table: TopologyTable, network: Topology, findings: Findings, path: Path) -> None:
+    size, hosts = table.hosts_per_server, len(network.hosts)
+    if hosts % size:
+        what = f"{hosts} hosts in servers of {size}"
+        findings.add((*path, "hosts_per_server"), what, "a number that divides that of the hosts")
+    for key in ("scale_up", "failover"):
+        if size == 1 and getattr(table, key):
+            what = "a server of one host has nobody to share with"
+            findings.add((*path, key), what, "with 'hosts_per_server' from 2")
 
 
 def check_link(network: Topology, ends: Sequence[str], findings: Findings, path: Path) -> bool:
@@ -364,7 +407,14 @@ def _with_failures(network: Topology, table: TopologyTable) -> Topology:
         (network.link_index(*one.link), one.down, NEVER if one.up is None else one.up)
         for one in table.failures
     ]
-    return replace(network, failures=tuple(failures))
+    domain = table.scale_up
+    return replace(
+        network,
+        failures=tuple(failures),
+        server_size=table.hosts_per_server,
+        scale_up=None if domain is None else (domain.rate, domain.delay),
+        failover=table.failover,
+    )
 
 
 def _check_connected(

@@ -14,6 +14,47 @@ from pyorch.fields import Link, LinkRate, Table, Time
 from pyorch.findings import Path
 
 
+class _Tiers(TopologyTable):
+    """Kinds whose hosts are under leaves, with links upward that may be fewer or slower."""
+
+    first_tier: ClassVar[str] = "uplink_rate"
+    """The key that `oversubscription` stands for."""
+
+    oversubscription: float | None = Field(
+        default=None,
+        ge=1e-3,
+        le=1e3,
+        description="Rate of a leaf's hosts over that of its uplinks, instead of their rate.",
+    )
+
+    def hosts_for_each_uplink(self) -> float:
+        """Return how many hosts of a leaf there are for each of its uplinks."""
+        raise NotImplementedError
+
+    @override
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        if self.oversubscription is None or getattr(self, self.first_tier) is None:
+            return []
+        what = f"it would say otherwise what {self.first_tier} is"
+        return [(("oversubscription",), what, "one of the two")]
+
+    def rate_of(self, key: str) -> int:
+        """Return the rate of a tier [bit/s]."""
+        given: int | None = getattr(self, key)
+        if given is not None:
+            return given
+        if self.oversubscription is None:
+            return self.rate
+        return round(self.rate * self.hosts_for_each_uplink() / self.oversubscription)
+
+    @override
+    def filled(self) -> Self:
+        keys = [name for name in type(self).model_fields if name.endswith("_rate")]
+        rates = {key: self.rate_of(key) for key in keys}
+        full = self.model_copy(update={**rates, "oversubscription": None})
+        return super(_Tiers, full).filled()
+
+
 class _Trunks(TopologyTable):
     """Kinds with links between switches that may differ from the hosts' links."""
 
@@ -104,7 +145,7 @@ class Ring(_Chain):
 
 
 @topology("fat_tree")
-class FatTree(TopologyTable):
+class FatTree(_Tiers):
     """A k-ary fat-tree of k^3/4 hosts.
 
     Host i is on edge i // (k/2); within a pod every edge has a link to every aggregation switch;
@@ -116,6 +157,8 @@ class FatTree(TopologyTable):
         "Al-Fares, Loukissas, Vahdat: A Scalable, Commodity Data Center Network Architecture. "
         "SIGCOMM 2008."
     )
+
+    first_tier: ClassVar[str] = "aggregation_rate"
 
     k: int = Field(ge=2, le=64, description="Ports of a switch; an even number.")
     aggregation_rate: LinkRate | None = Field(
@@ -133,7 +176,12 @@ class FatTree(TopologyTable):
 
     @override
     def problems(self) -> list[tuple[Path, str, str | None]]:
-        return [(("k",), f"k is odd: {self.k}", "an even number")] if self.k % 2 else []
+        odd = (("k",), f"k is odd: {self.k}", "an even number")
+        return super().problems() + ([odd] if self.k % 2 else [])
+
+    @override
+    def hosts_for_each_uplink(self) -> float:
+        return 1
 
     @override
     def wire(self) -> Wiring:
@@ -154,19 +202,14 @@ class FatTree(TopologyTable):
         return wiring
 
     def _up(self, wiring: Wiring, a: str, b: str, tier: str) -> None:
-        rate, delay = getattr(self, f"{tier}_rate"), getattr(self, f"{tier}_delay")
-        wiring.link(
-            a, b, self.rate if rate is None else rate, self.delay if delay is None else delay
-        )
+        delay = getattr(self, f"{tier}_delay")
+        wiring.link(a, b, self.rate_of(f"{tier}_rate"), self.delay if delay is None else delay)
 
 
-@topology("leaf_spine")
-class LeafSpine(TopologyTable):
-    """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
+class _Leaves(_Tiers):
+    """Leaves leaf0, ... linked to all spines spine0, ..."""
 
-    leaves: int = Field(ge=1, le=4096, description="How many leaves.")
     spines: int = Field(ge=1, le=4096, description="How many spines.")
-    hosts_per_leaf: int = Field(ge=1, le=4096, description="Hosts on each leaf.")
     uplink_rate: LinkRate | None = Field(
         default=None, description="Rate between leaves and spines; none: as hosts'."
     )
@@ -174,20 +217,66 @@ class LeafSpine(TopologyTable):
         default=None, description="Delay between leaves and spines; none: as hosts'."
     )
 
+    def size(self) -> tuple[int, int]:
+        """Return how many leaves there are, and how many hosts on each."""
+        raise NotImplementedError
+
+    def leaf_of(self, host: int) -> int:
+        """Return the leaf of a host."""
+        return host // self.size()[1]
+
+    @override
+    def hosts_for_each_uplink(self) -> float:
+        return self.size()[1] / self.spines
+
     @override
     def wire(self) -> Wiring:
-        leaves = [f"leaf{number}" for number in range(self.leaves)]
-        spines = [f"spine{number}" for number in range(self.spines)]
+        number, on_each = self.size()
+        leaves = [f"leaf{leaf}" for leaf in range(number)]
+        spines = [f"spine{spine}" for spine in range(self.spines)]
         wiring = Wiring(switches=leaves + spines)
-        wiring.add_hosts(self.leaves * self.hosts_per_leaf)
-        rate = self.rate if self.uplink_rate is None else self.uplink_rate
+        wiring.add_hosts(number * on_each)
+        rate = self.rate_of("uplink_rate")
         delay = self.delay if self.uplink_delay is None else self.uplink_delay
-        for number, host in enumerate(wiring.hosts):
-            wiring.link(host, leaves[number // self.hosts_per_leaf], self.rate, self.delay)
+        for place, host in enumerate(wiring.hosts):
+            wiring.link(host, leaves[self.leaf_of(place)], self.rate, self.delay)
         for leaf in leaves:
             for spine in spines:
                 wiring.link(leaf, spine, rate, delay)
         return wiring
+
+
+@topology("leaf_spine")
+class LeafSpine(_Leaves):
+    """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
+
+    leaves: int = Field(ge=1, le=4096, description="How many leaves.")
+    hosts_per_leaf: int = Field(ge=1, le=4096, description="Hosts on each leaf.")
+
+    @override
+    def size(self) -> tuple[int, int]:
+        return self.leaves, self.hosts_per_leaf
+
+
+@topology("rail_optimised")
+class RailOptimised(_Leaves):
+    """Groups of servers; host r of each server of a group is on the same leaf, rail r.
+
+    With n = hosts_per_server, leaf g n + r is rail r of group g, and host s n + r is host r of
+    server s, which is in group s // servers_per_group. All leaves are linked to all spines.
+    """
+
+    groups: int = Field(ge=1, le=4096, description="How many groups of servers.")
+    servers_per_group: int = Field(ge=1, le=4096, description="Servers of each group.")
+
+    @override
+    def size(self) -> tuple[int, int]:
+        return self.groups * self.hosts_per_server, self.servers_per_group
+
+    @override
+    def leaf_of(self, host: int) -> int:
+        server, rail = divmod(host, self.hosts_per_server)
+        return server // self.servers_per_group * self.hosts_per_server + rail
 
 
 class ExplicitLink(Table):

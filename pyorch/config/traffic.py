@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path as FilePath
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,18 @@ class Waits:
 
 
 @dataclass(frozen=True)
+class Nics:
+    """Flows that leave or arrive by other hosts than their ends; arrays of the shape (flows,)."""
+
+    flows: npt.NDArray[np.uint32]
+    leaves: npt.NDArray[np.uint32]
+    arrives: npt.NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.flows)
+
+
+@dataclass(frozen=True)
 class Flows:
     """Flows in the order of the traffic entries; all arrays have the shape (flows,).
 
@@ -77,7 +89,8 @@ class Flows:
     entry of each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow ->
     numbers of all nodes from source to destination. ack_paths: the same from destination to source.
     ack_reverse: flow -> whether its ACKs go backwards along its path, else by ECMP; a flow in
-    neither has them go backwards if it has a path. waits: who waits for whom, if anyone does.
+    neither has them go backwards if it has a path. waits: who waits for whom, if anyone does. nics:
+    numbers of flows that leave or arrive by other hosts of their servers, and these hosts.
     """
 
     src: npt.NDArray[np.uint32]
@@ -95,9 +108,22 @@ class Flows:
     ack_paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
     ack_reverse: dict[int, bool] = field(default_factory=dict)
     waits: Waits | None = None
+    nics: Nics | None = None
 
     def __len__(self) -> int:
         return len(self.src)
+
+    def ends_on_network(
+        self, network: Topology
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Return the hosts by which each flow leaves and arrives; equal where it does neither."""
+        src, dst = self.src.copy(), self.dst.copy()
+        if self.nics is not None:
+            src[self.nics.flows], dst[self.nics.flows] = self.nics.leaves, self.nics.arrives
+        if network.scale_up is not None:
+            inside = network.servers[src] == network.servers[dst]
+            dst[inside] = src[inside]
+        return src, dst
 
     def of_entry(self, number: int) -> npt.NDArray[np.int64]:
         """Return the flows of the traffic entry of a number."""
@@ -215,6 +241,7 @@ class TrafficTable(Kind):
     source: ClassVar[str] = ""
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
+    left_out = frozenset({"nic"})
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
@@ -225,6 +252,11 @@ class TrafficTable(Kind):
     window: Window = Field(default=0, description="Payload in flight of each flow; 0: no limit.")
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
     off: Duration | None = Field(default=None, description="Silence between bursts; with 'on'.")
+    nic: Literal["own", "rail", "hash"] = Field(
+        default="own",
+        description="Hosts of a server by which flows to other servers go: those named; the one of "
+        "the destination's place in its server, reached over the scale-up domain; or by a hash.",
+    )
     path: NodePath | None = Field(
         default=None, description="All nodes from source to destination, of a single flow."
     )
@@ -410,6 +442,18 @@ def _check_common(table: TrafficTable, check: Check) -> None:
         )
     if table.last_start() >= check.scene.duration_ps:
         check.add("start", "a flow starts at or after the end of the run", "before run.duration")
+    network = check.scene.network
+    paths = (table.path, table.paths, table.ack_paths)
+    if table.nic != "own" and network.server_size == 1:
+        check.add("nic", "every host is a server of its own", None, "topology.hosts_per_server")
+    elif table.nic != "own" and any(path is not None for path in paths):
+        check.add("nic", "a path names the hosts by which a flow goes", "'own' with a path")
+    elif table.nic == "rail" and network.scale_up is None:
+        what = "without a scale-up domain a message cannot go to another host of its server"
+        check.add("nic", what, None, 'give topology.scale_up, or nic = "hash"')
+    elif table.nic == "hash" and network.scale_up is not None:
+        what = "a GPU behind a scale-up domain has one NIC of its own"
+        check.add("nic", what, "'own' or 'rail' with topology.scale_up")
     if table.label is not None and not table.label:
         check.add("label", "empty", "any text")
 
@@ -488,6 +532,7 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
         labels=tuple(label_of(t, n) for n, t in enumerate(tables)),
         waits=_join_waits([block.waits for block in blocks], firsts),
     )
+    result = replace(result, nics=_nics_of(result, [table.nic for table in tables], network))
     book = PathBook(network, result.paths, result.ack_paths, result.ack_reverse)
     for first, count, table, block in zip(firsts, counts, tables, blocks, strict=True):
         result.paths.update(enumerate(block.paths, start=first))
@@ -505,6 +550,36 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
             for flow in numbers:
                 book.add(flow, table.path, table.ack_path)
     return result
+
+
+def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | None:
+    """Return which flows to other servers go by which hosts. choices: `nic`, by entry."""
+    if all(choice == "own" for choice in choices):
+        return None
+    size = network.server_size
+    place = np.zeros(len(network.names), dtype=np.int64)
+    place[network.hosts] = np.arange(len(network.hosts))
+    source, destination = place[flows.src], place[flows.dst]
+    own = np.array(choices)[flows.groups]
+    number = np.arange(len(flows), dtype=np.uint64)
+    by_rail = source // size * size + destination % size
+    by_hash = source // size * size + (_mixed(2 * number) % size).astype(np.int64)
+    arrival = destination // size * size + (_mixed(2 * number + 1) % size).astype(np.int64)
+    leaves = np.where(own == "rail", by_rail, np.where(own == "hash", by_hash, source))
+    arrives = np.where(own == "hash", arrival, destination)
+    other = (source // size != destination // size) & (
+        (leaves != source) | (arrives != destination)
+    )
+    chosen = np.flatnonzero(other).astype(np.uint32)
+    return Nics(chosen, network.hosts[leaves[other]], network.hosts[arrives[other]])
+
+
+def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Mix the bits of numbers: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def label_of(entry: TrafficTable, number: int) -> str:

@@ -218,6 +218,9 @@ def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> 
     if phase.hosts is not None and hosts is None:
         return None
     found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
+    if phase.local is None and "local" in _algorithm(found).reads:
+        size = check.scene.network.server_size
+        found = found.model_copy(update={"local": size if size > 1 else None})
     ranks = len(own if hosts is None else hosts)
     if ranks < 2:
         check.add(f"{key}.hosts", "one host has nobody to talk to", "at least two hosts")

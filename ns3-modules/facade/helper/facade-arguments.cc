@@ -8,6 +8,8 @@
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-refusal.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace rdma
@@ -31,6 +33,55 @@ RequireClass(uint8_t cls)
     {
         Refuse("class ", +cls, " is not in 0..7");
     }
+}
+
+void
+RequireNames(const std::string& names, uint32_t n)
+{
+    const auto given = static_cast<uint64_t>(std::count(names.begin(), names.end(), '\n')) + 1;
+    if (given < n)
+    {
+        Refuse("AddNodes was given ",
+               given,
+               " names for ",
+               n,
+               " nodes; names are joined by newlines");
+    }
+}
+
+void
+RequirePlace(const char* what, uint32_t number, std::size_t count)
+{
+    if (number >= count)
+    {
+        Refuse("there is no ", what, " ", number, "; there are ", count, ", counted from 0");
+    }
+}
+
+void
+RequireKind(const std::string& name, uint8_t kind)
+{
+    if (kind > 1)
+    {
+        Refuse("node ", name, " cannot be of the kind ", +kind, "; 0 is a host, 1 a switch");
+    }
+}
+
+const lossless::Table::AnyColumn&
+RequireColumn(const lossless::Table& table, uint32_t column)
+{
+    const auto& columns = table.GetColumns();
+    if (column >= columns.size())
+    {
+        Refuse("table '",
+               table.GetName(),
+               "' has no column ",
+               column,
+               "; it has ",
+               columns.size(),
+               ", counted from 0");
+    }
+    return *columns[column];
 }
 
 Host&

@@ -6,6 +6,7 @@
 #ifndef FACADE_ARGUMENTS_H
 #define FACADE_ARGUMENTS_H
 
+#include "ns3/observe-table.h"
 #include "ns3/rdma-host.h"
 
 #include <cstdint>
@@ -37,6 +38,40 @@ void RequireTime(const std::string& what, int64_t time);
  * @param cls 0..7.
  */
 void RequireClass(uint8_t cls);
+/**
+ * @ingroup facade
+ * @brief Throw std::invalid_argument unless there is a name for each node.
+ *
+ * @param names joined by newlines.
+ * @param n how many nodes.
+ */
+void RequireNames(const std::string& names, uint32_t n);
+/**
+ * @ingroup facade
+ * @brief Throw std::invalid_argument for a number that is too high.
+ *
+ * @param what of what.
+ * @param number from 0.
+ * @param count how many there are.
+ */
+void RequirePlace(const char* what, uint32_t number, std::size_t count);
+/**
+ * @ingroup facade
+ * @brief Throw std::invalid_argument for what is no kind of node.
+ *
+ * @param name of the node.
+ * @param kind 0 host, 1 switch.
+ */
+void RequireKind(const std::string& name, uint8_t kind);
+/**
+ * @ingroup facade
+ * @brief A column by number; throws std::invalid_argument where there is none.
+ *
+ * @param table its table.
+ * @param column its number.
+ * @return column.
+ */
+const lossless::Table::AnyColumn& RequireColumn(const lossless::Table& table, uint32_t column);
 /**
  * @ingroup facade
  * @brief A host by number; throws std::invalid_argument where the node is none.

@@ -172,27 +172,13 @@ void
 Simulation::AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n)
 {
     m_impl->fabric->RequireOpen("AddNodes");
-    if (n > 0 && static_cast<uint64_t>(std::count(names.begin(), names.end(), '\n')) + 1 < n)
-    {
-        Refuse("AddNodes was given ",
-               std::count(names.begin(), names.end(), '\n') + 1,
-               " names for ",
-               n,
-               " nodes; names are joined by newlines");
-    }
+    RequireNames(names, n);
     std::istringstream list(names);
     for (uint32_t i = 0; i < n; ++i)
     {
         std::string name;
         std::getline(list, name);
-        if (kinds[i] > 1)
-        {
-            Refuse("node ",
-                   name,
-                   " cannot be of the kind ",
-                   +kinds[i],
-                   "; 0 is a host, 1 a switch");
-        }
+        RequireKind(name, kinds[i]);
         if (kinds[i] == 1)
         {
             m_impl->fabric->AddSwitch(name);
@@ -233,6 +219,17 @@ void
 Simulation::FailLink(uint32_t link, int64_t down, int64_t up)
 {
     m_impl->fabric->FailLink(link, Time::From(down, Time::PS), Time::From(up, Time::PS));
+}
+
+void
+Simulation::AddServer(const uint32_t* hosts,
+                      uint32_t n,
+                      uint64_t rate,
+                      int64_t delay,
+                      bool failover)
+{
+    m_impl->fabric->RequireOpen("AddServer");
+    m_impl->traffic.AddServer(hosts, n, rate, delay, failover);
 }
 
 void
@@ -277,6 +274,13 @@ Simulation::AddDependencies(const uint32_t* flows,
 {
     m_impl->fabric->RequireOpen("AddDependencies");
     m_impl->traffic.AddDependencies(flows, after, delays, n);
+}
+
+void
+Simulation::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n)
+{
+    m_impl->fabric->RequireOpen("SetNics");
+    m_impl->traffic.SetNics(flows, out, in, n);
 }
 
 void
@@ -528,29 +532,14 @@ Simulation::GetNTables() const
 const lossless::Table&
 Simulation::Impl::TableAt(uint32_t table) const
 {
-    const auto& others = recorder->GetTables();
-    if (table > others.size())
-    {
-        Refuse("there is no table ", table, "; there are ", others.size() + 1, ", counted from 0");
-    }
-    return table == 0 ? flows : *others[table - 1];
+    RequirePlace("table", table, recorder->GetTables().size() + 1);
+    return table == 0 ? flows : *recorder->GetTables()[table - 1];
 }
 
 const lossless::Table::AnyColumn&
 Simulation::Impl::ColumnAt(uint32_t table, uint32_t column) const
 {
-    const auto& columns = TableAt(table).GetColumns();
-    if (column >= columns.size())
-    {
-        Refuse("table '",
-               TableAt(table).GetName(),
-               "' has no column ",
-               column,
-               "; it has ",
-               columns.size(),
-               ", counted from 0");
-    }
-    return *columns[column];
+    return RequireColumn(TableAt(table), column);
 }
 
 std::string

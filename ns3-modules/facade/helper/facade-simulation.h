@@ -128,6 +128,12 @@ class Simulation
     /// @param link its number. @param down ps (0: before the start). @param up ps; -1: never again.
     void FailLink(uint32_t link, int64_t down, int64_t up);
 
+    /// Say that hosts are of one server. After AddNodes.
+    /// @param hosts their numbers. @param n how many. @param rate of each host's link into and out
+    /// of a scale-up domain (bit/s), see ScaleUp; 0: none. @param delay of the domain (ps).
+    /// @param failover flows of a host whose link fails move to another of the server.
+    void AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover);
+
     /// Let a switch send what goes to a host to a neighbour for some time.
     /// @param node the switch. @param dst host. @param neighbour next node.
     /// @param at ps (0: from the start). @param until ps; -1: never again by shortest paths.
@@ -162,6 +168,11 @@ class Simulation
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
+    /// Let flows leave or arrive by other hosts of their servers. Where there is a scale-up domain,
+    /// a message goes over it to the host by which it leaves, and arrives by its destination.
+    /// @param flows their numbers. @param out for each, the host by which it leaves.
+    /// @param in for each, the host by which it arrives. @param n length of the three.
+    void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// Let a flow send only in bursts.
     /// @param flow its number. @param on ps. @param off ps of silence after each.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);

@@ -144,6 +144,68 @@ Traffic::AddDependencies(const uint32_t* flows,
 }
 
 void
+Traffic::AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover)
+{
+    RequireTime("the delay of a scale-up domain", delay);
+    std::vector<Host*> members;
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        members.push_back(&RequireHost(m_fabric, hosts[i], "a host of a server"));
+        if (!m_serverOf.emplace(hosts[i], nullptr).second)
+        {
+            Refuse(members.back()->GetName(), " cannot be of two servers, or of one twice");
+        }
+    }
+    auto scaleUp = rate > 0 ? std::make_unique<ScaleUp>(rate, delay) : nullptr;
+    m_servers.push_back(std::make_unique<Server>(std::move(members), std::move(scaleUp), failover));
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        m_serverOf[hosts[i]] = m_servers.back().get();
+    }
+}
+
+Server*
+Traffic::FindServer(uint32_t host) const
+{
+    const auto found = m_serverOf.find(host);
+    return found == m_serverOf.end() ? nullptr : found->second;
+}
+
+void
+Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        GetFlow(flows[i]);
+        auto& ends = m_ends[flows[i]];
+        const auto asked = m_asked.emplace(flows[i], ends).first->second;
+        for (const auto& [end, nic] : {std::pair{asked.first, out[i]}, {asked.second, in[i]}})
+        {
+            RequireHost(m_fabric, nic, "the NIC of a flow");
+            if (nic != end && (!FindServer(nic) || FindServer(nic) != FindServer(end)))
+            {
+                Refuse("flow ",
+                       flows[i],
+                       " has an end at node ",
+                       end,
+                       "; node ",
+                       nic,
+                       " is not of the same server");
+            }
+        }
+        if (in[i] != asked.second && FindServer(asked.second)->GetScaleUp())
+        {
+            Refuse("flow ", flows[i], " cannot go on over a scale-up domain where it arrives");
+        }
+        if (out[i] == in[i])
+        {
+            Refuse("flow ", flows[i], " cannot leave and arrive by the same host");
+        }
+        ends = {out[i], in[i]};
+    }
+}
+
+void
 Traffic::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 {
     GetFlow(flow);
@@ -212,6 +274,22 @@ Traffic::ForEachHost(const std::function<void(Host&)>& visit) const
     }
 }
 
+int64_t
+Traffic::Carry(uint32_t flow, QueuePair& queuePair)
+{
+    const auto [src, dst] = m_ends[flow];
+    const Server* server = FindServer(src);
+    const auto asked = m_asked.find(flow);
+    const uint32_t origin = asked == m_asked.end() ? src : asked->second.first;
+    const bool inside = server && server == FindServer(dst);
+    if (!server || !server->GetScaleUp() || (!inside && origin == src))
+    {
+        return 0;
+    }
+    queuePair.SetCarrier(server->GetScaleUp(), origin, inside ? dst : src);
+    return server->GetScaleUp()->GetTime(m_demands[flow].bytes);
+}
+
 void
 Traffic::Connect()
 {
@@ -235,6 +313,13 @@ Traffic::Connect()
                           m_demands[flow],
                           control,
                           routes.IsPinned(flow));
+        const int64_t before = Carry(flow, queuePair);
+        if (queuePair.IsInside())
+        {
+            m_idealTimes.push_back(before);
+            m_answerTimes.push_back(0);
+            continue;
+        }
         const auto hops = routes.Trace(src, queuePair.GetHeader());
         if (m_fabric.IsHashed() || routes.IsPinned(flow))
         {
@@ -244,7 +329,8 @@ Traffic::Connect()
         {
             dependencies.Add(routes, src, queuePair.GetHeader());
         }
-        m_idealTimes.push_back(times.IdealTime(queuePair, hops));
+        const int64_t ideal = times.IdealTime(queuePair, hops);
+        m_idealTimes.push_back(ideal < 0 ? ideal : Later(ideal, before));
         queuePair.SetAnswersPinned(m_paths.RouteAnswers(flow, hops));
         m_answerTimes.push_back(times.AnswerTime(queuePair));
         queuePair.SetPath(times.BaseRtt(queuePair, hops, m_answerTimes[flow]),
@@ -290,6 +376,15 @@ Traffic::Check() const
                         std::to_string(queuePair->GetTelemetryHops()) +
                         "; raise TelemetryHops of ns3::rdma::QueuePair, at most " +
                         std::to_string(lossless::MOST_TELEMETRY_HOPS) + ", or shorten the path\n";
+        }
+        if (queuePair->IsCarried() && bytes == 0)
+        {
+            problems += "flow " + std::to_string(queuePair->GetFlow()) +
+                        " has no end: what goes over a scale-up domain goes as a whole\n";
+        }
+        if (queuePair->IsInside())
+        {
+            continue;
         }
         const auto& routes = m_fabric.GetRoutes();
         // a route that was made to lead astray may be meant to lead in a loop
@@ -371,8 +466,10 @@ Traffic::FillTable(lossless::Table& flows) const
         const auto& demand = queuePair->GetDemand();
         const auto& outcome = queuePair->GetOutcome();
         number->push_back(queuePair->GetFlow());
-        src->push_back(queuePair->GetSource()->GetId());
-        dst->push_back(queuePair->GetDestination()->GetId());
+        const auto asked = m_asked.find(queuePair->GetFlow());
+        const auto& ends = asked == m_asked.end() ? m_ends[queuePair->GetFlow()] : asked->second;
+        src->push_back(ends.first);
+        dst->push_back(ends.second);
         cls->push_back(demand.cls);
         size->push_back(static_cast<int64_t>(demand.bytes));
         begin->push_back(queuePair->IsStarted() ? demand.start : -1);
@@ -429,10 +526,7 @@ Traffic::GetDeliveredShare() const
 QueuePair&
 Traffic::GetFlow(uint32_t flow) const
 {
-    if (flow >= m_queuePairs.size())
-    {
-        Refuse("there is no flow ", flow, "; there are ", m_queuePairs.size(), ", counted from 0");
-    }
+    RequirePlace("flow", flow, m_queuePairs.size());
     return *m_queuePairs[flow];
 }
 

@@ -12,9 +12,11 @@
 
 #include "ns3/lossless-buffer-policy.h"
 #include "ns3/observe-table.h"
-#include "ns3/rdma-host.h"
+#include "ns3/rdma-server.h"
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,10 @@ class Traffic
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
+    /// As Simulation::AddServer.
+    void AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover);
+    /// As Simulation::SetNics.
+    void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// As Simulation::SetOnOff.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
     /// As Simulation::SetPaths, or, of answers, SetAckPaths.
@@ -100,20 +106,25 @@ class Traffic
 
   private:
     uint32_t GetLargestFrame() const;
+    Server* FindServer(uint32_t host) const;
+    int64_t Carry(uint32_t flow, QueuePair& queuePair);
     void ForEachHost(const std::function<void(Host&)>& visit) const;
 
-    lossless::Fabric& m_fabric;               //!< the network
-    std::vector<Ptr<QueuePair>> m_queuePairs; //!< by flow
-    std::vector<QueuePair::Demand> m_demands; //!< by flow
-    FlowPaths::Ends m_ends;                   //!< by flow
-    std::vector<int64_t> m_idealTimes;        //!< by flow (ps); -1: none
-    std::vector<int64_t> m_answerTimes;       //!< by flow (ps), of an ACK alone; -1: none
-    Progress m_progress;                      //!< of the hosts
-    double m_finiteBytes{0};                  //!< payload of all flows with an end (bytes)
-    std::string m_congestionControl;          //!< TypeId name; empty: none
-    PathTimes::Hops m_cycle;                  //!< of their buffer dependencies; empty: none
-    FlowSchedule m_schedule;                  //!< starts them
-    FlowPaths m_paths;                        //!< their ways
+    lossless::Fabric& m_fabric;                     //!< the network
+    std::vector<Ptr<QueuePair>> m_queuePairs;       //!< by flow
+    std::vector<QueuePair::Demand> m_demands;       //!< by flow
+    FlowPaths::Ends m_ends;                         //!< by flow, where they leave and arrive
+    std::vector<std::unique_ptr<Server>> m_servers; //!< all
+    std::map<uint32_t, Server*> m_serverOf;         //!< by host, where it has one
+    std::map<uint32_t, std::pair<uint32_t, uint32_t>> m_asked; //!< ends of flows by other hosts
+    std::vector<int64_t> m_idealTimes;                         //!< by flow (ps); -1: none
+    std::vector<int64_t> m_answerTimes; //!< by flow (ps), of an ACK alone; -1: none
+    Progress m_progress;                //!< of the hosts
+    double m_finiteBytes{0};            //!< payload of all flows with an end (bytes)
+    std::string m_congestionControl;    //!< TypeId name; empty: none
+    PathTimes::Hops m_cycle;            //!< of their buffer dependencies; empty: none
+    FlowSchedule m_schedule;            //!< starts them
+    FlowPaths m_paths;                  //!< their ways
 };
 
 } // namespace rdma

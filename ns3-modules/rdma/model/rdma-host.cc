@@ -60,6 +60,12 @@ Host::SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progres
 }
 
 void
+Host::SetLinkCallback(Callback<void> told)
+{
+    m_linkCallback = told;
+}
+
+void
 Host::ConnectSource()
 {
     m_ports.front()->GetEgress().AddSource(this);
@@ -216,7 +222,7 @@ Host::Timer()
     {
         const Timed timed = m_timed.top();
         m_timed.pop();
-        if (timed.queuePair->m_timedAt == timed.time)
+        if (timed.queuePair->m_timedAt == timed.time && timed.queuePair->GetSource() == this)
         {
             timed.queuePair->m_timedAt = NEVER;
             if (!timed.queuePair->m_listed)
@@ -418,6 +424,12 @@ Host::GetNFlows() const
     return static_cast<uint32_t>(m_queuePairs->size());
 }
 
+QueuePair&
+Host::GetQueuePair(uint32_t flow) const
+{
+    return *(*m_queuePairs)[flow];
+}
+
 int64_t
 Host::GetLatency() const
 {
@@ -456,12 +468,59 @@ Host::NoteAcknowledged()
 }
 
 void
+Host::Forget(QueuePair* queuePair)
+{
+    const auto take = [queuePair](QueuePair*& head, QueuePair*& tail) {
+        QueuePair* before = nullptr;
+        for (QueuePair** link = &head; *link; before = *link, link = &before->m_nextReady)
+        {
+            if (*link == queuePair)
+            {
+                *link = queuePair->m_nextReady;
+                tail = tail == queuePair ? before : tail;
+                break;
+            }
+        }
+    };
+    const uint8_t cls = queuePair->GetDemand().cls;
+    if (queuePair->m_listed)
+    {
+        take(m_readyHead[cls], m_readyTail[cls]);
+        for (Parked& parked : m_parked)
+        {
+            take(parked.head, parked.tail);
+        }
+    }
+    if (!m_readyHead[cls])
+    {
+        m_ports.front()->GetEgress().SetReady(this, cls, false);
+    }
+    queuePair->m_listed = false;
+    queuePair->m_timedAt = NEVER;
+    if (const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
+        reopened != ANY_QUEUE)
+    {
+        Reopen(reopened); // the turn is the next one's
+    }
+}
+
+void
+Host::NotifyLink(lossless::Port& port, bool up)
+{
+    FabricNode::NotifyLink(port, up);
+    if (!m_linkCallback.IsNull())
+    {
+        m_linkCallback();
+    }
+}
+
+void
 Host::NotifyLeft(const Frame& frame)
 {
     QueuePair* queuePair = PeekPointer((*m_queuePairs)[frame.flow]);
     const int64_t held = m_ports.front()->GetEgress().GetHeldUntil(frame.cls);
     queuePair->NotifyLeft(frame, held, NowPs());
-    Activate(queuePair);
+    queuePair->GetSource()->Activate(queuePair); // it may have moved
 }
 
 } // namespace rdma

@@ -63,6 +63,9 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     /// Share what all hosts have in common.
     /// @param queuePairs by flow. @param progress common counters.
     void SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progress);
+    /// Tell somebody when its link goes down or comes up.
+    /// @param told called then.
+    void SetLinkCallback(Callback<void> told);
     /// Largest frame a queue pair of this host may send.
     /// @param bytes bytes.
     void SetLargestFrame(uint32_t bytes);
@@ -75,10 +78,12 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     bool IsPausingForever(uint8_t cls) const override;
 
     void Activate(QueuePair* queuePair) final;
+    void Forget(QueuePair* queuePair) final;
     void NoteDelivery(uint64_t bytes) final;
     void NoteFinished(uint32_t flow) final;
     void NoteAcknowledged() final;
     void NotifyLeft(const lossless::Frame& frame) override;
+    void NotifyLink(lossless::Port& port, bool up) override;
 
     lossless::Frame* Pull(uint8_t cls) override;
     void Reopen(uint16_t queue) override;
@@ -92,6 +97,9 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     /// @param flow its number.
     /// @return it, or nullptr if there is none of that number, or another host sends it.
     QueuePair* FindSender(uint32_t flow) const;
+    /// The queue pair of a flow, of any host.
+    /// @param flow its number, below GetNFlows. @return it.
+    QueuePair& GetQueuePair(uint32_t flow) const;
     /// Flows of the network. @return count.
     uint32_t GetNFlows() const;
     int64_t GetLatency() const final;
@@ -135,7 +143,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
 
     const std::vector<Ptr<QueuePair>>* m_queuePairs{nullptr}; //!< by flow
     Progress* m_progress{nullptr};                            //!< common counters
-    uint32_t m_largestFrame{0};                               //!< bytes
+    Callback<void> m_linkCallback; //!< told of its link; null: nobody asks
+    uint32_t m_largestFrame{0};    //!< bytes
     std::array<QueuePair*, lossless::N_CLASSES>
         m_readyHead{}; //!< queue pairs that may send, by class
     std::array<QueuePair*, lossless::N_CLASSES> m_readyTail{}; //!< last of them

@@ -25,6 +25,9 @@ class QueuePairOwner : public lossless::FabricNode
     /// A queue pair may have become able to send.
     /// @param queuePair it.
     virtual void Activate(QueuePair* queuePair) = 0;
+    /// A queue pair is about to move to another host: take it out of all lists.
+    /// @param queuePair it.
+    virtual void Forget(QueuePair* queuePair) = 0;
     /// A queue pair received data in order.
     /// @param bytes payload of a message with an end; 0 for a greedy source.
     virtual void NoteDelivery(uint64_t bytes) = 0;

@@ -6,6 +6,7 @@
 #include "rdma-queue-pair.h"
 
 #include "rdma-queue-pair-owner.h"
+#include "rdma-scale-up.h"
 
 #include "ns3/double.h"
 #include "ns3/log.h"
@@ -110,8 +111,23 @@ QueuePair::Connect(uint32_t flow,
     {
         m_arrivals.KeepAhead();
     }
-    m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), flow);
-    m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), flow);
+    Hash();
+}
+
+void
+QueuePair::Hash()
+{
+    m_hash = lossless::Routes::Hash(m_src->GetId(), m_dst->GetId(), m_flow);
+    m_reverseHash = lossless::Routes::Hash(m_dst->GetId(), m_src->GetId(), m_flow);
+}
+
+void
+QueuePair::SetCarrier(ScaleUp* scaleUp, uint32_t from, uint32_t to)
+{
+    m_carrier = scaleUp;
+    m_carryFrom = from;
+    m_carryTo = to;
+    m_inside = to == m_dst->GetId();
 }
 
 void
@@ -150,6 +166,54 @@ QueuePair::Start()
     NS_LOG_INFO("flow " << m_flow << " starts, " << m_demand.bytes << " B");
     m_started = true;
     m_demand.start = NowPs(); // a flow that waits for others learns it only now
+    if (m_carrier)
+    {
+        m_underway = true;
+        m_carrier->Carry(m_carryFrom,
+                         m_carryTo,
+                         m_demand.bytes,
+                         MakeCallback(&QueuePair::NotifyCarried, this));
+        return;
+    }
+    Send();
+}
+
+void
+QueuePair::NotifyCarried()
+{
+    m_underway = false;
+    if (!m_inside)
+    {
+        Send();
+        return;
+    }
+    m_outcome.sent = m_outcome.delivered = m_demand.bytes;
+    m_outcome.finish = m_outcome.acked = NowPs();
+    m_first = m_next = m_highest = m_packets;
+    m_dst->NoteDelivery(m_demand.bytes);
+    m_dst->NoteFinished(m_flow);
+    m_src->NoteAcknowledged();
+}
+
+bool
+QueuePair::MayMove() const
+{
+    return !m_inside && !m_pinned && !m_answersPinned && !IsAcknowledged();
+}
+
+void
+QueuePair::Move(QueuePairOwner* src, QueuePairOwner* dst)
+{
+    NS_LOG_INFO("flow " << m_flow << " moves to " << src->GetName() << " and " << dst->GetName());
+    m_src = src;
+    m_dst = dst;
+    Hash();
+    Reconsider();
+}
+
+void
+QueuePair::Send()
+{
     if (m_control)
     {
         m_control->Start(this, m_src->GetPort(0).GetRate());
@@ -177,7 +241,7 @@ QueuePair::UpdateRate(int64_t now)
 void
 QueuePair::Reconsider()
 {
-    if (m_started)
+    if (m_started && !m_underway)
     {
         UpdateRate(NowPs());
         m_src->Activate(this);

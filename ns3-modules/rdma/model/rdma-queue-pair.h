@@ -20,6 +20,7 @@ namespace rdma
 {
 
 class QueuePairOwner;
+class ScaleUp;
 
 /**
  * @ingroup rdma
@@ -31,6 +32,9 @@ class QueuePairOwner;
  * missing (Scoreboard). With a ReorderWindow a gap is no loss until a packet comes from so far
  * behind it: what comes before is kept and acknowledged. A silence with data outstanding repeats
  * the first unacknowledged packet, and all after it with go-back-N.
+ *
+ * A message may also go over the scale-up domain of a server, which has neither frames nor packets:
+ * the whole way, or before it is sent by another host of the server.
  */
 class QueuePair : public LossRecovery
 {
@@ -89,6 +93,31 @@ class QueuePair : public LossRecovery
     /// Say whether what answers it follows a pinned path; until then, it does not.
     /// @param pinned it does.
     void SetAnswersPinned(bool pinned);
+    /// Let the message begin with a way over a scale-up domain.
+    /// @param scaleUp it. @param from where the way begins.
+    /// @param to where it ends: at the destination, or at the source, which sends the message on.
+    void SetCarrier(ScaleUp* scaleUp, uint32_t from, uint32_t to);
+
+    /// @return true if the message goes over a scale-up domain first.
+    bool IsCarried() const
+    {
+        return m_carrier;
+    }
+
+    /// @return true if it goes over it the whole way.
+    bool IsInside() const
+    {
+        return m_inside;
+    }
+
+    /// The message has come over the scale-up domain.
+    void NotifyCarried();
+    /// Can its ends become other hosts? @return true if it is on its way, or will be, by frames
+    /// that are on no path of their own.
+    bool MayMove() const;
+    /// Change its ends. Precondition: no host has it in a list.
+    /// @param src sender. @param dst receiver.
+    void Move(QueuePairOwner* src, QueuePairOwner* dst);
     /// Begin to send, at the demanded time.
     void Start();
     /// Something that limits the sender has changed.
@@ -238,6 +267,8 @@ class QueuePair : public LossRecovery
     void DoDispose() override;
 
   private:
+    void Hash();
+    void Send();
     void StartLimiter(const lossless::Frame& frame, int64_t now);
     void FillAnswer(lossless::Frame& frame) const;
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
@@ -253,6 +284,9 @@ class QueuePair : public LossRecovery
     // Both ends
     QueuePairOwner* m_src{nullptr};   //!< sender
     QueuePairOwner* m_dst{nullptr};   //!< receiver
+    ScaleUp* m_carrier{nullptr};      //!< carries the message first; null: nothing does
+    uint32_t m_carryFrom{0};          //!< number of the host from which it does
+    uint32_t m_carryTo{0};            //!< number of the one to which it does
     Demand m_demand;                  //!< what to send
     Outcome m_outcome;                //!< what became of it
     Ptr<CongestionControl> m_control; //!< or null
@@ -263,11 +297,13 @@ class QueuePair : public LossRecovery
     int64_t m_baseRtt{0};             //!< see GetBaseRtt (ps)
     uint32_t m_hops{0};               //!< see GetHops
     bool m_collects{false};           //!< its congestion control wants telemetry
+    bool m_inside{false};             //!< it carries the message the whole way
     bool m_pinned{false};             //!< data frames follow a pinned path
     bool m_answersPinned{false};      //!< what answers follows a pinned path
 
     // Sender
     bool m_started{false};                          //!< begun
+    bool m_underway{false};                         //!< on a scale-up domain, and not there yet
     int64_t m_holdUntil{0};                         //!< send nothing before (ps)
     bool m_paced{false};                            //!< a rate below the line's is in force
     bool m_inPort{false};                           //!< a paced frame has not left the port yet
