@@ -195,8 +195,8 @@ def test_an_explicit_topology_is_checked_as_a_graph() -> None:
             {"kind": "fat-tree", "k": 4},
             (
                 "x.toml: topology.kind: unknown topology 'fat-tree'\n"
-                "    allowed: star, dumbbell, line, ring, fat_tree, leaf_spine, rail_optimised, explicit, "
-                "file\n"
+                "    allowed: star, dumbbell, line, ring, fat_tree, leaf_spine, rail_optimised, "
+                "explicit, file\n"
                 "    hint: did you mean 'fat_tree'?"
             ),
         ),

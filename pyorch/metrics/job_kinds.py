@@ -1,19 +1,22 @@
-"""Metrics of jobs of ranks: bandwidth of collectives, iterations, who is late."""
+"""Metrics of jobs of ranks: bandwidth of collectives, iterations, who is late, what was lost."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import model_validator
 from typing_extensions import override
 
-from pyorch.metrics.base import Metric, RunTables, metric
+from pyorch.metrics.base import SHARE, Metric, RunTables, metric
+from pyorch.metrics.fields import Chosen, Need, Port
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from pyorch.config.spans import Spans
+    from pyorch.metrics.losses import Lost
 
 
 def spans_of(run: RunTables, label: str) -> Spans | None:
@@ -139,3 +142,98 @@ class Lateness(CollectiveMetric):
             return float(getattr(late[hosts], self.of)())
         numbers = {name: number for number, name in enumerate(run.nodes)}
         return float(late[numbers[self.host]]) if self.host in numbers else None
+
+
+@metric
+class LostTime(CollectiveMetric):
+    """What part of the time of a [[traffic]] entry was lost, on its critical chain, to what.
+
+    `to`: "pauses", "collisions" (of flows on links between switches), "sharing" (of the links of
+    hosts) or "stragglers" (who computed longer, or later, than the others). `host`: of messages
+    that it sent, and its own computations. `port`: of pauses, the egress where they began; of
+    collisions, that where they were.
+    """
+
+    kind: Literal["lost_time"] = "lost_time"
+    to: Literal["pauses", "collisions", "sharing", "stragglers"]
+    host: str | None = None
+    port: Port | None = None
+
+    @model_validator(mode="after")
+    def _has_ports(self) -> LostTime:
+        if self.port is not None and self.to in ("sharing", "stragglers"):
+            raise ValueError(f"what is lost to {self.to} is lost at no port; allowed: 'host'")
+        return self
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def needs(self) -> list[Need]:
+        return [] if self.to == "stragglers" else [Need("pause_tree"), Need("flow_link")]
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        from pyorch.metrics.losses import lost_of
+
+        lost = lost_of(run, self.traffic, network=self.to != "stragglers")
+        if lost is None:
+            return None
+        if lost.unfinished:
+            return math.inf
+        return sum(self._of(one, run) for one in lost.steps if self._counts(one, run))
+
+    def _counts(self, one: Lost, run: RunTables) -> bool:
+        return (self.host is None or run.nodes[one.host] == self.host) and (
+            self.collective is None or one.collective == self.collective
+        )
+
+    def _of(self, one: Lost, run: RunTables) -> float:
+        if self.to == "stragglers":
+            return float(one.late)
+        if self.to == "sharing":
+            return one.losses.sharing
+        by_port = one.losses.pauses if self.to == "pauses" else one.losses.collisions
+        place = None if self.port is None else run.resolve(self.port)
+        return float(sum(t for at, t in by_port.items() if self.port is None or at == place))
+
+
+@metric
+class JobFairness(Metric):
+    """Jain's index of the goodputs of jobs, from 1/n to 1: (sum x)^2 / (n sum x^2).
+
+    A job is a [[traffic]] entry; its goodput x is its payload over the time from its first start
+    to its last arrival, 0 when a message did not arrive. Jain, Chiu, Hawe: A quantitative measure
+    of fairness, DEC TR-301, 1984.
+    """
+
+    kind: Literal["job_fairness"] = "job_fairness"
+    traffic: Chosen[str]
+
+    @override
+    def unit(self) -> str:
+        return "1"
+
+    @override
+    def limits(self) -> tuple[float, float]:
+        return SHARE
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        table = run.table("flow")
+        labels = run.flows.labels
+        if table is None or not set(self.traffic) <= set(labels):
+            return None
+        rates = []
+        for label in self.traffic:
+            rows = run.flows.of_entry(labels.index(label))
+            size, begin, end = (
+                np.asarray(table[name])[rows] for name in ("size_bytes", "start_ps", "finish_ps")
+            )
+            done = len(rows) > 0 and bool((end >= 0).all())
+            rates.append(float(size.sum()) / float(end.max() - begin.min()) if done else 0.0)
+        squares = sum(rate**2 for rate in rates)
+        return sum(rates) ** 2 / (len(rates) * squares) if squares else None

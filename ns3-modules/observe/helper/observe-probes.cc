@@ -5,8 +5,11 @@
  */
 #include "observe-probe.h"
 
+#include "ns3/lossless-rate.h"
+
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 /**
  * @file
@@ -580,6 +583,95 @@ class FrameProbe : public Probe
     ColumnValues<int64_t>* m_bytes{nullptr}; //!< wire bytes
 };
 
+/// "flow_link": the data frames of a flow at an egress, from the first to the last.
+class FlowLinkProbe : public Probe
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeIdOf<FlowLinkProbe>("ns3::lossless::FlowLinkProbe");
+        return tid;
+    }
+
+    void Open(Fabric& /* fabric */, Table& table) override
+    {
+        m_first = table.Add<int64_t>("first_ps");
+        m_last = table.Add<int64_t>("last_ps");
+        m_node = table.Add<uint32_t>("node");
+        m_peer = table.Add<uint32_t>("peer");
+        m_cls = table.Add<uint8_t>("class");
+        m_flow = table.Add<uint32_t>("flow");
+        m_bytes = table.Add<int64_t>("bytes");
+    }
+
+    void Watch(Port& port, uint32_t classes) override
+    {
+        if (classes = Claim(port, classes); classes)
+        {
+            Listen<const Port&, const Frame&>(
+                port,
+                "Transmit",
+                [this, classes, places = Places()](const Port& at, const Frame& frame) mutable {
+                    if (frame.kind == FrameKind::DATA && (classes >> frame.cls) & 1U)
+                    {
+                        Record(at, frame, places);
+                    }
+                });
+        }
+    }
+
+    void Finish() override
+    {
+        for (const Row& row : m_rows)
+        {
+            m_first->push_back(row.first);
+            m_last->push_back(row.last);
+            m_node->push_back(row.port->GetNodeId());
+            m_peer->push_back(row.port->GetPeerId());
+            m_cls->push_back(row.cls);
+            m_flow->push_back(row.flow);
+            m_bytes->push_back(row.bytes);
+        }
+    }
+
+  private:
+    using Places = std::unordered_map<uint32_t, std::size_t>; //!< of rows, by flow
+
+    /// A row of the table.
+    struct Row
+    {
+        const Port* port; //!< egress
+        int64_t first;    //!< first bit of the first frame (ps)
+        int64_t last;     //!< last bit of the last frame (ps)
+        int64_t bytes;    //!< on the wire
+        uint32_t flow;    //!< number
+        uint8_t cls;      //!< class
+    };
+
+    void Record(const Port& port, const Frame& frame, Places& places)
+    {
+        const int64_t now = NowPs();
+        const auto [place, isNew] = places.try_emplace(frame.flow, m_rows.size());
+        if (isNew)
+        {
+            m_rows.push_back({&port, now, now, 0, frame.flow, frame.cls});
+        }
+        Row& row = m_rows[place->second];
+        const int64_t bytes = frame.bytes + static_cast<int64_t>(port.GetOverhead());
+        row.last = now + TransmissionTime(bytes, port.GetRate());
+        row.bytes += bytes;
+    }
+
+    std::vector<Row> m_rows;                 //!< in the order of their first frames
+    ColumnValues<int64_t>* m_first{nullptr}; //!< ps
+    ColumnValues<int64_t>* m_last{nullptr};  //!< ps
+    ColumnValues<uint32_t>* m_node{nullptr}; //!< number
+    ColumnValues<uint32_t>* m_peer{nullptr}; //!< number
+    ColumnValues<uint8_t>* m_cls{nullptr};   //!< class
+    ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
+    ColumnValues<int64_t>* m_bytes{nullptr}; //!< wire bytes
+};
+
 } // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(QueueProbe);
@@ -591,6 +683,7 @@ NS_OBJECT_ENSURE_REGISTERED(DropProbe);
 NS_OBJECT_ENSURE_REGISTERED(ControlProbe);
 NS_OBJECT_ENSURE_REGISTERED(ControlValueProbe);
 NS_OBJECT_ENSURE_REGISTERED(FrameProbe);
+NS_OBJECT_ENSURE_REGISTERED(FlowLinkProbe);
 
 } // namespace lossless
 } // namespace ns3

@@ -1,0 +1,185 @@
+"""What the flows of a job's critical chain lost, from the tables of a run."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyorch.config.chain import (
+    Crossing,
+    Drawn,
+    Hold,
+    Losses,
+    Step,
+    by_place,
+    chain_of,
+    losses_of,
+)
+from pyorch.config.spans import parts_of_collective
+from pyorch.config.traffic_collectives import Collective
+
+if TYPE_CHECKING:
+    from pyorch.config.topology import Topology
+    from pyorch.metrics.base import RunTables
+
+NOTHING = Losses({}, {}, 0.0)
+_LAST: list[tuple[RunTables, str, bool, Chain]] = []
+"""What was computed last: several metrics ask for the same."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A flow of a chain. host: node that sent it; collective: its name, or "" of other traffic.
+
+    late: time that the computation before it took longer, or began later [ps].
+    """
+
+    host: int
+    collective: str
+    late: int
+    losses: Losses
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The critical chain of an entry; none where a flow of it did not end."""
+
+    steps: tuple[Lost, ...]
+    unfinished: bool = False
+
+
+def lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
+    """Return what the chain of an entry lost; None where there is no such entry.
+
+    network: losses on the network, too, for which the tables are needed.
+    """
+    for known, of, with_network, chain in _LAST:
+        if known is run and of == label and with_network == network:
+            return chain
+    found = _lost_of(run, label, network)
+    if found is not None:
+        _LAST[:] = [(run, label, network, found), *_LAST[:3]]
+    return found
+
+
+def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
+    table = run.table("flow")
+    labels = run.flows.labels
+    if table is None or label not in labels:
+        return None
+    number = labels.index(label)
+    entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
+    columns = ("src", "start_ps", "finish_ps", "ideal_ps")
+    src, starts, ends, ideal = (np.asarray(table[name])[rows].astype(np.int64) for name in columns)
+    if not len(rows) or (ends < 0).any():
+        return Chain((), unfinished=True)
+    drawn = Drawn(run.seed, number, run.setting.run.duration)
+    steps = chain_of(entry, run.network, drawn, starts, ends)
+    tables = None
+    if network:
+        if run.table("pause_tree") is None or run.table("flow_link") is None:
+            return None
+        tables = _Tables(run)
+    names = [""] * len(rows)
+    if isinstance(entry, Collective):
+        parts = parts_of_collective(entry)
+        names = [parts.phases[phase].name for phase in parts.phase.tolist()]
+    return Chain(
+        tuple(
+            Lost(
+                int(src[step.flow]),
+                names[step.flow],
+                step.late,
+                NOTHING
+                if tables is None
+                else tables.losses(step, int(rows[step.flow]), (starts, ends, ideal)),
+            )
+            for step in steps
+        )
+    )
+
+
+class _Tables:
+    """The tables `flow_link` and `pause_tree`, by egress."""
+
+    def __init__(self, run: RunTables) -> None:
+        self.network = run.network
+        table: Any = run.table("flow_link")
+        self.flow = np.asarray(table["flow"])
+        self.order = np.argsort(self.flow, kind="stable")
+        self.sorted = self.flow[self.order]
+        self.columns = {
+            name: np.asarray(table[name]) for name in ("node", "peer", "first_ps", "last_ps")
+        }
+        self.classes = np.asarray(table["class"])
+        self.others = {
+            place: (np.sort(part[:, 0]), np.sort(part[:, 1]))
+            for place, part in by_place(table, ("first_ps", "last_ps")).items()
+        }
+        held: Any = run.table("pause_tree")
+        names = ("start_ps", "end_ps", "depth", "root_node", "root_peer", "class")
+        self.holds = by_place(held, names)
+        self.rates = {}
+        for a, b, rate in zip(
+            *(one.tolist() for one in (self.network.a, self.network.b, self.network.rates)),
+            strict=True,
+        ):
+            self.rates[a, b] = self.rates[b, a] = rate
+        self.hops: dict[int, dict[int, int]] = {}
+
+    def losses(self, step: Step, flow: int, times: tuple[Any, Any, Any]) -> Losses:
+        """Return what a flow of a chain lost. times: starts, ends, ideal times of the entry."""
+        begin, end, ideal = (int(column[step.flow]) for column in times)
+        low, high = np.searchsorted(self.sorted, [flow, flow + 1])
+        rows = self.order[low:high]
+        if not len(rows):  # it went over a scale-up domain, or lost nothing that is known
+            return Losses({}, {}, float(end - begin - ideal))
+        crossings = self._crossings(rows)
+        number = int(self.classes[rows[0]])
+        holds = {
+            (one.node, one.peer): [
+                Hold(since, until if until >= 0 else end, depth, (node, peer))
+                for since, until, depth, node, peer, of in self.holds.get(
+                    (one.node, one.peer), np.zeros((0, 6), dtype=np.int64)
+                ).tolist()
+                if of == number
+            ]
+            for one in crossings
+        }
+        return losses_of(
+            max(0, end - begin - ideal), (begin, end), crossings, holds, self.others, self.rates
+        )
+
+    def _crossings(self, rows: Any) -> list[Crossing]:
+        parts = [self.columns[name][rows].tolist() for name in ("node", "peer", "first_ps")]
+        last = self.columns["last_ps"][rows].tolist()
+        first = min(zip(parts[2], parts[0], strict=True))[1]  # the host that sends
+        hops = self._hops(first)
+        return [
+            Crossing(node, peer, hops[node], begin, end)
+            for node, peer, begin, end in zip(*parts, last, strict=True)
+        ]
+
+    def _hops(self, host: int) -> dict[int, int]:
+        """Return how many links each node is away from a host."""
+        if host not in self.hops:
+            self.hops[host] = _distances(self.network, host)
+        return self.hops[host]
+
+
+def _distances(network: Topology, start: int) -> dict[int, int]:
+    near: dict[int, list[int]] = {}
+    for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True):
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    found, todo = {start: 0}, deque([start])
+    while todo:
+        node = todo.popleft()
+        for other in near[node]:
+            if other not in found:
+                found[other] = found[node] + 1
+                todo.append(other)
+    return found
