@@ -13,60 +13,15 @@ from invoke.tasks import Task, task
 from pyorch import ends
 from pyorch.cli import door
 from pyorch.cli import tasks as verbs
-from pyorch.cli.tasks import (
-    DEFAULT,
-    NamedTask,
-    build,
-    cancel,
-    collect,
-    compare,
-    experiment,
-    finish,
-    goal,
-    list_,
-    minimise,
-    new_scheme,
-    positional_words,
-    prevent,
-    register,
-    schema,
-    schemes,
-    show,
-    size,
-    status,
-    submit,
-    timeline,
-    trace,
-)
+from pyorch.cli.tasks import DEFAULT, NamedTask, finish, positional_words, register
 
 if "invoke.main" in sys.modules:  # the program, and not a test that imports this file
     ends.start()
     door.keep_bytecode()
 
-__all__ = [
-    "DEFAULT",
-    "Task",
-    "build",
-    "cancel",
-    "collect",
-    "compare",
-    "experiment",
-    "goal",
-    "list_",
-    "minimise",
-    "new_scheme",
-    "positional_words",
-    "prevent",
-    "report",
-    "schema",
-    "schemes",
-    "show",
-    "size",
-    "status",
-    "submit",
-    "timeline",
-    "trace",
-]
+__all__ = ["DEFAULT", "Task", "positional_words"]
+
+globals().update({verb.__name__: verb for verb in verbs.VERBS})  # invoke looks for them here
 
 
 @task(

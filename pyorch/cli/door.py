@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 
 PYORCH = "pyorch"
 _RENAMED = {"experiment": "run"}
-_VERBS = (
-    *("experiment", "list", "show", "report", "trace", "submit", "status", "cancel", "collect"),
-    *("compare", "minimise", "prevent", "goal", "timeline", "build", "schema", "schemes", "size"),
-    *("new-scheme", "init"),
-)
-_CALL = re.compile(rf"\binvoke (?P<verb>{'|'.join(_VERBS)})\b")
+_CALL = re.compile(r"\binvoke (?P<verb>[a-z][a-z-]*)\b")
 
 _program = "invoke"
+_verbs = {"init"}
 
 
 def enter(program: str) -> None:
     """Say which program this is."""
     global _program  # noqa: PLW0603 (one process is one program)
     _program = program
+
+
+def know(verbs: Iterable[str]) -> None:
+    """Say which verbs both doors have."""
+    _verbs.update(verbs)
 
 
 def keep_bytecode() -> None:
@@ -35,7 +37,12 @@ def spoken(text: str) -> str:
     """Return a text that names commands of invoke, with those of the program that was called."""
     if _program != PYORCH:
         return text
-    return _CALL.sub(lambda call: f"{PYORCH} {_RENAMED.get(call['verb'], call['verb'])}", text)
+
+    def ours(call: re.Match[str]) -> str:
+        verb = call["verb"]
+        return f"{PYORCH} {_RENAMED.get(verb, verb)}" if verb in _verbs else call[0]
+
+    return _CALL.sub(ours, text)
 
 
 def say(text: str) -> None:

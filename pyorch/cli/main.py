@@ -40,22 +40,7 @@ def init(context: Context, folder: str) -> None:  # noqa: ARG001 (invoke hands i
     finish(module.init(folder))
 
 
-VERBS = (
-    *(run, tasks.show, tasks.report, tasks.trace, tasks.submit, tasks.status, tasks.cancel),
-    *(
-        tasks.collect,
-        tasks.compare,
-        tasks.minimise,
-        tasks.prevent,
-        tasks.goal,
-        tasks.timeline,
-        tasks.build,
-        tasks.schemes,
-        tasks.schema,
-        tasks.size,
-    ),
-    *(tasks.new_scheme, init),
-)
+VERBS = (*(run if verb is tasks.experiment else verb for verb in tasks.VERBS), init)
 
 
 class Console(Program):
@@ -81,7 +66,7 @@ class Console(Program):
 def program() -> Program:
     """Return the program with its verbs."""
     verbs = Collection()
-    for verb in (tasks.list_, *VERBS):
+    for verb in VERBS:
         verbs.add_task(verb)
     tasks.register(globals())
     return Console(name="pyorch", binary="pyorch", namespace=verbs)

@@ -14,6 +14,8 @@ from invoke.exceptions import Exit
 from invoke.parser.argument import Argument
 from invoke.tasks import Task, task
 
+from pyorch.cli import door
+
 DEFAULT = "gfc/two-to-one"
 
 SELECT = {
@@ -559,6 +561,10 @@ def size(
     options |= {"bm": bm, "b1": b1}
     finish(module.size(name, options))
 
+
+VERBS: tuple[Task[Any], ...] = tuple(one for one in globals().values() if isinstance(one, Task))
+"""Every verb of both doors, in the order of this file: declaring one here is all that it takes."""
+door.know(verb.name for verb in VERBS)
 
 TASKS: set[str] = set()
 """Every task there is, as it is typed."""
