@@ -40,7 +40,7 @@ class FlowCycle:
 
 
 @dataclass
-class _Ways:
+class Ways:
     """The ways from switch to switch at one time; what every switch knows may differ.
 
     failed: by switch, the links that it knows to be down. diverted: (switch, host) -> next node.
@@ -135,7 +135,7 @@ def _dependencies(
     network: Topology,
     pairs: Sequence[tuple[int, int]],
     pinned: Iterable[Sequence[int]],
-    ways: _Ways,
+    ways: Ways,
 ) -> tuple[_Edges, _Edges]:
     """Return the dependencies that there are for certain, and all that there may be."""
     certain: _Edges = {}
@@ -163,7 +163,12 @@ def _dependencies(
     return certain, possible
 
 
-def _phases(setting: Setting, network: Topology) -> list[tuple[int, _Ways]]:
+def ways_at_start(setting: Setting, network: Topology) -> Ways:
+    """Return the ways that hold when a run begins."""
+    return _phases(setting, network)[0][1]
+
+
+def _phases(setting: Setting, network: Topology) -> list[tuple[int, Ways]]:
     """Return the ways at the start and after each change, with the time [ps] of each."""
     delays = _route_delays(setting, network)
     switches = np.flatnonzero(network.kinds == SWITCH).tolist()
@@ -184,7 +189,7 @@ def _phases(setting: Setting, network: Topology) -> list[tuple[int, _Ways]]:
             for route in sorted(setting.routes, key=lambda route: route.at)
             if route.at <= time and (route.until is None or time < route.until)
         }
-        phases.append((time, _Ways(network, failed, diverted, shared)))
+        phases.append((time, Ways(network, failed, diverted, shared)))
     return phases
 
 

@@ -336,6 +336,57 @@ def prevent(
 
 
 @task(
+    klass=OptionalRun,
+    positional=["name", "run"],
+    iterable=["set_", "vary"],
+    help=SELECT
+    | {
+        "name": "experiment, as `invoke list` names it, or a file",
+        "run": "run whose network is meant, as `invoke show NAME` lists them; default the first",
+        "vary": "KEY=LOW..HIGH (by ratios with :log behind it) or KEY=A,B,C: what is varied beside "
+        "the traffic; may be repeated",
+        "for": "what is searched for: deadlocked (default), lossy, starved, or a comparison such "
+        "as 'peak > 100KB' of metrics and numbers of the summary",
+        "by": "where flows come from: routes (default: along cycles of dependencies), draws (as "
+        "many at random), permutation (from each host to another)",
+        "trials": "how many at most; default 64",
+        "map": "map the border of the region in which the study's own run is so, over two or three "
+        "--vary KEY=LOW..HIGH, with the seeds of the run's setting",
+        "cells": "of a map, along each axis at the end: 4, 8, 16 (default), 32, ...",
+        "out": "experiment file to write; .png and .trials.csv beside it; default found.toml. With "
+        "--map a table; .points.csv, .png and .pdf beside it; default border.csv",
+        "jobs": "runs at the same time; default one per core",
+    },
+    auto_shortflags=False,
+)
+def search(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    vary: list[str],
+    seeds: str = "",
+    only: str = "",
+    for_: str = "",
+    by: str = "",
+    trials: str = "",
+    out: str = "",
+    jobs: str = "",
+    map_: bool = False,
+    cells: str = "",
+) -> None:
+    """Find traffic and settings that deadlock a network, or the border of a region that does.
+
+    Exit codes: 0 found, 1 not found, 2 bad input; 130, 143, 129 interrupted. The same command
+    goes on.
+    """
+    from pyorch.cli import search as module
+
+    words = module.Words(tuple(vary), for_, by, trials, out, jobs, map_, cells)
+    finish(module.search_run(name, run, words, _with_only(set_, only), seeds))
+
+
+@task(
     klass=PositionalTask,
     positional=["a", "b"],
     help={

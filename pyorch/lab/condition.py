@@ -80,14 +80,14 @@ class Condition:
         return [metric for metric in known if names & set(metric.outputs())]
 
 
-def read_condition(text: str) -> Condition:
-    """Read a condition. Raises UserError when it is none."""
+def read_condition(text: str, option: str = OPTION) -> Condition:
+    """Read a condition. option: that it was given by. Raises UserError when it is none."""
     terms = []
     for part in re.split(r"\band\b", NAMED.get(text.strip(), text)):
         match = _TERM.fullmatch(part)
         if match is None:
             what = f"{part.strip()!r} is not a condition"
-            raise UserError([Problem(OPTION, what, _FORM, suggest(text.strip(), NAMED))])
+            raise UserError([Problem(option, what, _FORM, suggest(text.strip(), NAMED))])
         name, sign, bound = match.groups()
         try:
             quantity = Quantity(float(bound), "")
@@ -95,36 +95,40 @@ def read_condition(text: str) -> Condition:
             try:
                 quantity = parse_quantity(bound)
             except ValueError as error:
-                raise UserError([Problem(f"{OPTION} {part.strip()}", str(error))]) from error
+                raise UserError([Problem(f"{option} {part.strip()}", str(error))]) from error
         exact = "==" if sign == "=" else sign
         terms.append(Term(name, exact, quantity.value, quantity.unit))
     return Condition(text.strip(), tuple(terms))
 
 
 def check_names(
-    condition: Condition, numbers: Mapping[str, float | None], metrics: Sequence[Metric]
+    condition: Condition,
+    numbers: Mapping[str, float | None],
+    metrics: Sequence[Metric],
+    option: str = OPTION,
 ) -> None:
     """Say which names are no numbers of a run, and which units do not fit.
 
-    numbers: of a run, metrics and all. Raises UserError.
+    numbers: of a run, metrics and all. option: that the condition was given by. Raises UserError.
     """
+    where = f"{option} {condition.text}"
     units = output_units(metrics)
     problems = []
     for term in condition.terms:
         if term.name == "deadlocked" and term.name not in numbers:
             what = "nobody can say whether this run deadlocked: its summary has no 'deadlocked'"
             hint = "is the oracle off ([run] oracle), or a scheme without a deadlock model in use?"
-            problems.append(Problem(f"{OPTION} {condition.text}", what, None, hint))
+            problems.append(Problem(where, what, None, hint))
         elif term.name not in numbers:
             what = f"a run has no number {term.name!r}"
             allowed = one_of([*NAMED, *sorted(numbers)], 60)
             near = suggest(term.name, [*NAMED, *numbers])
-            problems.append(Problem(f"{OPTION} {condition.text}", what, allowed, near))
+            problems.append(Problem(where, what, allowed, near))
         else:
             unit = units.get(term.name, unit_of_name(term.name))
             if term.unit not in ("", unit):
                 what = f"{term.name} is in {unit}, and the bound in {term.unit}"
-                problems.append(Problem(f"{OPTION} {condition.text}", what))
+                problems.append(Problem(where, what))
     if problems:
         raise UserError(problems)
 

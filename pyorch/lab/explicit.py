@@ -151,6 +151,16 @@ def _spelled(table: Fault | Route) -> dict[str, Any]:
     return entry
 
 
+def traces_of(spec: RunSpec) -> list[dict[str, Any]]:
+    """The traces of a run as a file has them."""
+    return [
+        {"table": trace.table, "classes": list(trace.classes)}
+        | ({"ports": [":".join(port) for port in trace.ports]} if trace.ports else {})
+        | ({"period": format_time(trace.period)} if trace.period else {})
+        for trace in spec.setting.traces
+    ]
+
+
 # ---------------------------------------------------------------------------------------------
 # Case -> tables
 

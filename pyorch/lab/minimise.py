@@ -16,7 +16,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.lab.case import KINDS, SETTINGS, Case, Flow, Part
 from pyorch.lab.condition import Condition, check_names, numbers_of, read_condition
 from pyorch.lab.ddmin import ddmin
-from pyorch.lab.explicit import case_of
+from pyorch.lab.explicit import case_of, traces_of
 from pyorch.lab.trials import Outcome, Step, Trials
 from pyorch.lab.ways import ways_of
 from pyorch.store import Store
@@ -101,7 +101,7 @@ def minimise(
         hint = "choose another run: `invoke show` lists them, runs.parquet has their numbers"
         raise UserError([Problem(f"RUN {run}", what, None, hint)])
     store = store_of(plan.store.paths, plan.store.name)
-    traces = _traces(spec) if metrics else []
+    traces = traces_of(spec) if metrics else []
     with LocalEngine(store, jobs, stream=io.StringIO()) as engine:
         trials = Trials(plan, store, engine, asked, metrics, traces, tell)
         start = _explicit(plan, spec, trials)
@@ -128,16 +128,6 @@ def _make(plan: Plan, spec: RunSpec, jobs: int | None) -> None:
     if result.left:
         failure = result.failures[0].render() if result.failures else "the disk refused"
         raise UserError([Problem("the run", f"it fails: {failure}")])
-
-
-def _traces(spec: RunSpec) -> list[dict[str, Any]]:
-    """The traces of a run as a file has them."""
-    return [
-        {"table": trace.table, "classes": list(trace.classes)}
-        | ({"ports": [":".join(port) for port in trace.ports]} if trace.ports else {})
-        | ({"period": format_time(trace.period)} if trace.period else {})
-        for trace in spec.setting.traces
-    ]
 
 
 def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.engine.log import log_tail
 from pyorch.errors import UserError
 from pyorch.lab.case import Case
-from pyorch.lab.condition import Condition, numbers_of
+from pyorch.lab.condition import Condition, check_names, numbers_of
 from pyorch.lab.explicit import tables_of
 from pyorch.loading.find import Document
 from pyorch.metrics import Metric
@@ -60,10 +60,11 @@ class Step:
 
 @dataclass
 class Trials:
-    """The trials of one minimisation.
+    """The trials of one minimisation, or of one search.
 
     plan: of the study. store: where the trials' runs are kept. engine: makes them. metrics, traces:
-    what the condition needs. tell: gets a line now and then.
+    what the condition needs. tell: gets a line now and then. option: where the names of the
+    condition are checked by the first run that ends; "" where they are known to be right.
     """
 
     plan: Plan
@@ -73,6 +74,7 @@ class Trials:
     metrics: Sequence[Metric] = ()
     traces: Sequence[dict[str, Any]] = ()
     tell: Callable[[str], None] = lambda _: None
+    option: str = ""
     steps: list[Step] = field(default_factory=list)
     runs: int = 0
     """Runs that were simulated now, not found in the store."""
@@ -85,7 +87,7 @@ class Trials:
         KeyboardInterrupt; the same call goes on then with what is missing.
         """
         for low in range(0, len(cases), AT_ONCE):
-            outcomes = self._outcomes(cases[low : low + AT_ONCE])
+            outcomes = self.outcomes(cases[low : low + AT_ONCE])
             for number, outcome in enumerate(outcomes, start=low):
                 case = cases[number]
                 if case is None:
@@ -99,9 +101,10 @@ class Trials:
 
     def outcome(self, case: Case) -> Outcome:
         """The outcome of one case, which is in no table of steps."""
-        return self._outcomes([case])[0]
+        return self.outcomes([case])[0]
 
-    def _outcomes(self, cases: Sequence[Case | None]) -> list[Outcome]:
+    def outcomes(self, cases: Sequence[Case | None]) -> list[Outcome]:
+        """The outcomes of some cases, which are in no table of steps."""
         keys = [None if case is None else self._key(case) for case in cases]
         fresh = {
             key: case
@@ -134,11 +137,15 @@ class Trials:
                 specs[key] = self.spec(json.loads(key))
             except UserError as error:
                 self._known[key] = Outcome(False, "", error.problems[0].what)
+        self._known |= dict(zip(specs, self.of_runs(list(specs.values())), strict=True))
+
+    def of_runs(self, specs: Sequence[RunSpec]) -> list[Outcome]:
+        """The outcomes of runs, made if they are missing. Raises KeyboardInterrupt."""
         build = self.plan.build
         fingerprint = build.fingerprint
         missing = [
             spec
-            for spec in self.store.missing(list(specs.values()), fingerprint)
+            for spec in self.store.missing(list(specs), fingerprint)
             if not self._has_failed(spec.hash(fingerprint))
         ]
         if missing:
@@ -146,8 +153,7 @@ class Trials:
             if result.interrupted:
                 raise KeyboardInterrupt
             self.runs += len(missing)
-        for key, spec in specs.items():
-            self._known[key] = self.judge(spec)
+        return [self.judge(spec) for spec in specs]
 
     def _has_failed(self, run_hash: str) -> bool:
         """Whether a run was refused, or its result was wrong, for reasons that stay."""
@@ -156,13 +162,16 @@ class Trials:
         return refused or kept.summary.is_file()
 
     def judge(self, spec: RunSpec) -> Outcome:
-        """Whether the condition holds of a run; one that failed is impossible."""
+        """Whether the condition holds of a run; one that failed is impossible. Raises UserError."""
         fingerprint = self.plan.build.fingerprint
         run_hash = spec.hash(fingerprint)
         if not self.store.is_done(run_hash):
             return Outcome(False, run_hash, "the run is refused or fails")
         measured = replace(spec, metrics=tuple(self.metrics))
         numbers = numbers_of(self.store, measured, fingerprint)
+        if self.option:
+            check_names(self.condition, numbers, self.metrics, self.option)
+            self.option = ""
         return Outcome(self.condition.holds(numbers), run_hash)
 
     def spec(self, content: dict[str, Any], seeds: Sequence[int] | None = None) -> RunSpec:

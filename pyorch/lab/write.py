@@ -7,19 +7,20 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
-from pyorch.lab.case import Part
+from pyorch.lab.case import Case, Part
 from pyorch.lab.explicit import Place, tables_of
 from pyorch.lab.minimise import Minimal
 from pyorch.metrics.base import written
 
 if TYPE_CHECKING:
+    from pyorch.lab.trials import Trials
     from pyorch.plan import RunSpec
 
 MADE_BY = "# The least of a run, found by `pyorch minimise`"
@@ -37,16 +38,24 @@ class Written:
     cycle: tuple[str, ...]
 
 
-def check_target(file: Path) -> None:
-    """Say before anything runs what keeps the result from being written. Raises UserError."""
+def check_target(file: Path, made_by: str = MADE_BY, suffix: str = ".toml") -> None:
+    """Say before anything runs what keeps the result from being written. Raises UserError.
+
+    made_by: how an earlier result begins, which may be overwritten. suffix: of its name.
+    """
     where = f"--out {file}"
-    if file.suffix != ".toml":
-        raise UserError([Problem(where, "is not a valid name of an experiment file", "NAME.toml")])
+    if file.suffix != suffix:
+        what = (
+            "is not a valid name of an experiment file"
+            if suffix == ".toml"
+            else "is not a name of a table"
+        )
+        raise UserError([Problem(where, what, f"NAME{suffix}")])
     if not file.parent.is_dir():
         raise UserError([Problem(where, f"there is no folder {file.parent}")])
     if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
         raise UserError([Problem(where, "cannot be written", None, "choose another place")])
-    if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
+    if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(made_by):
         what = "there is a file of that name, which is not an earlier result"
         raise UserError([Problem(where, what, None, "choose another name, or remove it")])
 
@@ -62,7 +71,7 @@ def write(minimal: Minimal, file: Path) -> Written:
     try:
         write_atomically(file, dump(content, comments, _head(minimal)))
         write_atomically(steps, table_of_steps(minimal))
-        drawn, cycle = _draw(minimal, content, picture)
+        drawn, cycle = draw(minimal.trials, content, picture)
     except OSError as error:
         raise storage_error(error, file) from error
     return Written(file, steps, picture if drawn else None, cycle)
@@ -75,25 +84,31 @@ def described(minimal: Minimal) -> tuple[dict[str, Any], dict[Place, str]]:
     content = dict(tables.content)
     content["question"] = f"Which part of the run is needed for the condition '{asked}'?"
     content["source"] = f"run {minimal.run_hash} of {minimal.origin}"
-    traces = [dict(trace) for trace in minimal.trials.content(minimal.case).get("trace", [])]
-    known = {trace["table"] for trace in traces}
-    tables_needed = ("pause", "deadlock") if minimal.condition.is_deadlock else ("pause",)
-    content["trace"] = traces + [{"table": t} for t in tables_needed if t not in known]
-    content["metric"] = [written(metric) for metric in minimal.trials.metrics]
-    if minimal.condition.is_deadlock:
-        content["metric"] = [{"name": "deadlock", "kind": "summary", "number": "deadlocked"}]
-        content["figure"] = [{"name": "network", "kind": "deadlock_map", "frames": 0}]
-        what = "it deadlocks"
-        expect = {"what": what, "metric": "deadlock", "equals": 1, "status": "ours"}
-        content["expect"] = [expect | {"source": f"run {minimal.run_hash}"}]
-    if not content["metric"]:
-        del content["metric"]
+    content |= measured(minimal.trials, minimal.case, f"run {minimal.run_hash}")
     told: dict[Place, str] = {}
     for need in minimal.needs:
         place = tables.places.get(need.part)
         if place is not None:
             told.setdefault(place, _why(minimal, need.part, need.outcome.why))
     return content, told
+
+
+def measured(trials: Trials, case: Case, source: str) -> dict[str, Any]:
+    """What a file records of a case, shows and expects. source: of what is expected."""
+    content: dict[str, Any] = {}
+    traces = [dict(trace) for trace in trials.content(case).get("trace", [])]
+    known = {trace["table"] for trace in traces}
+    tables_needed = ("pause", "deadlock") if trials.condition.is_deadlock else ("pause",)
+    content["trace"] = traces + [{"table": t} for t in tables_needed if t not in known]
+    content["metric"] = [written(metric) for metric in trials.metrics]
+    if trials.condition.is_deadlock:
+        content["metric"] = [{"name": "deadlock", "kind": "summary", "number": "deadlocked"}]
+        content["figure"] = [{"name": "network", "kind": "deadlock_map", "frames": 0}]
+        expect = {"what": "it deadlocks", "metric": "deadlock", "equals": 1, "status": "ours"}
+        content["expect"] = [expect | {"source": source}]
+    if not content["metric"]:
+        del content["metric"]
+    return content
 
 
 def _why(minimal: Minimal, part: Part, impossible: str) -> str:
@@ -121,8 +136,13 @@ def _head(minimal: Minimal) -> str:
 
 def table_of_steps(minimal: Minimal) -> str:
     """All trials in order, as CSV."""
-    rows = [step.row(number) for number, step in enumerate(minimal.steps, start=1)]
+    return csv_of([step.row(number) for number, step in enumerate(minimal.steps, start=1)])
+
+
+def csv_of(rows: Sequence[Mapping[str, Any]], head: str = "") -> str:
+    """Rows of the same columns as CSV. head: the first line, a comment."""
     text = io.StringIO()
+    text.write(head)
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -189,18 +209,21 @@ def _value(value: Any) -> str:
 # The picture
 
 
-def _draw(minimal: Minimal, content: Mapping[str, Any], file: Path) -> tuple[bool, tuple[str, ...]]:
-    """Draw the network of the result; return whether there is a picture, and its cycle."""
+def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, tuple[str, ...]]:
+    """Draw the network of a result; return whether there is a picture, and its cycle.
+
+    Makes the run of the result's file. Raises UserError.
+    """
     from pyorch.findings import Findings
     from pyorch.report.data import ReportData
     from pyorch.report.figures import MODELS, FigureError
     from pyorch.report.style import paper_style
 
-    trials = minimal.trials
     spec = trials.spec(dict(content))
-    _make(minimal, spec)
+    _make(trials, spec)
     fingerprint = trials.plan.build.fingerprint
-    kind = "deadlock_map" if minimal.condition.is_deadlock else "pause_map"
+    is_deadlock = trials.condition.is_deadlock
+    kind = "deadlock_map" if is_deadlock else "pause_map"
     findings = Findings("figure")
     model = findings.validate_kind(
         "figure", MODELS, {"name": "network", "kind": kind, "frames": 0}, ()
@@ -213,27 +236,26 @@ def _draw(minimal: Minimal, content: Mapping[str, Any], file: Path) -> tuple[boo
         except FigureError:
             return False, ()
         canvas.savefig(file, dpi=200, metadata={"Software": None})
-    return True, _cycle(minimal, spec) if minimal.condition.is_deadlock else ()
+    return True, _cycle(trials, spec) if is_deadlock else ()
 
 
-def _make(minimal: Minimal, spec: RunSpec) -> None:
+def _make(trials: Trials, spec: RunSpec) -> None:
     from pyorch.engine import LocalEngine
 
-    trials = minimal.trials
     missing = trials.store.missing([spec], trials.plan.build.fingerprint)
     result = LocalEngine(trials.store, 1, stream=io.StringIO()).run(missing, trials.plan.build)
     if result.interrupted:
         raise KeyboardInterrupt
     outcome = trials.judge(spec)
     if not outcome.holds:
-        what = f"the run of the file is not {minimal.condition.text} ({outcome.why})"
-        raise UserError([Problem("minimise", what, None, "this is a defect: please report it")])
+        what = f"the run of the file is not {trials.condition.text} ({outcome.why})"
+        raise UserError([Problem("the result", what, None, "this is a defect: please report it")])
 
 
-def _cycle(minimal: Minimal, spec: RunSpec) -> tuple[str, ...]:
+def _cycle(trials: Trials, spec: RunSpec) -> tuple[str, ...]:
     """The egresses of the first cyclic deadlock of a run, in order."""
-    store = minimal.trials.store
-    run_hash = spec.hash(minimal.trials.plan.build.fingerprint)
+    store = trials.store
+    run_hash = spec.hash(trials.plan.build.fingerprint)
     names = store.read_summary(run_hash)["nodes"]
     episodes = store.read_table(run_hash, "deadlock")
     number = int(episodes[episodes["kind"] == 0]["episode"].iloc[0])

@@ -57,7 +57,7 @@ void RequireNames(const std::string& names, uint32_t n);
 void RequirePlace(const char* what, uint32_t number, std::size_t count);
 /**
  * @ingroup facade
- * @brief Throw std::invalid_argument for what is no kind of node.
+ * @brief Throw std::invalid_argument for what is not a kind of node.
  *
  * @param name of the node.
  * @param kind 0 host, 1 switch.

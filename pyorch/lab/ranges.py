@@ -1,0 +1,141 @@
+"""What a search varies: keys of an experiment file, each with a range or with some values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyorch.errors import Problem, UserError, one_of
+from pyorch.loading.patch import PatchError, split_key
+from pyorch.units import QUANTITIES
+
+OPTION = "--vary"
+_FORM = "KEY=LOW..HIGH, KEY=LOW..HIGH:log, or KEY=A,B,C"
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and what it may be.
+
+    low, high: ends of a range, in base units. unit: "B", "bit/s", "ps", or "" for plain numbers.
+    whole: whole numbers only. log: by ratios and not by differences. choices: of values, as texts,
+    in place of a range.
+    """
+
+    key: str
+    low: float = 0.0
+    high: float = 0.0
+    unit: str = ""
+    whole: bool = False
+    log: bool = False
+    choices: tuple[str, ...] = ()
+
+    def at(self, share: float) -> float:
+        """The value so far between the ends, 0 to 1; those that must be whole are rounded."""
+        if self.log:
+            value = self.low * (self.high / self.low) ** share
+        else:
+            value = self.low + (self.high - self.low) * share
+        return round(value) if self.whole else float(f"{value:.6g}")
+
+    def text(self, share: float) -> str:
+        """The value so far along as an experiment file has it; of choices the one there."""
+        if self.choices:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        return self.written(self.at(share))
+
+    def written(self, value: float) -> str:
+        """A value as an experiment file has it."""
+        if self.unit:
+            return QUANTITIES[self.unit][1](int(value))
+        return str(int(value)) if self.whole else repr(value)
+
+
+def read_axes(texts: Sequence[str]) -> list[Axis]:
+    """Read what --vary says. Raises UserError with all that is wrong."""
+    axes: list[Axis] = []
+    problems: list[Problem] = []
+    for text in texts:
+        try:
+            axis = _read(text)
+        except ValueError as error:
+            problems.append(Problem(f"{OPTION} {text}", str(error), _FORM))
+            continue
+        if axis.key in [one.key for one in axes]:
+            problems.append(Problem(f"{OPTION} {text}", f"{axis.key!r} is given twice"))
+        axes.append(axis)
+    if len(axes) > len(_PRIMES):
+        what = f"{len(axes)} keys"
+        problems.append(Problem(OPTION, what, f"at most {len(_PRIMES)}"))
+    if problems:
+        raise UserError(problems)
+    return axes
+
+
+def _read(text: str) -> Axis:
+    key, equals, value = text.partition("=")
+    if not equals or not value.strip():
+        raise ValueError("is not of the form KEY=RANGE")
+    try:
+        key = ".".join(split_key(key))
+    except PatchError as error:
+        raise ValueError(str(error)) from error
+    if ".." not in value:
+        choices = tuple(part.strip() for part in value.split(","))
+        if len(choices) < 2 or not all(choices):
+            raise ValueError("has no two values")
+        return Axis(key, choices=choices)
+    body, colon, scale = value.partition(":")
+    if colon and scale.strip() != "log":
+        raise ValueError(f"{scale.strip()!r} is no scale; there is 'log'")
+    low, unit, low_whole = _number(body.partition("..")[0])
+    high, other, high_whole = _number(body.partition("..")[2])
+    if unit != other:
+        known = one_of([one or "a plain number" for one in (unit, other)])
+        raise ValueError(f"its ends are in different units: {known}")
+    if not low < high:
+        raise ValueError("its first end is not below its last")
+    if colon and low <= 0:
+        raise ValueError("a range by ratios begins above 0")
+    return Axis(key, low, high, unit, bool(unit) or (low_whole and high_whole), bool(colon))
+
+
+def _number(text: str) -> tuple[float, str, bool]:
+    """Return an end of a range, its unit, and whether it is a whole number."""
+    text = text.strip()
+    for unit, (parse, _) in QUANTITIES.items():
+        try:
+            return parse(text), unit, True
+        except ValueError:
+            continue
+    try:
+        return float(text), "", text.lstrip("-").isdecimal()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number, size, rate or time") from None
+
+
+def draw(axes: Sequence[Axis], number: int) -> dict[str, str]:
+    """The values of a draw by key, evenly spread: those of a Halton sequence.
+
+    number: from 1. Halton, Numerische Mathematik 2, 1960.
+    """
+    return {
+        axis.key: axis.text(_radical_inverse(number, base))
+        for axis, base in zip(axes, _PRIMES, strict=False)
+    }
+
+
+def _radical_inverse(number: int, base: int) -> float:
+    """The digits of a number behind the point, in reverse."""
+    share, value = 1.0 / base, 0.0
+    while number:
+        number, digit = divmod(number, base)
+        value += share * digit
+        share /= base
+    return value
+
+
+def overrides_of(values: Mapping[str, str]) -> list[str]:
+    """Values by key as texts of --set."""
+    return [f"{key}={value}" for key, value in values.items()]

@@ -1,0 +1,301 @@
+"""The border of a region of settings, by runs: `pyorch.lab.border` with a study's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error, write_atomically
+from pyorch.lab.border import (
+    COARSE,
+    CONFIDENCE,
+    Map,
+    Place,
+    Point,
+    Verdict,
+    judge,
+    looks,
+    map_border,
+)
+from pyorch.lab.condition import read_condition
+from pyorch.lab.ranges import Axis
+from pyorch.lab.search import OPTION, trials_of
+from pyorch.lab.trials import IMPOSSIBLE, Trials
+from pyorch.lab.varied import Varied
+from pyorch.lab.write import csv_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from pyorch.plan import RunSpec
+
+MADE_BY = "# The border of a region, found by `pyorch search --map`"
+"""How our files begin: no other file is overwritten."""
+CELLS = 16
+"""Cells along each axis at the end."""
+LOOKS = {
+    Verdict.HOLDS: ("#c0392b", "the condition holds"),
+    Verdict.NOT: ("white", "it does not hold"),
+    Verdict.OPEN: ("#f2b134", "undecided"),
+    Verdict.IMPOSSIBLE: ("0.6", "there is no such run"),
+}
+"""Colour and meaning of points."""
+INSIDE, OUTSIDE, BETWEEN = "#eccac5", "#e4eef5", "#fbf0d5"
+"""Colours of cells: the condition holds at all corners, at none, and the border between."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A mapped region. seeds: that a point may take. origin: the run that it was made from."""
+
+    map: Map
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    trials: Trials
+    origin: str
+
+    def texts(self, place: Place) -> dict[str, str]:
+        """The values at a point by key."""
+        return _texts(self.axes, place, self.map.side)
+
+    @property
+    def widest(self) -> dict[str, str]:
+        """How wide the widest interval along each axis is in which the border crosses it."""
+        found = {}
+        for number, axis in enumerate(self.axes):
+            widths = [
+                axis.at(one.high[number] / self.map.side) - axis.at(one.low[number] / self.map.side)
+                for one in self.map.crossings()
+                if one.axis == number
+            ]
+            if widths:
+                width = max(widths)
+                found[axis.key] = axis.written(round(width) if axis.whole else width)
+        return found
+
+
+def map_region(
+    source: Varied,
+    condition: str,
+    axes: Sequence[Axis],
+    cells: int = CELLS,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Region:
+    """Map where a condition holds of a run of a study, over two or three keys with ranges.
+
+    cells: along each axis at the end, 4 times a power of two. Each point takes the seeds of the
+    run's setting until it is decided. tell: gets a line for each point. Everything is kept, so that
+    the same call goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+    """
+    from pyorch.engine.base import title
+
+    asked = read_condition(condition, OPTION)
+    plan, spec = source.plan, source.spec
+    seeds = tuple(one.seed for one in plan.specs if one.params == spec.params)
+    _check(axes, cells, seeds)
+    own = ["run.stop_on_deadlock=true"] if asked.is_deadlock else []
+    own += ["run.allow_loss=true"] if asked.is_lossy else []
+    source = replace(source, overrides=[*source.overrides, *own])
+    source.runs(_texts(axes, (cells // 2,) * len(axes), cells), seeds[:1])  # tells mistakes first
+    with trials_of(source, asked, jobs, tell) as trials:
+        judged = _Judge(source, trials, axes, cells, seeds)
+        found = map_border(len(axes), cells, judged)
+    return Region(found, tuple(axes), seeds, trials, f"{plan.store.name}, {title(spec)}")
+
+
+def _check(axes: Sequence[Axis], cells: int, seeds: Sequence[int]) -> None:
+    problems = []
+    if len(axes) not in (2, 3):
+        what, allowed = f"{len(axes)} keys with --map", "two or three"
+        problems.append(Problem("--vary", what, allowed))
+    for axis in axes:
+        if axis.choices:
+            what = "these are no range"
+            problems.append(Problem(f"--vary {axis.key}", what, f"{axis.key}=LOW..HIGH"))
+    if cells < COARSE or cells // COARSE & (cells // COARSE - 1) or cells % COARSE:
+        problems.append(Problem("--cells", f"{cells} is not allowed", "4, 8, 16, 32, ..."))
+    try:
+        looks(len(seeds))
+    except ValueError as error:
+        what = f"{len(seeds)} seeds decide nothing at a confidence of {CONFIDENCE:.0%}"
+        problems.append(Problem("--seeds", what, str(error)))
+    if problems:
+        raise UserError(problems)
+
+
+def _texts(axes: Sequence[Axis], place: Place, side: int) -> dict[str, str]:
+    return {axis.key: axis.text(step / side) for axis, step in zip(axes, place, strict=True)}
+
+
+@dataclass
+class _Judge:
+    """Judges points by runs, each seed after the other as long as they are undecided."""
+
+    source: Varied
+    trials: Trials
+    axes: Sequence[Axis]
+    side: int
+    seeds: Sequence[int]
+
+    def __call__(self, places: Sequence[Place]) -> Mapping[Place, Point]:
+        """Judge some points; those that are alike once rounded are judged once."""
+        alike: dict[tuple[str, ...], list[Place]] = {}
+        for place in places:
+            values = _texts(self.axes, place, self.side)
+            alike.setdefault(tuple(values.values()), []).append(place)
+        firsts = [same[0] for same in alike.values()]
+        points = self._judge(firsts)
+        return {place: points[same[0]] for same in alike.values() for place in same}
+
+    def _judge(self, places: Sequence[Place]) -> dict[Place, Point]:
+        specs = {place: self._specs(place) for place in places}
+        outcomes: dict[Place, list[bool | None]] = {place: [] for place in places}
+        points: dict[Place, Point] = {}
+        done = 0
+        for look in looks(len(self.seeds)):
+            waiting = [place for place in places if place not in points]
+            parts = [specs[place][done:look] for place in waiting]
+            found = iter(self.trials.of_runs([spec for part in parts for spec in part]))
+            for place, part in zip(waiting, parts, strict=True):
+                made = [next(found) for _ in part]
+                outcomes[place] += [None if o.word == IMPOSSIBLE else o.holds for o in made]
+                outcomes[place] += [] if part else [None] * (look - done)
+                point = judge(outcomes[place], len(self.seeds))
+                if point.verdict is not Verdict.OPEN or look == len(self.seeds):
+                    points[place] = point
+                    self._tell(place, point)
+            done = look
+        return points
+
+    def _specs(self, place: Place) -> list[RunSpec]:
+        """The runs of a point, none where its values cannot be."""
+        try:
+            specs = self.source.runs(_texts(self.axes, place, self.side), self.seeds)
+        except UserError:
+            return []
+        if len(specs) != len(self.seeds):
+            what = f"{len(specs)} runs in place of {len(self.seeds)}: a variant changes what varies"
+            raise UserError([Problem("--vary", what)])
+        return specs
+
+    def _tell(self, place: Place, point: Point) -> None:
+        values = ", ".join(f"{k}={v}" for k, v in _texts(self.axes, place, self.side).items())
+        often = f"in {point.hits} of {point.runs}"
+        self.trials.tell(f"{values}: {point.verdict.value} ({often})")
+
+
+# ---------------------------------------------------------------------------------------------
+# What is left behind
+
+
+@dataclass(frozen=True)
+class RegionFiles:
+    """The files of a map: where the border crosses, all points, the figure twice."""
+
+    border: Path
+    points: Path
+    figures: tuple[Path, ...]
+
+
+def write_region(region: Region, file: Path) -> RegionFiles:
+    """Write the border as CSV, and beside it .points.csv, .png and .pdf. Raises UserError."""
+    from pyorch.report.style import paper_style
+
+    points = file.with_suffix(".points.csv")
+    figures = (file.with_suffix(".png"), file.with_suffix(".pdf"))
+    head = f"{MADE_BY}: {region.trials.condition.text}, {region.origin} (docs/deadlock-lab.md)\n"
+    try:
+        write_atomically(file, csv_of(list(_border_rows(region)), head))
+        write_atomically(points, csv_of(list(_point_rows(region)), head))
+        with paper_style():
+            canvas = draw(region)
+            canvas.savefig(figures[0], dpi=200, metadata={"Software": None})
+            canvas.savefig(figures[1], metadata={"CreationDate": None})
+    except OSError as error:
+        raise storage_error(error, file) from error
+    return RegionFiles(file, points, figures)
+
+
+def _border_rows(region: Region) -> Iterator[dict[str, Any]]:
+    """One row for each interval in which the border crosses a line of the grid."""
+    for one in region.map.crossings():
+        low, high = region.texts(one.low), region.texts(one.high)
+        key = region.axes[one.axis].key
+        fixed = {name: "" if name == key else value for name, value in low.items()}
+        holds = "high" if region.map.points[one.high].verdict is Verdict.HOLDS else "low"
+        ends = {"low": low[key], "high": high[key], "holds_at": holds}
+        yield {"along": key, **fixed, **ends, "undecided": one.open}
+    if not region.map.crossings():
+        fixed = {axis.key: "" for axis in region.axes}
+        yield {"along": "none", **fixed, "low": "", "high": "", "holds_at": "", "undecided": 0}
+
+
+def _point_rows(region: Region) -> Iterator[dict[str, Any]]:
+    for place, point in sorted(region.map.points.items()):
+        interval = {"low": f"{point.low:.4f}", "high": f"{point.high:.4f}"}
+        counts = {"holds": point.hits, "runs": point.runs}
+        yield {**region.texts(place), **counts, **interval, "verdict": point.verdict.value}
+
+
+def draw(region: Region) -> Canvas:
+    """Draw cells and points over the first two axes; a third one has a panel at each quarter."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    from pyorch.report.style import COLUMN_INCHES
+
+    side = region.map.side
+    slices = [()] if len(region.axes) == 2 else [(at,) for at in range(0, side + 1, side // COARSE)]
+    wide = COLUMN_INCHES["two"] if len(slices) > 1 else COLUMN_INCHES["one"]
+    canvas = Figure(figsize=(wide, 3.1 if len(slices) == 1 else 2.4), layout="constrained")
+    FigureCanvasAgg(canvas)
+    panels = canvas.subplots(1, len(slices), squeeze=False, sharey=True)[0]
+    for panel, at in zip(panels, slices, strict=True):
+        _draw_slice(region, panel, at)
+        if at:
+            panel.set_title(f"{region.axes[2].key} = {region.axes[2].text(at[0] / side)}")
+    panels[0].set_ylabel(region.axes[1].key)
+    used = {point.verdict for point in region.map.points.values()}
+    handles: list[Any] = [
+        Line2D([], [], marker="o", linestyle="", markeredgecolor="0.3", markersize=3.5,
+               markerfacecolor=colour, markeredgewidth=0.5, label=name)
+        for verdict, (colour, name) in LOOKS.items() if verdict in used
+    ]  # fmt: skip
+    handles.append(Patch(facecolor=BETWEEN, edgecolor="0.7", linewidth=0.4, label="border"))
+    canvas.legend(handles=handles, loc="outside lower center", ncols=2 if len(slices) == 1 else 5)
+    return canvas
+
+
+def _draw_slice(region: Region, axes: Axes, at: Place) -> None:
+    """Draw cells and points whose third step, if there is one, is that of a slice."""
+    from matplotlib.patches import Rectangle
+
+    found, side = region.map, region.map.side
+    for cell in found.cells:
+        if at and not cell.corner[2] <= at[0] <= cell.corner[2] + cell.width:
+            continue
+        verdicts = {found.points[place].verdict for place in cell.corners()}
+        verdicts.discard(Verdict.IMPOSSIBLE)
+        inside = INSIDE if verdicts == {Verdict.HOLDS} else OUTSIDE
+        colour = BETWEEN if len(verdicts) > 1 or Verdict.OPEN in verdicts else inside
+        look: dict[str, Any] = {"facecolor": colour, "edgecolor": "0.75", "linewidth": 0.4}
+        axes.add_patch(Rectangle((cell.corner[0], cell.corner[1]), cell.width, cell.width, **look))
+    for place, point in found.points.items():
+        if place[2:] == at:
+            colour = LOOKS[point.verdict][0]
+            axes.plot(*place[:2], marker="o", markersize=2.4, markerfacecolor=colour,
+                      markeredgecolor="0.3", markeredgewidth=0.4)  # fmt: skip
+    steps = range(0, side + 1, side // COARSE)
+    axes.set_xticks(steps, [region.axes[0].text(step / side) for step in steps], rotation=45)
+    axes.set_yticks(steps, [region.axes[1].text(step / side) for step in steps])
+    axes.set_xlim(-0.02 * side, 1.02 * side)
+    axes.set_ylim(-0.02 * side, 1.02 * side)
+    axes.set_xlabel(region.axes[0].key)
+    axes.grid(visible=False)

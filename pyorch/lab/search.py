@@ -1,0 +1,286 @@
+"""Search: traffic and settings of a network of which a condition holds, a deadlock by default.
+
+Routes first: each trial drives flows along a cycle of dependencies of the network's routes
+(`pyorch.lab.drive`), with the values of the study first and then with draws of what is varied.
+Random flows, with which it is compared, take the same routes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from pyorch.config import topology
+from pyorch.dependency import ways_at_start
+from pyorch.errors import Problem, UserError, one_of
+from pyorch.fields import NEVER
+from pyorch.lab.case import Case, Flow
+from pyorch.lab.condition import Condition, read_condition
+from pyorch.lab.drive import (
+    Cycle,
+    Path,
+    Routes,
+    demanded,
+    draw_permutation,
+    draw_routes,
+    drive,
+    with_hosts,
+)
+from pyorch.lab.explicit import case_of, traces_of
+from pyorch.lab.prevent import names_of
+from pyorch.lab.ranges import Axis, draw
+from pyorch.lab.trials import AT_ONCE, Outcome, Trials
+from pyorch.lab.varied import Varied
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+
+OPTION = "--for"
+By = Literal["routes", "draws", "permutation"]
+"""Where flows come from: along cycles; as many drawn at random; or from each host to another."""
+MOST_CYCLES = 8
+"""Cycles that are driven in turns."""
+EACH = (1, 2, 3)
+"""Flows for each turn, round by round."""
+TRIALS = 64
+_REPEATS = 200
+"""Proposals in a row that were tried already, after which there is nothing new to try."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is tried. cycle: that it drives. fed: of its links those that fill, by the paths."""
+
+    case: Case
+    cycle: str
+    links: int
+    fed: int
+    values: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """It in a line."""
+        flows = f"{len(self.case.flows)} flows"
+        around = f" along {self.cycle}" if self.cycle else ""
+        return ", ".join([flows + around, *(f"{key}={one}" for key, one in self.values.items())])
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A proposal and what became of it."""
+
+    proposal: Proposal
+    outcome: Outcome
+
+    def row(self, number: int) -> dict[str, object]:
+        """It as a row of the table of trials."""
+        one = self.proposal
+        own = {"trial": number, "flows": len(one.case.flows), "cycle": one.cycle}
+        links = {"cycle_links": one.links, "demanded_links": one.fed}
+        outcome = {"outcome": self.outcome.word, "run": self.outcome.run_hash}
+        return {**own, **links, **one.values, **outcome}
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search found. case: None where nothing was. cycles: of the routes, up to a bound."""
+
+    trials: Trials
+    tried: tuple[Tried, ...]
+    case: Case | None
+    cycles: int
+    origin: str
+    run_hash: str
+
+    @property
+    def condition(self) -> Condition:
+        """What was searched for."""
+        return self.trials.condition
+
+
+def search(
+    source: Varied,
+    condition: str = "deadlocked",
+    axes: Sequence[Axis] = (),
+    most: int = TRIALS,
+    by: By = "routes",
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Search:
+    """Search for a run of which a condition holds on the network of a run of a study.
+
+    axes: what is varied beside the traffic. most: trials. jobs: runs at the same time. tell: gets a
+    line for each trial. The seed of the run decides all draws. Everything tried is kept, so that
+    the same call goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+    """
+    from pyorch.engine.base import title
+
+    asked = read_condition(condition, OPTION)
+    _check(axes)
+    plan, spec = source.plan, source.spec
+    if axes:
+        source.runs(draw(axes, 1), [spec.seed])  # so that mistakes are told before anything runs
+    tried: list[Tried] = []
+    with trials_of(source, asked, jobs, tell) as trials:
+        proposals = _Proposals(source, trials, axes, by)
+        coming = iter(proposals)
+        case = None
+        while case is None and len(tried) < most:
+            batch = list(zip(range(min(AT_ONCE, most - len(tried))), coming, strict=False))
+            if not batch:
+                break
+            found = _try(trials, [proposal for _, proposal in batch], tried)
+            case = None if found is None else found.case
+    origin = f"{plan.store.name}, {title(spec)}"
+    run_hash = spec.hash(plan.build.fingerprint)
+    return Search(trials, tuple(tried), case, proposals.cycles, origin, run_hash)
+
+
+def _check(axes: Sequence[Axis]) -> None:
+    """Refuse to vary what the search itself decides. Raises UserError."""
+    own = [axis.key for axis in axes if axis.key.split(".")[0] in ("traffic", "only", "scenario")]
+    own += [axis.key for axis in axes if axis.key == "run.seeds"]
+    if own:
+        what = f"{one_of(own)} cannot be varied here: the search makes the traffic of one run"
+        raise UserError([Problem("--vary", what, None, "with --map it can")])
+
+
+@contextmanager
+def trials_of(
+    source: Varied,
+    asked: Condition,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Iterator[Trials]:
+    """Yield the trials of a search."""
+    from pyorch.engine import LocalEngine
+
+    plan, spec = source.plan, source.spec
+    metrics = asked.metrics(spec.metrics)
+    store = source.store
+    traces = traces_of(spec) if metrics else []
+    with LocalEngine(store, jobs, stream=io.StringIO()) as engine:
+        yield Trials(plan, store, engine, asked, metrics, traces, tell, OPTION)
+
+
+def _try(trials: Trials, batch: Sequence[Proposal], tried: list[Tried]) -> Proposal | None:
+    """Try some proposals, the first one alone; return the first of which the condition holds."""
+    parts = [batch[:1], batch[1:]] if not tried else [batch]
+    for part in filter(None, parts):
+        outcomes = trials.outcomes([proposal.case for proposal in part])
+        for proposal, outcome in zip(part, outcomes, strict=True):
+            tried.append(Tried(proposal, outcome))
+            trials.tell(f"trial {len(tried)}: {proposal.text}: {outcome.word}")
+            if outcome.holds:
+                return proposal
+    return None
+
+
+# ---------------------------------------------------------------------------------------------
+# What is tried
+
+
+@dataclass
+class _Proposals:
+    """What is tried, in order: round by round other values and more flows, over all cycles."""
+
+    source: Varied
+    trials: Trials
+    axes: Sequence[Axis]
+    by: By
+    cycles: int = 0
+
+    def __iter__(self) -> Iterator[Proposal]:
+        known: set[str] = set()
+        repeats = 0
+        for proposal in self._all():
+            key = json.dumps(self.trials.content(proposal.case), sort_keys=True)
+            repeats = repeats + 1 if key in known else 0
+            if repeats > _REPEATS:
+                return
+            if key not in known:
+                known.add(key)
+                yield proposal
+
+    def _all(self) -> Iterator[Proposal]:
+        number = 0
+        while True:
+            values = draw(self.axes, number) if number else {}
+            try:
+                spec = self.source.runs(values, [self.source.spec.seed])[0]
+            except UserError:  # of the values: the first ones were checked
+                number += 1
+                continue
+            proposals = list(self._of_round(spec, values, number))
+            if not proposals and not self.axes:
+                return
+            yield from proposals
+            number += 1
+
+    def _of_round(
+        self, spec: RunSpec, values: Mapping[str, str], number: int
+    ) -> Iterator[Proposal]:
+        base = self._base(spec)
+        network = topology.build(spec.setting.topology)
+        routes = Routes.of(ways_at_start(spec.setting, network))
+        cycles = routes.cycles(MOST_CYCLES)
+        self.cycles = max(self.cycles, len(cycles))
+        each = EACH[number % len(EACH)]
+        for place, cycle in enumerate(cycles):
+            random = np.random.default_rng([spec.seed, number, place])
+            chosen = drive(routes, cycle, each, random, loose=number >= len(EACH))
+            fed = len(demanded(cycle, chosen))
+            if self.by != "routes":
+                chosen = draw_routes(routes, len(chosen), random)
+            paths = (
+                draw_permutation(routes, random)
+                if self.by == "permutation"
+                else with_hosts(routes, chosen, random)
+            )
+            told = _written(routes, cycle) if self.by == "routes" else ""
+            case = replace(base, flows=_flows(base.flows[0], routes, paths)).used()
+            yield Proposal(case, told, len(cycle), fed if told else 0, values)
+        if not cycles and not self.trials.condition.is_deadlock and routes.has_pairs:
+            random = np.random.default_rng([spec.seed, number])
+            paths = draw_permutation(routes, random)
+            case = replace(base, flows=_flows(base.flows[0], routes, paths)).used()
+            yield Proposal(case, "", 0, 0, values)
+
+    def _base(self, spec: RunSpec) -> Case:
+        """The run without what a search has no use for, and with what its condition needs."""
+        types = self.source.plan.experiment.types
+        assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+        case = case_of(spec, types, {})
+        condition = self.trials.condition
+        run = {**case.run, "drain": 0}
+        run |= {"stop_on_deadlock": True} if condition.is_deadlock else {}
+        run |= {"allow_loss": True} if condition.is_lossy else {}
+        return replace(case, run=run)
+
+
+def _written(routes: Routes, cycle: Cycle) -> str:
+    return " ".join(names_of(routes.network, egress) for egress in cycle)
+
+
+def _flows(like: Flow, routes: Routes, paths: Sequence[Path]) -> tuple[Flow, ...]:
+    """Flows without end on some paths, of the class of a flow of the study."""
+    names = routes.network.names
+    return tuple(
+        Flow(
+            number=number,
+            src=names[path[0]],
+            dst=names[path[-1]],
+            size=0,
+            start=0,
+            stop=NEVER,
+            traffic_class=like.traffic_class,
+            path=tuple(names[node] for node in path),
+        )
+        for number, path in enumerate(paths)
+    )

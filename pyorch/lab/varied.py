@@ -1,0 +1,61 @@
+"""A run of a study of which keys have other values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pyorch.lab.ranges import overrides_of
+from pyorch.plan import RunSpec, expand
+from pyorch.store import Store
+
+if TYPE_CHECKING:
+    from pyorch.loading.find import Document
+    from pyorch.pipeline import Plan
+
+
+FOLDER = "search"
+"""Below the results of a study: where its trials are kept."""
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A run of a study, and what the study is made of. name, overrides: as `make_plan` has them."""
+
+    plan: Plan
+    spec: RunSpec
+    name: str | Document
+    overrides: Sequence[str] = ()
+
+    @cached_property
+    def store(self) -> Store:
+        """Where the runs are kept."""
+        return Store(self.plan.store.paths, f"{self.plan.store.name}/{FOLDER}")
+
+    @cached_property
+    def _document(self) -> Document:
+        from pyorch.loading.find import read_document
+
+        name, paths = self.name, self.plan.store.paths
+        document = read_document(name, paths) if isinstance(name, str) else name
+        return replace(document, name=self.store.name)  # runs know the folder that they belong to
+
+    def runs(self, values: Mapping[str, str], seeds: Sequence[int]) -> list[RunSpec]:
+        """The run with other values of some keys, once with each seed. Raises UserError."""
+        from pyorch.build import load_schema
+        from pyorch.loading.load import load_experiment
+
+        texts = [*self.overrides, *overrides_of(values)]
+        if "scenario" in self.spec.params and "scenario" not in values:
+            texts.append(f"scenario={self.spec.params['scenario']}")  # others need not be read
+        schema = load_schema(self.plan.build)
+        experiment = load_experiment(self._document, texts, schema, self.plan.store.paths)
+        specs = expand(experiment, seeds)
+        own = self._others(self.spec.params, values)
+        return [spec for spec in specs if self._others(spec.params, values) == own]
+
+    @staticmethod
+    def _others(params: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+        return {key: value for key, value in params.items() if key not in values}

@@ -1,0 +1,333 @@
+"""`search`: what drives a cycle, against brute force; what is found, against the oracle."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch import pipeline
+from pyorch.config import topology
+from pyorch.config.cycles import Egress, ShortestPaths, route_dependencies
+from pyorch.config.topology import SWITCH, Topology
+from pyorch.dependency import Ways
+from pyorch.errors import UserError
+from pyorch.findings import Findings
+from pyorch.lab.drive import Routes, demanded, draw_permutation, draw_routes, drive, with_hosts
+from pyorch.lab.minimise import minimise
+from pyorch.lab.ranges import Axis, draw, read_axes
+from pyorch.lab.search import Search, search
+from pyorch.lab.varied import Varied
+from pyorch.lab.write_search import write_search
+from pyorch.paths import Paths
+
+ROOT = Path(__file__).resolve().parents[1]
+
+RING = """
+title = "Ring"
+flow_control = ["pfc"]
+
+[run]
+duration = "1ms"
+
+[topology]
+kind = "ring"
+switches = 4
+hosts_per_switch = 2
+rate = "40Gbps"
+delay = "1us"
+
+[buffer]
+threshold = "static"
+xoff = "100KB"
+xon = "97KB"
+
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h2"
+
+[[trace]]
+table = "queue"
+ports = ["s1:s2"]
+classes = [3]
+
+[[metric]]
+name = "peak"
+kind = "max"
+table = "queue"
+port = "s1:s2"
+class = 3
+"""
+
+
+def _routes(network: Topology, diverted: dict[tuple[int, int], int] | None = None) -> Routes:
+    switches = np.flatnonzero(network.kinds == SWITCH).tolist()
+    return Routes.of(Ways(network, dict.fromkeys(switches, frozenset()), diverted or {}))
+
+
+def _network(**table: Any) -> Topology:
+    findings = Findings("x")
+    resolved = topology.resolve({"rate": "40Gbps", "delay": "1us", **table}, findings)
+    assert resolved is not None, findings.problems
+    return resolved.network
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> Topology:
+    """A connected network of switches, some of which have one or two hosts."""
+    count = draw(st.integers(3, 7))
+    edges = {(draw(st.integers(0, node - 1)), node) for node in range(1, count)}
+    pairs = list(itertools.combinations(range(count), 2))
+    edges |= set(draw(st.lists(st.sampled_from(pairs), max_size=6)))
+    hosts = [draw(st.integers(0, 2)) for _ in range(count)]
+    hosts[0] = hosts[-1] = 1
+    links = [{"between": [f"s{a}", f"s{b}"]} for a, b in sorted(edges)]
+    own = [(f"h{node}x{one}", f"s{node}") for node in range(count) for one in range(hosts[node])]
+    links += [{"between": list(ends)} for ends in own]
+    switches = [f"s{node}" for node in range(count)]
+    return _network(
+        kind="explicit", hosts=[host for host, _ in own], switches=switches, links=links
+    )
+
+
+def _all_paths(network: Topology) -> list[list[int]]:
+    """All shortest paths between different switches that have hosts, by networkx."""
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_edges_from(
+        (int(a), int(b))
+        for a, b in zip(network.a, network.b, strict=True)
+        if network.kinds[a] == SWITCH and network.kinds[b] == SWITCH
+    )
+    racks = sorted({int(network.racks[host]) for host in network.hosts})
+    return [
+        path
+        for a, b in itertools.permutations(racks, 2)
+        for path in nx.all_shortest_paths(graph, a, b)
+    ]
+
+
+def _hops(path: Sequence[int]) -> list[Egress]:
+    return list(itertools.pairwise(path))
+
+
+# ---------------------------------------------------------------------------------------------
+# What drives a cycle
+
+
+@given(networks())
+@settings(max_examples=60, deadline=None)
+def test_cycles_are_the_shortest_ones_through_each_egress(network: Topology) -> None:
+    """By all cycles of all dependencies, which are those of the shortest paths."""
+    routes = _routes(network)
+    graph = route_dependencies(ShortestPaths.of(network))
+    assert set(routes.dependencies.edges) == set(graph.edges)
+    lengths: dict[Egress, int] = {}
+    for cycle in itertools.islice(nx.simple_cycles(graph), 3000):
+        for egress in cycle:
+            lengths[egress] = min(lengths.get(egress, 99), len(cycle))
+    found = routes.cycles(1000)
+    assert [len(cycle) for cycle in found] == sorted(len(cycle) for cycle in found)
+    for cycle in found:
+        pairs = zip(cycle, [*cycle[1:], *cycle[:1]], strict=True)
+        assert all(graph.has_edge(*pair) for pair in pairs)
+    for egress, length in lengths.items():
+        assert min(len(cycle) for cycle in found if egress in cycle) <= length
+    assert set(lengths) <= {egress for cycle in found for egress in cycle}
+
+
+@given(networks(), st.integers(1, 2), st.booleans(), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_each_link_of_a_cycle_is_fed_and_demanded_from_elsewhere_where_it_can_be(
+    network: Topology, each: int, loose: bool, seed: int
+) -> None:
+    """By all shortest paths: some take each turn, and some enter each link from elsewhere."""
+    routes = _routes(network)
+    every = _all_paths(network)
+    for cycle in routes.cycles(3):
+        chosen = drive(routes, cycle, each, np.random.default_rng(seed), loose)
+        paths = [list(route.path) for route in chosen]
+        assert all(path in every for path in paths)
+        before = dict(zip([*cycle[1:], *cycle[:1]], cycle, strict=True))
+        for egress in cycle:
+            turn = (before[egress], egress)
+            assert sum(set(turn) <= set(_hops(path)) for path in paths) >= each
+        able = {
+            egress
+            for egress in cycle
+            if any(egress in _hops(path) and before[egress] not in _hops(path) for path in every)
+        }
+        assert demanded(cycle, chosen) == able
+        for path in with_hosts(routes, chosen, np.random.default_rng(seed)):
+            assert network.racks[path[0]] == path[1]
+            assert network.racks[path[-1]] == path[-2]
+
+
+@given(networks(), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_random_flows_take_the_routes(network: Topology, seed: int) -> None:
+    """As many as asked for between different switches; and one from and to every host."""
+    routes = _routes(network)
+    every = _all_paths(network)
+    random = np.random.default_rng(seed)
+    chosen = draw_routes(routes, 5, random)
+    assert len(chosen) == 5
+    assert all(list(route.path) in every for route in chosen)
+    paths = draw_permutation(routes, random)
+    for at in (0, -1):
+        assert sorted(path[at] for path in paths) == network.hosts.tolist()
+    assert all(len(path) == 3 or list(path[1:-1]) in every for path in paths)
+
+
+def test_routes_of_a_file_count() -> None:
+    """A ring of four whose hosts are all reached clockwise has the one cycle."""
+    network = _network(kind="ring", switches=4)
+    number = network.numbers
+    onward = {
+        (number[f"s{at}"], number[f"h{host}"]): number[f"s{(at + 1) % 4}"]
+        for at, host in itertools.permutations(range(4), 2)
+    }
+    (cycle,) = _routes(network, onward).cycles(10)
+    assert {network.names[a] + network.names[b] for a, b in cycle} == {
+        "s0s1",
+        "s1s2",
+        "s2s3",
+        "s3s0",
+    }
+    assert len(_routes(network).cycles(10)) == 2
+
+
+# ---------------------------------------------------------------------------------------------
+# Ranges
+
+
+def test_ranges_are_read() -> None:
+    """With units, by differences or ratios, whole where both ends are; or some values."""
+    axes = read_axes(
+        ["buffer.xoff=10KB..1MB:log", "run.duration=1us..2us", "a.b=1..9", "c=0..1.5", "d=x,y,z"]
+    )
+    assert [axis.text(0.5) for axis in axes] == ["100KB", "1.5us", "5", "0.75", "y"]
+    assert [axis.text(1.0) for axis in axes] == ["1MB", "2us", "9", "1.5", "z"]
+    assert axes[4].text(0.0) == "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a", "not of the form"),
+        ("a=1", "no two values"),
+        ("a=1..x", "'x' is not a number"),
+        ("a=1KB..1us", "different units"),
+        ("a=2..1", "not below"),
+        ("a=0..1:log", "begins above 0"),
+        ("a=1..2:sqrt", "is no scale"),
+        ("a..b=1..2", "is not a key"),
+    ],
+)
+def test_what_is_no_range_is_told(text: str, said: str) -> None:
+    """With what would be one."""
+    with pytest.raises(UserError) as caught:
+        read_axes([text])
+    assert said in caught.value.render()
+
+
+def test_draws_are_spread_evenly() -> None:
+    """Of 16 draws each quarter of a range has 4, whatever the other key is."""
+    axes = [Axis("a", 0, 1), Axis("b", choices=("x", "y", "z"))]
+    values = [draw(axes, number) for number in range(1, 19)]
+    quarters = [int(4 * float(one["a"])) for one in values[:16]]
+    assert [quarters.count(quarter) for quarter in range(4)] in ([3, 5, 4, 4], [4, 4, 4, 4])
+    assert {one["b"] for one in values} == {"x", "y", "z"}
+    assert [one["b"] for one in values].count("x") == 6
+
+
+# ---------------------------------------------------------------------------------------------
+# Whole searches
+
+
+pytestmark = pytest.mark.xdist_group("search")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Paths]:
+    """The ring's file, and folders of its own."""
+    folder = tmp_path_factory.mktemp("search")
+    file = folder / "ring.toml"
+    file.write_text(RING, encoding="utf-8")
+    return file, Paths(ROOT, folder / "results")
+
+
+def _search(study: tuple[Path, Paths], *overrides: str, **asked: Any) -> Search:
+    file, paths = study
+    plan = pipeline.make_plan(str(file), overrides, paths=paths, claim=True)
+    return search(Varied(plan, plan.specs[0], str(file), overrides), **asked)
+
+
+@pytest.mark.cpp
+def test_a_ring_deadlocks_at_the_first_trial_and_minimise_takes_what_was_found(
+    study: tuple[Path, Paths],
+) -> None:
+    """By the oracle, in the run of the file; the least of it are the four links of the cycle."""
+    found = _search(study)
+    assert len(found.tried) == 1
+    file, paths = study
+    target = file.parent / "found.toml"
+    written = write_search(found, target)
+    assert written is not None
+    assert len(written.cycle) == 4
+    assert written.picture is not None
+    trials = pd.read_csv(written.steps)
+    assert trials["outcome"].tolist() == ["holds"]
+    assert trials["demanded_links"].tolist() == [4]
+    least = minimise(pipeline.make_plan(str(target), paths=paths, claim=True), "1", jobs=2)
+    assert len(least.case.trunks) == 4
+    assert len(least.case.flows) == 4
+
+
+@pytest.mark.cpp
+def test_again_it_is_the_same_and_nothing_is_simulated(study: tuple[Path, Paths]) -> None:
+    """Whatever is found late, here by a threshold that few draws have, and with other jobs."""
+    asked = {"axes": read_axes(["buffer.xoff=100KB..2MB"]), "condition": "peak > 700KB"}
+    first = _search(study, "buffer.xon=50KB", **asked, jobs=2)
+    assert first.case is not None
+    assert len(first.tried) > 2
+    rows = [one.row(0) for one in first.tried]
+    assert [row["outcome"] for row in rows] == ["does not hold"] * (len(rows) - 1) + ["holds"]
+    again = _search(study, "buffer.xon=50KB", **asked, jobs=1)
+    assert again.trials.runs == 0
+    assert [one.row(0) for one in again.tried] == rows
+    assert again.case == first.case
+
+
+@pytest.mark.cpp
+def test_where_routes_have_no_cycle_nothing_is_tried(study: tuple[Path, Paths]) -> None:
+    """A line has none; a ring has, and a threshold above all that comes keeps it from filling."""
+    line = _search(study, "topology.kind=line", "trace=[]", "metric=[]")
+    assert (line.case, line.cycles, line.tried) == (None, 0, ())
+    wide = _search(study, "buffer.xoff=20MB", "buffer.size=400MB", most=3)
+    assert (wide.case, len(wide.tried)) == (None, 3)
+
+
+@pytest.mark.cpp
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"condition": "deadlock"}, "--for: 'deadlock' is not a condition"),
+        ({"condition": "peek > 1KB"}, "--for peek > 1KB: a run has no number 'peek'"),
+        ({"axes": [Axis("traffic.0.src", choices=("h0", "h1"))]}, "cannot be varied here"),
+        ({"axes": [Axis("buffer.xof", 1, 2)]}, "xof"),
+    ],
+)
+def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], said: str) -> None:
+    """By the option that they are in."""
+    with pytest.raises(UserError) as caught:
+        _search(study, **asked)
+    assert said in caught.value.render()
