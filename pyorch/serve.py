@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pyorch.engine.manifest import Manifest
     from pyorch.plan import RunSpec
 
-WARM_FROM_RUNS = 3
-"""From so many runs on it pays to compile cppyy's wrappers beforehand, by a tiny simulation."""
+NETWORKS_FROM_RUNS = 3
+"""From so many runs on it pays to load networkx, although only some kinds of traffic need it."""
 
 
 def tiny() -> RunSpec:
@@ -40,6 +40,7 @@ def tiny() -> RunSpec:
     from pyorch.config.canonical import RunSection, Setting, Trace
     from pyorch.config.topology_kinds import Star
     from pyorch.config.traffic_kinds import Greedy
+    from pyorch.metrics import parse
     from pyorch.plan import RunSpec
 
     setting = Setting(
@@ -51,7 +52,9 @@ def tiny() -> RunSpec:
         flow_control=["ns3::lossless::Pfc"],
         traces=[Trace(table="queue", ports=[["s0", "h0"]], classes=[3])],
     )
-    return RunSpec(setting, 1)
+    return RunSpec(
+        setting, 1, (parse({"name": "top", "kind": "max", "port": "s0:h0", "class": 3}),)
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -63,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     manifest_file, runs = Path(arguments[0]), int(arguments[1])
     engine = socket.socket(fileno=int(arguments[2]))
     server = _Server(engine, manifest_file, *_read(manifest_file))
-    _prepare(server.manifest, warm=runs >= WARM_FROM_RUNS)
+    _prepare(server.manifest, server.lines[0], networks=runs >= NETWORKS_FROM_RUNS)
     server.serve()
     return 0
 
@@ -75,25 +78,29 @@ def _read(path: Path) -> tuple[Manifest, list[str]]:
     return read_manifest(path), path.read_text(encoding="utf-8").splitlines()[1:]
 
 
-def _prepare(manifest: Manifest, warm: bool) -> None:
-    """Load the libraries and modules a run needs.
+def _prepare(manifest: Manifest, line: str, networks: bool) -> None:
+    """Do what each fork would do itself: load, make validators, compile cppyy's wrappers.
 
-    What fails here fails again, and is told, in the run that needs it.
+    line: of one of the runs. Reading it makes the validators of its kinds; code of a user's own is
+    loaded in forks alone. A tiny simulation compiles the wrappers. What fails here fails again, and
+    is told, in the run that needs it.
     """
     import pyarrow.parquet  # noqa: F401
 
+    from pyorch.kinds import read_spec
     from pyorch.paths import RunPaths
     from pyorch.simulate import simulate
 
     try:
-        simulation_class = load_class(manifest)
-        if warm:
-            import networkx  # noqa: F401  (some kinds of traffic need both)
+        if networks:
+            import networkx  # noqa: F401
 
             import pyorch.config.cycles  # noqa: F401
-
-            with tempfile.TemporaryDirectory(prefix="pyorch-") as folder:
-                simulate(tiny(), simulation_class, RunPaths(Path(folder)))
+        simulation_class = load_class(manifest)
+        with tempfile.TemporaryDirectory(prefix="pyorch-") as folder:
+            simulate(tiny(), simulation_class, RunPaths(Path(folder)))
+        if not {"kinds", "packages"} & json.loads(line).keys():
+            read_spec(line)
     except Exception as error:
         sys.stderr.write(f"not warm: {error}\n")
     versions()

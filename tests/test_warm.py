@@ -104,6 +104,40 @@ def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) 
     assert contents(warm.store.runs) == expected
 
 
+FIRST_RUN = """
+import sys
+from pathlib import Path
+
+from pyorch import serve
+from pyorch.run import run_line
+
+manifest, lines = serve._read(Path(sys.argv[1]))
+serve._prepare(manifest, lines[0], networks=False)
+before = set(sys.modules)
+assert run_line(manifest, lines[0], Path(sys.argv[2]), 0.0) == 0
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_a_fork_has_nothing_left_to_load(plan_of: Callable[..., Plan], tmp_path: Path) -> None:
+    """What a warm process has not loaded, each of its runs would load again."""
+    plan = plan_of("loads")
+    plan.store.prepare()
+    attempt = plan.store.begin(plan.specs[0].hash(plan.build.fingerprint)).folder
+    manifest = tmp_path / "manifest.jsonl"
+    write_manifest(manifest, plan.specs, plan.build.fingerprint, plan.build.folder)
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_RUN, str(manifest), str(attempt)],
+        env=child_environment(plan.store.paths),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not warm" not in done.stderr
+    assert done.stdout.split() == []
+
+
 def test_a_kept_engine_takes_all_batches_from_one_process(
     plan_of: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
