@@ -27,7 +27,7 @@ from pyorch.report.figures.base import (
 from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.quantities import UNITS, AxisUnit, Scale, automatic, scale, show_text
 from pyorch.report.select import matching
-from pyorch.report.style import COLOURS, label_axis, line_style, seaborn
+from pyorch.report.style import COLOURS, label_axis, line_style
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,15 +268,11 @@ def _draw_panel(axes: Axes, lines: list[Line], clock: Scale, shown: Scale, *, pa
         axes.grid(visible=False, axis="y")
         return
     for index, line in enumerate(lines):
-        seaborn().lineplot(
-            x=line.times / clock.factor,
-            y=line.levels / shown.factor,
+        axes.plot(
+            line.times / clock.factor,
+            line.levels / shown.factor,
             drawstyle="steps-post",
-            estimator=None,
-            sort=False,
             label=line.name,
-            legend=False,
-            ax=axes,
             **line_style(index),
         )
 
