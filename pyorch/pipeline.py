@@ -126,7 +126,9 @@ def tell_report_of(plan: Plan, command: str) -> Told:
     known = drawn.recall_report(key, folder)
     if known is None:
         from pyorch.report.runs import RUNS_FILE
+        from pyorch.report.style import load_quickly
 
+        load_quickly()
         result = write_report_of(plan, command)
         known = result.told()
         with _writing(folder):

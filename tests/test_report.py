@@ -20,6 +20,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from pydantic import ValidationError
 
 import pyorch.config  # noqa: F401  (registers the kinds of topology)
@@ -472,6 +474,29 @@ def test_a_legend_covers_no_line(levels: list[list[int]], panel: int, corner: st
             for at in np.linspace(0, 2.999, 300):
                 point = axes.transData.transform((at, y[int(np.searchsorted(x, at, "right")) - 1]))
                 assert not box.contains(*point)
+
+
+def test_a_figure_is_laid_out_once_a_width_and_drawn_once_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PDF and PNG at two widths; once more nothing is painted, to see whether texts are legible."""
+    calls: list[str] = []
+
+    def counted(owner: Any, name: str) -> None:
+        does = getattr(owner, name)
+
+        def count(*given: Any, **more: Any) -> Any:
+            calls.append(name)
+            return does(*given, **more)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counted(Figure, "draw")
+    counted(ConstrainedLayoutEngine, "execute")
+    specs = study()
+    write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path)
+    assert len(list(tmp_path.glob("*.pdf"))) == len(list(tmp_path.glob("*.png"))) == 2
+    assert (calls.count("draw"), calls.count("execute")) == (5, 2)
 
 
 def test_titles_side_by_side_need_a_gap() -> None:

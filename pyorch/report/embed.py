@@ -11,10 +11,12 @@ import gzip
 from functools import lru_cache
 from importlib.resources import files
 
+_LEVEL = 4  # half the time of zlib's default, for pages that are 4 % larger
+
 
 def packed(text: str) -> str:
     """Text as base64 of gzip; the same text gives the same bytes."""
-    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), _LEVEL, mtime=0)).decode()
 
 
 @lru_cache(maxsize=1)

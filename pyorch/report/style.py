@@ -98,6 +98,27 @@ def seaborn() -> Any:
     return sns
 
 
+def load_quickly() -> None:
+    """Load what draws without the lists of properties in Matplotlib's docstrings, if it is not yet.
+
+    Matplotlib writes them for `help` while it is loaded, for half of the time which that takes; so
+    this is for commands, in which nobody asks.
+    """
+    if "matplotlib.artist" in sys.modules:
+        return
+    from matplotlib.artist import Artist
+
+    name = "_update_set_signature_and_docstring"
+    describe = Artist.__dict__.get(name)
+    if describe is not None:  # a name of Matplotlib's own, which another release may not have
+        setattr(Artist, name, lambda: None)
+    try:
+        seaborn()
+    finally:
+        if describe is not None:
+            setattr(Artist, name, describe)
+
+
 @contextmanager
 def paper_style() -> Iterator[None]:
     """Draw with seaborn's paper theme and the settings above; nothing leaks out."""
@@ -159,8 +180,34 @@ def leave_headroom(axes: Axes, share: float = 0.08) -> None:
         axes.set_ylim(0, high * (1 + share))
 
 
+@contextmanager
+def measured_at(canvas: Canvas, dpi: float) -> Iterator[None]:
+    """Measure the texts of a figure as they are at some dots per inch."""
+    before = canvas.dpi
+    canvas.dpi = dpi
+    try:
+        yield
+    finally:
+        canvas.dpi = before
+
+
+def lay_out(canvas: Canvas, dpi: float) -> None:
+    """Place all that a figure has, for good: who saves it then only draws what is placed.
+
+    With a layout still to make, Matplotlib draws a figure twice for every file.
+    """
+    engine = canvas.get_layout_engine()
+    if engine is not None:
+        with measured_at(canvas, dpi):
+            engine.execute(canvas)
+    canvas.set_layout_engine(None)
+
+
 def is_legible(canvas: Canvas) -> bool:
-    """Whether no text of a figure leaves it, none covers another, and no legend a panel's edge."""
+    """Whether no text of a figure leaves it, none covers another, and no legend a panel's edge.
+
+    Lays the figure out.
+    """
     from itertools import combinations
 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -173,6 +220,7 @@ def is_legible(canvas: Canvas) -> bool:
             return False
     renderer: Any = FigureCanvasAgg(canvas)
     renderer = renderer.get_renderer()
+    px = canvas.dpi / 100
     texts, across, upright = [*canvas.texts], [], []
     for axes in canvas.axes:
         texts += axes.texts
@@ -182,7 +230,7 @@ def is_legible(canvas: Canvas) -> bool:
             upright.append(axes.yaxis.label)
             texts += _ticks(axes)
         legend = axes.get_legend()
-        if legend is not None and _sticks_out(legend.get_window_extent(renderer), axes.bbox):
+        if legend is not None and _sticks_out(legend.get_window_extent(renderer), axes.bbox, px):
             return False
 
     def boxes_of(shown: list[Text]) -> list[Bbox]:
@@ -193,15 +241,15 @@ def is_legible(canvas: Canvas) -> bool:
     in_rows, in_columns = boxes_of(across), boxes_of(upright)
     boxes = [*boxes_of(texts), *in_rows, *in_columns]
     if any(
-        b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for b in (*boxes, *legends)
+        min(b.x0, b.y0) < -px or b.x1 > width + px or b.y1 > height + px for b in (*boxes, *legends)
     ):
         return False
     if any(_covered(a, b) > _MAY_COVER for a, b in combinations(boxes, 2)):
         return False
     # titles of panels and names of axes stand in a row: without a gap two read as one
     rows = (
-        [box.padded(_GAP / 2, 0) for box in in_rows],
-        [box.padded(0, _GAP / 2) for box in in_columns],
+        [box.padded(_GAP * px / 2, 0) for box in in_rows],
+        [box.padded(0, _GAP * px / 2) for box in in_columns],
     )
     return not any(_covered(a, b) for row in rows for a, b in combinations(row, 2))
 
@@ -219,9 +267,9 @@ def _ticks(axes: Axes) -> list[Text]:
     return found
 
 
-def _sticks_out(box: Bbox, panel: BboxBase) -> bool:
-    """Whether a box lies partly in a panel and partly beside it."""
-    inside = box.x0 >= panel.x0 - 2 and box.x1 <= panel.x1 + 2
+def _sticks_out(box: Bbox, panel: BboxBase, px: float) -> bool:
+    """Whether a box lies partly in a panel and partly, by more than 2 px, beside it."""
+    inside = box.x0 >= panel.x0 - 2 * px and box.x1 <= panel.x1 + 2 * px
     beside = box.x0 >= panel.x1 or box.x1 <= panel.x0 or box.y0 >= panel.y1 or box.y1 <= panel.y0
     return not inside and not beside
 

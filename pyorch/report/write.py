@@ -24,7 +24,7 @@ from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
 from pyorch.report.setting import Setting, setting
-from pyorch.report.style import is_legible, paper_style
+from pyorch.report.style import is_legible, lay_out, measured_at, paper_style
 from pyorch.report.tex import booktabs
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
         write_atomically(table, drawn.data.to_csv(index=False, lineterminator="\n"))
         pictures = save(drawn.canvas, out_dir, model.name)
         # what was laid out for one width need not fit into the other
-        fits = is_legible(drawn_other.canvas)
+        with measured_at(drawn_other.canvas, _PNG_DPI):
+            fits = is_legible(drawn_other.canvas)
+        drawn_other.canvas.set_layout_engine(None)  # it is laid out
         name = f"{model.name}-{other.width}"
         others = save(drawn_other.canvas, out_dir, name) if fits else ()
     caption = " ".join([model.caption, *drawn.notes]).strip()
@@ -164,9 +166,9 @@ def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnF
 def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
     """Write a figure as NAME.pdf and NAME.png; the same data give the same bytes."""
     pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
+    lay_out(canvas, _PNG_DPI)  # once for both
     with replacing(png) as temporary:
         canvas.savefig(temporary, dpi=_PNG_DPI, metadata={"Software": None})
-    canvas.set_layout_engine("none")  # one layout for both
     with replacing(pdf) as temporary:
         canvas.savefig(temporary, metadata={"CreationDate": None, "Producer": None})
     return pdf, png
