@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyorch.store import Damage, Store
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """An experiment made ready: what to run, with which build, and where results go."""
 
@@ -33,6 +33,10 @@ class Plan:
     specs: list[RunSpec]
     build: BuildInfo
     store: Store
+
+    def __repr__(self) -> str:
+        """Say which plan it is, without a look at the disk; there may be 100,000 runs."""
+        return f"<Plan {self.store.name}, {len(self.specs)} runs>"
 
     @property
     def missing(self) -> list[RunSpec]:

@@ -18,11 +18,12 @@ import pandas as pd
 import pytest
 
 import tasks
-from pyorch import pipeline
+from pyorch import files, pipeline
 from pyorch.cli import base as cli
+from pyorch.cli import job
 from pyorch.cli.listing import list_all
 from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error
+from pyorch.files import DiskError, storage_error
 from pyorch.paths import Paths, RunPaths
 from tests.forms import run_of
 from tools import develop
@@ -187,6 +188,25 @@ def test_errors_become_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert complain() == 2
     assert capsys.readouterr().err == "file: wrong\n    allowed: right\n"
     assert interrupted() == 130
+
+
+def test_what_a_job_prints_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills leaves the file of before, and is told as a full disk."""
+
+    def full(file: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(file))
+
+    out = tmp_path / "job.goal"
+    assert job._give("first\n", str(out)) == cli.OK
+    monkeypatch.setattr(files, "sync", full)
+    with pytest.raises(DiskError, match="No space left on device"):
+        job._give("second\n", str(out))
+    assert [file.name for file in tmp_path.iterdir()] == ["job.goal"]
+    assert out.read_text() == "first\n"
+    with pytest.raises(UserError, match="there is no folder"):
+        job._give("third\n", str(tmp_path / "absent" / "job.goal"))
 
 
 # Bad input, from the outside

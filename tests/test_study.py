@@ -196,6 +196,7 @@ def test_a_newcomers_first_ten_minutes(paths: Paths, capsys: pytest.CaptureFixtu
     assert own.axes
     assert study.plot("queue-and-rate").axes
     assert "2 of 2 runs done" in study._repr_html_()
+    assert repr(study.plan()) == "<Plan gfc/two-to-one, 2 runs>"
 
     mine = built(paths).sweep("buffer.xoff", ["20KB", "30KB"]).run(jobs=1)
     assert list(mine.runs["delivered_bytes"]) == [120_000, 120_000]

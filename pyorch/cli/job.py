@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pyorch.cli.base import OK, listing
 from pyorch.errors import Problem, UserError
+from pyorch.files import storage_error, write_atomically
 from pyorch.pipeline import Plan, make_plan
 from pyorch.plan import RunSpec
 from pyorch.trace.request import find_run
@@ -52,9 +53,11 @@ def _give(text: str, out: str) -> int:
     if not out:
         print(text, end="")
         return OK
+    if not Path(out).parent.is_dir():
+        raise UserError([Problem(f"--out {out}", f"there is no folder {Path(out).parent}")])
     try:
-        Path(out).write_text(text, encoding="utf-8")
+        write_atomically(Path(out), text)
     except OSError as error:
-        raise UserError([Problem("--out", f"{out!r}: {error.strerror}")]) from error
+        raise storage_error(error, Path(out)) from error
     print(f"wrote {out}")
     return OK
