@@ -483,7 +483,8 @@ def test_lint_checks_everything_and_fix_mends(tmp_path: Path) -> None:
     header.parent.mkdir(parents=True)
     header.touch()
     checks, fixes = (dict(develop.lint_commands(paths, fix)) for fix in (False, True))
-    assert list(checks) == ["ruff check", "ruff format", "mypy", "import-linter", "clang-format"]
+    names = ["ruff check", "ruff format", "mypy", "import-linter", "starts", "clang-format"]
+    assert list(checks) == names
     assert "--check" in checks["ruff format"]
     assert checks["clang-format"][1:3] == ["--dry-run", "-Werror"]
     assert checks["clang-format"][-1:] == ["ns3-modules/a/model/a.h"]

@@ -9,26 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tools import starts
+
 ROOT = Path(__file__).parents[1]
 
-HEAVY = {"numpy", "pydantic", "pandas", "matplotlib", "networkx", "pyarrow", "cppyy", "seaborn"}
-HEAVY |= {"plotly", "jinja2", "scipy", "IPython", "pyorch.build.builder", "pyorch.config"}
+BOTH = [["-m", "pyorch"], ["-m", "invoke", "--search-root", str(ROOT)]]
 
 
-def loaded(*words: str) -> set[str]:
-    """The modules that a Python program imports, as `python -X importtime` tells them."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *words], capture_output=True, text=True, check=True
-    )
-    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
-    return {line.rpartition("|")[2].strip() for line in lines}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["-m", "pyorch"], ["-m", "invoke", "--search-root", str(ROOT)]],
-    ids=["pyorch", "invoke"],
-)
+@pytest.mark.parametrize("words", BOTH, ids=["pyorch", "invoke"])
 def test_what_was_compiled_is_kept(words: list[str], tmp_path: Path) -> None:
     """A command compiles our files once, although invoke forbids Python to keep them."""
     allowed = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
@@ -39,34 +27,51 @@ def test_what_was_compiled_is_kept(words: list[str], tmp_path: Path) -> None:
         assert bool(list(caches.rglob("pyorch/cli/listing*.pyc"))) is kept
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["list"], ["show", "--help"]])
-def test_what_only_prints_names_loads_nothing_heavy(words: list[str]) -> None:
-    """Neither models nor arrays are needed to say which verbs and which experiments there are."""
-    found = loaded("-m", "pyorch", *words)
-    assert "pyorch.cli.main" in found
-    assert not HEAVY & found
-
-
-def test_a_run_loads_neither_pandas_nor_figures() -> None:
-    """What a process needs that only simulates: numpy and the models, and cppyy by itself."""
-    found = loaded("-c", "import pyorch.run, pyorch.serve, pyorch.simulate, pyorch.metrics")
-    assert not found & {"pandas", "matplotlib", "networkx", "seaborn", "plotly", "pyarrow"}
-    assert "pyorch.report" not in found
+def test_a_start_beyond_its_budget_is_found() -> None:
+    """What `invoke lint` says of a program that loads more than it may."""
+    words = ["-c", "import pyorch.cli.base, numpy.linalg"]
+    found = starts.Budget(words, frozenset(), 2).exceeded(starts.loaded(words))
+    assert found[0] == "loads numpy"
+    assert "modules of pyorch, not 2: pyorch pyorch.cli pyorch.cli.base " in found[1]
+    assert not starts.Budget(words, frozenset({"numpy"}), 40).exceeded(starts.loaded(words))
 
 
 def test_figures_load_no_statistics_and_leave_them_to_others() -> None:
     """Drawing needs no scipy, which seaborn would load for a second; others still get it."""
     ours = "from pyorch.report import style; style.seaborn().heatmap"
-    assert "scipy" not in loaded("-c", ours)
+    assert "scipy" not in starts.loaded(["-c", ours])
     theirs = "import scipy.stats, seaborn; seaborn.clustermap([[1, 2], [3, 5]]); "
     theirs += "seaborn.kdeplot([1, 2, 4])"
-    assert "scipy.stats._stats_py" in loaded("-c", f"{ours}; {theirs}")
-    assert "scipy.stats._stats_py" in loaded("-c", f"import scipy.stats; {ours}")
+    assert "scipy.stats._stats_py" in starts.loaded(["-c", f"{ours}; {theirs}"])
+    assert "scipy.stats._stats_py" in starts.loaded(["-c", f"import scipy.stats; {ours}"])
+
+
+def test_what_commands_draw_with_lacks_only_what_help_shows() -> None:
+    """Matplotlib's classes have no lists of properties, which are set as ever."""
+    code = """if True:
+        from pyorch.report import style
+        style.load_quickly()
+        from matplotlib.artist import Artist
+        from matplotlib.lines import Line2D
+        assert "antialiased" not in str(Line2D.set.__doc__)
+        line = Line2D([], [])
+        line.set(linewidth=7)
+        assert line.get_linewidth() == 7
+        class Later(Artist):
+            def set_seven(self, value):
+                pass
+        assert "seven" in Later.set.__doc__
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.cpp
-def test_to_show_an_experiment_loads_nothing_that_draws_or_simulates() -> None:
-    """Figures are checked, not drawn."""
-    found = loaded("-m", "pyorch", "show", "gfc/two-to-one")
-    assert "pyorch.report.figures" in found
-    assert not found & (HEAVY - {"numpy", "pydantic", "pyorch.build.builder", "pyorch.config"})
+def test_what_has_nothing_to_do_loads_nothing_that_draws_or_simulates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures are checked, not drawn, by `show` and where runs and report are there."""
+    monkeypatch.setenv("PYORCH_RESULTS", str(tmp_path))
+    name = "gfc/two-to-one"
+    assert not starts.SHOW.exceeded(starts.loaded([*starts.SHOW.words, name]))
+    assert starts.REPEAT.exceeded(starts.loaded([*starts.REPEAT.words, name]))
+    assert not starts.REPEAT.exceeded(starts.loaded([*starts.REPEAT.words, name]))

@@ -158,6 +158,7 @@ def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
         ("ruff format", [*ruff, "format", *([] if fix else ["--check"]), *python]),
         ("mypy", mypy),
         ("import-linter", [_program("lint-imports"), "--no-logo"]),
+        ("starts", [sys.executable, "-m", "tools.starts"]),
         *([("clang-format", [*clang_format, *cpp])] if cpp else []),
     ]
 

@@ -1,0 +1,83 @@
+"""What a command may load before it does anything: the budget of its start, in modules.
+
+`invoke lint` counts them, because seconds say nothing on a busy machine. A module that a start does
+not need is imported inside the function that does.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HEAVY = frozenset({"IPython", "PIL", "cppyy", "fontTools", "invoke", "jinja2", "matplotlib"})
+HEAVY |= {"networkx", "numpy", "pandas", "plotly", "pyarrow", "pydantic", "scipy", "seaborn"}
+"""Packages that take from 20 ms to half a second to load."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a Python program may load: packages of HEAVY, and so many modules of pyorch."""
+
+    words: Sequence[str]
+    packages: frozenset[str]
+    most: int
+
+    def exceeded(self, loaded: set[str]) -> list[str]:
+        """Say what is loaded beyond the budget, one text each."""
+        heavy = {name.partition(".")[0] for name in loaded} & HEAVY - self.packages
+        ours = sorted(name for name in loaded if name.partition(".")[0] == "pyorch")
+        found = [f"loads {name}" for name in sorted(heavy)]
+        if len(ours) > self.most:
+            found.append(f"loads {len(ours)} modules of pyorch, not {self.most}: {' '.join(ours)}")
+        return found
+
+
+def _budget(words: str, packages: str, most: int) -> Budget:
+    return Budget(words.split(" ", 1), frozenset(packages.split()), most)
+
+
+BUDGETS = (
+    _budget("-c import pyorch", "", 1),
+    _budget("-mpyorch --help", "invoke", 8),
+    _budget("-mpyorch --version", "invoke", 8),
+    _budget("-mpyorch list", "invoke", 26),
+    # a run, which loads numpy, pyarrow and cppyy when it begins
+    _budget("-c import pyorch.run, pyorch.serve, pyorch.simulate, pyorch.metrics", "pydantic", 34),
+    # what a plan is read with: figures are checked, not drawn
+    _budget(
+        "-c import pyorch.cli.show, pyorch.loading.load, pyorch.report.figures, "
+        "pyorch.report.expect, pyorch.remarks.plan",
+        "numpy pydantic",
+        95,
+    ),
+)
+"""Of what needs no built modules."""
+SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 120)
+REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 125)
+"""Of an experiment whose runs and report are there."""
+
+
+def loaded(words: Sequence[str]) -> set[str]:
+    """The modules that a Python program imports, as `python -X importtime` tells them."""
+    command = [sys.executable, "-X", "importtime", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+def main() -> int:
+    """Print what exceeds its budget; 1 when something does."""
+    found = [
+        f"python {' '.join(budget.words)}: {what}"
+        for budget in BUDGETS
+        for what in budget.exceeded(loaded(budget.words))
+    ]
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
