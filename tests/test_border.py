@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import comb
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import pipeline, theory
-from pyorch.errors import UserError
+from pyorch.errors import Problem, UserError
 from pyorch.lab.border import Map, Place, Point, Verdict, judge, looks, map_border
 from pyorch.lab.ranges import read_axes
-from pyorch.lab.region import map_region, write_region
+from pyorch.lab.region import _Judge, map_region, write_region
+from pyorch.lab.trials import Outcome
 from pyorch.lab.varied import Varied
 from pyorch.paths import Paths
 from pyorch.units import parse_bytes, parse_time
@@ -142,6 +145,59 @@ def test_seeds_that_decide_nothing_are_refused() -> None:
         with pytest.raises(ValueError, match="6 and more"):
             looks(seeds)
     assert judge([None, None], 6).verdict is Verdict.IMPOSSIBLE
+
+
+class Planted:
+    """Runs of a study, and their outcomes: the condition holds with a probability that rises."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, int]] = []
+        self.told: list[str] = []
+
+    def runs(self, values: Mapping[str, str], seeds: Sequence[int]) -> list[Any]:
+        """The run of each seed, as what decides its outcome."""
+        if values["y"] == "0.5":
+            raise UserError([Problem("y", "cannot be")])
+        return [(f"{values['x']} {values['y']}", seed) for seed in seeds]
+
+    def of_runs(self, specs: Sequence[tuple[str, int]]) -> list[Outcome]:
+        """By a draw that the seed and the values decide."""
+        self.made += specs
+        return [Outcome(self.holds(*spec), "run") for spec in specs]
+
+    @staticmethod
+    def holds(values: str, seed: int) -> bool:
+        """Whether it holds: with the probability x."""
+        drawn = Random(f"{values} {seed}").random()  # noqa: S311 (no secret)
+        return drawn < float(values.split(maxsplit=1)[0])
+
+    def tell(self, line: str) -> None:
+        """Keep a line."""
+        self.told.append(line)
+
+
+def test_each_point_takes_the_seeds_that_it_needs() -> None:
+    """As one look after the other by itself says; none twice, and one line for each point."""
+    planted: Any = Planted()
+    axes = read_axes(["x=0.0..1.0", "y=0.0..1.0"])
+    seeds = list(range(1, 33))
+    found = map_border(2, 8, _Judge(planted, planted, axes, 8, seeds))
+    assert len(planted.made) == len(set(planted.made))
+    assert len(planted.told) == len(found.points)
+    used = set()
+    for place, point in found.points.items():
+        x, y = (axis.text(step / 8) for axis, step in zip(axes, place, strict=True))
+        if y == "0.5":
+            assert point.verdict is Verdict.IMPOSSIBLE
+            continue
+        for look in looks(32):
+            outcomes = [Planted.holds(f"{x} {y}", seed) for seed in seeds[:look]]
+            expected = judge(outcomes, 32)
+            if expected.verdict is not Verdict.OPEN:
+                break
+        assert point == expected
+        used.add(point.runs)
+    assert used == {8, 16, 32}
 
 
 # ---------------------------------------------------------------------------------------------

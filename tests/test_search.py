@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from pyorch import pipeline
 from pyorch.config import topology
-from pyorch.config.cycles import Egress, ShortestPaths, route_dependencies
+from pyorch.config.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
 from pyorch.config.topology import SWITCH, Topology
-from pyorch.dependency import Ways
+from pyorch.dependency import Ways, ways_at_start
 from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.lab.drive import Routes, demanded, draw_permutation, draw_routes, drive, with_hosts
@@ -27,7 +27,10 @@ from pyorch.lab.ranges import Axis, draw, read_axes
 from pyorch.lab.search import Search, search
 from pyorch.lab.varied import Varied
 from pyorch.lab.write_search import write_search
+from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
+from pyorch.plan import expand
+from tools import search as comparison
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -203,6 +206,31 @@ def test_routes_of_a_file_count() -> None:
         "s3s0",
     }
     assert len(_routes(network).cycles(10)) == 2
+
+
+def test_all_networks_of_the_comparison_have_a_cycle() -> None:
+    """Ten of them, of as many kinds; else there would be nothing to compare."""
+    specs = expand(load_experiment(comparison.STUDY), [1])
+    assert len(specs) == 10
+    for spec in specs:
+        network = topology.build(spec.setting.topology)
+        found = Routes.of(ways_at_start(spec.setting, network)).cycles(1)
+        assert found, spec.params
+        assert has_cycle(network)
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ((1, 3, 2), "2 (3)"),
+        ((1, "", 3), "3 (> 16)"),
+        (("", 2, ""), "> 16 (> 16)"),
+        (("", "", ""), "none in 16"),
+    ],
+)
+def test_the_comparison_tells_the_worst_seed(found: tuple[int | str, ...], told: str) -> None:
+    """One that found nothing is worse than all that did."""
+    assert comparison.cell([{"found_at": one} for one in found], 16) == told
 
 
 # ---------------------------------------------------------------------------------------------

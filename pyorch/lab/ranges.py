@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,12 +33,15 @@ class Axis:
     choices: tuple[str, ...] = ()
 
     def at(self, share: float) -> float:
-        """The value so far between the ends, 0 to 1; those that must be whole are rounded."""
+        """The value so far between the ends, 0 to 1, rounded to four digits between them."""
+        if share in (0, 1):
+            return (self.low, self.high)[int(share)]
+        value = self.low + (self.high - self.low) * share
         if self.log:
-            value = self.low * (self.high / self.low) ** share
-        else:
-            value = self.low + (self.high - self.low) * share
-        return round(value) if self.whole else float(f"{value:.6g}")
+            value = self.low * math.exp(math.log(self.high / self.low) * share)
+        digits = 3 - math.floor(math.log10(min(abs(value) or 1.0, self.high - self.low)))
+        value = round(value, min(digits, 0) if self.whole else digits)
+        return round(value) if self.whole else value
 
     def text(self, share: float) -> str:
         """The value so far along as an experiment file has it; of choices the one there."""

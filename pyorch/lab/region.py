@@ -67,14 +67,16 @@ class Region:
         """How wide the widest interval along each axis is in which the border crosses it."""
         found = {}
         for number, axis in enumerate(self.axes):
-            widths = [
-                axis.at(one.high[number] / self.map.side) - axis.at(one.low[number] / self.map.side)
+            ends = [
+                tuple(axis.at(place[number] / self.map.side) for place in (one.low, one.high))
                 for one in self.map.crossings()
                 if one.axis == number
             ]
-            if widths:
-                width = max(widths)
-                found[axis.key] = axis.written(round(width) if axis.whole else width)
+            if ends and axis.log:
+                found[axis.key] = f"a factor of {max(high / low for low, high in ends):.3g}"
+            elif ends:
+                width = max(high - low for low, high in ends)
+                found[axis.key] = axis.written(width if axis.whole else float(f"{width:.4g}"))
         return found
 
 
@@ -111,7 +113,7 @@ def map_region(
 def _check(axes: Sequence[Axis], cells: int, seeds: Sequence[int]) -> None:
     problems = []
     if len(axes) not in (2, 3):
-        what, allowed = f"{len(axes)} keys with --map", "two or three"
+        what, allowed = f"{len(axes)} given with --map", "two or three"
         problems.append(Problem("--vary", what, allowed))
     for axis in axes:
         if axis.choices:
@@ -175,13 +177,9 @@ class _Judge:
     def _specs(self, place: Place) -> list[RunSpec]:
         """The runs of a point, none where its values cannot be."""
         try:
-            specs = self.source.runs(_texts(self.axes, place, self.side), self.seeds)
+            return self.source.runs(_texts(self.axes, place, self.side), self.seeds)
         except UserError:
             return []
-        if len(specs) != len(self.seeds):
-            what = f"{len(specs)} runs in place of {len(self.seeds)}: a variant changes what varies"
-            raise UserError([Problem("--vary", what)])
-        return specs
 
     def _tell(self, place: Place, point: Point) -> None:
         values = ", ".join(f"{k}={v}" for k, v in _texts(self.axes, place, self.side).items())
@@ -260,7 +258,8 @@ def draw(region: Region) -> Canvas:
     for panel, at in zip(panels, slices, strict=True):
         _draw_slice(region, panel, at)
         if at:
-            panel.set_title(f"{region.axes[2].key} = {region.axes[2].text(at[0] / side)}")
+            value = region.axes[2].text(at[0] / side)
+            panel.set_title(value if at[0] else f"{region.axes[2].key} = {value}", loc="left")
     panels[0].set_ylabel(region.axes[1].key)
     used = {point.verdict for point in region.map.points.values()}
     handles: list[Any] = [

@@ -47,7 +47,7 @@ By = Literal["routes", "draws", "permutation"]
 MOST_CYCLES = 8
 """Cycles that are driven in turns."""
 EACH = (1, 2, 3)
-"""Flows for each turn, round by round."""
+"""Flows for each turn: another number for each cycle, and in each round."""
 TRIALS = 64
 _REPEATS = 200
 """Proposals in a row that were tried already, after which there is nothing new to try."""
@@ -188,7 +188,7 @@ def _try(trials: Trials, batch: Sequence[Proposal], tried: list[Tried]) -> Propo
 
 @dataclass
 class _Proposals:
-    """What is tried, in order: round by round other values and more flows, over all cycles."""
+    """What is tried, in order: round by round other values, over all cycles."""
 
     source: Varied
     trials: Trials
@@ -231,8 +231,8 @@ class _Proposals:
         routes = Routes.of(ways_at_start(spec.setting, network))
         cycles = routes.cycles(MOST_CYCLES)
         self.cycles = max(self.cycles, len(cycles))
-        each = EACH[number % len(EACH)]
         for place, cycle in enumerate(cycles):
+            each = EACH[(number + place) % len(EACH)]
             random = np.random.default_rng([spec.seed, number, place])
             chosen = drive(routes, cycle, each, random, loose=number >= len(EACH))
             fed = len(demanded(cycle, chosen))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyorch.errors import Problem, UserError
 from pyorch.lab.ranges import overrides_of
 from pyorch.plan import RunSpec, expand
 from pyorch.store import Store
@@ -52,9 +53,14 @@ class Varied:
             texts.append(f"scenario={self.spec.params['scenario']}")  # others need not be read
         schema = load_schema(self.plan.build)
         experiment = load_experiment(self._document, texts, schema, self.plan.store.paths)
-        specs = expand(experiment, seeds)
         own = self._others(self.spec.params, values)
-        return [spec for spec in specs if self._others(spec.params, values) == own]
+        specs = expand(experiment, seeds)
+        found = [spec for spec in specs if self._others(spec.params, values) == own]
+        if len(found) != len(seeds):
+            what = f"with {', '.join(values)} changed the study has not this run any more"
+            hint = "vary keys that choose no runs"
+            raise UserError([Problem("--vary", what, None, hint)])
+        return found
 
     @staticmethod
     def _others(params: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
