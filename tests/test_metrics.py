@@ -472,6 +472,7 @@ def test_missing_data_is_none(kind: str) -> None:
     more: dict[str, Any] = {"level": "1B", "tolerance": 0.1, "class_number": 3, "window": "1us"}
     more |= {key: {"port": "s0:h0", "level": "1B"} for key in ("first", "then")}
     more = {key: value for key, value in more.items() if key in MODELS[kind].model_fields}
+    more |= {"traffic": "job", "to": "pauses"} if kind == "lost_time" else {}
     assert one(make_run(), kind, port="s0:h0", **more) is None
     assert one(make_run(queue=STEP), kind, port="s0:h9", **more) is None
     other = [{"table": "queue", "ports": [["s0", "h1"]], "classes": []}]
@@ -568,7 +569,9 @@ def example(kind: str) -> dict[str, Any]:
     }
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
     keys |= {"ports": ["s0:h0", "s0:h1"]} if kind == "rate_spread" else {}
-    jobs = ("collective_time", "bus_bandwidth", "iteration_time", "lateness")
+    jobs = ("collective_time", "bus_bandwidth", "iteration_time", "lateness", "lost_time")
+    keys |= {"to": "collisions"} if kind == "lost_time" else {}
+    keys |= {"traffic": ["job"]} if kind == "job_fairness" else {}
     keys |= {"traffic": "job", "collective": "sum"} if kind in jobs else {}
     crossing = {"port": "s0:h0", "class": 3, "level": "1KB", "from": "5us"}
     keys |= {"after": "5us", "first": crossing, "then": crossing | {"direction": "down"}}
@@ -594,6 +597,7 @@ ROW = {
     "control": "time_ps node peer opcode classes bytes",
     "drop": "time_ps node peer class cause flow bytes",
     "flow_rate": "time_ps node peer class flow rate_bps",
+    "flow_link": "first_ps last_ps node peer class flow bytes",
     "detection": "time_ps node peer class way begun_ps looped_ps episode",
     "deadlock": "episode kind formed_ps seen_ps dissolved_ps cycle_queues stuck_queues",
     "deadlock_part": "episode part order node peer class time_ps reason egress_peer",

@@ -233,7 +233,7 @@ class JobFairness(Metric):
             size, begin, end = (
                 np.asarray(table[name])[rows] for name in ("size_bytes", "start_ps", "finish_ps")
             )
-            done = len(rows) > 0 and bool((end >= 0).all())
+            done = len(rows) > 0 and bool((end > begin.min()).all())
             rates.append(float(size.sum()) / float(end.max() - begin.min()) if done else 0.0)
         squares = sum(rate**2 for rate in rates)
         return sum(rates) ** 2 / (len(rates) * squares) if squares else None

@@ -29,7 +29,9 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
             done.append((spec, store.read_summary(spec.hash(fingerprint))))
         except (OSError, ValueError, UserError):  # not done, or damaged: that is told elsewhere
             continue
-    return [*_deadlocks(done), *_losses(done), *_unfinished(done), *_equal(done), *_warned(done)]
+    stalled = _stalled(done, store, fingerprint)
+    unfinished = [*_unfinished(done), *stalled]
+    return [*_deadlocks(done), *_losses(done), *unfinished, *_equal(done), *_warned(done)]
 
 
 def _specs(done: Done) -> list[RunSpec]:
@@ -77,6 +79,30 @@ def _unfinished(done: Done) -> Iterator[Remark]:
         total = int(sum(_number(summary, "flows_total") for _, summary in done))
         text = f"{flows:,} of {total:,} flows did not finish, in {which(open_, _specs(done))}"
         yield Remark("unfinished", text)
+
+
+def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
+    """Who waits for whom in the first run of messages that wait for others and do not end."""
+    for spec, summary in done:
+        if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
+            continue
+        from pyorch.config import topology, traffic
+        from pyorch.remarks.stall import explain
+
+        try:
+            table = store.read_table(spec.hash(fingerprint), "flow")
+        except (OSError, UserError):
+            continue
+        setting = spec.setting
+        network = topology.build(setting.topology)
+        flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
+        columns = {name: table[name].to_numpy() for name in table.columns}
+        text = explain(summary["nodes"], columns, flows.waits, summary["summary"])
+        if text:
+            more = sum(_number(other, "flows_unfinished") > 0 for _, other in done) > 1
+            where = f"in {which([spec], _specs(done))}, " if more else ""
+            yield Remark("unfinished", where + text)
+            return
 
 
 def _equal(done: Done) -> Iterator[Remark]:

@@ -263,7 +263,7 @@ class Simulation
     /// Finished finite flows so far. @return count.
     uint64_t GetFinishedFlows() const;
 
-    /// How much of the payload of all finite flows has been delivered in order so far. May be
+    /// How much of the payload of all finite flows on the network is delivered in order. May be
     /// called from another thread while Run goes on, as Now may.
     /// @return a share from 0 to 1; 1 when there is no finite flow.
     double GetDeliveredShare() const;

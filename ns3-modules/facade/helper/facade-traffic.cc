@@ -318,6 +318,7 @@ Traffic::Connect()
         {
             m_idealTimes.push_back(before);
             m_answerTimes.push_back(0);
+            m_finiteBytes -= static_cast<double>(m_demands[flow].bytes);
             continue;
         }
         const auto hops = routes.Trace(src, queuePair.GetHeader());

@@ -120,7 +120,7 @@ class Traffic
     std::vector<int64_t> m_idealTimes;                         //!< by flow (ps); -1: none
     std::vector<int64_t> m_answerTimes; //!< by flow (ps), of an ACK alone; -1: none
     Progress m_progress;                //!< of the hosts
-    double m_finiteBytes{0};            //!< payload of all flows with an end (bytes)
+    double m_finiteBytes{0};            //!< of flows on the network with an end (bytes)
     std::string m_congestionControl;    //!< TypeId name; empty: none
     PathTimes::Hops m_cycle;            //!< of their buffer dependencies; empty: none
     FlowSchedule m_schedule;            //!< starts them

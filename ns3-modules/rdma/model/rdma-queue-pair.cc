@@ -190,7 +190,7 @@ QueuePair::NotifyCarried()
     m_outcome.sent = m_outcome.delivered = m_demand.bytes;
     m_outcome.finish = m_outcome.acked = NowPs();
     m_first = m_next = m_highest = m_packets;
-    m_dst->NoteDelivery(m_demand.bytes);
+    m_dst->NoteDelivery(0); // the share that is delivered is that of the network
     m_dst->NoteFinished(m_flow);
     m_src->NoteAcknowledged();
 }

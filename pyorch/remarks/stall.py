@@ -1,0 +1,91 @@
+"""Why a run did not come to its end: which messages are under way, and who waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyorch.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from pyorch.config.traffic import Waits
+
+SHOWN = 3
+"""Messages that are told one by one."""
+QUIET = 0.1
+"""Share of a run in which nothing arrives before it is said to make no progress."""
+
+
+def explain(
+    names: Sequence[str],
+    flow: Mapping[str, Any],
+    waits: Waits | None,
+    numbers: Mapping[str, float],
+) -> str:
+    """Return a sentence on the messages that did not arrive; "" when all did.
+
+    names: of nodes. flow: the table. waits: who waits for whom. numbers: of the run's summary.
+    """
+    import numpy as np
+
+    size, start, finish = (np.asarray(flow[k]) for k in ("size_bytes", "start_ps", "finish_ps"))
+    ends = list(zip(*(np.asarray(flow[name]).tolist() for name in ("src", "dst")), strict=True))
+    here = np.asarray(flow["delivered_bytes"])
+    missing = (size > 0) & (finish < 0)
+    if not missing.any():
+        return ""
+
+    def told(number: int) -> str:
+        return " to ".join(names[end] for end in ends[number])
+
+    under_way = np.flatnonzero(missing & (start >= 0)).tolist()
+    waiting = np.flatnonzero(missing & (start < 0)).tolist()
+    parts = [
+        f"{told(one)} has {format_bytes(int(here[one]))} of {format_bytes(int(size[one]))}"
+        for one in under_way[:SHOWN]
+    ]
+    text = f"{_how_long(numbers)}; {_count(len(under_way))} under way"
+    text += f" ({'; '.join([*parts, *_more(under_way)])})" if under_way else ""
+    if not waiting:
+        return text
+    pairs = [(one, _waited_for(one, waits, missing)) for one in waiting[:SHOWN]]
+    parts = [f"{told(one)} for {told(other)}" for one, other in pairs if other is not None]
+    text += f", {len(waiting):,} not begun"
+    return text + (f": they wait ({'; '.join([*parts, *_more(waiting)])})" if parts else "")
+
+
+def _count(number: int) -> str:
+    words = {0: "no message is", 1: "1 message is"}
+    return words.get(number, f"{number:,} messages are")
+
+
+def _more(some: Sequence[int]) -> list[str]:
+    return [f"and {len(some) - SHOWN:,} more"] if len(some) > SHOWN else []
+
+
+def _how_long(numbers: Mapping[str, float]) -> str:
+    last, end = int(numbers.get("last_delivery_ps", -1)), int(numbers.get("end_ps", 0))
+    if last < 0:
+        return f"nothing arrived until the end at {format_time(end)}"
+    if end - last < QUIET * end:
+        return f"data still arrived when the run ended at {format_time(end)}"
+    return f"no progress after {format_time(last)} of {format_time(end)}"
+
+
+def _waited_for(flow: int, waits: Waits | None, missing: Any) -> int | None:
+    """Return a message that did not arrive and that a flow waits for, directly or by points."""
+    import numpy as np
+
+    from pyorch.config.traffic import POINT
+
+    if waits is None:
+        return None
+    seen, todo = {flow}, [flow]
+    while todo:
+        for after in waits.after[waits.flows == np.uint32(todo.pop())].tolist():
+            if after < POINT and missing[after]:
+                return int(after)
+            if after >= POINT and after not in seen:
+                seen.add(after)
+                todo.append(after)
+    return None
