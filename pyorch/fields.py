@@ -190,6 +190,7 @@ def written(value: Any) -> Any:
             for name, info in type(value).model_fields.items()
             if (name in value.model_fields_set or name == "kind")
             and getattr(value, name) is not None
+            and not info.exclude  # filled in
         }
     if isinstance(value, BaseModel):
         kind = {"kind": value.kind} if hasattr(value, "kind") else {}

@@ -156,10 +156,17 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def command_line(
-    name: str, overrides: Sequence[str] = (), seeds: str = "", task: str = "experiment"
+    name: str,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    task: str = "experiment",
+    more: Sequence[str] = (),
 ) -> str:
-    """The command that does a task with an experiment, as it stands in reports and messages."""
-    words = ["invoke", task, name]
+    """The command that does a task with an experiment, as it stands in reports and messages.
+
+    more: its words behind NAME.
+    """
+    words = ["invoke", task, name, *more]
     for override in overrides:
         words += ["--set", override]
     return shlex.join([*words, *(["--seeds", seeds] if seeds else [])])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyorch.byhand import OpenRun
     from pyorch.cluster import Sent
     from pyorch.engine import Failure
+    from pyorch.lab.explain import Explanation
     from pyorch.lab.minimise import Minimal
     from pyorch.loading.find import Document
     from pyorch.pipeline import Plan
@@ -205,6 +206,27 @@ class Study:
         plan = self._made()
         return OpenRun(plan, self._chosen(plan, where)[0])
 
+    def explain(
+        self, run: str | int, out: str | PathLike[str] | None = None, jobs: int | None = None
+    ) -> Explanation:
+        """Return what happened in a run that deadlocked, and what cures do (docs/deadlock-lab.md).
+
+        run: number, hash or title. out: a folder for a page of it, with captures. The same call
+        goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+        """
+        from pyorch.lab.explain import explain
+        from pyorch.lab.explain_page import check_folder, write
+
+        if out is not None:
+            check_folder(Path(out))
+        plan = pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
+        )
+        found = explain(plan, str(run), jobs)
+        if out is not None:
+            write(found, Path(out), self._command("explain", str(run)))
+        return found
+
     def minimise(
         self,
         run: str | int,
@@ -339,9 +361,7 @@ class Study:
     @property
     def command(self) -> str:
         """The command line that makes these results."""
-        if isinstance(self._source, str):
-            return pipeline.command_line(self._source, self._overrides, self._seeds)
-        return pipeline.command_line(self._source.file.name, self._overrides, self._seeds)
+        return self._command("experiment")
 
     # Cluster
 
@@ -420,6 +440,10 @@ class Study:
         return path
 
     # Inside
+
+    def _command(self, task: str, *more: str) -> str:
+        name = self._source if isinstance(self._source, str) else self._source.file.name
+        return pipeline.command_line(name, self._overrides, self._seeds, task, more)
 
     def _made(self) -> Plan:
         plan = self._plan or self.plan()

@@ -6,7 +6,7 @@ They only read the command line; what they do is in the other files of pyorch/cl
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from invoke.context import Context
@@ -24,6 +24,7 @@ SELECT = {
     "only": "A,B: of the variants only these",
     "seeds": "run the seeds 1 to N, or N-M, instead of those of the file",
 }
+JOBS = "runs at the same time; default one per core"
 
 
 class PositionalTask(Task[Any]):
@@ -134,7 +135,7 @@ def show(context: Context, name: str, set_: list[str], seeds: str = "", only: st
     iterable=["set_"],
     help=SELECT
     | {
-        "jobs": "runs at the same time; default one per core",
+        "jobs": JOBS,
         "dry-run": "only say what would be run",
     },
     auto_shortflags=False,
@@ -173,14 +174,30 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "", only: 
     finish(module.report(name, _with_only(set_, only), seeds))
 
 
-@task(
-    klass=PositionalTask,
-    positional=["name", "run"],
-    iterable=["set_", "port"],
-    help=SELECT
-    | {
-        "name": "experiment, as `invoke list` names it, or a file",
-        "run": "number, hash or title of a run, as `invoke show NAME` lists them",
+RUN = "number, hash or title of a run, as `invoke show NAME` lists them"
+
+
+def about_run(
+    options: Mapping[str, str], klass: type[Task[Any]] = PositionalTask, lists: Sequence[str] = ()
+) -> Callable[[Callable[..., None]], Task[Any]]:
+    """Make a task of a function about one run of an experiment: NAME, RUN, and what chooses runs.
+
+    options: its own, with what they mean. lists: those that may be repeated.
+    """
+    found: Callable[[Callable[..., None]], Task[Any]] = task(
+        klass=klass,
+        positional=["name", "run"],
+        iterable=["set_", *lists],
+        help=SELECT
+        | {"name": "experiment, as `invoke list` names it, or a file", "run": RUN}
+        | dict(options),
+        auto_shortflags=False,
+    )
+    return found
+
+
+@about_run(
+    {
         "port": "capture only this port (s0:h0: of s0 towards h0) or those of a node (s0); "
         "may be repeated; default all",
         "until": "stop the run at this time, such as 1ms; default its end",
@@ -190,7 +207,7 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "", only: 
         "snap": "most bytes of a frame in a file; default 65535",
         "no-animation": "pcap files alone",
     },
-    auto_shortflags=False,
+    lists=["port"],
 )
 def trace(
     context: Context,
@@ -219,20 +236,10 @@ def trace(
     finish(module.trace(name, run, words, _with_only(set_, only), seeds))
 
 
-ONE_RUN = SELECT | {
-    "name": "experiment, as `invoke list` names it, or a file",
-    "run": "number, hash or title of a run, as `invoke show NAME` lists them",
-    "out": "file to write into; default standard output",
-}
+TO_FILE = {"out": "file to write into; default standard output"}
 
 
-@task(
-    klass=PositionalTask,
-    positional=["name", "run"],
-    iterable=["set_"],
-    help=dict(ONE_RUN),
-    auto_shortflags=False,
-)
+@about_run(TO_FILE)
 def goal(
     context: Context,
     name: str,
@@ -248,13 +255,7 @@ def goal(
     finish(module.goal(name, run, _with_only(set_, only), seeds, out))
 
 
-@task(
-    klass=PositionalTask,
-    positional=["name", "run"],
-    iterable=["set_"],
-    help=dict(ONE_RUN),
-    auto_shortflags=False,
-)
+@about_run(TO_FILE)
 def timeline(
     context: Context,
     name: str,
@@ -270,20 +271,13 @@ def timeline(
     finish(module.timeline(name, run, _with_only(set_, only), seeds, out))
 
 
-@task(
-    klass=PositionalTask,
-    positional=["name", "run"],
-    iterable=["set_"],
-    help=SELECT
-    | {
-        "name": "experiment, as `invoke list` names it, or a file",
-        "run": "number, hash or title of a run, as `invoke show NAME` lists them",
+@about_run(
+    {
         "while": "what must still hold: deadlocked (default), lossy, starved, or a comparison such "
         "as 'peak > 100KB' of metrics and numbers of the summary",
         "out": "experiment file to write; .png and .steps.csv beside it; default minimal.toml",
-        "jobs": "runs at the same time; default one per core",
-    },
-    auto_shortflags=False,
+        "jobs": JOBS,
+    }
 )
 def minimise(
     context: Context,
@@ -306,18 +300,38 @@ def minimise(
     finish(module.minimise_run(name, run, while_, out, jobs, overrides, seeds))
 
 
-@task(
-    klass=OptionalRun,
-    positional=["name", "run"],
-    iterable=["set_"],
-    help=SELECT
-    | {
-        "name": "experiment, as `invoke list` names it, or a file",
+@about_run(
+    {
+        "out": "folder to write into; default results/NAME/explain/pages/HASH",
+        "jobs": JOBS,
+    }
+)
+def explain(
+    context: Context,
+    name: str,
+    run: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    out: str = "",
+    jobs: str = "",
+) -> None:
+    """Say what happened in a run that deadlocked, and what each cure would have done.
+
+    Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
+    """
+    from pyorch.cli import explain as module
+
+    finish(module.explain_run(name, run, out, jobs, _with_only(set_, only), seeds))
+
+
+@about_run(
+    {
         "run": "run whose network is meant, as `invoke show NAME` lists them; default the first",
         "root": "highest switch of up-down routing; default by the tiers of the network",
         "out": "file for the routes of up-down routing, [[route]] entries that a file can include",
     },
-    auto_shortflags=False,
+    klass=OptionalRun,
 )
 def prevent(
     context: Context,

@@ -9,11 +9,11 @@ from typing import Any
 
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import DEFAULTS, Catalogue, snake_case, written
-from pyorch.config.canonical import Fault, Route, RunSection, Setting
+from pyorch.config.canonical import RunSection, Setting
 from pyorch.config.experiment import RunTable
 from pyorch.config.topology import HOST, Topology
 from pyorch.config.traffic import Flows
-from pyorch.fields import NEVER
+from pyorch.fields import NEVER, Table
 from pyorch.fields import written as spelled
 from pyorch.lab.case import Case, Flow, Link, Part
 from pyorch.plan import RunSpec
@@ -43,10 +43,7 @@ def case_of(spec: RunSpec, types: Catalogue, ways: Mapping[int, Sequence[int]]) 
         flows=tuple(_flows(flows, network, ways)),
         run=_run(spec),
         settings=_settings(setting, types),
-        nodes=tuple(
-            {"names": list(entry.nodes), **_sections(entry.attributes, types)}
-            for entry in setting.nodes
-        ),
+        nodes=tuple(_nodes(setting, types)),
         routes=tuple(_spelled(route) for route in setting.routes),
         faults=tuple(_spelled(fault) for fault in setting.faults),
     )
@@ -114,6 +111,14 @@ def _settings(setting: Setting, types: Catalogue) -> dict[Part, Any]:
     return settings
 
 
+def _nodes(setting: Setting, types: Catalogue) -> list[dict[str, Any]]:
+    """Return [[node]] as a file has it."""
+    return [
+        {"names": list(entry.nodes), **_sections(entry.attributes, types)}
+        for entry in setting.nodes
+    ]
+
+
 def _named(type_name: str, types: Catalogue) -> str:
     """Return what files call a type: its section if that stands for it alone."""
     short = types.short_name(type_name)
@@ -145,7 +150,7 @@ def _value(types: Catalogue, type_name: str, name: str, text: str) -> Any:
     return float(text) if kind.endswith("DoubleValue") else text
 
 
-def _spelled(table: Fault | Route) -> dict[str, Any]:
+def _spelled(table: Table) -> dict[str, Any]:
     """Return a table as a file has it: units spelled, no end that never comes."""
     entry: dict[str, Any] = spelled(table)
     return entry
@@ -177,12 +182,10 @@ def tables_of(case: Case, title: str = "A part of a run") -> Tables:
     """Return what an experiment file says of a case."""
     places: dict[Part, Place] = {}
     content: dict[str, Any] = {"title": title}
-    _choose(case, content, places)
-    content["run"] = _run_table(case)
+    _choose(case.settings, content, places)
+    content["run"] = _run_table(case.run)
     content["topology"] = _topology(case, places)
-    for (kind, section, key), value in (i for i in case.settings.items() if i[0][0] != "scheme"):
-        content.setdefault(section, {})[key] = value
-        places[kind, section, key] = (section, key)
+    _set(case.settings, content, places)
     for name, entries in (("node", case.nodes), ("route", case.routes), ("fault", case.faults)):
         if entries:
             content[name] = [dict(entry) for entry in entries]
@@ -191,8 +194,51 @@ def tables_of(case: Case, title: str = "A part of a run") -> Tables:
     return Tables(content, places)
 
 
-def _choose(case: Case, content: dict[str, Any], places: dict[Part, Place]) -> None:
-    for part, name in case.settings.items():
+def tables_of_run(spec: RunSpec, types: Catalogue) -> dict[str, Any]:
+    """Return what an experiment file says of one run: its network and traffic as they were written.
+
+    Unlike a case it is the run itself: it has the same flows, under the same numbers.
+    """
+    setting = spec.setting
+    content: dict[str, Any] = {"title": "One run"}
+    if setting.kinds:
+        content["kinds"] = list(setting.kinds)
+    settings = _settings(setting, types)
+    _choose(settings, content, {})
+    content["run"] = _run_table(_run(spec))
+    content["topology"] = _spelled(setting.topology)
+    _set(settings, content, {})
+    nodes = _nodes(setting, types)
+    for name, entries in (
+        *(("node", nodes), ("route", [_spelled(route) for route in setting.routes])),
+        *(("fault", [_spelled(fault) for fault in setting.faults]), ("trace", traces_of(spec))),
+    ):
+        if entries:
+            content[name] = entries
+    content["traffic"] = [_spelled(entry) for entry in setting.traffic]
+    return content
+
+
+def traces_of(spec: RunSpec) -> list[dict[str, Any]]:
+    """Return the traces of a run as a file has them."""
+    return [
+        {"table": trace.table, "classes": list(trace.classes)}
+        | ({"ports": [":".join(port) for port in trace.ports]} if trace.ports else {})
+        | ({"period": format_time(trace.period)} if trace.period else {})
+        for trace in spec.setting.traces
+    ]
+
+
+def _set(settings: Mapping[Part, Any], content: dict[str, Any], places: dict[Part, Place]) -> None:
+    for (kind, section, key), value in (i for i in settings.items() if i[0][0] != "scheme"):
+        content.setdefault(section, {})[key] = value
+        places[kind, section, key] = (section, key)
+
+
+def _choose(
+    settings: Mapping[Part, Any], content: dict[str, Any], places: dict[Part, Place]
+) -> None:
+    for part, name in settings.items():
         if part[0] != "scheme":
             continue
         key = part[1]
@@ -203,10 +249,10 @@ def _choose(case: Case, content: dict[str, Any], places: dict[Part, Place]) -> N
         places[part] = (key,)
 
 
-def _run_table(case: Case) -> dict[str, Any]:
+def _run_table(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return [run] without what is the default."""
     table: dict[str, Any] = {}
-    for key, value in case.run.items():
+    for key, value in run.items():
         info = RunTable.model_fields[key]
         if value == info.default:
             continue

@@ -146,7 +146,7 @@ class Trials:
         missing = [
             spec
             for spec in self.store.missing(list(specs), fingerprint)
-            if not self._has_failed(spec.hash(fingerprint))
+            if not has_failed(self.store, spec.hash(fingerprint))
         ]
         if missing:
             result = self.engine.run(missing, build)
@@ -154,12 +154,6 @@ class Trials:
                 raise KeyboardInterrupt
             self.runs += len(missing)
         return [self.judge(spec) for spec in specs]
-
-    def _has_failed(self, run_hash: str) -> bool:
-        """Whether a run was refused, or its result was wrong, for reasons that stay."""
-        kept = self.store.failure(run_hash)
-        refused = RefusedError.headline in log_tail(kept.log) if kept.log.is_file() else False
-        return refused or kept.summary.is_file()
 
     def judge(self, spec: RunSpec) -> Outcome:
         """Whether the condition holds of a run; one that failed is impossible. Raises UserError."""
@@ -176,11 +170,27 @@ class Trials:
 
     def spec(self, content: dict[str, Any], seeds: Sequence[int] | None = None) -> RunSpec:
         """The run of the tables of a file. Raises UserError when they are none."""
-        from pyorch.build import load_schema
-        from pyorch.loading.load import load_experiment
+        return spec_of(self.plan, self.store, content, seeds)
 
-        file = self.plan.experiment.folder / "minimal.toml"
-        document = Document(self.store.name, file, "trial", content)
-        paths = self.store.paths
-        experiment = load_experiment(document, (), load_schema(self.plan.build), paths)
-        return expand(experiment, seeds)[0]
+
+def spec_of(
+    plan: Plan, store: Store, content: dict[str, Any], seeds: Sequence[int] | None = None
+) -> RunSpec:
+    """Return the run of the tables of a file beside a study's. Raises UserError when they are none.
+
+    store: where it is to be kept.
+    """
+    from pyorch.build import load_schema
+    from pyorch.loading.load import load_experiment
+
+    file = plan.experiment.folder / "minimal.toml"
+    document = Document(store.name, file, "trial", content)
+    experiment = load_experiment(document, (), load_schema(plan.build), store.paths)
+    return expand(experiment, seeds)[0]
+
+
+def has_failed(store: Store, run_hash: str) -> bool:
+    """Whether a run was refused, or its result was wrong, for reasons that stay."""
+    kept = store.failure(run_hash)
+    refused = RefusedError.headline in log_tail(kept.log) if kept.log.is_file() else False
+    return refused or kept.summary.is_file()

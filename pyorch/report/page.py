@@ -103,7 +103,7 @@ class Page:
     runs: RunsTable | None = None
 
 
-_STEP_MS = 150
+STEP_MS = 150
 """How long a map that plays shows each moment."""
 TABLE_OPTIONS: dict[str, Any] = {
     "columnControl": ["order", ["searchList", "search"]],
@@ -124,7 +124,7 @@ def render(page: Page) -> str:
         page=page,
         plotly=embed.plotly() if live else "",
         play=PLAY,
-        step_ms=_STEP_MS,
+        step_ms=STEP_MS,
         datatables=embed.datatables() if page.runs else None,
         table_options=json.dumps(TABLE_OPTIONS),
     )

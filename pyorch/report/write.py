@@ -126,12 +126,12 @@ def _figure_of(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigu
     known = drawn_before.recall(model.name, key, out_dir)
     if known is not None:
         return known
-    figure = _write_figure(model, data, out_dir)
+    figure = write_figure(model, data, out_dir)
     drawn_before.remember(figure, key, out_dir)
     return figure
 
 
-def _write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
+def write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
     """Draw a figure into NAME.pdf, .png and .csv, and at the other width into NAME-one or -two.
 
     The other width is left out where texts would cover each other. Returns the figure's error
@@ -248,7 +248,7 @@ def _page(
         problems=_messages(data, "problems"),
         warnings=_messages(data, "warnings"),
         notes=_messages(data, "notes"),
-        versions=[*_versions(fingerprint), *machines(store, done)],
+        versions=[*versions(fingerprint), *machines(store, done)],
         commands=[command or f"invoke experiment {experiment.name}"],
         runs=runs_table(data, [metric for m in data.metrics for metric in m.outputs()]),
     )
@@ -303,7 +303,8 @@ def _messages(data: ReportData, kind: str) -> list[tuple[str, int]]:
     return list(counts.items())
 
 
-def _versions(fingerprint: str) -> list[tuple[str, str]]:
+def versions(fingerprint: str) -> list[tuple[str, str]]:
+    """What a page says of the programs that made it."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = []

@@ -29,12 +29,14 @@ class Options:
     """What to capture and how.
 
     ports: (node, neighbour), the neighbour "" for all ports of the node; empty: every port.
-    until_ps: end of the simulation; None: that of the run. fcs: frames end with their FCS. tagged:
+    from_ps: frames before are not written. until_ps: end of the simulation; None: that of the run.
+    fcs: frames end with their FCS. tagged:
     routed frames have an 802.1Q tag. snap_bytes: most bytes of a frame in a file, 1 to 65535.
     animate: write the animation too, of all links.
     """
 
     ports: tuple[tuple[str, str], ...] = ()
+    from_ps: int = 0
     until_ps: int | None = None
     fcs: bool = False
     tagged: bool = True
@@ -97,6 +99,7 @@ def trace_run(
     simulation.SetAttribute(TAP, "Fcs", _word(options.fcs))
     simulation.SetAttribute(TAP, "Tagged", _word(options.tagged))
     simulation.SetAttribute(TAP, "SnapLength", str(options.snap_bytes))
+    simulation.SetAttribute(TAP, "Start", f"{options.from_ps}ps")
     network = set_up(simulation, spec)
     nodes, peers = port_numbers(network, options.ports)
     problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
@@ -112,7 +115,10 @@ def trace_run(
     animation, frames = None, 0
     if options.animate:
         animation = folder / ANIMATION
-        frames = write_animation(animation, network, read_tables(simulation)["frame"])
+        table = read_tables(simulation)["frame"]
+        shown = table["time_ps"] >= options.from_ps
+        table = {name: column[shown] for name, column in table.items()}
+        frames = write_animation(animation, network, table)
     return Traced(
         pcaps=tuple(_captured(line) for line in _lines(simulation.GetPcaps())),
         animation=animation,

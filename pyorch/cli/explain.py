@@ -1,0 +1,59 @@
+"""`explain`: what happened in a run that deadlocked, and what each cure does."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyorch.cli.base import OK, command, whole_number
+from pyorch.lab.explain import Explanation, explain
+from pyorch.lab.explain_page import HEADS, check_folder, grouped, row_of, write
+from pyorch.pipeline import command_line, make_plan
+from pyorch.remarks import runs_text
+
+WIDTH = 100
+
+
+@command
+def explain_run(
+    name: str,
+    run: str,
+    out: str = "",
+    jobs: str = "",
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+) -> int:
+    """Write the page of a run that deadlocked, and say what is on it."""
+    if out:
+        check_folder(Path(out))
+    workers = whole_number("--jobs", jobs)
+    plan = make_plan(name, overrides, seeds, claim=True)
+    found = explain(plan, run, workers, lambda line: print(line, flush=True))
+    again = command_line(name, overrides, seeds, "explain", (run,))
+    index, wires = write(found, Path(out) if out else found.folder, again)
+    _tell(found)
+    print(f"captures: {len(wires.pcaps)} pcap files and {wires.animation.name} in {index.parent}")
+    print(f"page:     {index}")
+    return OK
+
+
+def _tell(found: Explanation) -> None:
+    print()
+    for number, sentence in enumerate(found.story.sentences(), start=1):
+        print(textwrap.fill(f"{number}. {sentence}", WIDTH, subsequent_indent="   "))
+    heads = HEADS[:-1]
+    rows = [row_of(outcome) for outcome in found.outcomes]
+    widths = [max(len(row.cells[at]) for row in rows) for at in range(len(heads))]
+    widths = [max(width, len(head)) for width, head in zip(widths, heads, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(f"{c:<{w}}" for c, w in zip(cells, widths, strict=True)).rstrip()
+
+    print(f"\n{line(heads)}")
+    for heading, some in grouped(found.outcomes):
+        print(f"{heading}:" if heading else "", end="\n" if heading else "")
+        for row in map(row_of, some):
+            cells = row.cells[: len(heads)]
+            print(f"{row.name}: not tried: {row.reason}" if row.reason else line(cells))
+    print(f"\nruns:     {found.store.root}; {runs_text(found.simulated)} simulated now")

@@ -1,0 +1,308 @@
+"""Cures of a deadlock: the same run, from the same seed, with something else.
+
+Three kinds: something is added to the run's own scheme; frames take other ways; another scheme,
+tuned by its rule. The schemes are those of the bake-off, each a file of its own, and those of
+modules that join comparisons: a scheme that is added there is a cure here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyorch.config import topology, traffic
+from pyorch.config.attributes import DEFAULTS, Catalogue, number, section_of
+from pyorch.errors import UserError
+from pyorch.findings import Findings, Path
+from pyorch.lab.explicit import LISTS, case_of, tables_of, tables_of_run
+from pyorch.lab.prevent import fewest_links
+from pyorch.lab.updown import UpDown
+from pyorch.loading.patch import put
+from pyorch.loading.schemes import environment
+from pyorch.loading.variants import FILES, MODULES, Variant, read_variants
+from pyorch.metrics import known_numbers
+from pyorch.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from pyorch.config.topology import Topology
+    from pyorch.paths import Paths
+    from pyorch.plan import RunSpec
+    from pyorch.store import Store
+
+ADDED, WAYS, SCHEMES = "added", "ways", "schemes"
+GROUPS = {
+    ADDED: "The same scheme, and something beside it",
+    WAYS: "Other ways through the network",
+    SCHEMES: "Other schemes, tuned by the rules of the bake-off",
+}
+"""Kinds of cures, and their headings."""
+AS_IT_WAS = "as it was"
+WATCHDOG = "pfc-watchdog"
+OF_WATCHDOG = ("poll", "detection", "restoration")
+SONIC = 200_000_000_000
+"""What SONiC's watchdog waits by default [ps]."""
+SHARE = 10
+"""In a run too short for SONiC's the watchdog waits for this part of it."""
+REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
+"""What is set where senders repeat nothing, since cures may drop frames; as in the bake-off."""
+FOLDER = "bakeoff/schemes/"
+"""Of the schemes, below the package's own experiments."""
+Content = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cure:
+    """A run to compare with.
+
+    group: one of GROUPS, "" of the run itself. about: what it is and costs, in words. content: the
+    tables of its experiment; None where it cannot be, for a reason.
+    """
+
+    name: str
+    group: str
+    about: str
+    content: Content | None = None
+    reason: str = ""
+
+
+def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
+    """Return the run as it was, to its end, and with each cure."""
+    base = base_of(spec, types)
+    network = topology.build(spec.setting.topology)
+    buffer = section_of(types, spec.setting.attributes, "buffer") or {}
+    size = format_bytes(int(number(buffer.get("Size", "0"))))
+    schemes = list(_schemes(base, network, size, paths))
+    cures = [_watchdog(base, spec.setting.run.latest_end), *_ways(spec, types, base), *schemes]
+    ordered = [cure for group in GROUPS for cure in cures if cure.group == group]
+    return [Cure(AS_IT_WAS, "", "nothing is changed", base), *ordered]
+
+
+def base_of(spec: RunSpec, types: Catalogue) -> Content:
+    """The tables of a run that goes on when it deadlocks, and records no more than its flows."""
+    base = {key: value for key, value in tables_of_run(spec, types).items() if key != "trace"}
+    run = {key: value for key, value in base["run"].items() if key != "stop_on_deadlock"}
+    return {**base, "run": run}
+
+
+def _changed(base: Content, changes: Sequence[tuple[Path, Any]]) -> Content:
+    """Tables with changes; frames may be lost, and are then sent again."""
+    content = copy.deepcopy(base)
+    for path, value in changes:
+        put(content, path, value)
+    put(content, ("run", "allow_loss"), True)
+    if str(content.get("queue_pair", {}).get("retransmit", "")).lower() == "none":
+        content["queue_pair"] = {**content["queue_pair"], **REPEAT}
+    return content
+
+
+def _watchdog(base: Content, end: int) -> Cure:
+    wait = format_time(min(SONIC, end // SHARE))
+    about = (
+        f"drops what stands in a queue that was paused for {wait}; SONiC waits {SONIC // 10**9} ms"
+    )
+    if "pfc" not in base.get("flow_control", []):
+        return Cure(WATCHDOG, ADDED, about, None, "it watches PFC, which this run does not have")
+    if WATCHDOG in base.get("agents", []):
+        return Cure(WATCHDOG, ADDED, about, None, "the run has it")
+    changes: list[tuple[Path, Any]] = [(("agents",), [*base.get("agents", []), WATCHDOG])]
+    changes += [((WATCHDOG, key), wait) for key in OF_WATCHDOG]
+    return Cure(WATCHDOG, ADDED, about, _changed(base, changes))
+
+
+# ---------------------------------------------------------------------------------------------
+# Ways
+
+
+def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
+    """Routes without a cycle of dependencies: by up-down routing, and by taking links away."""
+    network = topology.build(spec.setting.topology)
+    free = _unpinned(spec, types, base)
+    updown = UpDown.of(network)
+    mean, most = updown.stretch
+    about = (
+        f"paths {mean:.2f} times as long on average, {most:.2f} at most; "
+        f"{100 * updown.throughput:.0f} % of the throughput of all-to-all traffic"
+    )
+    routes = list(updown.routes())
+    yield Cure("up-down routing", WAYS, about, _changed(free, [(("route",), routes)]))
+    cut = fewest_links(network)
+    if cut is None:
+        what = "no set of links was found without which hosts stay connected and there is no cycle"
+        yield Cure("fewer links", WAYS, "", None, what)
+    elif cut.items:
+        links = [[network.names[a], network.names[b]] for a, b in cut.items]
+        gone = [*base["topology"].get("failed_links", []), *links]
+        names = ", ".join(f"{a} - {b}" for a, b in links)
+        about = f"shortest paths without {names}"
+        changes: list[tuple[Path, Any]] = [(("topology", "failed_links"), gone)]
+        yield Cure("fewer links", WAYS, about, _changed(free, changes))
+    else:
+        about = "no path but the shortest ones, which have no cycle here"
+        yield Cure("shortest paths", WAYS, about, _changed(free, []))
+
+
+def _unpinned(spec: RunSpec, types: Catalogue, base: Content) -> Content:
+    """A run whose flows go by the shortest paths: no path is given, no route, no other policy.
+
+    Flows that have paths are written one by one: a kind of traffic may follow from the network.
+    """
+    left = {key: value for key, value in base.items() if key not in ("route", "forwarding")}
+    case = case_of(spec, types, {})
+    setting = spec.setting
+    network = topology.build(setting.topology)
+    flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
+    if not flows.paths and not flows.ack_paths:
+        return left
+    free = replace(case, flows=tuple(replace(flow, ack=None) for flow in case.flows))
+    return {**left, "traffic": tables_of(free).content["traffic"]}
+
+
+# ---------------------------------------------------------------------------------------------
+# Schemes
+
+
+def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Iterator[Cure]:
+    """What schemes add to the run's own flow control, and what they are in place of it.
+
+    One with the same flow control leaves the run's thresholds: of it only that counts which the
+    scheme without additions, such as PFC alone, does not have. size: of the run's buffer.
+    """
+    findings = Findings("schemes")
+    asked = {FILES: FOLDER + "*.toml", MODULES: ["flow_control"]}
+    variants = read_variants(asked, paths.studies, paths, findings)
+    if findings.problems:
+        raise UserError(findings.problems)
+    scene = {**base, "buffer": {"size": size, **base.get("buffer", {})}}
+    own = base.get("flow_control", [])
+    changes = {name: _changes(one, scene, network) for name, one in variants.items()}
+    plain = {
+        path
+        for one in changes.values()
+        if _control(one, own) == own and not _more(one, base)
+        for path in one
+    }
+    for name, found in changes.items():
+        scheme = variants[name].scheme
+        about = scheme.about if scheme else f"of {variants[name].file}"
+        if isinstance(found, str):
+            yield Cure(name, SCHEMES, about, None, found)
+        elif _control(found, own) != own:
+            tuned: dict[Path, Any] = {("buffer", "lossy_pool"): "0B"}  # as the rules have it
+            tuned |= found
+            yield Cure(name, SCHEMES, about, _changed(scene, _joined(tuned, scene)))
+        elif _more(found, base):
+            kept = {path: value for path, value in found.items() if path not in plain}
+            kept |= {path: value for path, value in found.items() if path[0] in LISTS}
+            yield Cure(name, ADDED, about, _changed(base, _joined(kept, base)))
+
+
+def _changes(variant: Variant, scene: Content, network: Topology) -> dict[Path, Any] | str:
+    """The changes of a scheme, worked out for a run; or why it has none."""
+    changes = dict(variant.changes)
+    if variant.scheme is not None:
+        try:
+            names = environment(scene, network, "the run")
+            found = variant.scheme.changes(names, variant.file, "the run")
+            changes = {path: value for path, value, _ in found} | changes
+        except UserError as error:
+            return error.problems[0].what
+    return changes
+
+
+def _control(changes: dict[Path, Any] | str, own: list[str]) -> list[str]:
+    """The flow control that changes lead to; nothing of a scheme without changes."""
+    found = [] if isinstance(changes, str) else changes.get(("flow_control",), own)
+    return list(found)
+
+
+def _more(changes: dict[Path, Any] | str, base: Content) -> bool:
+    """Whether changes choose a scheme, beside the flow control, that a run does not have."""
+    if isinstance(changes, str):
+        return False
+    for path, value in changes.items():
+        key = path[0]
+        if key in LISTS and key != "flow_control" and set(value) - set(base.get(key, ())):
+            return True
+        if key in DEFAULTS and value != base.get(key):
+            return True
+    return False
+
+
+def _joined(changes: Mapping[Path, Any], base: Content) -> list[tuple[Path, Any]]:
+    """Changes whose agents stand beside those of a run."""
+    joined = dict(changes)
+    for path in [path for path in changes if path[0] in LISTS and path != ("flow_control",)]:
+        joined[path] = list(dict.fromkeys([*base.get(path[0], ()), *changes[path]]))
+        if not joined[path]:
+            del joined[path]
+    return list(joined.items())
+
+
+# ---------------------------------------------------------------------------------------------
+# Outcomes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run with a cure.
+
+    run_hash: "" where there is none, for a reason. deadlocks: how often it deadlocked, None where
+    nobody can say; formed: of the first [ps]; is_stuck: at the end. dropped: frames, those that
+    the cure itself drops included. repeated: bytes that were sent again. flows: with an end; ended:
+    of these. delivered: bytes. slowest: bit/s of the flow that got least while it lasted. end: ps.
+    """
+
+    cure: Cure
+    run_hash: str = ""
+    reason: str = ""
+    deadlocks: int | None = None
+    formed: int = -1
+    is_stuck: bool = False
+    dropped: int = 0
+    repeated: int = 0
+    flows: int = 0
+    ended: int = 0
+    delivered: int = 0
+    slowest: float = 0.0
+    end: int = 0
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether no class is lossless with the cure."""
+        buffer: Mapping[str, Any] = (self.cure.content or {}).get("buffer", {})
+        return bool(buffer.get("lossless_classes") == 0)
+
+
+def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
+    """Read what became of a finished run with a cure."""
+    numbers = known_numbers(store.read_summary(run_hash)["summary"])
+
+    def number(name: str) -> int:
+        return int(numbers.get(name) or 0)
+
+    return Outcome(
+        cure,
+        run_hash,
+        deadlocks=number("deadlock_episodes") if "deadlocked" in numbers else None,
+        formed=number("deadlock_formed_ps") if number("deadlocked") else -1,
+        is_stuck=bool(number("deadlocked_at_end")),
+        dropped=number("dropped_frames"),
+        repeated=number("retransmitted_bytes"),
+        flows=number("flows_finite"),
+        ended=number("flows_finite") - number("flows_unfinished"),
+        delivered=number("delivered_bytes"),
+        slowest=_slowest(store.read_table(run_hash, "flow"), number("end_ps")),
+        end=number("end_ps"),
+    )
+
+
+def _slowest(flows: DataFrame, end: int) -> float:
+    """The least payload per time of all flows, each from its start to its end or the run's."""
+    begun = flows[flows["start_ps"] < end]
+    until = begun["finish_ps"].where(begun["finish_ps"] >= 0, end)
+    rates = 8e12 * begun["delivered_bytes"] / (until - begun["start_ps"])
+    return float(rates.min()) if len(rates) else 0.0

@@ -1,0 +1,235 @@
+"""Explanation of a run that deadlocked: what happened, what went over the wires, what cures do.
+
+The run is made again with the tables that tell it (`pyorch.lab.story`), with taps on the ports of
+its cycle (`pyorch.trace`), and once with each cure (`pyorch.lab.cures`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyorch.config import topology
+from pyorch.config.topology import Topology
+from pyorch.errors import Problem, UserError
+from pyorch.lab.condition import numbers_of
+from pyorch.lab.cures import AS_IT_WAS, Cure, Outcome, base_of, cures_of, outcome_of
+from pyorch.lab.story import Egress, Story, read_story
+from pyorch.lab.trials import has_failed, spec_of
+from pyorch.store import Store
+from pyorch.trace.capture import Captured, Options
+from pyorch.trace.request import MOST_FILES, find_run, run_again
+from pyorch.units import format_time
+
+if TYPE_CHECKING:
+    from pyorch.config.attributes import Catalogue
+    from pyorch.pipeline import Plan
+    from pyorch.plan import RunSpec
+
+FOLDER = "explain"
+"""Below the results of a study: where its runs and pages are kept."""
+INTERVALS = 200
+"""Of the table `rate`, in a run."""
+AROUND = 20_000_000
+"""How long frames are captured before the pause that closed the circle, and after it [ps]."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is said of a run. spec: of the study; told: that with the tables that tell it.
+
+    outcomes: of the run as it was, and with each cure. simulated: runs that were not in the store.
+    """
+
+    plan: Plan
+    store: Store
+    spec: RunSpec
+    told: RunSpec
+    network: Topology
+    story: Story
+    outcomes: tuple[Outcome, ...]
+    simulated: int
+
+    @property
+    def run_hash(self) -> str:
+        """Of the run of the study."""
+        return self.spec.hash(self.plan.build.fingerprint)
+
+    @property
+    def folder(self) -> Path:
+        """Where its page belongs."""
+        return self.store.root / "pages" / self.run_hash
+
+
+@dataclass(frozen=True)
+class Wires:
+    """What went over the wires around the moment at which the circle closed: from, until [ps].
+
+    pcaps: of the ports of the cycle, by these. closing: that which has the pause that closed the
+    circle.
+    """
+
+    start: int
+    stop: int
+    pcaps: Mapping[Egress, Captured]
+    closing: Captured | None
+    animation: Path
+    frames: int
+
+
+def explain(
+    plan: Plan, run: str, jobs: int | None = None, tell: Callable[[str], None] = lambda _: None
+) -> Explanation:
+    """Explain a run of a study that deadlocked. run: number, hash or title. jobs: runs at once.
+
+    Everything is kept, so that the same call goes on where an interrupted one ended. tell: gets a
+    line after each stage. Raises UserError, also when the run did not deadlock; KeyboardInterrupt.
+    """
+    fingerprint = plan.build.fingerprint
+    spec = find_run(plan.specs, fingerprint, run)
+    if not spec.setting.run.oracle:
+        what = "nothing is known of deadlocks: the run has [run] oracle = false"
+        raise UserError([Problem(f"RUN {run}", what, None, "--set run.oracle=true")])
+    types = plan.experiment.types
+    assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+    store = Store(plan.store.paths, f"{plan.store.name}/{FOLDER}")
+    network = topology.build(spec.setting.topology)
+    told = _told(plan, store, spec, types, network)
+    simulated = _make(plan, store, [told], jobs)
+    if not store.is_done(told.hash(fingerprint)):
+        log = store.failure(told.hash(fingerprint)).log
+        raise UserError([Problem(f"RUN {run}", f"it fails, as {log} says")])
+    _check(numbers_of(store, told, fingerprint), run)
+    story = read_story(store, told.hash(fingerprint))
+    tell(f"the run: a deadlock of {len(story.cycle)} queues")
+    cures = cures_of(spec, types, store.paths)
+    specs = {cure.name: _spec(plan, store, spec, cure) for cure in cures}
+    tell(f"the cures: {len(cures)} runs")
+    wanted = [one for one in specs.values() if not isinstance(one, str)]
+    simulated += _make(plan, store, wanted, jobs)
+    outcomes = tuple(_outcome(plan, store, cure, specs[cure.name]) for cure in cures)
+    return Explanation(plan, store, spec, told, network, story, outcomes, simulated)
+
+
+def _told(plan: Plan, store: Store, spec: RunSpec, types: Catalogue, network: Topology) -> RunSpec:
+    """The run with the tables of its story, and no others."""
+    base = base_of(spec, types)
+    plain = spec_of(plan, store, base)
+    asked = spec.setting.run.model_copy(update={"stop_on_deadlock": False})
+    wrong = tables_agree(plain, replace(spec, setting=replace(spec.setting, run=asked)))
+    if wrong:
+        what = f"the run cannot be written as tables: {', '.join(wrong)}"
+        raise UserError([Problem("explain", what, None, "this is a defect: please report it")])
+    ports = [
+        f"{network.names[near]}:{network.names[host]}"
+        for host in network.hosts.tolist()
+        for near in [network.racks[host]]
+    ]
+    period = max(spec.setting.run.latest_end // INTERVALS, 1)
+    rate = {"table": "rate", "ports": ports, "period": format_time(period)}
+    traces = [{"table": "deadlock"}, {"table": "pause"}, {"table": "pause_tree"}, rate]
+    return spec_of(plan, store, {**base, "trace": traces})
+
+
+def tables_agree(found: RunSpec, wanted: RunSpec) -> list[str]:
+    """Return in what a run made of tables differs from the one that they say.
+
+    What it is called and what it records does not count.
+    """
+    own = ("params", "experiment", "traces", "packages", "metrics")
+    one, other = (
+        {key: value for key, value in spec.to_data().items() if key not in own}
+        for spec in (found, wanted)
+    )
+    return [key for key in sorted({*one, *other}) if one.get(key) != other.get(key)]
+
+
+def _check(numbers: Mapping[str, Any], run: str) -> None:
+    """Say of a run that did not deadlock what is known of it. Raises UserError."""
+    if numbers.get("deadlocked"):
+        return
+    where = f"RUN {run}"
+    hint = "choose another run: `invoke experiment NAME` says which deadlock"
+    if "deadlocked" not in numbers:
+        what = "nobody can say whether this run deadlocked: a scheme in it has no deadlock model"
+    elif numbers.get("blocked_by_host"):
+        count = int(numbers["blocked_by_host_queues"])
+        what = f"no queues of this run wait for each other; {count} wait for a host that pauses"
+    else:
+        what = "this run does not deadlock"
+    raise UserError([Problem(where, what, None, hint)])
+
+
+def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) -> int:
+    """Make what is missing of some runs; return how many were made."""
+    from pyorch.engine import LocalEngine
+
+    fingerprint = plan.build.fingerprint
+    missing = [
+        spec
+        for spec in store.missing(specs, fingerprint)
+        if not has_failed(store, spec.hash(fingerprint))
+    ]
+    if missing:
+        result = LocalEngine(store, jobs, stream=io.StringIO()).run(missing, plan.build)
+        if result.interrupted:
+            raise KeyboardInterrupt
+    return len(missing)
+
+
+def _spec(plan: Plan, store: Store, spec: RunSpec, cure: Cure) -> RunSpec | str:
+    """The run with a cure, or why there is none."""
+    if cure.content is None:
+        return cure.reason
+    try:
+        found = spec_of(plan, store, cure.content)
+    except UserError as error:
+        if cure.name == AS_IT_WAS:
+            raise
+        return error.problems[0].what
+    params = {**spec.params, "cure": cure.name}
+    return replace(found, setting=replace(found.setting, params=params))
+
+
+def _outcome(plan: Plan, store: Store, cure: Cure, spec: RunSpec | str) -> Outcome:
+    if isinstance(spec, str):
+        return Outcome(cure, reason=spec)
+    run_hash = spec.hash(plan.build.fingerprint)
+    if not store.is_done(run_hash):
+        return Outcome(cure, reason=_failure(store, run_hash))
+    return outcome_of(cure, store, run_hash)
+
+
+def _failure(store: Store, run_hash: str) -> str:
+    """Why there is no run with a cure, as its log says it."""
+    from pyorch.engine.log import log_tail
+
+    log = store.failure(run_hash).log
+    said = [line.strip() for line in log_tail(log).splitlines()] if log.is_file() else []
+    lines = [line for line in said if line and not line.startswith("hint:")]
+    return lines[-1] if lines else "the run is refused or fails"
+
+
+# ---------------------------------------------------------------------------------------------
+# Wires
+
+
+def capture(found: Explanation, folder: Path) -> Wires:
+    """Simulate the run up to the deadlock again, with taps on. Raises UserError."""
+    story = found.story
+    closing = story.closing
+    start = max((closing.time if closing else story.formed) - AROUND, 0)
+    stop = min(story.formed + AROUND, story.end)
+    ports = tuple(story.cycle[:MOST_FILES])
+    options = Options(ports=ports, from_ps=start, until_ps=stop)
+    again = run_again(found.plan, found.told, folder, options)
+    if again.returncode:
+        raise UserError([Problem("the captures", f"the run fails: {again.said}")])
+    written = [Captured(Path(path), count, cut) for path, count, cut in again.answer["pcaps"]]
+    pcaps = dict(zip(ports, written, strict=True))
+    own = pcaps.get((closing.peer, closing.node)) if closing else None
+    animation = Path(again.answer["animation"])
+    return Wires(start, stop, pcaps, own, animation, int(again.answer["frames"]))

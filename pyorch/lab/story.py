@@ -1,0 +1,228 @@
+"""What happened in a run that deadlocked: facts of its tables, and five sentences made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyorch.errors import one_of
+from pyorch.metrics import known_numbers
+from pyorch.report.quantities import show
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from pyorch.store import Store
+
+CYCLE, STUCK, CHAIN = 0, 1, 2
+"""Column `part` of the table `deadlock_part`."""
+OF_HOST = 2
+"""Column `reason` of it: a host paused."""
+CYCLIC = 0
+"""Column `kind` of the table `deadlock`."""
+SHOWN = 6
+"""Pauses and queues that a sentence names."""
+DIGITS = 6
+"""Of times: the moments of a chain are close to each other."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause of the causal chain: `node` paused `peer` at a time [ps].
+
+    egress: the neighbour that the frame that was too much was to go to; "" where nobody knows.
+    is_of_host: a host paused its switch.
+    """
+
+    node: str
+    peer: str
+    time: int
+    egress: str = ""
+    is_of_host: bool = False
+
+
+Egress = tuple[str, str]
+"""A node, and the neighbour that its port leads to."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """The first cyclic deadlock of a run. Times in ps, rates in bit/s on the links to hosts.
+
+    chain: pauses, from the initial trigger to the one that closed the circle. cycle: egresses in
+    the order of the frames' way. behind: those that wait for it. dissolved: -1, or when it did.
+    episodes: deadlocks in all. flows: with an end; unfinished: how many of these have none.
+    missing: bytes of theirs that did not arrive. before, after: what all hosts received together
+    before it formed and after; None where no interval of the table `rate` lies there.
+    """
+
+    formed: int
+    dissolved: int
+    end: int
+    episodes: int
+    traffic_class: int
+    chain: tuple[Pause, ...]
+    cycle: tuple[Egress, ...]
+    behind: tuple[Egress, ...]
+    flows: int
+    unfinished: int
+    missing: int
+    before: float | None
+    after: float | None
+
+    @property
+    def closing(self) -> Pause | None:
+        """The pause that closed the circle."""
+        return self.chain[-1] if self.chain else None
+
+    @property
+    def circle(self) -> tuple[str, ...]:
+        """The nodes of the cycle, in the order of the frames' way, the first at the end again."""
+        return (*(node for node, _ in self.cycle), self.cycle[0][0])
+
+    def sentences(self) -> tuple[str, ...]:
+        """Five: the trigger, the chain, what closed it, what stood behind it, what it cost."""
+        return self._trigger(), self._chain(), self._closing(), self._behind(), self._cost()
+
+    def _trigger(self) -> str:
+        if not self.chain:
+            return "Nobody knows how it began: no pause is recorded that led to it."
+        first = self.chain[0]
+        at = f"It began at {_time(first.time)}"
+        if first.is_of_host:
+            return f"{at}, when the host {first.node} could take no more and paused {first.peer}."
+        if not first.egress:
+            return f"{at}, when {first.node} paused {first.peer}."
+        return (
+            f"{at}, when more came to {first.node} than its port to {first.egress}, "
+            f"which nobody had paused, could send, so that {first.node} paused {first.peer}."
+        )
+
+    def _chain(self) -> str:
+        count = len(self.chain)
+        if count < 2:
+            return "No other pause led to it."
+        between = self.chain[1:-1]
+        span = show(self.chain[-1].time - self.chain[0].time, "ps", digits=DIGITS)
+        whole = f"the chain has {count} pauses in {span}"
+        if not between:
+            return f"What {self.chain[0].peer} could not send led to one more pause: {whole}."
+        steps = [f"{one.node} paused {one.peer}" for one in between[:SHOWN]]
+        left = len(between) - len(steps)
+        more = f" ({left} more are left out)" if left else ""
+        return f"Each pause led to the next: {', then '.join(steps)}{more}; {whole}."
+
+    def _closing(self) -> str:
+        circle = " → ".join(self.circle)
+        waits = (
+            f"the {len(self.cycle)} queues {circle} wait for each other and none can send again"
+            if self.dissolved < 0
+            else f"the {len(self.cycle)} queues {circle} waited for each other, "
+            f"until something else ended it at {_time(self.dissolved)}"
+        )
+        if self.closing is None:
+            return f"From {_time(self.formed)} on {waits}."
+        return (
+            f"The last one, by which {self.closing.node} paused {self.closing.peer} at "
+            f"{_time(self.closing.time)}, closed the circle: from {_time(self.formed)} on {waits}."
+        )
+
+    def _behind(self) -> str:
+        if not self.behind:
+            return "No other queue stood behind them."
+        queues = "queue" if len(self.behind) == 1 else "queues"
+        names = one_of((f"{node} → {peer}" for node, peer in self.behind), SHOWN)
+        return f"Behind them stood {len(self.behind)} more {queues}: {names}."
+
+    def _cost(self) -> str:
+        parts = []
+        if self.after is not None and self.before is not None:
+            parts.append(
+                f"all hosts together received {show(self.after, 'bit/s')} from then on, "
+                f"and {show(self.before, 'bit/s')} before"
+            )
+        if self.flows:
+            what = "flow with an end has" if self.flows == 1 else "flows with an end have"
+            parts.append(
+                f"{self.unfinished} of {self.flows} {what} not ended, "
+                f"and {show(self.missing, 'B')} of them are missing"
+            )
+        rest = show(self.end - self.formed, "ps")
+        return (
+            f"The run went on for {rest}: {'; '.join(parts)}."
+            if parts
+            else (f"The run went on for {rest}.")
+        )
+
+
+def _time(picoseconds: int) -> str:
+    return show(picoseconds, "ps", digits=DIGITS)
+
+
+def read_story(store: Store, run_hash: str) -> Story:
+    """Read it from the tables of a finished run that deadlocked.
+
+    It takes the tables deadlock, deadlock_part and flow; and `rate`, of ports that lead to hosts.
+    """
+    content = store.read_summary(run_hash)
+    names: Sequence[str] = content["nodes"]
+    numbers = known_numbers(content["summary"])
+    episodes = store.read_table(run_hash, "deadlock")
+    first = episodes[episodes["kind"] == CYCLIC].sort_values("formed_ps", kind="stable").iloc[0]
+    parts = store.read_table(run_hash, "deadlock_part")
+    parts = parts[parts["episode"] == first["episode"]].sort_values("order", kind="stable")
+    cycle = _egresses(parts, CYCLE, names)
+    formed, end = int(first["formed_ps"]), int(numbers["end_ps"] or 0)
+    flows, unfinished, missing = _flows(store.read_table(run_hash, "flow"), end)
+    before, after = _received(store.read_table(run_hash, "rate"), formed)
+    return Story(
+        formed=formed,
+        dissolved=int(first["dissolved_ps"]),
+        end=end,
+        episodes=int((episodes["kind"] == CYCLIC).sum()),
+        traffic_class=int(parts[parts["part"] == CYCLE]["class"].iloc[0]),
+        chain=tuple(_pauses(parts[parts["part"] == CHAIN], names)),
+        cycle=cycle,
+        behind=tuple(one for one in _egresses(parts, STUCK, names) if one not in cycle),
+        flows=flows,
+        unfinished=unfinished,
+        missing=missing,
+        before=before,
+        after=after,
+    )
+
+
+def _egresses(parts: DataFrame, part: int, names: Sequence[str]) -> tuple[Egress, ...]:
+    rows = parts[parts["part"] == part]
+    ends = zip(rows["node"].astype(int), rows["peer"].astype(int), strict=True)
+    return tuple(dict.fromkeys((names[node], names[peer]) for node, peer in ends))
+
+
+def _pauses(rows: DataFrame, names: Sequence[str]) -> list[Pause]:
+    columns = ("node", "peer", "time_ps", "egress_peer", "reason")
+    return [
+        Pause(names[node], names[peer], time, names[egress] if egress >= 0 else "", why == OF_HOST)
+        for node, peer, time, egress, why in zip(
+            *(rows[column].astype(int) for column in columns), strict=True
+        )
+    ]
+
+
+def _flows(flows: DataFrame, end: int) -> tuple[int, int, int]:
+    """Count the flows with an end that began, those that did not end, and the bytes they miss."""
+    begun = flows[(flows["size_bytes"] > 0) & (flows["start_ps"] < end)]
+    left = begun[begun["finish_ps"] < 0]
+    return len(begun), len(left), int((left["size_bytes"] - left["delivered_bytes"]).sum())
+
+
+def _received(rates: DataFrame, formed: int) -> tuple[float | None, float | None]:
+    """What went to hosts per time, in the intervals that lie before a moment and after it."""
+    sent = rates.groupby("time_ps")["tx_bytes"].sum().reset_index()
+    starts = sent["time_ps"].shift(fill_value=0)
+
+    def rate(chosen: Series[bool]) -> float | None:
+        time = float((sent["time_ps"] - starts)[chosen].sum())
+        return 8e12 * float(sent["tx_bytes"][chosen].sum()) / time if time else None
+
+    return rate(sent["time_ps"] <= formed), rate(starts >= formed)
