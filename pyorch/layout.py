@@ -15,9 +15,9 @@ Place = tuple[float, float]
 def layout(network: Topology) -> dict[int, Place]:
     """Return where to draw each node, in a field about 1.7 wide and 1 high.
 
-    Switches lie in layers by their distance from hosts; where all of them have hosts and their
-    links are no chain, they lie on a circle. Hosts lie below, or outside; those of a switch are
-    neighbours in the result.
+    Switches lie in layers by their distance from hosts; where a link joins two of a layer, and
+    there are more than two, all lie on a circle. Hosts lie below, or outside; those of a switch
+    are neighbours in the result.
     """
     import networkx as nx
 
@@ -29,7 +29,8 @@ def layout(network: Topology) -> dict[int, Place]:
     layers = dict.fromkeys(switches, 0)  # also of those without a way to a host
     for layer, nodes in enumerate(nx.bfs_layers(graph, hosts)):
         layers |= {node: layer - 1 for node in nodes if layer}
-    if max(layers.values(), default=0) == 0 and len(switches) > 2:
+    within = any(a in layers and layers[a] == layers.get(b) for a, b in graph.edges)
+    if within and len(switches) > 2:
         places = _circle(switches, graph)
         outward = dict(places)
     else:

@@ -24,7 +24,7 @@ from pyorch.lab.case import Case, Flow, Link
 from pyorch.lab.condition import read_condition
 from pyorch.lab.ddmin import ddmin, split
 from pyorch.lab.explicit import tables_of
-from pyorch.lab.minimise import FOLDER, Minimal, minimise
+from pyorch.lab.minimise import FOLDER, Minimal, limits_of, minimise
 from pyorch.lab.write import MADE_BY, check_target, dump, write
 from pyorch.paths import Paths
 from pyorch.store import Store
@@ -284,6 +284,30 @@ def test_targets_that_cannot_be_written_are_told_first(tmp_path: Path) -> None:
     check_target(own)
 
 
+def test_limits_are_left_out_before_they_are_halved() -> None:
+    """Of all flows, then entry by entry: messages of a group have theirs together."""
+    flow = _line().flows[0]
+    flows = (
+        replace(flow, rate=9, on_off=(3, 5), group=1),
+        replace(flow, number=1, rate=9, on_off=(3, 5), group=1),
+        replace(flow, number=2, size=0, rate=7, start=4, stop=10),
+    )
+    case = replace(_line(), flows=flows)
+    found = {name: [] if one is None else list(one.flows) for one, name in limits_of(case)}
+    assert list(found) == [
+        *("no rate cap", "no rate cap of messages 1", "no rate cap of flow 2"),
+        *("half the rate cap", "half the rate cap of messages 1", "half the rate cap of flow 2"),
+        *("no window", "half the window"),
+        *("no on-off times", "no stop", "half the stop"),
+    ]
+    assert [one.rate for one in found["no rate cap"]] == [0, 0, 0]
+    assert [one.rate for one in found["no rate cap of messages 1"]] == [0, 0, 7]
+    assert [one.rate for one in found["half the rate cap of flow 2"]] == [9, 9, 4]
+    assert [one.on_off for one in found["no on-off times"]] == [None, None, None]
+    assert [one.stop for one in found["half the stop"]] == [-1, -1, 7]
+    assert found["no window"] == list(flows)  # nothing to try
+
+
 # ---------------------------------------------------------------------------------------------
 # Whole minimisations
 
@@ -439,3 +463,65 @@ def test_wrong_words_are_told(
     with pytest.raises(UserError) as caught:
         minimise(pipeline.make_plan(str(file), paths=paths), run, condition)
     assert said in caught.value.render()
+
+
+#: A flow whose limits are needed to send little, and one whose limits nobody needs.
+LIMITED = """
+title = "Limited"
+[run]
+duration = "1ms"
+[topology]
+kind = "star"
+hosts = 4
+rate = "10Gbps"
+delay = "1us"
+[queue_pair]
+payload_size = "1000B"
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h1"
+window = "500KB"
+rate_cap = "2Gbps"
+on = "20us"
+off = "20us"
+[[traffic]]
+kind = "messages"
+window = "50KB"
+rate_cap = "5Gbps"
+on = "5us"
+off = "1us"
+messages = [{ src = "h2", dst = "h3", size = "10KB" }]
+"""
+
+
+@pytest.mark.cpp
+def test_limits_that_nothing_needs_go_and_others_become_small(tmp_path: Path) -> None:
+    """With no limit 1 ms at 10 Gb/s is above a megabyte: one must stay, and its half fails."""
+    file = tmp_path / "limited.toml"
+    file.write_text(LIMITED, encoding="utf-8")
+    plan = pipeline.make_plan(str(file), paths=Paths(ROOT, tmp_path / "results"), claim=True)
+    least = minimise(plan, "1", "delivered_bytes > 20KB and sent_bytes < 200KB and end_ps >= 1ms")
+    (flow,) = least.case.flows
+    limits = [flow.rate > 0, flow.window > 0, flow.on_off is not None]
+    assert sum(limits) == 1
+    assert least.case.run["duration"] == 10**9
+    for smaller, name in limits_of(least.case):
+        if smaller is not None and smaller != least.case:
+            assert not least.trials.outcome(smaller).holds, name
+    text = tables_of(least.case).content["traffic"][0]
+    assert len({"rate_cap", "window", "on"} & text.keys()) == 1
+    rate = flow.rate / 8 * 1e-3  # what a cap lets through in 1 ms: the least above 20 KB
+    assert not flow.rate or 20_000 < rate < 60_000
+
+
+@pytest.mark.cpp
+def test_a_deadlock_loses_the_limits_of_its_flows(tmp_path: Path) -> None:
+    """Caps and windows that do not matter go, on-off times too."""
+    file = tmp_path / "ring.toml"
+    limits = 'kind = "messages"\nrate_cap = "39Gbps"\nwindow = "1MB"\non = "1ms"\noff = "1us"'
+    file.write_text(RING.replace('kind = "messages"', limits), encoding="utf-8")
+    plan = pipeline.make_plan(str(file), paths=Paths(ROOT, tmp_path / "results"), claim=True)
+    least = minimise(plan, "1", jobs=2)
+    assert len(least.case.trunks) == 3
+    assert all(not one.rate and not one.window and one.on_off is None for one in least.case.flows)

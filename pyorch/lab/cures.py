@@ -151,12 +151,12 @@ def _unpinned(spec: RunSpec, types: Catalogue, base: Content) -> Content:
     Flows that have paths are written one by one: a kind of traffic may follow from the network.
     """
     left = {key: value for key, value in base.items() if key not in ("route", "forwarding")}
-    case = case_of(spec, types, {})
     setting = spec.setting
     network = topology.build(setting.topology)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
     if not flows.paths and not flows.ack_paths:
         return left
+    case = case_of(spec, types, {})
     free = replace(case, flows=tuple(replace(flow, ack=None) for flow in case.flows))
     return {**left, "traffic": tables_of(free).content["traffic"]}
 

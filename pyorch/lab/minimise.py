@@ -1,8 +1,9 @@
 """Minimisation: from a run to the least of it of which a condition still holds.
 
 Delta debugging (`pyorch.lab.ddmin`) leaves out hosts, links, switches, flows and settings; hosts
-move nearer to where their flows meet others, switches are merged with their neighbours, and numbers
-are halved. At the end everything is tried once more, one by one, so that what is left is 1-minimal.
+move nearer to where their flows meet others, switches are merged with their neighbours, limits of
+flows (rate caps, windows, on-off times) are left out, and numbers are halved. At the end everything
+is tried once more, one by one, so that what is left is 1-minimal.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
+from pyorch.fields import NEVER
 from pyorch.lab.case import KINDS, SETTINGS, Case, Flow, Part
 from pyorch.lab.condition import Condition, check_names, numbers_of, read_condition
 from pyorch.lab.ddmin import ddmin
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
 FOLDER = "minimise"
 """Below the results of a study: where its trials are kept."""
-THRESHOLDS = ("buffer", "flow_control")
 NOT_HALVED = ("size", "lossy_pool")
 """Sizes of a buffer that are no thresholds."""
 ROUNDS = 20
@@ -190,7 +191,7 @@ class _Reduction:
         for kind in ("flow", "link"):
             case = self._parts(case, [kind])
         case = self._parts(case, SETTINGS)
-        for stage, changes in (("sizes", _sizes), ("starts", _starts), ("thresholds", _thresholds)):
+        for stage, changes in AMOUNTS:
             case = self._greedy(case, stage, changes)
         return self._shorter(case)
 
@@ -268,10 +269,7 @@ class _Reduction:
         missing = Outcome(False, "", "no flow is left")
         outcomes = [missing if one is None else self.trials.outcome(one) for one in cases]
         needs = zip(parts, outcomes, strict=True)
-        for stage, changes in (
-            *(("nearer", _nearer), ("merge", _merged), ("sizes", _sizes)),
-            *(("starts", _starts), ("thresholds", _thresholds)),
-        ):
+        for stage, changes in (("nearer", _nearer), ("merge", _merged), *AMOUNTS):
             smaller = self._one(case, f"check {stage}", changes(case))
             if smaller != case:
                 return smaller, ()
@@ -284,6 +282,51 @@ class _Reduction:
 
 
 Changes = list[tuple[Case | None, str]]
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """What limits a flow: what it is called, whether a flow has it, the flow without, with half.
+
+    halved is None where halves tell nothing: on-off times only come more often.
+    """
+
+    name: str
+    is_set: Callable[[Flow], bool]
+    without: Callable[[Flow], Flow]
+    halved: Callable[[Flow], Flow] | None
+
+
+LIMITS = (
+    _Limit(
+        "rate cap",
+        lambda flow: flow.rate > 0,
+        lambda flow: replace(flow, rate=0),
+        lambda flow: replace(flow, rate=_half(flow.rate)),
+    ),
+    _Limit(
+        "window",
+        lambda flow: flow.window > 0,
+        lambda flow: replace(flow, window=0),
+        lambda flow: replace(flow, window=_half(flow.window)),
+    ),
+    _Limit(
+        "on-off times",
+        lambda flow: flow.on_off is not None,
+        lambda flow: replace(flow, on_off=None),
+        None,
+    ),
+    _Limit(
+        "stop",
+        lambda flow: flow.stop != NEVER,
+        lambda flow: replace(flow, stop=NEVER),
+        lambda flow: replace(flow, stop=flow.start + _half(flow.stop - flow.start)),
+    ),
+)
+
+
+def _half(value: int) -> int:
+    return (value + 1) // 2
 
 
 def _nearer(case: Case) -> Changes:
@@ -304,6 +347,35 @@ def _with_flows(case: Case, change: Callable[[Flow], Flow]) -> Case:
     return replace(case, flows=tuple(change(flow) for flow in case.flows))
 
 
+def limits_of(case: Case) -> Changes:
+    """Limits of flows, left out or halved: of all flows, or of one entry of the file.
+
+    The messages of an entry have one rate cap, window and on-off times together.
+    """
+    changes: Changes = []
+    for limit in LIMITS:
+        entries = list(dict.fromkeys(_entry(flow) for flow in case.flows if limit.is_set(flow)))
+        for word, change in (("no", limit.without), ("half the", limit.halved)):
+            if change is None:
+                continue
+            for chosen in [entries, *([entry] for entry in entries if len(entries) > 1)]:
+                smaller = replace(
+                    case,
+                    flows=tuple(
+                        change(flow) if limit.is_set(flow) and _entry(flow) in chosen else flow
+                        for flow in case.flows
+                    ),
+                )
+                whose = "" if len(chosen) == len(entries) else f" of {' '.join(chosen[0])}"
+                changes.append((smaller, f"{word} {limit.name}{whose}"))
+    return changes
+
+
+def _entry(flow: Flow) -> tuple[str, str]:
+    """The entry of a file that a flow stands in: its own, or that of the messages of its group."""
+    return ("messages", str(flow.group)) if flow.size else ("flow", str(flow.number))
+
+
 def _sizes(case: Case) -> Changes:
     """Half of all sizes, or of one."""
 
@@ -311,7 +383,7 @@ def _sizes(case: Case) -> Changes:
         return _with_flows(
             case,
             lambda flow: (
-                replace(flow, size=(flow.size + 1) // 2)
+                replace(flow, size=_half(flow.size))
                 if flow.size and number in (None, flow.number)
                 else flow
             ),
@@ -363,4 +435,11 @@ def _halves(settings: Mapping[Part, Any]) -> Iterator[tuple[Part, str]]:
         except ValueError:
             continue
         if size > 1:
-            yield part, format_bytes((size + 1) // 2)
+            yield part, format_bytes(_half(size))
+
+
+AMOUNTS = (
+    *(("limits", limits_of), ("sizes", _sizes)),
+    *(("starts", _starts), ("thresholds", _thresholds)),
+)
+"""Stages that change numbers, in their order."""
