@@ -1,0 +1,141 @@
+"""docs/deadlock-hunt.md: its files and commands, and each answer against something independent."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from pyorch import pipeline
+from pyorch.cli.prevent import prevent_deadlocks
+from pyorch.config import topology
+from pyorch.config.topology import Topology, trunks
+from pyorch.lab.explain import Explanation, explain
+from pyorch.lab.minimise import minimise
+from pyorch.lab.write import write
+from pyorch.paths import Paths
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "deadlock-hunt.md"
+CURE = 'topology.failed_links=[["p0l0","p0a1"],["p1l0","p1a0"],["p0a1","p0l1"]]'
+
+pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("hunt")]  # the runs are made once
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)\n```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def _files(folder: Path, pods: int = 8) -> Path:
+    """Write the files of the page; return the experiment."""
+    (script,), (experiment,) = _blocks("python"), _blocks("toml")
+    assert "range(8)" in script
+    (folder / "clos.py").write_text(script.replace("range(8)", f"range({pods})"))
+    subprocess.run([sys.executable, "clos.py"], cwd=folder, check=True)
+    file = folder / "clos.toml"
+    file.write_text(experiment)
+    return file
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The experiment of the page, with 40 switches."""
+    return _files(tmp_path_factory.mktemp("hunt"))
+
+
+def _network(file: Path, *overrides: str) -> Topology:
+    paths = Paths(ROOT, file.parent / "results")
+    (spec,) = pipeline.make_plan(str(file), overrides, paths=paths).specs
+    return topology.build(spec.setting.topology)
+
+
+def _turns(network: Topology, down: set[frozenset[str]]) -> nx.DiGraph[tuple[str, str]]:
+    """Turns of all shortest paths between hosts, path by path."""
+    graph = nx.Graph(
+        (network.names[a], network.names[b])
+        for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True)
+        if {network.names[a], network.names[b]} not in down
+    )
+    turns: nx.DiGraph[tuple[str, str]] = nx.DiGraph()
+    leaves = {next(iter(graph[host])) for host in network.host_names}
+    for one, other in itertools.permutations(sorted(leaves), 2):
+        for path in nx.all_shortest_paths(graph, one, other):
+            turns.add_edges_from(itertools.pairwise(itertools.pairwise(path)))
+    return turns
+
+
+def test_prevent_says_what_the_page_says(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Letter by letter, before and after the cure."""
+    monkeypatch.chdir(file.parent)
+    assert prevent_deadlocks(str(file)) == 0
+    assert capsys.readouterr().out.strip() in _blocks("text")
+    assert any(f"pyorch prevent clos.toml --set '{CURE}'" in text for text in _blocks("sh"))
+    assert prevent_deadlocks(str(file), overrides=[CURE]) == 0
+    assert capsys.readouterr().out.strip() in _blocks("text")
+
+
+def test_cycles_and_the_cut_are_those_of_another_search(file: Path) -> None:
+    """By networkx, along all shortest paths: 32 cycles, 720 turns; a link less leaves none."""
+    network = _network(file)
+    down = {frozenset(("p0l0", "p0a1")), frozenset(("p1l0", "p1a0"))}
+    turns = _turns(network, down)
+    assert turns.number_of_edges() == 720
+    assert sum(1 for _ in nx.simple_cycles(turns)) == 32
+    assert sum(not network.is_host(name) for name in network.names) == 40
+    for ends, free in ((("p0a1", "p0l1"), True), (("s00", "p5a0"), False)):
+        less = _turns(network, {*down, frozenset(ends)})
+        assert nx.is_directed_acyclic_graph(less) == free
+    assert len(trunks(network)) in (96, 94)  # with and without those that are down
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with three pods: 20 switches."""
+    return _files(tmp_path_factory.mktemp("small"), pods=3)
+
+
+@pytest.fixture(scope="module")
+def found(small: Path) -> Explanation:
+    """Its explanation."""
+    paths = Paths(ROOT, small.parent / "results")
+    return explain(pipeline.make_plan(str(small), paths=paths, claim=True), "1", jobs=2)
+
+
+@pytest.mark.slow
+def test_the_oracle_sees_a_deadlock_and_none_after_the_cheapest_change(found: Explanation) -> None:
+    """Also with up-down routing; and with them all flows end."""
+    assert found.story.unfinished == found.story.flows > 0
+    by_name = {one.cure.name: one for one in found.outcomes}
+    for name in ("fewer links", "up-down routing"):
+        summary = found.store.read_summary(by_name[name].run_hash)["summary"]
+        assert summary["deadlocked"] == 0
+        assert summary["flows_finished"] == summary["flows_finite"] == found.story.flows
+    content = by_name["fewer links"].cure.content
+    assert content is not None
+    assert len(content["topology"]["failed_links"]) == 3
+
+
+@pytest.mark.slow
+def test_the_smallest_way_deadlocks_by_itself(small: Path) -> None:
+    """By its file; and it has no more than the cycle takes."""
+    paths = Paths(ROOT, small.parent / "results")
+    least = minimise(pipeline.make_plan(str(small), paths=paths, claim=True), "1", jobs=2)
+    target = small.parent / "least.toml"
+    written = write(least, target)
+    assert len(least.case.switches) <= 8
+    assert len(written.cycle) >= 3
+    from pyorch.engine import LocalEngine
+
+    plan = pipeline.make_plan(str(target), paths=paths, claim=True)
+    assert not LocalEngine(plan.store, 1).run(plan.missing, plan.build).left
+    (spec,) = plan.specs
+    summary = plan.store.read_summary(spec.hash(plan.build.fingerprint))["summary"]
+    assert summary["deadlocked"] == 1
+    assert summary["deadlock_cycle_queues"] == len(written.cycle)
