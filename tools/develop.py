@@ -140,7 +140,7 @@ def lint(fix: bool = False) -> int:
     well = f"all well, without {', '.join(skipped)}" if skipped else "all well"
     print(f"lint: {', '.join(failed)} failed" if failed else f"lint: {well}")
     if failed and not fix:
-        print("'invoke lint --fix' mends what can be mended without thinking")
+        print("'invoke lint --fix' fixes what can be fixed automatically")
     return FAILED if failed else OK
 
 

@@ -219,16 +219,6 @@ def tables_of_run(spec: RunSpec, types: Catalogue) -> dict[str, Any]:
     return content
 
 
-def traces_of(spec: RunSpec) -> list[dict[str, Any]]:
-    """Return the traces of a run as a file has them."""
-    return [
-        {"table": trace.table, "classes": list(trace.classes)}
-        | ({"ports": [":".join(port) for port in trace.ports]} if trace.ports else {})
-        | ({"period": format_time(trace.period)} if trace.period else {})
-        for trace in spec.setting.traces
-    ]
-
-
 def _set(settings: Mapping[Part, Any], content: dict[str, Any], places: dict[Part, Place]) -> None:
     for (kind, section, key), value in (i for i in settings.items() if i[0][0] != "scheme"):
         content.setdefault(section, {})[key] = value
