@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import pipeline
+from pyorch.cli.search import Words, search_run
 from pyorch.config import topology
 from pyorch.config.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
 from pyorch.config.topology import SWITCH, Topology
@@ -359,3 +360,52 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
     with pytest.raises(UserError) as caught:
         _search(study, **asked)
     assert said in caught.value.render()
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (Words(by="luck"), "--by: there is no search by 'luck'"),
+        (Words(cells="8"), "--cells 8: it is of --map"),
+        (Words(map=True, by="draws"), "--by draws: --map takes the study's own traffic"),
+        (Words(trials="0"), "--trials: '0' is not allowed"),
+        (Words(out="found.json"), "is no name of an experiment file"),
+        (Words(map=True, out="found.toml"), "is no name of a table"),
+    ],
+)
+def test_options_that_cannot_be_are_told(
+    words: Words, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With exit code 2, before anything is built or run."""
+    assert search_run("none.toml", "", words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.cpp
+def test_the_command_writes_what_it_found_and_maps_a_region(
+    study: tuple[Path, Paths], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line for each trial and point; what is found once is overwritten, others' files are not."""
+    file, paths = study
+    monkeypatch.setenv("PYORCH_ROOT", str(ROOT))
+    monkeypatch.setenv("PYORCH_RESULTS", str(paths.results))
+    found = file.parent / "again.toml"
+    for _ in range(2):
+        assert search_run(str(file), "1", Words(out=str(found))) == 0
+    told = capsys.readouterr().out
+    assert told.count("trial 1: 4 flows along s0:s1 s1:s2 s2:s3 s3:s0: holds") == 2
+    assert search_run(str(file), "1", Words(out=str(file))) == 2
+    assert search_run(str(file), "1", Words(out=str(found)), ["topology.kind=line"]) == 1
+    assert "none of dependencies" in capsys.readouterr().out
+    border = file.parent / "border.csv"
+    vary = ("buffer.xoff=80KB..120KB", "buffer.xon=10KB..70KB")
+    words = Words(vary, "peak > 100KB", out=str(border), map=True, cells="4")
+    assert search_run(str(file), "1", words) == 0
+    told = capsys.readouterr().out
+    assert told.count("buffer.xoff=") == 25
+    assert "25 of 25 of the grid" in told
+    assert border.is_file()
