@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Set
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 
 MODULES = Path(__file__).resolve().parent.parent / "ns3-modules"
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:ns3/)?([\w./-]+)"', re.MULTILINE)
+_UNNAMED = re.compile(r"^namespace\n\{.*?^\} // namespace$", re.MULTILINE | re.DOTALL)
+_NAMESPACE = re.compile(r"^namespace (\w+)$", re.MULTILINE)
+_CLASS = re.compile(r"^(?:class|struct) (\w+)[^;\n]*$", re.MULTILINE)
 
 Graph = dict[str, set[str]]
 
@@ -100,3 +104,24 @@ def test_a_cycle_is_found(tmp_path: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(line, encoding="utf-8")
     assert set(cycle(includes(tmp_path))) == {"a.h", "b.h", "c.h"}
+
+
+def twins(home: Path) -> list[str]:
+    """Classes of one name, with namespaces, that two sources define: the linker keeps one."""
+    found: list[str] = []
+    for file in sorted(home.glob("*/*/*.cc")):
+        text = _UNNAMED.sub("", file.read_text(encoding="utf-8"))
+        names = [*_NAMESPACE.findall(text), ""]
+        found += {"::".join(names) + name for name in _CLASS.findall(text)}
+    return sorted(name for name, count in Counter(found).items() if count > 1)
+
+
+def test_no_two_sources_define_a_class_of_one_name(tmp_path: Path) -> None:
+    """Of two test cases of one name, one would run twice in the test program, the other never."""
+    assert twins(MODULES) == []
+    for name in ("one", "two"):
+        source = tmp_path / "module" / "test" / f"{name}.cc"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        unnamed = "namespace\n{\nclass Mine\n{\n};\n} // namespace\n"
+        source.write_text(f"namespace ns3\n{{\n{unnamed}class Case : Base\n{{\n}};\n}}\n")
+    assert twins(tmp_path) == ["ns3::Case"]

@@ -33,9 +33,7 @@ using lossless::Port;
 namespace
 {
 
-constexpr int64_t US = 1'000'000;        //!< ps
-constexpr uint64_t GBPS = 1'000'000'000; //!< bit/s
-constexpr int64_t FRAME = 1048;          //!< B of a full frame
+constexpr int64_t FRAME = 1048; //!< B of a full frame
 
 } // namespace
 

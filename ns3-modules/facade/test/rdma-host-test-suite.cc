@@ -29,14 +29,14 @@ namespace
 {
 
 /// Two hosts and a switch, 100 Gb/s, 1 us a link, no overhead, PFC.
-struct Pair : Network
+struct PfcPair : Network
 {
     /**
      * @brief Set it up.
      *
      * @param xoff static threshold of every queue
      */
-    explicit Pair(int64_t xoff)
+    explicit PfcPair(int64_t xoff)
     {
         Set("Port", "Overhead", 0);
         Set("SharedBuffer", "Threshold", "Static");
@@ -78,7 +78,7 @@ class SlowReceiverTest : public TestCase
             const uint64_t rate = 1'000'000'000 + random() % 40'000'000'000;
             const int64_t from = static_cast<int64_t>(random() % 50'000'000);
             const int64_t until = from + 200'000'000 + static_cast<int64_t>(random() % 50'000'000);
-            Pair net(20'000);
+            PfcPair net(20'000);
             net.Flow(0, 1, 3'000'000);
             net.sim.SetReceiveRate(1, rate, from);
             net.sim.SetReceiveRate(1, 0, until);
@@ -152,7 +152,7 @@ class PauseStormTest : public TestCase
             net.Set("SharedBuffer", "LosslessClasses", 0x18);
             net.sim.AddFlowControl("ns3::lossless::Pfc");
             Witness::Install(net);
-            net.Star(3, 100'000'000'000, Pair::WIRE);
+            net.Star(3, 100'000'000'000, PfcPair::WIRE);
             net.Flow(0, 1, 0, 0, 3, 20'000'000'000, 0, 500'000'000);
             // another class to the same host, and the same class to another
             net.Flow(0, 1, 0, 0, 4, 10'000'000'000, 0, 500'000'000);
@@ -162,7 +162,8 @@ class PauseStormTest : public TestCase
             net.sim.Run(2'000'000'000);
             NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing is lost in a storm");
             // The PAUSE may wait for an ACK, the switch for the frame it has begun.
-            const int64_t silent = start + 2 * Pair::CONTROL + 2 * Pair::WIRE + Pair::FRAME;
+            const int64_t silent =
+                start + 2 * PfcPair::CONTROL + 2 * PfcPair::WIRE + PfcPair::FRAME;
             int64_t before = 0;
             int64_t after = lossless::NEVER;
             for (const auto& [time, psn] : Witness::g_logs[0].received)
@@ -172,10 +173,10 @@ class PauseStormTest : public TestCase
             }
             NS_TEST_ASSERT_MSG_LT_OR_EQ(before, silent, "silence after a storm began at " << start);
             NS_TEST_ASSERT_MSG_GT(before, start, "and not before it");
-            const int64_t sooner = stop + Pair::CONTROL + Pair::FRAME + 2 * Pair::WIRE;
+            const int64_t sooner = stop + PfcPair::CONTROL + PfcPair::FRAME + 2 * PfcPair::WIRE;
             NS_TEST_ASSERT_MSG_GT_OR_EQ(after, sooner, "the port speaks when resumed, not before");
             NS_TEST_ASSERT_MSG_LT_OR_EQ(after,
-                                        sooner + Pair::CONTROL + Pair::FRAME,
+                                        sooner + PfcPair::CONTROL + PfcPair::FRAME,
                                         "and then at once");
             for (const uint32_t flow : {0, 1, 2})
             {
@@ -189,7 +190,7 @@ class PauseStormTest : public TestCase
                 for (std::size_t i = 1; i < received.size(); ++i)
                 {
                     NS_TEST_ASSERT_MSG_LT_OR_EQ(received[i].first - received[i - 1].first,
-                                                838'400 + 4 * Pair::FRAME,
+                                                838'400 + 4 * PfcPair::FRAME,
                                                 "flow " << flow << " does not feel the storm");
                 }
             }
@@ -269,7 +270,7 @@ class StormOnSlowHostTest : public TestCase
         std::mt19937_64 random(7);
         for (int round = 0; round < 60; ++round)
         {
-            Pair net(10'000 + static_cast<int64_t>(random() % 50'000));
+            PfcPair net(10'000 + static_cast<int64_t>(random() % 50'000));
             net.Flow(0, 1, 2'000'000);
             net.sim.SetReceiveRate(1, 2'000'000'000 + random() % 40'000'000'000, 0);
             int64_t start = 5'000'000 + static_cast<int64_t>(random() % 30'000'000);

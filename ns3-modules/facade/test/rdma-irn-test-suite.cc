@@ -33,13 +33,6 @@ using lossless::FrameKind;
 namespace
 {
 
-constexpr uint64_t GBPS = 1'000'000'000; //!< bit/s
-constexpr int64_t US = 1'000'000;        //!< ps
-constexpr int64_t FULL = 83'840;         //!< ps a full frame at 100 Gb/s
-constexpr int64_t ANSWER = 5'120;        //!< ps an answer at 100 Gb/s
-constexpr uint8_t DATA_CLASS = 0;        //!< lossy, so that drops are no failure
-constexpr uint8_t ANSWER_CLASS = 1;      //!< visible to the Eraser
-
 /// From the start of a packet until its sender takes its ACK: two hosts, a switch, links of 1 us.
 constexpr int64_t RTT = 2 * FULL + 4 * US + 2 * ANSWER;
 
@@ -429,10 +422,10 @@ class TimeoutTest : public TestCase
  * @ingroup facade-tests
  * @brief The window of a BDP.
  */
-class WindowTest : public TestCase
+class BdpWindowTest : public TestCase
 {
   public:
-    WindowTest()
+    BdpWindowTest()
         : TestCase("one BDP keeps the line of the longest path busy, and a packet less does not")
     {
     }
@@ -520,7 +513,7 @@ class IrnTestSuite : public TestSuite
         AddTestCase(new HandComputedRecoveryTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondRecoveryModelTest, TestCase::Duration::QUICK);
         AddTestCase(new TimeoutTest, TestCase::Duration::QUICK);
-        AddTestCase(new WindowTest, TestCase::Duration::QUICK);
+        AddTestCase(new BdpWindowTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -31,10 +31,6 @@ using lossless::FrameKind;
 namespace
 {
 
-/// Class of data in these tests (lossy, so that drops are no failure), and of answers.
-constexpr uint8_t DATA_CLASS = 0;
-constexpr uint8_t ANSWER_CLASS = 1;
-
 /**
  * @brief Two hosts and a switch, 100 Gb/s, 1 us a link, no overhead, answers visible to the Eraser.
  *
@@ -58,9 +54,6 @@ Lossy(Network& net,
     Witness::Install(net, scheme == "Selective");
     net.Star(2, 100'000'000'000, 1'000'000);
 }
-
-constexpr int64_t FULL = 83'840;  //!< ps a full frame
-constexpr int64_t ANSWER = 5'120; //!< ps an answer
 
 } // namespace
 

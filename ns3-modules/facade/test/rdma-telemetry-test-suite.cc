@@ -109,7 +109,6 @@ namespace
 {
 
 constexpr int64_t NS = 1000; //!< ps
-constexpr uint64_t GBPS = 1'000'000'000;
 
 /**
  * @brief Frames of 1000 B with room for some hops, on wires without preamble and gap.

@@ -37,6 +37,13 @@ namespace rdma
 namespace tests
 {
 
+constexpr uint64_t GBPS = 1'000'000'000; //!< bit/s
+constexpr int64_t US = 1'000'000;        //!< ps
+constexpr uint8_t DATA_CLASS = 0;        //!< lossy, so that drops are no failure
+constexpr uint8_t ANSWER_CLASS = 1;      //!< visible to the Eraser
+constexpr int64_t FULL = 83'840;         //!< ps a full frame at 100 Gb/s
+constexpr int64_t ANSWER = 5'120;        //!< ps an answer at 100 Gb/s
+
 /**
  * @brief Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
  *

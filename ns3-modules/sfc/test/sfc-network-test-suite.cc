@@ -64,7 +64,7 @@ FindAbove(uint32_t node, uint16_t port, uint8_t cls, int64_t threshold, uint64_t
     int64_t octets = 0;
     uint64_t episode = 0;
     bool above = false;
-    for (const Log::Moved& moved : Witness::g_log.moved)
+    for (const Log::Moved& moved : Witness::g_seen.moved)
     {
         if (moved.node != node || moved.port != port || moved.data.cls != cls)
         {
@@ -155,7 +155,7 @@ class RatesTest : public TestCase
         CheckTrace(net.sim);
 
         const auto above = FindAbove(3, 0, 3, THRESHOLD, rate);
-        const auto& made = Witness::g_log.made;
+        const auto& made = Witness::g_seen.made;
         NS_TEST_ASSERT_MSG_GT(above.size(), 20, "the threshold was passed");
         NS_TEST_ASSERT_MSG_EQ(made.size(), above.size(), "one message for each of them");
         const int64_t frame = TransmissionTime(1048 + OVERHEAD, rate);
@@ -180,14 +180,14 @@ class RatesTest : public TestCase
         CheckPauses(3);
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_messages_sent"), made.size(), "counted");
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_messages_received"),
-                              Witness::g_log.arrived.size(),
+                              Witness::g_seen.arrived.size(),
                               "all those that arrived");
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_frames_above_threshold"), above.size(), "counted");
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_messages_late"), 0, "none is late");
         // Sent over the wire as 148 B, behind nothing: at most the message before it is under way.
-        for (std::size_t i = 0; i < Witness::g_log.arrived.size(); ++i)
+        for (std::size_t i = 0; i < Witness::g_seen.arrived.size(); ++i)
         {
-            const auto& arrived = Witness::g_log.arrived[i];
+            const auto& arrived = Witness::g_seen.arrived[i];
             NS_TEST_ASSERT_MSG_GT_OR_EQ(arrived.time - arrived.message.stamp,
                                         TransmissionTime(128 + OVERHEAD, rate) + DELAY,
                                         "takes its time");
@@ -202,7 +202,7 @@ class RatesTest : public TestCase
     void CheckTrace(const rdma::Simulation& sim)
     {
         std::vector<int64_t> expected{0};
-        for (const Log::Moved& moved : Witness::g_log.moved)
+        for (const Log::Moved& moved : Witness::g_seen.moved)
         {
             if (moved.node == 3 && moved.port == 0)
             {
@@ -227,8 +227,8 @@ class RatesTest : public TestCase
     {
         std::vector<int64_t> until(hosts, 0);
         std::size_t next = 0;
-        const auto& paused = Witness::g_log.paused;
-        const auto& arrived = Witness::g_log.arrived;
+        const auto& paused = Witness::g_seen.paused;
+        const auto& arrived = Witness::g_seen.arrived;
         NS_TEST_ASSERT_MSG_EQ(paused.size(), arrived.size(), "every message is obeyed");
         for (std::size_t i = 0; i < paused.size(); ++i)
         {
@@ -237,7 +237,7 @@ class RatesTest : public TestCase
                                   "as long as it says");
         }
         uint64_t frames = 0;
-        for (const Log::Moved& moved : Witness::g_log.moved)
+        for (const Log::Moved& moved : Witness::g_seen.moved)
         {
             if (moved.node >= hosts || moved.joined)
             {
@@ -358,7 +358,7 @@ class ReactionTest : public TestCase
         uint64_t covered = 0;
         int64_t held = 0;
         std::vector<std::array<int64_t, 3>> silences; // flow, from, until
-        for (const Log::Said& arrived : Witness::g_log.arrived)
+        for (const Log::Said& arrived : Witness::g_seen.arrived)
         {
             if (arrived.host != 1)
             {
@@ -389,7 +389,7 @@ class ReactionTest : public TestCase
             }
             covered += !longer;
         }
-        NS_TEST_ASSERT_MSG_GT(Witness::g_log.paused.size(), 100, "many messages");
+        NS_TEST_ASSERT_MSG_GT(Witness::g_seen.paused.size(), 100, "many messages");
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_unknown_flow_messages"), unknown, scope);
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_unknown_source_messages"), strangers, scope);
         NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_messages_covered"), covered, scope);
@@ -401,7 +401,7 @@ class ReactionTest : public TestCase
         std::array<uint64_t, 2> sent{};
         std::array<bool, 2> late{};
         std::size_t next = 0;
-        for (const Log::Moved& moved : Witness::g_log.moved)
+        for (const Log::Moved& moved : Witness::g_seen.moved)
         {
             if (moved.node != 1 || moved.joined)
             {
@@ -554,7 +554,7 @@ class FilterTest : public TestCase
         flush(3'000'000'000);
         std::sort(expected.begin(), expected.end());
         std::vector<Expected> made;
-        for (const Log::Said& message : Witness::g_log.made)
+        for (const Log::Said& message : Witness::g_seen.made)
         {
             made.emplace_back(message.time, message.host, message.message.interval);
         }
@@ -634,7 +634,7 @@ class LossTest : public TestCase
         net.Flow(2, 0, 120'000);
         NS_TEST_ASSERT_MSG_EQ(net.Run(5'000'000'000), "", "nothing lost");
         uint64_t late = 0;
-        for (const Log::Said& arrived : Witness::g_log.arrived)
+        for (const Log::Said& arrived : Witness::g_seen.arrived)
         {
             late += arrived.time - arrived.message.stamp > arrived.message.interval;
         }
@@ -715,7 +715,7 @@ class ProxyTest : public TestCase
             net.Flow(host, 0, 0);
         }
         NS_TEST_ASSERT_MSG_EQ(net.Run(600'000'000), "", "nothing lost");
-        const auto& log = Witness::g_log;
+        const auto& log = Witness::g_seen;
         NS_TEST_ASSERT_MSG_GT(net.Number("sfc_proxy_pfc_frames"), 10, "it acted");
         NS_TEST_ASSERT_MSG_EQ(log.arrived.size(), 0, "no message reaches a NIC");
         m_raised += xoff ? net.Number("sfc_proxy_words_raised") : 0;
@@ -822,8 +822,8 @@ class BandwidthTest : public TestCase
             net.sim.SetReceiveRate(0, slow, 0);
             net.Flow(1, 0, 0);
             NS_TEST_ASSERT_MSG_EQ(net.Run(2'000'000'000), "", "nothing lost");
-            NS_TEST_ASSERT_MSG_GT(Witness::g_log.made.size(), 20, "it told");
-            for (const Log::Said& message : Witness::g_log.made)
+            NS_TEST_ASSERT_MSG_GT(Witness::g_seen.made.size(), 20, "it told");
+            for (const Log::Said& message : Witness::g_seen.made)
             {
                 NS_TEST_ASSERT_MSG_EQ(message.node, 0, "the host, not the switch");
                 NS_TEST_ASSERT_MSG_GT(message.octets, THRESHOLD, "above the threshold");
@@ -861,7 +861,7 @@ class BandwidthTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(net.Run(2'000'000'000), "", "nothing lost");
             const auto above = FindAbove(5, 0, 3, 100'000, 25'000'000'000);
             std::size_t i = 0;
-            for (const Log::Said& message : Witness::g_log.made)
+            for (const Log::Said& message : Witness::g_seen.made)
             {
                 if (message.message.cls == 3)
                 {
@@ -890,9 +890,9 @@ class BandwidthTest : public TestCase
         net.Flow(2, 0, 0, 0, 3, 5'000'000'000);
         net.sim.AddPauseStorm(0, 3, 50'000'000, -1);
         NS_TEST_ASSERT_MSG_EQ(net.Run(2'000'000'000), "", "nothing lost");
-        NS_TEST_ASSERT_MSG_GT(Witness::g_log.made.size(), 1, "told");
+        NS_TEST_ASSERT_MSG_GT(Witness::g_seen.made.size(), 1, "told");
         bool lowest = false;
-        for (const Log::Said& message : Witness::g_log.made)
+        for (const Log::Said& message : Witness::g_seen.made)
         {
             lowest |= message.message.interval == Interval(message.octets, 250'000'000);
         }
@@ -960,7 +960,7 @@ class LatencyTest : public TestCase
                 net.sim.SetReceiveRate(2, RATE / 2, 0);
                 net.Flow(0, 2, 30'000);
                 NS_TEST_ASSERT_MSG_EQ(net.Run(1'000'000'000), "", "nothing lost");
-                NS_TEST_ASSERT_MSG_GT(Witness::g_log.arrived.size(), 0, place);
+                NS_TEST_ASSERT_MSG_GT(Witness::g_seen.arrived.size(), 0, place);
                 // From the congested queue: its own making 1 us; at a host the NIC too.
                 const std::map<std::string, int64_t> chips{
                     {"local", 1'000'000},
@@ -976,19 +976,19 @@ class LatencyTest : public TestCase
                 };
                 const int64_t expected =
                     chips.at(place) + wires.at(place) * (500'000 + message) + 1'000'000;
-                const auto& arrived = Witness::g_log.arrived.front();
+                const auto& arrived = Witness::g_seen.arrived.front();
                 NS_TEST_ASSERT_MSG_EQ(arrived.time - arrived.message.stamp, expected, place);
-                for (const Log::Said& paused : Witness::g_log.paused)
+                for (const Log::Said& paused : Witness::g_seen.paused)
                 {
                     const int64_t pause = paused.message.interval -
                                           (stamped ? 2 * (paused.from - paused.message.stamp) : 0);
                     NS_TEST_ASSERT_MSG_EQ(paused.until - paused.from, pause, place);
                 }
                 NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_messages_received"),
-                                      Witness::g_log.arrived.size(),
+                                      Witness::g_seen.arrived.size(),
                                       place);
                 NS_TEST_ASSERT_MSG_EQ(net.Number("sfc_messages_spent") +
-                                          static_cast<double>(Witness::g_log.paused.size()),
+                                          static_cast<double>(Witness::g_seen.paused.size()),
                                       net.Number("sfc_messages_received"),
                                       place);
             }
@@ -1053,7 +1053,7 @@ class CombinedTest : public TestCase
             }
             NS_TEST_ASSERT_MSG_EQ(net.Run(500'000'000), "", "nothing lost");
             const int64_t reserve = round % 2 ? 10'000 : 0;
-            for (const Log::Said& made : Witness::g_log.made)
+            for (const Log::Said& made : Witness::g_seen.made)
             {
                 NS_TEST_ASSERT_MSG_EQ(made.message.interval,
                                       Interval(made.octets - reserve, rate),

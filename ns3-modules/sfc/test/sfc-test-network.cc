@@ -24,7 +24,7 @@ using lossless::NowPs;
 
 NS_OBJECT_ENSURE_REGISTERED(Witness);
 
-Log Witness::g_log;
+Log Witness::g_seen;
 std::function<bool(Frame&)> Witness::g_lose;
 std::function<void(Frame&)> Witness::g_tamper;
 std::function<void(lossless::FabricNode&)> Witness::g_start;
@@ -58,7 +58,7 @@ Witness::NotifyEnqueue(lossless::Port& egress, uint16_t /* queue */, Frame& fram
 {
     if (frame.kind == FrameKind::DATA)
     {
-        g_log.moved.push_back({NowPs(), m_node->GetId(), egress.GetIndex(), frame, true});
+        g_seen.moved.push_back({NowPs(), m_node->GetId(), egress.GetIndex(), frame, true});
     }
 }
 
@@ -67,7 +67,7 @@ Witness::NotifyDequeue(lossless::Port& egress, uint16_t /* queue */, Frame& fram
 {
     if (frame.kind == FrameKind::DATA)
     {
-        g_log.moved.push_back({NowPs(), m_node->GetId(), egress.GetIndex(), frame, false});
+        g_seen.moved.push_back({NowPs(), m_node->GetId(), egress.GetIndex(), frame, false});
     }
     else if (frame.kind == FrameKind::SIGNAL && g_lose && g_lose(frame))
     {
@@ -86,7 +86,7 @@ Witness::NotifyTransit(Frame* frame, lossless::Port& /* ingress */)
             g_tamper(*frame);
         }
         Read(*frame, message);
-        g_log.arrived.push_back(
+        g_seen.arrived.push_back(
             {NowPs(), m_node->GetId(), frame->dst, frame->flow, message, 0, 0, 0});
     }
     return false;
@@ -95,26 +95,26 @@ Witness::NotifyTransit(Frame* frame, lossless::Port& /* ingress */)
 void
 Witness::NotifyControl(lossless::Port& /* port */, const lossless::ControlFrame& control)
 {
-    g_log.told.push_back({NowPs(), m_node->GetId(), control});
+    g_seen.told.push_back({NowPs(), m_node->GetId(), control});
 }
 
 void
 Witness::NoteMessage(const Message& message, uint32_t source, int64_t octets)
 {
-    g_log.made.push_back({NowPs(), m_node->GetId(), source, 0, message, 0, 0, octets});
+    g_seen.made.push_back({NowPs(), m_node->GetId(), source, 0, message, 0, 0, octets});
 }
 
 void
 Witness::NotePause(const Message& message, uint32_t flow, int64_t from, int64_t until)
 {
-    g_log.paused.push_back(
+    g_seen.paused.push_back(
         {NowPs(), m_node->GetId(), m_node->GetId(), flow, message, from, until, 0});
 }
 
 Network::Network(bool plain)
     : sim(1)
 {
-    Witness::g_log = Log{};
+    Witness::g_seen = Log{};
     Witness::g_lose = nullptr;
     Witness::g_tamper = nullptr;
     Witness::g_start = nullptr;

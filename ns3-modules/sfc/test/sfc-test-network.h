@@ -94,7 +94,7 @@ class Witness : public lossless::SwitchAgent,
     bool NotifyTransit(lossless::Frame* frame, lossless::Port& ingress) override;
     void NotifyControl(lossless::Port& port, const lossless::ControlFrame& control) override;
 
-    static Log g_log;                                          //!< of the run
+    static Log g_seen;                                         //!< of the run
     static std::function<bool(lossless::Frame&)> g_lose;       //!< messages that a switch loses
     static std::function<void(lossless::Frame&)> g_tamper;     //!< at a host, before it is obeyed
     static std::function<void(lossless::FabricNode&)> g_start; //!< called for every node
