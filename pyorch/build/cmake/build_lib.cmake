@@ -67,6 +67,7 @@ function(build_lib)
   target_include_directories(${BLIB_LIBNAME} PUBLIC ${CMAKE_BINARY_DIR}/include)
   if(PYORCH_PROFILE STREQUAL "release")
     use_precompiled(${BLIB_LIBNAME})
+    unite(${BLIB_LIBNAME} 30000 "${BLIB_SOURCE_FILES}")
   endif()
 
   set(umbrella "#pragma once\n")
@@ -100,6 +101,7 @@ function(build_tests module sources libraries)
   set_target_properties(${module}-test PROPERTIES NO_SYSTEM_FROM_IMPORTED ON)
   target_compile_options(${module}-test PRIVATE -Wno-unused-parameter ${PYORCH_TEST_FLAGS})
   use_precompiled(${module}-test)
+  unite(${module}-test 60000 "${sources}")
   # and those of one module alone, for who works on it, in a program of their own
   add_executable(test-runner-${module} EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/test-runner.cc)
   target_link_libraries(test-runner-${module} PRIVATE ${module}-test ${module} ${libraries} ns3::core)
@@ -120,6 +122,38 @@ function(use_precompiled target)
   if(TARGET precompiled)
     target_precompile_headers(${target} REUSE_FROM precompiled)
   endif()
+endfunction()
+
+# Compile files of a target together, in the order of its list, up to so many bytes at a time: what they share is parsed
+# and generated once, and an edit of one compiles no more than these again. A module of $PYORCH_MODULE_PATH may have names
+# that do not go together.
+function(unite target most sources)
+  if(PYORCH_BASE OR NOT TARGET precompiled)
+    return()
+  endif()
+  set(group 0)
+  set(together 0)
+  foreach(file ${sources})
+    file(SIZE ${CMAKE_CURRENT_SOURCE_DIR}/${file} bytes)
+    math(EXPR together "${together} + ${bytes}")
+    if(together GREATER most)
+      math(EXPR group "${group} + 1")
+      set(together ${bytes})
+    endif()
+    set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  # Every file with a log has a g_log of its own, in one namespace.
+  string(
+    CONCAT own_log "#undef g_log\n#define PYORCH_JOINED(a, b) a##b\n#define PYORCH_JOIN(a, b) PYORCH_JOINED(a, b)\n"
+           "#define g_log PYORCH_JOIN(PYORCH_FILE, g_log)"
+  )
+  set_target_properties(
+    ${target}
+    PROPERTIES UNITY_BUILD ON
+               UNITY_BUILD_MODE GROUP
+               UNITY_BUILD_UNIQUE_ID PYORCH_FILE
+               UNITY_BUILD_CODE_BEFORE_INCLUDE "${own_log}"
+  )
 endfunction()
 
 # Call after the last module: the targets that span all of them, and what Python needs to know.
