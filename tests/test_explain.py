@@ -200,7 +200,7 @@ def test_sentences_of_odd_stories_are_true() -> None:
         "dissolved": -1,
         "end": 9_000_000,
         "episodes": 1,
-        "traffic_class": 3,
+        "has_pauses": True,
         "chain": (),
         "cycle": (("a", "b"), ("b", "a")),
         "behind": (),
@@ -211,6 +211,8 @@ def test_sentences_of_odd_stories_are_true() -> None:
         "after": None,
     }
     none = Story(**base).sentences()
+    assert Story(**base).notes() == []
+    assert len(Story(**base | {"episodes": 2, "has_pauses": False}).notes()) == 2
     assert none[0] == "Nobody knows how it began: no pause is recorded that led to it."
     assert none[1] == "No other pause led to it."
     assert none[2].startswith("From 5 µs on the 2 queues a → b → a wait")

@@ -42,6 +42,8 @@ def _tell(found: Explanation) -> None:
     print()
     for number, sentence in enumerate(found.story.sentences(), start=1):
         print(textwrap.fill(f"{number}. {sentence}", WIDTH, subsequent_indent="   "))
+    for note in found.story.notes():
+        print(note)
     heads = HEADS[:-1]
     rows = [row_of(outcome) for outcome in found.outcomes]
     widths = [max(len(row.cells[at]) for row in rows) for at in range(len(heads))]

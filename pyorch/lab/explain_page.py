@@ -118,14 +118,12 @@ def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
     fingerprint = found.plan.build.fingerprint
     types = found.plan.experiment.types
     run = f"{found.plan.store.name}, {title(found.spec)} (run {found.run_hash})"
-    again = story.episodes - 1
-    notes = [f"This is the first of {story.episodes} deadlocks of the run."] if again else []
     return Page(
         title=f"A deadlock explained: {found.plan.experiment.title}",
         run=run,
         answer=answer(found),
         sentences=story.sentences(),
-        notes=notes,
+        notes=story.notes(),
         figures=list(_figures(found, folder)),
         wires=_captured(wires),
         files=_files(wires),

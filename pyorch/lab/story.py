@@ -52,7 +52,8 @@ class Story:
 
     chain: pauses, from the initial trigger to the one that closed the circle. cycle: egresses in
     the order of the frames' way. behind: those that wait for it. dissolved: -1, or when it did.
-    episodes: deadlocks in all. flows: with an end; unfinished: how many of these have none.
+    episodes: deadlocks in all. has_pauses: whether ports sent any; else they held back credits.
+    flows: with an end; unfinished: how many of these have none.
     missing: bytes of theirs that did not arrive. before, after: what all hosts received together
     before it formed and after; None where no interval of the table `rate` lies there.
     """
@@ -61,7 +62,7 @@ class Story:
     dissolved: int
     end: int
     episodes: int
-    traffic_class: int
+    has_pauses: bool
     chain: tuple[Pause, ...]
     cycle: tuple[Egress, ...]
     behind: tuple[Egress, ...]
@@ -84,6 +85,15 @@ class Story:
     def sentences(self) -> tuple[str, ...]:
         """Five: the trigger, the chain, what closed it, what stood behind it, what it cost."""
         return self._trigger(), self._chain(), self._closing(), self._behind(), self._cost()
+
+    def notes(self) -> list[str]:
+        """What must be known beside the sentences."""
+        found = []
+        if self.episodes > 1:
+            found.append(f"This is the first of {self.episodes} deadlocks of the run.")
+        if not self.has_pauses:
+            found.append("Nobody sends pauses here: who paused another let it run out of credit.")
+        return found
 
     def _trigger(self) -> str:
         if not self.chain:
@@ -181,7 +191,7 @@ def read_story(store: Store, run_hash: str) -> Story:
         dissolved=int(first["dissolved_ps"]),
         end=end,
         episodes=int((episodes["kind"] == CYCLIC).sum()),
-        traffic_class=int(parts[parts["part"] == CYCLE]["class"].iloc[0]),
+        has_pauses=bool(numbers.get("pauses_sent")),
         chain=tuple(_pauses(parts[parts["part"] == CHAIN], names)),
         cycle=cycle,
         behind=tuple(one for one in _egresses(parts, STUCK, names) if one not in cycle),
