@@ -9,6 +9,7 @@
 #include "ns3/enum.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-hash.h"
+#include "ns3/lossless-link-agreement.h"
 #include "ns3/lossless-port-owner.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
@@ -116,7 +117,8 @@ Bfc::Bfc()
     : m_soon(this, &Bfc::SendSoon),
       m_atInterval(this, &Bfc::SendAtInterval),
       m_tick(this, &Bfc::Refresh),
-      m_resume(this, &Bfc::ResumeWaiting)
+      m_resume(this, &Bfc::ResumeWaiting),
+      m_kick(this, &Bfc::Kick)
 {
 }
 
@@ -151,6 +153,12 @@ Bfc::Check() const
     {
         problems << "Bfc: FilterBits " << m_filterBits << " is no multiple of Stages " << m_stages
                  << "; each stage has an equal part\n";
+    }
+    if (m_port)
+    {
+        problems << lossless::FindDifferences(*this,
+                                              *m_port,
+                                              {"Names", "FilterBits", "Stages", "Refresh"});
     }
     return problems.str();
 }
@@ -254,12 +262,6 @@ Bfc::SelectQueue(const Frame& frame, uint16_t queue) const
 void
 Bfc::NotifyJoined(uint16_t queue, const Frame& frame)
 {
-    const uint16_t here = ReadBytes(frame.scheme, HERE);
-    if (here != 0) // it was taken out of another queue
-    {
-        Leave({frame.flow, frame.ingress, frame.cls, here}, 0);
-    }
-    WriteBytes(frame, HERE, COUNTED);
     Entry& entry = m_flows.Add(KeyOf(frame.cls, frame.flow));
     const auto place = static_cast<uint16_t>(queue / N_CLASSES);
     const lossless::EgressQueue& joined = m_port->GetQueues()[queue];
@@ -285,12 +287,26 @@ void
 Bfc::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
 {
     const auto place = static_cast<uint16_t>(queue / N_CLASSES);
-    Leave({frame.flow, frame.ingress, frame.cls, ReadBytes(frame.scheme, HERE)}, place);
-    WriteBytes(frame, HERE, 0);
+    Leave(queue, frame);
     WriteBytes(frame, FROM, place);
     if (m_names == Names::FLOWS && place > 0)
     {
         UpdateHeld(frame.cls, place);
+    }
+}
+
+void
+Bfc::NotifyTaken(uint16_t queue, const Frame& frame)
+{
+    Leave(queue, frame);
+    if (m_names == Names::FLOWS && queue >= N_CLASSES)
+    {
+        const bool held = m_held[queue];
+        UpdateHeld(frame.cls, static_cast<uint16_t>(queue / N_CLASSES));
+        if (held && !m_held[queue])
+        {
+            m_kick.Schedule(0); // not at once: more may be taken
+        }
     }
 }
 
@@ -330,7 +346,7 @@ Bfc::Mark(const Frame& frame, int64_t queueBytes)
         return;
     }
     ++m_marked;
-    WriteBytes(frame, HERE, COUNTED | from);
+    WriteBytes(frame, MARK, from);
     ClassState& state = ingress->m_classes[frame.cls];
     const uint32_t changed = FilterFor(state.said, true).Insert(NameOf(from, frame.flow));
     ingress->m_pauses += changed != 0;
@@ -338,7 +354,7 @@ Bfc::Mark(const Frame& frame, int64_t queueBytes)
 }
 
 void
-Bfc::Leave(const Waiting& frame, uint16_t place)
+Bfc::Leave(uint16_t queue, const Frame& frame)
 {
     Entry* entry = m_flows.Find(KeyOf(frame.cls, frame.flow));
     if (entry && entry->frames > 0)
@@ -346,20 +362,21 @@ Bfc::Leave(const Waiting& frame, uint16_t place)
         --entry->frames;
         entry->last = NowPs();
     }
-    const auto mark = static_cast<uint16_t>(frame.here & ~COUNTED);
+    const uint16_t mark = ReadBytes(frame.scheme, MARK);
     if (mark > 0)
     {
+        WriteBytes(frame, MARK, 0);
         Bfc& ingress = *m_node->instances[frame.ingress];
-        Unmark(ingress, frame.cls, NameOf(mark, frame.flow), place);
+        Unmark(ingress, frame.cls, NameOf(mark, frame.flow), queue);
     }
 }
 
 void
-Bfc::Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t place)
+Bfc::Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t queue)
 {
     if (m_resumesPerHrtt > 0 && ingress.m_classes[cls].said.WouldClear(name))
     {
-        Lane& lane = m_lanes[cls + N_CLASSES * place];
+        Lane& lane = m_lanes[queue];
         if (!m_resuming)
         {
             m_resuming = true;
@@ -402,24 +419,6 @@ Bfc::ResumeWaiting()
     if (m_resuming)
     {
         m_resume.Schedule(m_hrtt);
-    }
-}
-
-void
-Bfc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
-{
-    WriteBytes(frame, HERE, 0); // where it came from counts there
-}
-
-void
-Bfc::NotifyReleased(const lossless::Departure& departure, int64_t /* queueBytes */)
-{
-    const uint16_t here = ReadBytes(departure.scheme, HERE);
-    if (here != 0) // it was dropped from its queue
-    {
-        m_node->instances[departure.egress]->Leave(
-            {departure.flow, departure.ingress, departure.cls, here},
-            0);
     }
 }
 
@@ -529,7 +528,7 @@ Bfc::ReceiveControl(const ControlFrame& control)
     }
     ClassState& state = m_classes[message.cls];
     NameFilter& heard = FilterFor(state.heard, false);
-    if (message.segment < heard.GetSegments()) // else from a peer with a larger filter
+    if (message.segment < heard.GetSegments())
     {
         state.heardAt.resize(heard.GetSegments());
         state.heardAt[message.segment] = NowPs();
@@ -592,6 +591,12 @@ Bfc::UpdateHeld(uint8_t cls, uint16_t place)
     held ? m_port->GetEgress().Block(queue) : void(m_port->GetEgress().Unblock(queue));
 }
 
+void
+Bfc::Kick()
+{
+    m_port->Kick();
+}
+
 // ---- Deadlocks
 
 bool
@@ -606,7 +611,7 @@ Bfc::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
     std::vector<uint32_t> names;
     for (const Frame* frame : rest.frames)
     {
-        const auto mark = static_cast<uint16_t>(ReadBytes(frame->scheme, HERE) & ~COUNTED);
+        const uint16_t mark = ReadBytes(frame->scheme, MARK);
         if (mark > 0)
         {
             names.push_back(NameOf(mark, frame->flow));

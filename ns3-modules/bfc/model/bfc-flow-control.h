@@ -56,7 +56,6 @@ namespace bfc
  * is in no egress queue and pauses nobody.
  */
 class Bfc : public lossless::FlowControl,
-            public lossless::ByteObserver,
             public lossless::Gate,
             public lossless::QueueSelector,
             public lossless::DeadlockModel
@@ -79,12 +78,11 @@ class Bfc : public lossless::FlowControl,
     bool WouldRelease(uint16_t queue,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
-    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
-    void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     uint16_t GetOwnQueues() const override;
     std::unique_ptr<lossless::QueueScheduler> MakeScheduler() const override;
     uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override;
     void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override;
+    void NotifyTaken(uint16_t queue, const lossless::Frame& frame) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
@@ -98,15 +96,6 @@ class Bfc : public lossless::FlowControl,
         uint32_t frames{0}; //!< of it that wait here
         uint16_t queue{0};  //!< its queue, place + 1; 0: none
         int64_t last{0};    //!< when a frame joined or left last (ps)
-    };
-
-    /// What the frames of a flow are known by while they wait.
-    struct Waiting
-    {
-        uint32_t flow;    //!< flow
-        uint16_t ingress; //!< port it came in by
-        uint8_t cls;      //!< class
-        uint16_t here;    //!< COUNTED, and the name it pauses at that port; 0: none
     };
 
     /// A resume that has to wait for its turn.
@@ -139,10 +128,10 @@ class Bfc : public lossless::FlowControl,
         std::vector<Bfc*> instances; //!< by port
     };
 
-    /// Bytes of a frame, from m_bytes on: where it comes from, and how it is counted here.
+    /// Bytes of a frame, from m_bytes on: where it comes from, and what it pauses there; 0:
+    /// nothing.
     static constexpr uint32_t FROM = 0;
-    static constexpr uint32_t HERE = 2;         //!< second of them
-    static constexpr uint16_t COUNTED = 0x8000; //!< bit: the frame is in its flow's Entry
+    static constexpr uint32_t MARK = 2; //!< second of them
 
     uint16_t ReadBytes(const lossless::SchemeBytes& bytes, uint32_t at) const;
     void WriteBytes(const lossless::Frame& frame, uint32_t at, uint16_t value) const;
@@ -154,8 +143,8 @@ class Bfc : public lossless::FlowControl,
     NameFilter& FilterFor(NameFilter& filter, bool counts) const;
 
     void Mark(const lossless::Frame& frame, int64_t queueBytes);
-    void Leave(const Waiting& frame, uint16_t place);
-    void Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t place);
+    void Leave(uint16_t queue, const lossless::Frame& frame);
+    void Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t queue);
     void Clear(uint8_t cls, uint32_t name);
     void ResumeWaiting();
     void Note(uint8_t cls, uint32_t segments, bool urgent);
@@ -168,6 +157,7 @@ class Bfc : public lossless::FlowControl,
     void Forget(uint8_t cls);
     void UpdateHeld(uint8_t cls);
     void UpdateHeld(uint8_t cls, uint16_t place);
+    void Kick();
 
     // Attributes
     uint32_t m_switchQueues;   //!< of a class at a switch
@@ -205,6 +195,7 @@ class Bfc : public lossless::FlowControl,
     lossless::ReusableEvent<Bfc> m_atInterval; //!< what has changed is sent
     lossless::ReusableEvent<Bfc> m_tick;       //!< what holds is said again
     lossless::ReusableEvent<Bfc> m_resume;     //!< an HRTT is over
+    lossless::ReusableEvent<Bfc> m_kick;       //!< a queue may go, as its first frame was taken
 
     uint64_t m_marked{0};        //!< frames
     uint64_t m_frames{0};        //!< control frames sent

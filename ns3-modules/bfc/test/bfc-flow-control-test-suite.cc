@@ -24,8 +24,8 @@
  * @file
  * @ingroup bfc-tests
  * BFC: sequences computed by hand; a second model of a switch's port with sets and maps; the rate
- * of resumes; what a flow alone loses and holds, against a fluid model; whole networks with lost
- * control frames.
+ * of resumes; frames taken by cures; what a flow alone loses and holds, against a fluid model;
+ * whole networks with lost control frames.
  */
 
 namespace ns3
@@ -739,6 +739,95 @@ class ResumeTest : public TestCase
 };
 
 /**
+ * @ingroup bfc-tests
+ * @brief Frames that a cure takes out of a queue whose flows are paused one by one.
+ */
+class TakenTest : public TestCase
+{
+  public:
+    TakenTest()
+        : TestCase("with a paused flow's frames taken, those behind them go, the flow's marks are "
+                   "gone, and a queue that became empty is free")
+    {
+    }
+
+  private:
+    /// How frames are taken.
+    enum class How
+    {
+        DROP,     ///< all of the queue
+        DISCARD,  ///< the paused flow's, which are dropped
+        REDIRECT, ///< the same, which join another port
+    };
+
+    /**
+     * @brief Flows 1 and 2 share a queue; 1 is paused, its frames are taken at 10 us.
+     *
+     * @param how they are taken
+     */
+    void Take(How how)
+    {
+        ObjectFactory factory = Make(1, "0s");
+        factory.Set("Names", StringValue("Flows"));
+        Bench bench(factory, 2);
+        lossless::Egress& egress = bench.Egress().GetEgress();
+        std::vector<std::pair<int64_t, uint32_t>> sent;
+        bench.watcher->m_sent = [&sent](uint16_t, const Frame& frame) {
+            sent.emplace_back(NowPs(), frame.flow);
+        };
+        NameFilter paused;
+        paused.Configure(128, 4, true);
+        paused.Insert(1);
+        bench.Hear(paused.Get(0));
+        constexpr uint16_t QUEUE = 3 + N_CLASSES;
+        for (const uint32_t flow : {1, 1, 1, 1, 2})
+        {
+            bench.Join(flow, 1000, flow == 1 ? 0 : 1, 1);
+        }
+        Simulator::Schedule(TimeStep(10'000'000), [&] {
+            if (how == How::DROP)
+            {
+                egress.DropQueue(QUEUE, lossless::DropCause::SCHEME);
+                return;
+            }
+            const auto taken =
+                egress.TakeFrames(QUEUE, [](const Frame& frame) { return frame.flow == 1; });
+            NS_TEST_ASSERT_MSG_EQ(taken.size(), 4, "all were waiting");
+            for (Frame* frame : taken)
+            {
+                if (how == How::REDIRECT)
+                {
+                    bench.hub->Redirect(frame, 1);
+                }
+                else
+                {
+                    bench.hub->Discard(frame, lossless::DropCause::SCHEME);
+                }
+            }
+        });
+        // Flow 3 comes later, where nothing of flow 1 may be left.
+        Simulator::Schedule(TimeStep(30'000'000), [&bench] { bench.Join(3, 1000, 1, 1); });
+        Simulator::Run();
+        using Sent = std::vector<std::pair<int64_t, uint32_t>>;
+        const Sent expected =
+            how == How::DROP ? Sent{{30'000'000, 3}} : Sent{{10'000'000, 2}, {30'000'000, 3}};
+        NS_TEST_ASSERT_MSG_EQ((sent == expected), true, "what went, and when: " << sent.size());
+        // Th is 2500 B: the third and the fourth of flow 1 were marked.
+        NS_TEST_ASSERT_MSG_GT(bench.listeners[0]->m_heard.size(), 1, "paused, and resumed");
+        NS_TEST_ASSERT_MSG_EQ((BitsOf(bench.listeners[0]->m_heard.back().second) == Bits{}),
+                              true,
+                              "nothing is paused any more");
+    }
+
+    void DoRun() override
+    {
+        Take(How::DROP);
+        Take(How::DISCARD);
+        Take(How::REDIRECT);
+    }
+};
+
+/**
  * @brief Put nodes and links into a run.
  *
  * @param sim the run
@@ -966,6 +1055,27 @@ class RefusalTest : public TestCase
         NS_TEST_ASSERT_MSG_NE(problems("200", "4", "Queues"), "", "no whole segments");
         NS_TEST_ASSERT_MSG_NE(problems("1024", "3", "Flows"), "", "no equal parts");
         NS_TEST_ASSERT_MSG_EQ(problems("1024", "3", "Queues"), "", "queues need no stages");
+        // One of two hosts repeats, and forgets, at another pace than its switch.
+        for (const std::string refresh : {"1ms", "2ms", "0s"})
+        {
+            rdma::Simulation sim(1);
+            sim.AddFlowControl("ns3::bfc::Bfc");
+            AddNodes(sim, {0, 0, 1});
+            const std::array<uint32_t, 2> hosts{0, 1};
+            const std::array<uint32_t, 2> hubs{2, 2};
+            const std::array<uint64_t, 2> rates{Bench::RATE, Bench::RATE};
+            const std::array<int64_t, 2> delays{Bench::DELAY, Bench::DELAY};
+            sim.AddLinks(hosts.data(), hubs.data(), rates.data(), delays.data(), 2);
+            sim.SetNodeAttribute(1, "ns3::bfc::Bfc", "Refresh", refresh);
+            sim.Build();
+            const std::string text = sim.Check();
+            NS_TEST_ASSERT_MSG_EQ(std::count(text.begin(), text.end(), '\n'),
+                                  (refresh == "1ms" ? 0 : 1),
+                                  "both ends of one link: " << text);
+            const bool told = text.find("Refresh is") != std::string::npos &&
+                              text.find("n1") != std::string::npos;
+            NS_TEST_ASSERT_MSG_EQ(told, (refresh != "1ms"), "what and where: " << text);
+        }
     }
 };
 
@@ -982,6 +1092,7 @@ class FlowControlTestSuite : public TestSuite
         AddTestCase(new HandTest, TestCase::Duration::QUICK);
         AddTestCase(new ModelTest, TestCase::Duration::QUICK);
         AddTestCase(new ResumeTest, TestCase::Duration::QUICK);
+        AddTestCase(new TakenTest, TestCase::Duration::QUICK);
         AddTestCase(new AloneTest, TestCase::Duration::QUICK);
         AddTestCase(new NetworkTest, TestCase::Duration::QUICK);
         AddTestCase(new RefusalTest, TestCase::Duration::QUICK);

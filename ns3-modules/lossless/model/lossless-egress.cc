@@ -540,21 +540,13 @@ Egress::IsHeld(uint16_t queue) const
 uint32_t
 Egress::DropQueue(uint16_t queue, DropCause cause)
 {
-    uint32_t dropped = 0;
-    int64_t bytes = 0;
-    EgressQueue& frames = m_queues[queue];
-    while (frames.Head())
+    const std::vector<Frame*> frames = TakeFrames(queue, [](const Frame&) { return true; });
+    for (Frame* frame : frames)
     {
-        Frame* frame = frames.Pop();
         frame->egress = m_index; // a host's frames do not know it
-        bytes -= frame->bytes;
         m_node->Discard(frame, cause);
-        ++dropped;
     }
-    NoteFrames(queue, bytes);
-    TellTrace(frames.GetClass());
-    Reopen(queue);
-    return dropped;
+    return static_cast<uint32_t>(frames.size());
 }
 
 std::vector<Frame*>
@@ -574,6 +566,13 @@ Egress::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choo
         frames.Push(frame);
     }
     NoteFrames(queue, frames.GetBytes() - before);
+    for (QueueSelector* selector : m_selectors)
+    {
+        for (const Frame* frame : taken)
+        {
+            selector->NotifyTaken(queue, *frame);
+        }
+    }
     if (kept.empty())
     {
         Reopen(queue);

@@ -65,6 +65,11 @@ QueueSelector::NotifyJoined(uint16_t /* queue */, const Frame& /* frame */)
 {
 }
 
+void
+QueueSelector::NotifyTaken(uint16_t /* queue */, const Frame& /* frame */)
+{
+}
+
 bool
 FlowControl::ReceiveControl(const ControlFrame& /* control */)
 {

@@ -164,6 +164,10 @@ class QueueSelector
     /// A frame has joined an egress queue, its own or that of a class.
     /// @param queue egress queue. @param frame the frame.
     virtual void NotifyJoined(uint16_t queue, const Frame& frame);
+    /// A frame was taken out of an egress queue and does not go from there: dropped, or to join
+    /// another one. The queue is as it is without it.
+    /// @param queue egress queue. @param frame the frame.
+    virtual void NotifyTaken(uint16_t queue, const Frame& frame);
 };
 
 /**
