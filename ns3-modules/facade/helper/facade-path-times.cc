@@ -66,7 +66,8 @@ PathTimes::AnswerTime(const QueuePair& queuePair) const
         return -1;
     }
     return Later(TimeOf(ack.bytes, hops),
-                 receiver.GetLatency() + queuePair.GetSource()->GetLatency());
+                 receiver.GetLatency() + receiver.GetAckDelay() +
+                     queuePair.GetSource()->GetLatency());
 }
 
 int64_t

@@ -56,6 +56,39 @@ class Teller : public CongestionControl
 
 NS_OBJECT_ENSURE_REGISTERED(Teller);
 
+/// A congestion control that answers every packet with a CNP, and notes when answers come.
+class Clock : public CongestionControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::Clock")
+                                .SetParent<CongestionControl>()
+                                .SetGroupName("tests")
+                                .AddConstructor<Clock>();
+        return tid;
+    }
+
+    bool NotifyData(const lossless::Frame& /* frame */) override
+    {
+        return true;
+    }
+
+    void NotifyCnp(const lossless::Frame& /* frame */) override
+    {
+        g_cnp = lossless::NowPs();
+    }
+
+    static inline int64_t g_cnp = 0; //!< when the last CNP came (ps)
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Clock);
+
 /// Two racks, hosts 0..3 and 4..7 at switches 8 and 9, and five switches 10..14 between them.
 class Clos : public Network
 {
@@ -343,6 +376,7 @@ class AckedTest : public TestCase
         const int64_t latency = static_cast<int64_t>(random() % 1'000'000);
         const int64_t nic = random() % 2 ? static_cast<int64_t>(random() % 500'000) : 0;
         const int64_t start = static_cast<int64_t>(random() % 10'000'000);
+        const int64_t ackDelay = seed % 2 ? static_cast<int64_t>(seed * 7'919 % 2'000'000) : 0;
         const auto switches = static_cast<uint32_t>(1 + random() % 4);
         const auto size = static_cast<int64_t>(1 + random() % 50'000);
         const auto ackEvery = static_cast<int64_t>(1 + random() % 4);
@@ -350,6 +384,7 @@ class AckedTest : public TestCase
         net.Set("Port", "Overhead", overhead);
         net.Set("Switch", "Latency", std::to_string(latency) + "ps");
         net.Set("Host", "Latency", std::to_string(nic) + "ps");
+        net.Set("Host", "AckDelay", std::to_string(ackDelay) + "ps");
         net.Set("QueuePair", "PayloadSize", payload);
         net.Set("QueuePair", "AckSize", ack);
         net.Set("QueuePair", "AckEvery", ackEvery);
@@ -387,14 +422,14 @@ class AckedTest : public TestCase
             {
                 continue;
             }
-            acked = arrival + nic;
+            acked = arrival + nic + ackDelay;
             for (std::size_t hop = rate.size(); hop-- > 0;)
             {
                 back[hop] = std::max(acked, back[hop]) + WireTime(ack + overhead, rate[hop]);
                 acked = back[hop] + delay[hop] + (hop > 0 ? latency : nic);
             }
         }
-        int64_t alone = 2 * nic + switches * latency; // an ACK on an empty path
+        int64_t alone = 2 * nic + ackDelay + switches * latency; // an ACK on an empty path
         for (std::size_t hop = 0; hop < rate.size(); ++hop)
         {
             alone += WireTime(ack + overhead, rate[hop]) + delay[hop];
@@ -467,6 +502,46 @@ class AckedTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief Answers that wait in the NIC.
+ */
+class AnswerDelayTest : public TestCase
+{
+  public:
+    AnswerDelayTest()
+        : TestCase("ACKs and CNPs leave the NIC later by their own delays, to the picosecond")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t RATE = 100'000'000'000;
+        constexpr int64_t DELAY = 1'000'000;
+        constexpr int64_t NIC = 300'000;
+        for (const int64_t ack : {0, 700'000, 4'000'000})
+        {
+            const int64_t cnp = 2'000'000;
+            Network net(1);
+            net.Set("Host", "Latency", std::to_string(NIC) + "ps");
+            net.Set("Host", "AckDelay", std::to_string(ack) + "ps");
+            net.Set("Host", "CnpDelay", std::to_string(cnp) + "ps");
+            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.SetCongestionControl("ns3::rdma::tests::Clock");
+            net.Star(2, RATE, DELAY);
+            net.Flow(0, 1, 1000, 0);
+            net.sim.Build();
+            net.sim.Run(1'000'000'000);
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+            const int64_t there = 2 * (WireTime(1068, RATE) + DELAY) + NIC;
+            const int64_t back = NIC + 2 * (WireTime(84, RATE) + DELAY) + NIC;
+            NS_TEST_ASSERT_MSG_EQ(net.Column("flow", "acked_ps")[0], there + ack + back, "ACK");
+            NS_TEST_ASSERT_MSG_EQ(Clock::g_cnp, there + cnp + back, "CNP");
+        }
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief Tests of what answers a flow.
  */
 class AnswerTestSuite : public TestSuite
@@ -477,6 +552,7 @@ class AnswerTestSuite : public TestSuite
     {
         AddTestCase(new AnswerPathTest, TestCase::Duration::QUICK);
         AddTestCase(new AckedTest, TestCase::Duration::QUICK);
+        AddTestCase(new AnswerDelayTest, TestCase::Duration::QUICK);
     }
 };
 

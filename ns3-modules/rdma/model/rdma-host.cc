@@ -27,18 +27,32 @@ NS_OBJECT_ENSURE_REGISTERED(Host);
 TypeId
 Host::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::rdma::Host")
-                            .SetParent<lossless::FabricNode>()
-                            .SetGroupName("rdma")
-                            .AddConstructor<Host>()
-                            .AddAttribute("Latency",
-                                          "NIC: time from a frame's last bit to its being taken, "
-                                          "and from the making of an answer (ACK, CNP, routed "
-                                          "control frame) to its joining the egress queue. MAC "
-                                          "control frames do not pass it.",
-                                          TimeValue(Seconds(0)),
-                                          MakeTimeAccessor(&Host::m_latency),
-                                          lossless::MakePicosecondsChecker());
+    static TypeId tid =
+        TypeId("ns3::rdma::Host")
+            .SetParent<lossless::FabricNode>()
+            .SetGroupName("rdma")
+            .AddConstructor<Host>()
+            .AddAttribute("Latency",
+                          "NIC: time from a frame's last bit to its being taken, "
+                          "and from the making of an answer (ACK, CNP, routed "
+                          "control frame) to its joining the egress queue. MAC "
+                          "control frames do not pass it.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Host::m_latency),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("AckDelay",
+                          "NIC: time beside Latency from a data frame's being taken "
+                          "to its ACK's or NACK's joining the egress queue. Measure "
+                          "it: no source was at hand.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Host::m_ackDelay),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("CnpDelay",
+                          "NIC: the same of CNPs. Measure it: no source was at "
+                          "hand.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Host::m_cnpDelay),
+                          lossless::MakePicosecondsChecker());
     return tid;
 }
 
@@ -46,6 +60,8 @@ Host::Host()
     : m_timer(this, &Host::Timer),
       m_inbound(this),
       m_outbound(this),
+      m_outboundAcks(this),
+      m_outboundCnps(this),
       m_served(this, &Host::Served)
 {
 }
@@ -294,12 +310,17 @@ void
 Host::Inject(Frame* frame)
 {
     CountMade(frame);
-    if (m_latency.IsZero())
+    const bool cnp = frame->kind == FrameKind::CNP;
+    const bool ack = frame->kind == FrameKind::ACK || frame->kind == FrameKind::NACK;
+    const int64_t more = cnp ? m_cnpDelay.GetTimeStep() : ack ? m_ackDelay.GetTimeStep() : 0;
+    const int64_t delay = m_latency.GetTimeStep() + more;
+    if (delay == 0)
     {
         m_ports.front()->Enqueue(frame);
         return;
     }
-    m_outbound.Send(m_latency.GetTimeStep(), frame);
+    Outbound& outbound = cnp ? m_outboundCnps : ack ? m_outboundAcks : m_outbound;
+    outbound.Send(delay, frame);
 }
 
 void
@@ -404,7 +425,8 @@ Host::Process(Frame* frame)
 uint64_t
 Host::CountHeld() const
 {
-    return m_received.GetFrames() + m_inbound.GetCount() + m_outbound.GetCount();
+    return m_received.GetFrames() + m_inbound.GetCount() + m_outbound.GetCount() +
+           m_outboundAcks.GetCount() + m_outboundCnps.GetCount();
 }
 
 QueuePair*
@@ -434,6 +456,12 @@ int64_t
 Host::GetLatency() const
 {
     return m_latency.GetTimeStep();
+}
+
+int64_t
+Host::GetAckDelay() const
+{
+    return m_ackDelay.GetTimeStep();
 }
 
 void

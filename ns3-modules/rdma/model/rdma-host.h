@@ -103,6 +103,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     /// Flows of the network. @return count.
     uint32_t GetNFlows() const;
     int64_t GetLatency() const final;
+    int64_t GetAckDelay() const final;
 
     /// Make the port take frames from the queue pairs; call once it is there.
     void ConnectSource();
@@ -154,9 +155,13 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     lossless::ReusableEvent<Host> m_timer; //!< look at them
     Time m_latency;                        //!< attribute
     lossless::EventStream<Host, lossless::Frame, &Host::Accept>
-        m_inbound; //!< arrived, still in the NIC
-    lossless::EventStream<Host, lossless::Frame, &Host::LeaveOutbound>
-        m_outbound;                         //!< made here, still in the NIC
+        m_inbound;   //!< arrived, still in the NIC
+    Time m_ackDelay; //!< attribute
+    Time m_cnpDelay; //!< attribute
+    using Outbound = lossless::EventStream<Host, lossless::Frame, &Host::LeaveOutbound>;
+    Outbound m_outbound;                    //!< made here, still in the NIC: routed control frames
+    Outbound m_outboundAcks;                //!< ACKs and NACKs
+    Outbound m_outboundCnps;                //!< CNPs
     uint32_t m_silencing{0};                //!< bit c: pauses class c without an end
     uint64_t m_receiveRate{0};              //!< bit/s; 0: line rate
     lossless::FrameFifo m_received;         //!< frames not yet taken

@@ -39,6 +39,8 @@ class QueuePairOwner : public lossless::FabricNode
 
     /// @return NIC latency (ps).
     virtual int64_t GetLatency() const = 0;
+    /// @return time beside it that an ACK or NACK takes to leave the NIC (ps).
+    virtual int64_t GetAckDelay() const = 0;
 };
 
 } // namespace rdma

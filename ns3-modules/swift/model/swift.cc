@@ -196,7 +196,8 @@ Swift::NotifySent(const Frame& frame)
 void
 Swift::NotifyAnswer(const Frame& data, Frame& answer)
 {
-    const int64_t delay = NowPs() - data.queued + m_queuePair->GetDestination()->GetLatency();
+    const rdma::QueuePairOwner& host = *m_queuePair->GetDestination();
+    const int64_t delay = NowPs() - data.queued + host.GetLatency() + host.GetAckDelay();
     const int64_t most = std::numeric_limits<uint32_t>::max();
     const auto nanoseconds = static_cast<uint32_t>(std::min(delay / NANO, most));
     std::memcpy(&answer.scheme[m_schemeByte], &nanoseconds, DELAY_BYTES);
