@@ -154,6 +154,8 @@ function(unite target most sources)
                UNITY_BUILD_UNIQUE_ID PYORCH_FILE
                UNITY_BUILD_CODE_BEFORE_INCLUDE "${own_log}"
   )
+  # Types of unnamed namespaces look as if they came from a header, where they would be a mistake.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
 endfunction()
 
 # Call after the last module: the targets that span all of them, and what Python needs to know.
