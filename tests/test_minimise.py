@@ -274,8 +274,8 @@ def test_targets_that_cannot_be_written_are_told_first(tmp_path: Path) -> None:
     own.write_text('title = "mine"\n', encoding="utf-8")
     for file, said in (
         (tmp_path / "x" / "y.toml", "there is no folder"),
-        (tmp_path / "y.json", "no name of an experiment file"),
-        (own, "no earlier result"),
+        (tmp_path / "y.json", "not a valid name of an experiment file"),
+        (own, "not an earlier result"),
     ):
         with pytest.raises(UserError) as caught:
             check_target(file)

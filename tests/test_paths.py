@@ -40,7 +40,7 @@ def test_a_missing_root_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/../../b", "/etc", "a//b", "./a"])
 def test_a_name_cannot_leave_the_results(name: str, tmp_path: Path) -> None:
     """An experiment's name never leads out of the results folder."""
-    with pytest.raises(ValueError, match="no name of an experiment"):
+    with pytest.raises(ValueError, match="not a valid name of an experiment"):
         Paths(tmp_path).experiment_results(name)
 
 

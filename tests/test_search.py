@@ -373,8 +373,8 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
         (Words(cells="8"), "--cells 8: it is of --map"),
         (Words(map=True, by="draws"), "--by draws: --map takes the study's own traffic"),
         (Words(trials="0"), "--trials: '0' is not allowed"),
-        (Words(out="found.json"), "is no name of an experiment file"),
-        (Words(map=True, out="found.toml"), "is no name of a table"),
+        (Words(out="found.json"), "is not a valid name of an experiment file"),
+        (Words(map=True, out="found.toml"), "is not a name of a table"),
     ],
 )
 def test_options_that_cannot_be_are_told(

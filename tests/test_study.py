@@ -141,7 +141,7 @@ def test_a_study_never_changes(paths: Paths) -> None:
 
 def test_what_one_file_cannot_say_is_not_saved(paths: Paths) -> None:
     """A file name without .toml, and files beside the experiment."""
-    with pytest.raises(UserError, match="no name of an experiment file"):
+    with pytest.raises(UserError, match="not a valid name of an experiment file"):
         built(paths).save("mine.txt")
     bakeoff = Study.load("bakeoff/incast", paths=paths)
     with pytest.raises(UserError, match="names files beside it"):
