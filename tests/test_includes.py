@@ -125,3 +125,37 @@ def test_no_two_sources_define_a_class_of_one_name(tmp_path: Path) -> None:
         unnamed = "namespace\n{\nclass Mine\n{\n};\n} // namespace\n"
         source.write_text(f"namespace ns3\n{{\n{unnamed}class Case : Base\n{{\n}};\n}}\n")
     assert twins(tmp_path) == ["ns3::Case"]
+
+
+_NAMED = re.compile(r"ns3::(\w+)::[A-Z]")
+
+
+def links(home: Path) -> Graph:
+    """Modules that each module's tests are linked with, by way of others, too."""
+    texts = {file.parent.name: file.read_text("utf-8") for file in home.glob("*/CMakeLists.txt")}
+    linked = {name: _linked(text, r"\bLIBRARIES_TO_LINK") for name, text in texts.items()}
+    found: Graph = {}
+    for name, text in texts.items():
+        todo = {name, *_linked(text, r"\bTEST_LIBRARIES_TO_LINK")}
+        while todo - found.setdefault(name, set()):
+            found[name] |= todo
+            todo = {other for one in found[name] for other in linked.get(one, ())}
+    return found
+
+
+def _linked(text: str, keyword: str) -> set[str]:
+    return set(
+        re.findall(
+            r"\$\{lib([\w-]+)\}", " ".join(re.findall(keyword + r"((?:\s+\$\{[^}]*\})*)", text))
+        )
+    )
+
+
+def test_each_modules_tests_link_what_they_name() -> None:
+    """A class that a test names in a string must be in the program of its module alone."""
+    linked = links(MODULES)
+    assert {"lossless", "eventloop", "dcqcn"} <= linked["sfc"], "links are found, of tests, too"
+    for module, known in linked.items():
+        texts = [file.read_text("utf-8") for file in MODULES.glob(f"{module}/test/*.cc")]
+        named = {name for text in texts for name in _NAMED.findall(text)}
+        assert named & linked.keys() <= known, module
