@@ -5,6 +5,7 @@ Everything here is loaded when it is first used, so that importing the package c
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'pyorch' has no attribute {name!r}")
     if name not in ("Problem", "UserError", "Study", "RunsFailedError"):
         import_module("pyorch.config")  # registers all kinds
+    if "IPython" in sys.modules:
+        import_module("pyorch.report.planned").show_in_notebooks()
     module, _, other = _WHERE[name].partition(":")
     return getattr(import_module(module), other or name)
 

@@ -59,6 +59,16 @@ class OpenRun:
             add_trace(self.simulation, self.network, trace)
         self.problems: tuple[str, ...] | None = None
 
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it: its network, and where its flows go."""
+        from pyorch.engine.base import title
+        from pyorch.report.planned import planned_map
+
+        at = format_time(int(self.simulation.Now()))
+        return planned_map(
+            self.spec.setting, self.spec.seed, f"{title(self.spec)}, at {at}"
+        )._repr_html_()
+
     def port(self, name: str) -> Any:
         """The C++ port "s0:h0": that of s0 towards h0. Raises UserError when there is none."""
         findings = Findings("port")

@@ -6,7 +6,7 @@ What a dependency is, and those of all shortest paths, are in pyorch.config.cycl
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -166,6 +166,62 @@ def _dependencies(
 def ways_at_start(setting: Setting, network: Topology) -> Ways:
     """Return the ways that hold when a run begins."""
     return _phases(setting, network)[0][1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """What of a network some flows cross; flows that begin and end at the same switches share one.
+
+    pairs: (source, destination) -> how many flows. between: the egresses between switches, and
+    whether every one of the flows surely crosses them (else: where ECMP chooses so).
+    """
+
+    pairs: Mapping[tuple[int, int], int]
+    between: Mapping[Egress, bool]
+
+    def crossed(self, network: Topology) -> dict[Egress, tuple[int, bool]]:
+        """Return how many flows (may) cross each egress, and whether all of them surely do."""
+        found = {egress: (sum(self.pairs.values()), sure) for egress, sure in self.between.items()}
+        for (src, dst), flows in self.pairs.items():
+            for egress in ((src, int(network.racks[src])), (int(network.racks[dst]), dst)):
+                found[egress] = (found.get(egress, (0, True))[0] + flows, True)
+        return found
+
+
+def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
+    """Return where the flows of a run go, by the routes at its start."""
+    flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
+    pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
+    found = [
+        Way({(path[0], path[-1]): 1}, dict.fromkeys(itertools.pairwise(path[1:-1]), True))
+        for path in pinned
+    ]
+    free = np.ones(len(flows), dtype=bool)
+    free[list(flows.paths)] = False
+    src, dst = flows.ends_on_network(network)
+    free &= src != dst
+    ways = ways_at_start(setting, network)
+    own = {host for _, host in ways.diverted}
+    groups: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
+    for pair, count in Counter(zip(src[free].tolist(), dst[free].tolist(), strict=True)).items():
+        begin, end = (int(network.racks[host]) for host in pair)
+        groups.setdefault((begin, pair[1] if pair[1] in own else end), {})[pair] = count
+    hops: dict[tuple[int, int], list[int]] = {}
+    for (begin, end), pairs in sorted(groups.items()):
+        dst_host = next(iter(pairs))[1]
+        between: dict[Egress, bool] = {}
+        waiting, seen, sure = [begin], {begin}, True
+        for node in waiting:  # grows meanwhile; a way without a choice has one node at a time
+            if (node, end) not in hops:
+                hops[node, end] = ways.next_hops(node, dst_host)
+            sure = sure and len(hops[node, end]) == 1
+            for nearer in hops[node, end]:
+                between[node, nearer] = sure
+                if nearer not in seen:
+                    seen.add(nearer)
+                    waiting.append(nearer)
+        found.append(Way(pairs, between))
+    return found
 
 
 def _phases(setting: Setting, network: Topology) -> list[tuple[int, Ways]]:

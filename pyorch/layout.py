@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,13 @@ if TYPE_CHECKING:
     from pyorch.config.topology import Topology
 
 Place = tuple[float, float]
+
+_WIDTH = 1.5
+"""Of a row of switches."""
+_SHARE = 0.75
+"""Of the room from switch to switch that hosts take."""
+_LEAST_GAP = 0.008
+"""Between hosts of a line."""
 
 
 def layout(network: Topology) -> dict[int, Place]:
@@ -32,13 +40,15 @@ def layout(network: Topology) -> dict[int, Place]:
     within = any(a in layers and layers[a] == layers.get(b) for a, b in graph.edges)
     if within and len(switches) > 2:
         places = _circle(switches, graph)
-        outward = dict(places)
+        outward, room = dict(places), dict.fromkeys(places, 0.0)
     else:
         places = _rows(switches, layers)
         outward = dict.fromkeys(places, (0.0, -1.0))
+        rows = Counter(layers.values())
+        room = {switch: _WIDTH / rows[layers[switch]] for switch in switches}
     for switch in switches:
         own = [node for node in graph[switch] if node in hosts]
-        places |= _beside(places[switch], outward[switch], own)
+        places |= _beside(places[switch], outward[switch], own, room[switch])
     return places | _beside((0.0, 0.0), (0.0, -1.0), sorted(hosts - places.keys()))
 
 
@@ -64,20 +74,32 @@ def _rows(switches: Sequence[int], layers: Mapping[int, int]) -> dict[int, Place
         row = [node for node in switches if layers[node] == layer]
         for number, node in enumerate(row):
             x = (number + 0.5) / len(row) - 0.5
-            places[node] = (1.5 * x, 0.8 * layer / max(height, 1) - (0.4 if height else 0.0))
+            places[node] = (_WIDTH * x, 0.8 * layer / max(height, 1) - (0.4 if height else 0.0))
     return places
 
 
-def _beside(switch: Place, outward: Place, hosts: Sequence[int]) -> dict[int, Place]:
+def _beside(
+    switch: Place, outward: Place, hosts: Sequence[int], room: float = 0.0
+) -> dict[int, Place]:
+    """Hosts in a line across the way outwards, in several where they find no room in one.
+
+    room: from this switch to the next of its row; 0: none is in the way.
+    """
     size = math.hypot(*outward) or 1.0
     along = (outward[0] / size, outward[1] / size)
     across = (-along[1], along[0])
-    gap = min(0.12, 0.30 / max(len(hosts), 1))
+    columns = len(hosts)
+    gap = min(0.12, 0.30 / max(columns, 1))
+    if room:
+        columns = max(1, min(columns, 1 + int(_SHARE * room / _LEAST_GAP)))
+        gap = min(0.12, _SHARE * room / max(columns - 1, 1))
     places = {}
     for number, host in enumerate(hosts):
-        shift = (number - (len(hosts) - 1) / 2) * gap
+        line, column = divmod(number, columns)
+        shift = (column - (min(columns, len(hosts)) - 1) / 2) * gap
+        far = 0.2 + max(gap, _LEAST_GAP) * line
         places[host] = (
-            switch[0] + 0.2 * along[0] + shift * across[0],
-            switch[1] + 0.2 * along[1] + shift * across[1],
+            switch[0] + far * along[0] + shift * across[0],
+            switch[1] + far * along[1] + shift * across[1],
         )
     return places

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 
 class _InPlace(io.TextIOBase):
@@ -40,3 +41,11 @@ def show_figures() -> None:
     if is_notebook():
         with suppress(ImportError):
             import matplotlib_inline.backend_inline  # noqa: F401 (to import it is to switch it on)
+
+
+def show_as(kind: type, html: Callable[[Any], str]) -> None:
+    """Have a notebook show objects of a class, and of those made from it, as HTML."""
+    shell = sys.modules.get("IPython")
+    found = shell.get_ipython() if shell is not None else None
+    if found is not None:
+        found.display_formatter.formatters["text/html"].for_type(kind, html)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
+    from pyorch.report.planned import PlannedMap
     from pyorch.report.write import ReportResult
 
 SHOWN_RUNS = 20
@@ -301,6 +302,18 @@ class Study:
 
         return list(topology.build(self._made().specs[0].setting.topology).names)
 
+    def network(self, **where: Any) -> PlannedMap:
+        """The picture of a run before it runs: network, flows' ways, cyclic dependency.
+
+        where: as in `table`; the first run that it leaves. A notebook shows it; `.canvas()` is a
+        matplotlib Figure.
+        """
+        from pyorch.engine.base import title
+        from pyorch.report.planned import planned_map
+
+        spec = self._chosen(self._made(), where)[0]
+        return planned_map(spec.setting, spec.seed, f"{self.name}, {title(spec)}")
+
     @property
     def verdicts(self) -> pd.DataFrame:
         """What was expected and what was measured, one row an expectation."""
@@ -484,7 +497,7 @@ class Study:
         return f"<Study {self.name}{changed}{made}>"
 
     def _repr_html_(self) -> str:
-        """The study as a notebook shows it: its question and its runs. Plans if need be."""
+        """The study as a notebook shows it: its question, runs and network. Plans if need be."""
         plan = self._made()
         experiment = plan.experiment
         done = {id(spec) for spec in plan.done}
@@ -506,7 +519,8 @@ class Study:
             f"<b>{html.escape(experiment.title)}</b><br>{html.escape(experiment.question)}"
             f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
             + (f"... and {more} more runs<br>" if more else "")
-            + f"{len(done)} of {len(plan.specs)} runs done"
+            + f"{len(done)} of {len(plan.specs)} runs done<br>"
+            + self.network()._repr_html_()
         )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import json
+import sys
+import webbrowser
 from collections.abc import Hashable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.cli.base import OK, listing
-from pyorch.errors import shown
+from pyorch.errors import Problem, UserError, one_of, shown
+from pyorch.files import storage_error
 from pyorch.pipeline import Plan, make_plan
 from pyorch.remarks import Remark, lines, of_plan, runs_text
 
@@ -22,8 +25,18 @@ MOST_SCENES, MOST_NODES = 200, 20_000
 
 
 @listing
-def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
-    """Print what an experiment would run: its question, its runs, and the first one resolved."""
+def show(
+    name: str,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    picture: str | None = None,
+    in_browser: bool = False,
+) -> int:
+    """Print what an experiment would run: its question, its runs, the settings of the first.
+
+    picture: a file to draw its network into; "" for network.svg in its results. in_browser: open it
+    in one.
+    """
     plan = make_plan(name, overrides, seeds)
     for label in ("title", "question", "source"):
         text = getattr(plan.experiment, label, "")
@@ -31,9 +44,44 @@ def show(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
             print(shown(f"{label + ':':<10}{text}"))
     print_runs(plan, of_plan(plan.experiment, plan.specs))
     _print_cycles(plan.specs)
-    print("\nthe first run, resolved:")
-    print(json.dumps(plan.specs[0].to_data(), indent=2, sort_keys=True))
+    _print_settings(plan)
+    if picture is not None:
+        file = draw(plan, picture).absolute()
+        print(f"\npicture of the first run: {file}")
+        if in_browser and not webbrowser.open(file.as_uri()):
+            print("no browser was found: open it yourself", file=sys.stderr)
     return OK
+
+
+def _print_settings(plan: Plan) -> None:
+    """Print the settings of the first run with their units."""
+    from pyorch.report.setting import setting
+
+    rows = setting(plan.specs[:1], plan.experiment.types).common
+    width = min(max((len(key) for key, _ in rows), default=0), 44)
+    print("\nsettings of the first run, with defaults:")
+    for key, value in rows:
+        print(shown(f"  {key:<{width}}  {value}"))
+
+
+def draw(plan: Plan, picture: str) -> Path:
+    """Draw the network, the flows' ways and their cycle of the first run; return the file.
+
+    Raises UserError.
+    """
+    from pyorch.engine.base import title
+    from pyorch.report.planned import FORMATS, planned_map, save
+
+    file = Path(picture) if picture else plan.store.root / "network.svg"
+    if file.suffix not in FORMATS:
+        what = "is not a name of a picture"
+        raise UserError([Problem(f"--out {file}", what, one_of(FORMATS), None)])
+    spec = plan.specs[0]
+    try:
+        save(planned_map(spec.setting, spec.seed, f"{plan.store.name}, {title(spec)}"), file)
+    except OSError as error:
+        raise storage_error(error, file) from error
+    return file
 
 
 def _print_cycles(specs: Sequence[RunSpec]) -> None:

@@ -119,14 +119,30 @@ def list_(context: Context) -> None:
     klass=NamedTask,
     positional=["name"],
     iterable=["set_"],
-    help=SELECT,
+    help=SELECT
+    | {
+        "picture": "also draw its network, where flows go, and their cyclic dependency, into "
+        "network.svg of its results",
+        "out": "file of the picture, .svg, .png or .pdf",
+        "open": "show the picture in a browser",
+    },
     auto_shortflags=False,
 )
-def show(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
-    """Show what an experiment would run: its runs and their resolved settings."""
+def show(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    picture: bool = False,
+    out: str = "",
+    open_: bool = False,
+) -> None:
+    """Show what an experiment would run: its runs, their settings, its network."""
     from pyorch.cli import show as module
 
-    finish(module.show(name, _with_only(set_, only), seeds))
+    drawn = out if picture or out or open_ else None
+    finish(module.show(name, _with_only(set_, only), seeds, drawn, open_))
 
 
 @task(

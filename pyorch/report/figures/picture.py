@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyorch.layout import Place
+from pyorch.report.figures.names import MOST_HOSTS, names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,6 @@ Egress = tuple[int, int]
 
 _FREE, _CYCLE, _CHAIN = "0.82", "#a31621", "#0173b2"
 STYLES: dict[str, tuple[str, float, Any]] = {
-    "free": (_FREE, 0.8, "-"),
     "paused": ("#e8a33d", 1.6, "-"),
     "cycle": (_CYCLE, 2.8, "-"),
     "stuck": ("#d9603b", 1.6, (0, (3, 1.5))),
@@ -29,6 +29,12 @@ STYLES: dict[str, tuple[str, float, Any]] = {
 NAMES = {"paused": "paused", "cycle": "wait for each other", "stuck": "stuck behind them"}
 """What the legend calls each state."""
 _MOST_NUMBERS = 12
+_SCALE = 290.0
+"""Points a unit of the layout at which gaps are as they are said; larger pictures keep them."""
+_MARGINS = (32.0, 32.0, 35.0)
+"""Beside the nodes, below and above them [pt]."""
+_MOST_PAIRS = 200
+"""More links are drawn once, not once a direction."""
 _BOX = {"boxstyle": "round,pad=0.2", "facecolor": _CHAIN, "edgecolor": "white", "linewidth": 0.4}
 _NUMBER: dict[str, Any] = {
     "ha": "center",
@@ -55,11 +61,83 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """The network, and what is paused when."""
+class Line:
+    """How egresses are drawn that are alike: a line along each, with an arrow's head or without.
+
+    egresses: with the width of each [pt]. shift: to the right of the link's middle [of the layout].
+    """
+
+    egresses: Mapping[Egress, float]
+    colour: str
+    dashes: Any = "-"
+    shift: float = 0.011
+    head: float = 7.0
+    order: float = 2
+
+
+@dataclass(frozen=True)
+class Map:
+    """A network and where its nodes are."""
 
     network: Topology
     places: Mapping[int, Place]
+
+    def limits(self, scale: float) -> tuple[Place, Place]:
+        """Left and right end, and lower and upper end, of what is drawn at a scale."""
+        xs, ys = zip(*self.places.values(), strict=True)
+        wide, below, above = (margin / max(scale, _SCALE) for margin in _MARGINS)
+        return (min(xs) - wide, max(xs) + wide), (min(ys) - below, max(ys) + above)
+
+    def draw_network(self, axes: Axes, lines: Iterable[Line], scale: float) -> None:
+        """Draw nodes, links, and lines along egresses. scale: points a unit of the layout."""
+        axes.set_axis_off()
+        axes.set_aspect("equal")
+        axes.set_xlim(*self.limits(scale)[0])
+        axes.set_ylim(*self.limits(scale)[1])
+        ends = list(zip(self.network.a.tolist(), self.network.b.tolist(), strict=True))
+        down = {ends[link]: 0.8 for link in sorted(self.network.failed_links)}
+        up = [link for link in ends if link not in down]
+        if len(up) > _MOST_PAIRS:
+            free = Line(dict.fromkeys(up, 0.5), _FREE, shift=0, head=0, order=1)
+        else:
+            both = [egress for a, b in up for egress in ((a, b), (b, a))]
+            free = Line(dict.fromkeys(both, 0.8), _FREE, head=0, order=1)
+        self._line(axes, free, scale)
+        self._line(axes, Line(down, _FREE, ":", shift=0, head=0, order=1), scale)
+        for line in lines:
+            self._line(axes, line, scale)
+        hosts = self.network.hosts.tolist()
+        size = 2.5 if len(hosts) > MOST_HOSTS else 5
+        dots = [self.places[host] for host in hosts]
+        axes.plot(*zip(*dots, strict=True), "o", color="0.6", markersize=size, zorder=4)
+        for name in names_of(self.network, self.places, scale):
+            name.draw(axes)
+
+    def _line(self, axes: Axes, line: Line, scale: float) -> None:
+        from matplotlib.collections import LineCollection, PolyCollection
+
+        if not line.egresses:
+            return
+        size = min(1.0, _SCALE / scale)
+        segments = [self.ends(egress, line.shift, size) for egress in line.egresses]
+        look: dict[str, Any] = {"colors": line.colour, "linewidths": [*line.egresses.values()]}
+        drawn = LineCollection(segments, linestyles=[line.dashes], zorder=line.order, **look)
+        axes.add_collection(drawn, autolim=False)
+        if line.head:
+            heads = [_head(*ends, line.head / scale) for ends in segments]
+            looks: dict[str, Any] = {"facecolors": line.colour, "edgecolors": "none"}
+            drawn_heads = PolyCollection(heads, zorder=line.order, **looks)
+            axes.add_collection(drawn_heads, autolim=False)
+
+    def ends(self, egress: Egress, shift: float = 0.011, size: float = 1.0) -> tuple[Place, Place]:
+        """Return where the line of an egress begins and ends; size: of the gaps, below 1 less."""
+        return _beside_line(self.places[egress[0]], self.places[egress[1]], shift, size)
+
+
+@dataclass(frozen=True)
+class Picture(Map):
+    """The network, and what is paused when."""
+
     episode: Episode | None
     pauses: DataFrame
 
@@ -79,18 +157,12 @@ class Picture:
 
     def draw(self, axes: Axes, time: float, *, wide: bool = True) -> None:
         """Draw the network at a time [ps]; wide: over two columns of a paper."""
-        axes.set_axis_off()
-        axes.set_aspect("equal")
         states = self.state(time)
-        ends = zip(self.network.a.tolist(), self.network.b.tolist(), strict=True)
-        for link, (a, b) in enumerate(ends):
-            if link in self.network.failed_links:
-                xs, ys = zip(self.places[a], self.places[b], strict=True)
-                axes.plot(xs, ys, color=_FREE, linewidth=0.8, linestyle=":", zorder=1)
-                continue
-            for egress in ((a, b), (b, a)):
-                self._link(axes, egress, states.get(egress, "free"))
-        self._nodes(axes)
+        lines = []
+        for state, (colour, width, dashes) in STYLES.items():
+            mine = {egress: width for egress, what in states.items() if what == state}
+            lines.append(Line(mine, colour, dashes, order=3 if state == "cycle" else 2))
+        self.draw_network(axes, lines, self._scale(axes))
         self._chain(axes, time)
         axes.text(
             0.01,
@@ -101,68 +173,18 @@ class Picture:
             fontsize=9,
             color=_CYCLE if self.deadlocked(time) else "0.2",
         )
-        xs, ys = zip(*self.places.values(), strict=True)
-        axes.set_xlim(min(xs) - 0.12, max(xs) + 0.12)
-        axes.set_ylim(min(ys) - 0.1, max(ys) + 0.12)
         _legend(axes, deadlock=self.episode is not None, wide=wide)
+
+    def _scale(self, axes: Axes) -> float:
+        """Points a unit of the layout, as the figure will have it at least."""
+        canvas = axes.get_figure(root=True)
+        width, height = canvas.get_size_inches() if canvas is not None else (7.0, 3.6)
+        (left, right), (low, high) = self.limits(_SCALE)
+        return float(72 * min(0.95 * width / (right - left), 0.8 * height / (high - low)))
 
     def title(self, time: float) -> str:
         """What is said of a time [ps]."""
         return clock_text(time) + (": deadlock" if self.deadlocked(time) else "")
-
-    def _link(self, axes: Axes, egress: Egress, state: str) -> None:
-        start, end = self.ends(egress)
-        colour, width, dashes = STYLES[state]
-        if state == "free":
-            axes.plot(*zip(start, end, strict=True), color=colour, linewidth=width, zorder=1)
-            return
-        axes.annotate(
-            "",
-            xy=end,
-            xytext=start,
-            zorder=3 if state == "cycle" else 2,
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": colour,
-                "linewidth": width,
-                "linestyle": dashes,
-                "mutation_scale": 9,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
-
-    def _nodes(self, axes: Axes) -> None:
-        hosts = set(self.network.hosts.tolist())
-        small = len(hosts) > 16
-        for node, (x, y) in self.places.items():
-            if node in hosts:
-                axes.plot(x, y, "o", color="0.6", markersize=2.5 if small else 5, zorder=4)
-                if not small:
-                    axes.annotate(
-                        self.network.names[node],
-                        (x, y),
-                        xytext=(5, -2),
-                        textcoords="offset points",
-                        fontsize=5.5,
-                        color="0.4",
-                    )
-                continue
-            axes.text(
-                x,
-                y,
-                self.network.names[node],
-                ha="center",
-                va="center",
-                fontsize=6.5,
-                zorder=5,
-                bbox={
-                    "boxstyle": "round,pad=0.35",
-                    "facecolor": "white",
-                    "edgecolor": "0.3",
-                    "linewidth": 0.8,
-                },
-            )
 
     def _chain(self, axes: Axes, time: float) -> None:
         """Number the pauses of the chain that have come by now, near who sent them."""
@@ -188,10 +210,6 @@ class Picture:
                 seen[egress].append(number)
         return dict(seen)
 
-    def ends(self, egress: Egress) -> tuple[Place, Place]:
-        """Return where the line of an egress begins and ends."""
-        return _beside_line(self.places[egress[0]], self.places[egress[1]])
-
     def table(self, time: float) -> DataFrame:
         """Return what the picture says: node, peer, state at a time; and the chain."""
         import pandas as pd
@@ -215,15 +233,24 @@ def clock_text(time: float) -> str:
     return f"{time / 1e6:.1f} µs"
 
 
-def _beside_line(a: Place, b: Place) -> tuple[Place, Place]:
+def _beside_line(a: Place, b: Place, shift: float, size: float) -> tuple[Place, Place]:
     """Return the ends of one direction of a link: a little to its right, and short of the nodes."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = math.hypot(dx, dy) or 1.0
     ux, uy = dx / length, dy / length
-    shift, short = 0.011, min(0.05, 0.25 * length)
+    shift, short = shift * size, min(0.05 * size, 0.25 * length)
     start = (a[0] + short * ux + shift * uy, a[1] + short * uy - shift * ux)
     end = (b[0] - short * ux + shift * uy, b[1] - short * uy - shift * ux)
     return start, end
+
+
+def _head(a: Place, b: Place, size: float) -> tuple[Place, Place, Place]:
+    """The corners of an arrow's head whose tip is at b."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = math.hypot(dx, dy) or 1.0
+    ux, uy = size * dx / length, size * dy / length
+    foot = (b[0] - ux, b[1] - uy)
+    return b, (foot[0] - 0.35 * uy, foot[1] + 0.35 * ux), (foot[0] + 0.35 * uy, foot[1] - 0.35 * ux)
 
 
 def _legend(axes: Axes, *, deadlock: bool, wide: bool) -> None:

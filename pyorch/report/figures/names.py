@@ -1,0 +1,181 @@
+"""Names in a picture of a network: as large as they can be without one covering another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pyorch.layout import Place
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pyorch.config.topology import Topology
+
+_TRIES = ((6.5, False), (5.5, False), (6.5, True), (5.0, True))
+"""Sizes [pt], and whether names are upright; the first that fits is taken."""
+_PAD, _APART = 0.35, 1.0
+"""Between a name and its frame [of its size], and between two frames [pt]."""
+_DOT = 3.0
+"""Half of what a host takes [pt]."""
+MOST_HOSTS = 16
+"""More hosts have no names of their own, but those of a switch one together."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle by its centre and size [pt]."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def covers(self, other: Box) -> bool:
+        """Whether another has less than the least gap to it."""
+        return (
+            abs(self.x - other.x) * 2 < self.width + other.width + 2 * _APART
+            and abs(self.y - other.y) * 2 < self.height + other.height + 2 * _APART
+        )
+
+
+@dataclass(frozen=True)
+class Name:
+    """A text and its middle, its size [pt], and whether it reads upwards; framed: a switch."""
+
+    text: str
+    at: Place
+    size: float
+    upright: bool
+    framed: bool
+
+    def draw(self, axes: Axes) -> None:
+        """Write it."""
+        frame = {"boxstyle": f"round,pad={_PAD}", "facecolor": "white", "linewidth": 0.8}
+        axes.text(
+            *self.at,
+            self.text,
+            ha="center",
+            va="center",
+            fontsize=self.size,
+            rotation=90 if self.upright else 0,
+            color="black" if self.framed else "0.35",
+            zorder=5,
+            bbox=frame | {"edgecolor": "0.3"} if self.framed else None,
+        )
+
+
+class _Paper:
+    """What is on a picture so far. scale: points a unit of the layout."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+        self._cells: dict[tuple[int, int], list[Box]] = defaultdict(list)
+
+    def box(self, name: Name) -> Box:
+        width, height = text_size(name.text, name.size)
+        pad = 2 * _PAD * name.size if name.framed else 0.0
+        if name.upright:
+            width, height = height, width
+        return Box(name.at[0] * self.scale, name.at[1] * self.scale, width + pad, height + pad)
+
+    def add(self, boxes: Iterable[Box]) -> bool:
+        """Put boxes on it unless one would cover another."""
+        placed: list[tuple[tuple[int, int], Box]] = []
+        for box in boxes:
+            cells = list(_cells(box))
+            if any(box.covers(other) for cell in cells for other in self._cells[cell]):
+                for cell, mine in placed:
+                    self._cells[cell].remove(mine)
+                return False
+            for cell in cells:
+                self._cells[cell].append(box)
+                placed.append((cell, box))
+        return True
+
+
+def _cells(box: Box, size: float = 40.0) -> Iterable[tuple[int, int]]:
+    """The squares of a grid [pt] that a box may touch."""
+    xs = [int((box.x + sign * (box.width / 2 + _APART)) // size) for sign in (-1, 1)]
+    ys = [int((box.y + sign * (box.height / 2 + _APART)) // size) for sign in (-1, 1)]
+    return ((x, y) for x in range(xs[0], xs[1] + 1) for y in range(ys[0], ys[1] + 1))
+
+
+@cache
+def text_size(text: str, size: float) -> tuple[float, float]:
+    """Width and height of a line of text [pt], in the font of all figures."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family="DejaVu Sans", size=size)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
+    return float(width), 1.2 * size
+
+
+def names_of(network: Topology, places: Mapping[int, Place], scale: float) -> list[Name]:
+    """The names that there is room for: switches, row by row, before hosts.
+
+    scale: points a unit of the layout.
+    """
+    paper = _Paper(scale)
+    hosts = network.hosts.tolist()
+    for host in hosts if len(hosts) <= MOST_HOSTS else ():
+        x, y = places[host]
+        paper.add([Box(x * scale, y * scale, _DOT, _DOT)])
+    rows: dict[float, list[int]] = defaultdict(list)
+    for node in sorted(places.keys() - set(hosts)):
+        rows[round(places[node][1], 6)].append(node)
+    found = []
+    for _, row in sorted(rows.items()):
+        found += _written(paper, [(network.names[node], places[node], 0) for node in row])
+    return found + _written(paper, [_label(network, places, own) for own in _groups(network)])
+
+
+def _groups(network: Topology) -> list[list[int]]:
+    """The hosts that have a name together: each by itself while they are few."""
+    hosts = network.hosts.tolist()
+    if len(hosts) <= MOST_HOSTS:
+        return [[host] for host in hosts]
+    found: dict[int, list[int]] = defaultdict(list)
+    for host in hosts:
+        found[int(network.racks[host])].append(host)
+    return list(found.values())
+
+
+_Label = tuple[str, Place, int]
+"""A text, where, and whether it is written there (0), below (-1) or above (1)."""
+
+
+def _label(network: Topology, places: Mapping[int, Place], hosts: Sequence[int]) -> _Label:
+    """The name of hosts, on the side of them that is away from their switch."""
+    xs, ys = zip(*(places[host] for host in hosts), strict=True)
+    first, *rest = (network.names[host] for host in hosts)
+    text = first
+    if rest:
+        in_a_row = hosts[-1] - hosts[0] == len(hosts) - 1
+        text += f" – {rest[-1]}" if in_a_row else f", {rest[0]}" + _more(rest)
+    rack = int(network.racks[hosts[0]])
+    is_above = rack != hosts[0] and min(ys) > places[rack][1]
+    edge = max(ys) if is_above else min(ys)
+    return text, ((min(xs) + max(xs)) / 2, edge), 1 if is_above else -1
+
+
+def _more(names: Sequence[str]) -> str:
+    return "" if len(names) == 1 else f" … {names[-1]}"
+
+
+def _written(paper: _Paper, labels: Sequence[_Label]) -> list[Name]:
+    """Names that all look alike, as large as there is room; none where there is none."""
+    for size, upright in _TRIES:
+        names = []
+        for text, (x, y), side in labels:
+            width, height = text_size(text, size)
+            away = _DOT + _APART + (width if upright else height) / 2
+            at = (x, y + side * away / paper.scale)
+            names.append(Name(text, at, size, upright, framed=not side))
+        if paper.add([paper.box(name) for name in names]):
+            return names
+    return []
