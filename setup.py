@@ -21,6 +21,8 @@ class BuildWithShipped(build_py):
         for name in SHIPPED:
             place = ROOT / name
             files = [place] if place.is_file() else sorted(place.rglob("*"))
+            if not files:
+                raise SystemExit(f"{place} is missing: without it the package would be useless")
             for file in files:
                 if file.is_file() and file.suffix not in PICTURES:
                     target = Path(self.build_lib, "pyorch", "shipped", file.relative_to(ROOT))

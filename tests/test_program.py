@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from setuptools._distutils.filelist import FileList
 
 import tasks
 from pyorch.build.sources import find_modules, fingerprint
@@ -18,6 +20,7 @@ from pyorch.loading.find import list_experiments
 from pyorch.paths import Paths, default_paths, project_root
 
 ROOT = Path(__file__).resolve().parents[1]
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 DEVELOPERS = {"test", "lint", "bench", "docs", "clean", "bakeoff"}
 
 
@@ -90,22 +93,49 @@ def test_init_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert init("") == 2
 
 
+def in_sdist() -> set[str]:
+    """What a source distribution has of this checkout, by MANIFEST.in and what is always in one."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    files = FileList()
+    files.allfiles = listed
+    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
+        if line and not line.startswith("#"):
+            files.process_template_line(line)
+    always = {"pyproject.toml", "setup.py", "README.md", "LICENSE"}
+    return {*files.files, *always, *(file for file in listed if file.startswith("pyorch/"))}
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """pyproject.toml has it; a citation and the topmost release of the changelog say the same."""
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+    heads = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line[:3] == "## "]
+    release = next(head for head in heads if head != "## Unreleased")
+    assert release.split()[1] == VERSION
+
+
 @pytest.mark.slow
 def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
-    """Installed as a wheel it lists all studies, and its modules have the same fingerprint."""
+    """Of a source distribution, as a wheel: it lists all studies, and has the same fingerprint.
+
+    All modules of Python are there, and nothing of tests and tools.
+    """
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
     copy = tmp_path / "copy"
-    made = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    kept = {"benchmarks", "experiments", "ns3-modules", "pyorch"}
-
-    def ignored(folder: str, names: list[str]) -> set[str]:
-        top = {name for name in names if (ROOT / name).is_dir()} - kept
-        return made(folder, names) | (top if Path(folder) == ROOT else set())
-
-    shutil.copytree(ROOT, copy, ignore=ignored)
+    for file in in_sdist():
+        target = copy / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / file, target)
     done = subprocess.run([*install, str(copy)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    expected = {file for file in in_sdist() if file.startswith("pyorch/")}
+    assert {str(file.relative_to(site)) for file in site.rglob("*")} >= expected
+    assert {file.name for file in site.iterdir()} - {"bin"} == {
+        "pyorch",
+        f"pyorch-{VERSION}.dist-info",
+    }
     folder = tmp_path / "anywhere"
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(site)}
