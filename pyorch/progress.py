@@ -1,4 +1,4 @@
-"""Live progress of a batch: one updating line on a terminal, now and then a line elsewhere."""
+"""Live progress of a batch: a view on a terminal, one line in a notebook, lines in a log."""
 
 from __future__ import annotations
 
@@ -6,29 +6,36 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
+
+from pyorch.terminal import Running, Screen, State, Totals, is_drawable, render
 
 PLAIN_INTERVAL_S = 3.0
 SILENCE_S = 30.0
 """Where there is no terminal a line comes at least this often."""
 TERMINAL_INTERVAL_S = 0.2
-_HEARTBEAT_WIDTH = 48
+_HEARTBEAT_WIDTH = 64
 _PARTS = 10**12
 
 
 class Heartbeat:
     """Written while a run simulates, by a thread of its own: how much of the work is over.
 
-    done: that share, from 0 to 1; asked at the start and then every interval.
+    done: that share, from 0 to 1; asked at the start and then every interval. now: its clock [ps].
     """
 
     def __init__(
-        self, path: Path, done: Callable[[], float], interval_s: float = TERMINAL_INTERVAL_S
+        self,
+        path: Path,
+        done: Callable[[], float],
+        interval_s: float = TERMINAL_INTERVAL_S,
+        now: Callable[[], int] = lambda: 0,
     ) -> None:
         self._done = done
+        self._now = now
         self._interval = interval_s
         self._last = -1.0
         self._over = threading.Event()
@@ -52,7 +59,7 @@ class Heartbeat:
         if share != self._last:  # a run that hangs gives no sign of life
             self._last = share
             # one write of a fixed width: a reader sees the old or the new one, never a mixture
-            text = f"{round(share * _PARTS)} {_PARTS}".ljust(_HEARTBEAT_WIDTH)
+            text = f"{round(share * _PARTS)} {_PARTS} {self._now()}".ljust(_HEARTBEAT_WIDTH)
             os.pwrite(self._file, text.encode(), 0)
 
     def _watch(self) -> None:
@@ -63,11 +70,16 @@ class Heartbeat:
 
 def read_heartbeat(path: Path) -> float:
     """How much of a run is over, 0 to 1; 0 when it has not begun."""
+    return read_running(path).share
+
+
+def read_running(path: Path, title: str = "") -> Running:
+    """How far a run is; nowhere when it has not begun."""
     try:
-        now, end = path.read_text(encoding="ascii").split()
-        return min(max(int(now) / int(end), 0.0), 1.0)
+        done, parts, now = (int(word) for word in path.read_text(encoding="ascii").split())
+        return Running(title, min(max(done / parts, 0.0), 1.0), max(now, 0))
     except (OSError, ValueError, ZeroDivisionError):
-        return 0.0
+        return Running(title, 0.0)
 
 
 def remaining_s(elapsed_s: float, total: int, finished: int, running: Sequence[float]) -> float:
@@ -89,23 +101,39 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def _is_real(stream: TextIO) -> bool:
+    """Whether a stream that says it is a terminal is one, and not a cell of a notebook."""
+    try:
+        return os.isatty(stream.fileno())
+    except (OSError, ValueError):
+        return False
+
+
 class Progress:
     """Shows how far a batch is.
 
-    On a terminal one line is kept up to date. Elsewhere a line follows finished runs, at most
-    one every three seconds, and one the last; while none ends, one comes every 30 s.
+    On a terminal a view is kept up to date, in a notebook's cell one line. Elsewhere, and where
+    NO_COLOR or TERM=dumb ask for it, a line follows finished runs, at most one every three seconds,
+    and one the last; while none ends, one comes every 30 s. name: of the batch.
     """
 
     def __init__(
-        self, total: int, stream: TextIO, clock: Callable[[], float] = time.monotonic
+        self,
+        total: int,
+        stream: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        name: str = "",
     ) -> None:
         self.total = total
+        self.name = name
+        self.totals = Totals()
         self.finished = 0
         self.failed = 0
         self._stream = stream
         self._clock = clock
         self._start = clock()
-        self._terminal = stream.isatty()
+        self._screen = Screen(stream) if is_drawable(stream) else None
+        self._terminal = self._screen is not None or (stream.isatty() and not _is_real(stream))
         self._shown = float("-inf")
         self._line_width = 0
 
@@ -116,22 +144,28 @@ class Progress:
             return self._clock() - self._shown >= TERMINAL_INTERVAL_S
         return self._clock() - max(self._shown, self._start) >= SILENCE_S
 
-    def finish_run(self, failed: bool, running: Sequence[float]) -> None:
-        """Count a run that ended."""
+    def finish_run(
+        self, failed: bool, running: Sequence[Running], summary: Mapping[str, Any] | None = None
+    ) -> None:
+        """Count a run that ended; summary: its numbers."""
+        self.totals.add(summary or {})
         self.finished += 1
         self.failed += failed
         last = self.finished == self.total
         if self._terminal or last or self._clock() - self._shown >= PLAIN_INTERVAL_S:
             self._show(running)
 
-    def update(self, running: Sequence[float]) -> None:
+    def update(self, running: Sequence[Running]) -> None:
         """Bring the line of a terminal up to date, or print one; call it as often as you like."""
         if self.is_due:
             self._show(running)
 
-    def _show(self, running: Sequence[float]) -> None:
+    def _show(self, running: Sequence[Running]) -> None:
         self._shown = self._clock()
-        if self._terminal:
+        if self._screen is not None:
+            size = shutil.get_terminal_size()
+            self._screen.draw(render(self._state(running), size.columns - 1, size.lines))
+        elif self._terminal:
             columns = shutil.get_terminal_size().columns
             self._overwrite(self.line(running)[: columns - 1])
         else:
@@ -139,7 +173,9 @@ class Progress:
 
     def message(self, text: str) -> None:
         """Print lines above the progress."""
-        if self._terminal:
+        if self._screen is not None:
+            self._screen.erase()
+        elif self._terminal:
             self._overwrite("")
             self._stream.write("\r")
             self._line_width = 0
@@ -151,21 +187,29 @@ class Progress:
             self._print("")
             self._line_width = 0
 
-    def line(self, running: Sequence[float]) -> str:
+    def line(self, running: Sequence[Running]) -> str:
         """What is shown: runs done, failed, how much of the running ones is over, time left."""
         parts = [f"{self.finished}/{self.total} runs"]
         if self.failed:
             parts.append(f"{self.failed} failed")
+        if running and self.finished < self.total:
+            shown = " ".join(f"{run.share:.0%}" for run in running[:8])
+            parts.append(f"running {shown}" + (" ..." if len(running) > 8 else ""))
+        return ", ".join(filter(None, [*parts, self._left(running)]))
+
+    def _left(self, running: Sequence[Running]) -> str:
+        """How long it takes still, or took; empty as long as nobody knows."""
         elapsed = self._clock() - self._start
         if self.finished == self.total:
-            return ", ".join([*parts, f"took {duration(elapsed)}"])
-        if running:
-            shown = " ".join(f"{fraction:.0%}" for fraction in running[:8])
-            parts.append(f"running {shown}" + (" ..." if len(running) > 8 else ""))
-        left = remaining_s(elapsed, self.total, self.finished, running)
-        if left < float("inf"):
-            parts.append(f"{duration(left)} left")
-        return ", ".join(parts)
+            return f"took {duration(elapsed)}"
+        shares = [run.share for run in running]
+        left = remaining_s(elapsed, self.total, self.finished, shares)
+        return f"{duration(left)} left" if left < float("inf") else ""
+
+    def _state(self, running: Sequence[Running]) -> State:
+        counts = (self.name, self.total, self.finished, self.failed)
+        elapsed = self._clock() - self._start
+        return State(*counts, elapsed, self._left(running), running, self.totals)
 
     def _overwrite(self, text: str) -> None:
         self._stream.write("\r" + text.ljust(self._line_width))

@@ -284,7 +284,7 @@ def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None
     # so that the heartbeat goes on meanwhile; nothing that runs in here calls Python
     run_of_class: Any = getattr(type(simulation), "Run", simulation.Run)
     run_of_class.__release_gil__ = True
-    with Heartbeat(run.heartbeat, done):
+    with Heartbeat(run.heartbeat, done, now=lambda: int(simulation.Now())):
         for number in range(1, SLICES + 1):
             if not run_until(simulation, end_ps * number // SLICES, end_ps):
                 break

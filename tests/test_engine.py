@@ -24,6 +24,7 @@ from pyorch.paths import Paths
 from pyorch.plan import RunSpec
 from pyorch.progress import Heartbeat, Progress, duration, read_heartbeat, remaining_s
 from pyorch.store import Store
+from pyorch.terminal import Running
 from tests.forms import form, run_of
 
 FINGERPRINT = "f" * 64
@@ -451,14 +452,19 @@ def test_durations_for_people(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
+def under_way(*shares: float) -> list[Running]:
+    """Runs of which these shares are over."""
+    return [Running("x", share) for share in shares]
+
+
 def test_plain_progress_is_sparse() -> None:
     """Without a terminal: a line at most every three seconds, and one at the end."""
     now, stream = [0.0], io.StringIO()
     progress = Progress(5, stream, clock=lambda: now[0])
     for moment in (1.0, 2.0, 3.0, 4.5, 5.0):
         now[0] = moment
-        progress.update([0.5])
-        progress.finish_run(failed=moment == 3.0, running=[0.5])
+        progress.update(under_way(0.5))
+        progress.finish_run(failed=moment == 3.0, running=under_way(0.5))
     assert stream.getvalue() == (
         "1/5 runs, running 50%, 2 s left\n"
         "4/5 runs, 1 failed, running 50%, 0 s left\n"
@@ -472,9 +478,9 @@ def test_a_log_hears_of_long_runs() -> None:
     progress = Progress(2, stream, clock=lambda: now[0])
     for second in range(1, 101):
         now[0] = float(second)
-        progress.update([second / 200])
+        progress.update(under_way(second / 200))
         if second == 50:
-            progress.finish_run(failed=False, running=[0.25])
+            progress.finish_run(failed=False, running=under_way(0.25))
     assert stream.getvalue() == (
         "0/2 runs, running 15%, 6 min 10 s left\n"
         "1/2 runs, running 25%, 30 s left\n"
@@ -495,7 +501,7 @@ def test_a_terminal_shows_one_line() -> None:
     now, stream = [0.0], Terminal()
     progress = Progress(2, stream, clock=lambda: now[0])
     now[0] = 10.0
-    progress.update([0.25, 0.75])
+    progress.update(under_way(0.25, 0.75))
     progress.message("FAILED x")
     progress.finish_run(failed=True, running=[])
     progress.close()

@@ -25,6 +25,7 @@ OK, FAILED, BAD_INPUT = 0, 1, 2
 
 DEFAULT_EXPERIMENT = "gfc/two-to-one"
 SHOWN_FAILURES = 10
+SHOWN_VERDICTS = 12
 
 P = ParamSpec("P")
 
@@ -117,9 +118,22 @@ def write_report_of(plan: Plan, command_line: str) -> int:
     # before drawing, which may fail
     tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
     found = pipeline.tell_report_of(plan, command_line)
-    for line in found.verdicts:
+    for line in in_short(found.verdicts) if sys.stdout.isatty() else found.verdicts:
         print(line)
     for text in found.errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
     print(f"report: {found.index}")
     return FAILED if found.failed else OK
+
+
+def in_short(verdicts: Sequence[str], most: int = SHOWN_VERDICTS) -> list[str]:
+    """Verdicts for one screen: all while they are few, else their counts and what is not agreed."""
+    from pyorch.report.expect import AGREES
+
+    if len(verdicts) <= most:
+        return [*verdicts]
+    others = [line for line in verdicts if not line.startswith(AGREES)]
+    left = len(others) - most
+    agreed = len(verdicts) - len(others)
+    head = f"{len(verdicts)} expectations: {agreed} agree, {len(others)} do not or are open"
+    return [head, *others[:most], *([f"... and {left} more in the report"] if left > 0 else [])]

@@ -27,12 +27,13 @@ from pyorch.engine.log import log_tail
 from pyorch.engine.manifest import write_manifest
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths
-from pyorch.progress import Progress, read_heartbeat
+from pyorch.progress import Progress, read_running
 from pyorch.store import Store
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
     from pyorch.plan import RunSpec
+    from pyorch.terminal import Running
 
 GRACE_S = 1.2
 """Between SIGTERM and SIGKILL: an interrupted batch is gone within two seconds."""
@@ -90,8 +91,9 @@ class _Batch:
     def stopping(self) -> bool:
         return self.interrupts > 0 or self.storage_failed
 
-    def fractions(self) -> list[float]:
-        return [read_heartbeat(child.attempt.heartbeat) for child in self.children.values()]
+    def running(self) -> list[Running]:
+        children = self.children.values()
+        return [read_running(child.attempt.heartbeat, title(child.spec)) for child in children]
 
 
 class LocalEngine:
@@ -140,7 +142,7 @@ class LocalEngine:
             return BatchResult(done=0, left=0)
         self._store.prepare()
         manifest = self._store.root / f".manifest.{uuid.uuid4().hex}.jsonl"
-        progress = Progress(len(specs), self._stream)
+        progress = Progress(len(specs), self._stream, name=self._store.name)
         batch = _Batch(manifest, build, deque(enumerate(specs)), progress)
         try:
             with self._watching() as selector, _signals(batch, selector):
@@ -196,13 +198,13 @@ class LocalEngine:
             for child in [c for c in batch.children.values() if c.process.poll() is not None]:
                 self._end(batch, child)
             if batch.progress.is_due:
-                batch.progress.update(batch.fractions())
+                batch.progress.update(batch.running())
 
     def _start(self, batch: _Batch, launcher: Launcher, index: int, spec: RunSpec) -> None:
         run_hash = spec.hash(batch.build.fingerprint)
         if self._store.is_done(run_hash):  # somebody else has made it since the batch began
             batch.done += 1
-            batch.progress.finish_run(failed=False, running=batch.fractions())
+            batch.progress.finish_run(failed=False, running=batch.running())
             return
         attempt = self._store.begin(run_hash)
         process = launcher.start(index, attempt)
@@ -216,7 +218,8 @@ class LocalEngine:
         if code == RUN_DONE and self._store.is_done(child.hash):
             batch.done += 1
             self._store.discard(child.attempt.folder)
-            batch.progress.finish_run(failed=False, running=batch.fractions())
+            summary = self._store.read_summary(child.hash)["summary"]
+            batch.progress.finish_run(failed=False, running=batch.running(), summary=summary)
             return
         if code == RUN_STORAGE:
             batch.storage_failed = True
@@ -226,7 +229,7 @@ class LocalEngine:
         failure = self._keep_failure(batch, child)
         batch.failures.append(failure)
         batch.progress.message(failure.render())
-        batch.progress.finish_run(failed=True, running=batch.fractions())
+        batch.progress.finish_run(failed=True, running=batch.running())
 
     def _keep_failure(self, batch: _Batch, child: _Child) -> Failure:
         """Move a failed attempt to failed/, with the manifest that reproduces it."""

@@ -1,0 +1,169 @@
+"""What a terminal shows while a batch runs: a few lines that are kept up to date.
+
+Neither the cursor is hidden nor a mode of the terminal changed: it is as it was, however the
+process ends.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+_MOST_RUNS = 8
+_PS = 10**12
+
+
+@dataclass(frozen=True)
+class Running:
+    """A run that is under way: its title, how much of it is over (0 to 1), its clock [ps]."""
+
+    title: str
+    share: float
+    now: int = 0
+
+
+@dataclass
+class Totals:
+    """What the runs that have ended did. simulated: ps; delivered: bytes."""
+
+    simulated: int = 0
+    delivered: int = 0
+    pauses: int = 0
+    deadlocked: int = 0
+
+    def add(self, summary: Mapping[str, Any]) -> None:
+        """Add the numbers of a run's summary."""
+        self.simulated += int(summary.get("end_ps", 0))
+        self.delivered += int(summary.get("delivered_bytes", 0))
+        self.pauses += int(summary.get("pauses_sent", 0))
+        self.deadlocked += bool(summary.get("deadlocked", 0))
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a batch is. elapsed: seconds; left: in words, or empty."""
+
+    name: str
+    total: int
+    finished: int
+    failed: int
+    elapsed: float
+    left: str
+    running: Sequence[Running]
+    totals: Totals
+
+
+def is_drawable(stream: TextIO) -> bool:
+    """Whether lines of a stream can be drawn over: a real terminal, not asked to be plain."""
+    try:
+        return os.isatty(stream.fileno()) and is_wanted()
+    except (OSError, ValueError):  # a notebook's cell, a test's text
+        return False
+
+
+def is_wanted() -> bool:
+    """Whether the environment lets terminals be drawn on: NO_COLOR and TERM=dumb say no."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+class Screen:
+    """Lines at the end of a terminal that are drawn again and again."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lines = 0
+
+    def draw(self, text: str) -> None:
+        """Show lines in place of the last ones."""
+        self._stream.write(self._erasing() + text)
+        self._stream.flush()
+        self._lines = text.count("\n")
+
+    def erase(self) -> None:
+        """Remove them, so that something else can be said."""
+        self._stream.write(self._erasing())
+        self._lines = 0
+
+    def _erasing(self) -> str:
+        return f"\x1b[{self._lines}A\r\x1b[J" if self._lines else "\r"
+
+
+def render(state: State, width: int, height: int = 24) -> str:
+    """Return the view of a batch as lines with escape sequences, none of them wider than width."""
+    import io
+
+    from rich.console import Console, Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    def grid(*ratios: int) -> Table:
+        table = Table.grid(padding=(0, 2), expand=True)
+        for ratio in ratios:
+            table.add_column(
+                ratio=ratio or None, no_wrap=True, justify="left" if ratio else "right"
+            )
+        return table
+
+    top = grid(2, 3, 0, 0)
+    work = state.finished + sum(run.share for run in state.running)
+    count = Text(f"{state.finished} of {state.total} runs")
+    if state.failed:
+        count.append(f", {state.failed} failed", "bold red")
+    looks: dict[str, Any] = {"style": "bright_black", "complete_style": "cyan"}
+    looks["finished_style"] = "green"
+    bar = ProgressBar(total=state.total, completed=work, **looks)
+    top.add_row(Text(state.name, "bold", overflow="ellipsis"), bar, count, state.left)
+    shown = state.running[: max(1, min(_MOST_RUNS, height - 5))]
+    rows = grid(4, 3, 0, 0)
+    for run in shown:
+        title = Text("  " + _short(run.title), overflow="ellipsis")
+        bar = ProgressBar(total=1, completed=run.share, **looks)
+        rows.add_row(title, bar, f"{run.share:4.0%}", _time(run.now))
+    if len(state.running) > len(shown):
+        rows.add_row(Text(f"  and {len(state.running) - len(shown)} more", "dim"))
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=width, color_system="standard")
+    console.print(Group(top, rows, _told(state)), highlight=False)
+    return file.getvalue()
+
+
+def _short(title: str) -> str:
+    """A run's title without what all titles have: "PFC queue_service=Fifo seed=1"."""
+    words = [word.rpartition("=") for word in title.split(" ")]
+    return " ".join(
+        (f"{key.rpartition('.')[2]}=" if key != "variant" else "") + value if equals else value
+        for key, equals, value in words
+    )
+
+
+def _told(state: State) -> Any:
+    """What the runs that have ended did, and how fast time passes in all of them."""
+    from rich.text import Text
+
+    totals = state.totals
+    done = state.finished - state.failed
+    simulated = totals.simulated + sum(run.now for run in state.running)
+    parts = []
+    if done:
+        rate = 8e-9 * totals.delivered * _PS / totals.simulated if totals.simulated else 0.0
+        colour = "bold red" if totals.deadlocked else "green"
+        parts.append((f"{totals.deadlocked} of {done} deadlocked", colour))
+        parts.append((f"{totals.pauses:,} pauses", ""))
+        parts.append((f"{rate:.3g} Gb/s delivered", ""))
+    if simulated and state.elapsed > 0:
+        parts.append((f"{_time(round(simulated / state.elapsed))} simulated/s", ""))
+    text = Text("  ", overflow="ellipsis", no_wrap=True)
+    for number, (part, look) in enumerate(parts):
+        text.append(" · " if number else "", "dim").append(part, look)
+    return text
+
+
+def _time(picoseconds: int) -> str:
+    """A simulated time in three digits."""
+    for unit, size in (("s", _PS), ("ms", 10**9), ("us", 10**6), ("ns", 1000)):
+        if picoseconds >= size:
+            return f"{picoseconds / size:.3g} {unit}"
+    return f"{picoseconds} ps"

@@ -1,0 +1,113 @@
+"""The view of a batch on a terminal: what it says, that it fits, and what it leaves behind."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+from contextlib import suppress
+
+import pytest
+from rich.cells import cell_len
+from rich.text import Text
+
+from pyorch.cli.base import in_short
+from pyorch.progress import Progress
+from pyorch.terminal import Running, State, Totals, is_drawable, render
+
+ESCAPES = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])")
+SUMMARY = {"end_ps": 10**9, "delivered_bytes": 125_000, "pauses_sent": 1500, "deadlocked": 1}
+
+
+def state(runs: int = 12, name: str = "gfc/fat-tree") -> State:
+    """Two of 40 runs have ended, one of them in a deadlock, and others are under way."""
+    totals = Totals()
+    totals.add(SUMMARY)
+    totals.add(SUMMARY | {"deadlocked": 0})
+    running = [
+        Running(f"variant=GFC port.queue_service=Fifo seed={n}", n / 20, n * 10**8)
+        for n in range(runs)
+    ]
+    return State(name, 40, 2, 0, 10.0, "1 min 20 s left", running, totals)
+
+
+def plain(view: str) -> list[str]:
+    """Its lines without colours."""
+    return Text.from_ansi(view).plain.split("\n")
+
+
+@pytest.mark.parametrize("width", [40, 79, 120])
+@pytest.mark.parametrize("height", [8, 24])
+def test_a_view_fits(width: int, height: int) -> None:
+    """No line is wider than the terminal, and there are fewer than it has."""
+    lines = plain(render(state(name="a-very-long-name/" * 4), width, height))
+    assert max(map(cell_len, lines)) <= width
+    assert len(lines) < height
+
+
+def test_a_view_says_how_far_it_is() -> None:
+    """Runs done, time left, the clock of each run, and what the finished ones did."""
+    view = plain(render(state(), 100, 24))
+    assert re.search(r"gfc/fat-tree .*2 of 40 runs +1 min 20 s left", view[0])
+    assert re.search(r"^  GFC queue_service=Fifo seed=3 .* 15% +300 us$", view[4].rstrip())
+    assert "and 4 more" in view[9]
+    # 2 ms of those that ended and 6.6 ms of those that did not, in 10 s; 1 Gb/s
+    expected = "1 of 2 deadlocked · 3,000 pauses · 1 Gb/s delivered · 860 us simulated/s"
+    assert view[10].strip() == expected
+
+
+def seen(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a batch of two runs writes to a pseudo-terminal."""
+    for name, value in ({"NO_COLOR": "", "TERM": "xterm"} | variables).items():
+        monkeypatch.setenv(name, value)
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "w") as stream:
+        now = [0.0]
+        progress = Progress(2, stream, clock=lambda: now[0], name="x")
+        now[0] = 5.0
+        progress.update([Running("a", 0.5, 10**6)])
+        progress.message("FAILED a")
+        progress.finish_run(True, [Running("b", 0.5, 10**6)])
+        now[0] = 10.0
+        progress.finish_run(False, [], SUMMARY)
+        progress.close()
+        os.set_blocking(master, False)
+        parts = []
+        with suppress(BlockingIOError):
+            while part := os.read(master, 65536):
+                parts.append(part)
+    os.close(master)
+    return b"".join(parts).decode()
+
+
+def test_a_terminal_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only colours, upwards, and erase below: no mode is set that a killed process would leave."""
+    text = seen({}, monkeypatch)
+    kinds = {(kind, "?" in numbers) for numbers, kind in ESCAPES.findall(text)}
+    assert kinds == {("m", False), ("A", False), ("J", False)}
+    last = text.rsplit("\x1b[J", 1)[1].replace("\r\n", "\n")
+    assert "2 of 2 runs, 1 failed" in Text.from_ansi(last).plain
+    assert last.endswith("\n")
+    before = text[: text.index("FAILED a")]
+    assert before.endswith("\x1b[J")
+
+
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_who_wants_lines_gets_lines(
+    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a log: without any escape sequence, and none that is drawn over."""
+    text = seen(variables, monkeypatch).replace("\r\n", "\n")
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert text.endswith("2/2 runs, 1 failed, took 10 s\n")
+    assert not is_drawable(io.StringIO())
+
+
+def test_many_verdicts_fit_on_a_screen() -> None:
+    """Their counts, then those that do not agree; a few are all shown."""
+    lines = [f"{'differs' if n % 10 == 0 else 'agrees':<11} claim {n}" for n in range(40)]
+    assert in_short(lines[:12]) == lines[:12]
+    assert in_short(lines) == ["40 expectations: 36 agree, 4 do not or are open", *lines[::10]]
+    assert in_short(lines, 3)[-2:] == [lines[20], "... and 1 more in the report"]
