@@ -65,10 +65,7 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 
 def read_text(file: Path, label: str) -> str:
     """Read a UTF-8 file, with or without a byte order mark. Raises UserError that says why not."""
-    try:
-        content = _read_bytes(file, label)
-    except OSError as error:
-        raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
+    content = read_bytes(file, label)
     mark = next((name for start, name in _MARKS.items() if content.startswith(start)), None)
     if mark is not None:
         raise UserError([Problem(label, f"is {mark} text, not UTF-8", None, _SAVE)])
@@ -82,6 +79,14 @@ def read_text(file: Path, label: str) -> str:
         hint = f"if it is UTF-16, {_SAVE}"
         raise UserError([Problem(label, f"is not text: a NUL byte in line {line}", None, hint)])
     return text
+
+
+def read_bytes(file: Path, label: str) -> bytes:
+    """Read a file as it is. Raises UserError that says why it cannot be read."""
+    try:
+        return _read_bytes(file, label)
+    except OSError as error:
+        raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
 
 
 def _read_bytes(file: Path, label: str) -> bytes:

@@ -290,7 +290,7 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             {"kind": "gredy"},
             (
                 "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
-                "    allowed: collective, goal, greedy, cycle, ring, incast, permutation, "
+                "    allowed: goal, chakra, collective, greedy, cycle, ring, incast, permutation, "
                 "all_to_all, poisson, messages\n"
                 "    hint: did you mean 'greedy'?"
             ),

@@ -3,6 +3,7 @@
 from pyorch.config import (  # they register themselves
     topology_file,
     topology_kinds,
+    traffic_chakra,
     traffic_collectives,
     traffic_goal,
     traffic_kinds,
@@ -12,6 +13,7 @@ from pyorch.config import (  # they register themselves
 __all__ = [
     "topology_file",
     "topology_kinds",
+    "traffic_chakra",
     "traffic_collectives",
     "traffic_goal",
     "traffic_kinds",

@@ -1,0 +1,132 @@
+"""Traffic of kind `chakra`: execution traces of a job's ranks, a file each, as a GOAL schedule."""
+
+from __future__ import annotations
+
+import glob
+import re
+from pathlib import Path
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.config import collectives
+from pyorch.config.chakra import Node, read
+from pyorch.config.chakra_schedule import OPERATIONS, Reading, schedule
+from pyorch.config.ranks import RankedTable
+from pyorch.config.traffic import Check, TrafficTable, traffic
+from pyorch.config.traffic_goal import SHOWN_MISTAKES, Goal
+from pyorch.errors import Problem, UserError
+from pyorch.reading import is_file, read_bytes, read_json
+
+_NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
+
+
+@traffic("chakra")
+class Chakra(RankedTable):
+    """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ...
+
+    groups: a JSON file with the ranks of each process group that traces name. algorithms: of an
+    operation, if not its default. ignore: attributes of nodes to pass over.
+    """
+
+    source = "Sridharan et al.: Chakra, arXiv 2305.14516"
+    file_key = "file"
+
+    file: str
+    groups: str | None = None
+    algorithms: dict[str, str] | None = None
+    ignore: list[str] = Field(default=[])
+
+    @override
+    def resolve(self, check: Check) -> TrafficTable | None:
+        traces = _read_traces(check, self.file)
+        groups = None if self.groups is None else _read_groups(check, self.groups, len(traces))
+        algorithms = self._algorithms(check)
+        if check.findings.problems or not traces:
+            return None
+        reading = Reading(groups, algorithms, frozenset(self.ignore))
+        text, problems = schedule(traces, reading)
+        if problems:
+            _tell(check, problems, self.file)
+            return None
+        known = {name: getattr(self, name) for name in RankedTable.model_fields}
+        known["kind"] = Goal.registered
+        return Goal.model_construct(**known, schedule=text).resolve(check)
+
+    @override
+    def check_files(self, check: Check) -> None:
+        _read_traces(check, self.file)
+
+    def _algorithms(self, check: Check) -> dict[str, str]:
+        """Return the algorithms that are asked for; note those that there are not."""
+        for operation, name in (self.algorithms or {}).items():
+            place = (*check.path, "algorithms", operation)
+            if operation not in OPERATIONS.values():
+                known = list(OPERATIONS.values())
+                check.findings.unknown(place, "operation", operation, known)
+            elif name not in collectives.names_of(operation) or name == "hierarchical":
+                known = [one for one in collectives.names_of(operation) if one != "hierarchical"]
+                check.findings.unknown(place, f"algorithm of {operation}", name, known)
+        return dict(self.algorithms or {})
+
+
+def _tell(check: Check, problems: list[Problem], name: str) -> None:
+    check.findings.merge(problems[:SHOWN_MISTAKES])
+    if len(problems) > SHOWN_MISTAKES:
+        what = f"{len(problems) - SHOWN_MISTAKES} more mistakes"
+        check.findings.merge([Problem(name, what)])
+
+
+def _read_traces(check: Check, name: str) -> list[tuple[str, list[Node]]]:
+    """Return the name and the nodes of every rank's file; none after problems."""
+    first = check.scene.folder / f"{name}.0.et"
+    if not is_file(first):
+        what = f"there is no file '{name}.0.et' beside the experiment file"
+        check.add("file", what, "what stands before '.0.et', '.1.et', ... in the files' names")
+        return []
+    beside = first.parent.glob(f"{glob.escape(Path(name).name)}.*.et")
+    numbers = sorted(int(found[1]) for one in beside if (found := _NAME.search(one.name)))
+    missing = sorted(set(range(numbers[-1] + 1)) - set(numbers))
+    if missing:
+        what = f"'{name}.{numbers[-1]}.et' is there, and '{name}.{missing[0]}.et' is not"
+        check.add("file", what, "a file for each rank")
+        return []
+    traces = []
+    problems: list[Problem] = []
+    for rank in numbers:
+        label = f"{name}.{rank}.et"
+        try:
+            nodes, wrong = read(read_bytes(check.scene.folder / label, label), label)
+        except UserError as error:
+            _tell(check, list(error.problems), name)
+            return []
+        problems += wrong
+        traces.append((label, nodes))
+    _tell(check, problems, name)
+    return [] if problems else traces
+
+
+def _read_groups(check: Check, name: str, ranks: int) -> dict[str, list[int]] | None:
+    """Return the ranks of each process group, from a JSON file; None after problems."""
+    path = check.scene.folder / name
+    if not is_file(path):
+        check.add("groups", f"there is no file {name!r} beside the experiment file")
+        return None
+    try:
+        found = read_json(path, name)
+    except UserError as error:
+        check.findings.merge(error.problems)
+        return None
+    allowed = '{"GROUP": [RANK, RANK, ...], ...}'
+    if not isinstance(found, dict):
+        check.findings.merge([Problem(name, "not a table of groups", allowed)])
+        return None
+    for group, members in found.items():
+        whole = isinstance(members, list) and all(type(one) is int for one in members)
+        if not whole or not members or len(set(members)) < len(members):
+            problem = Problem(f"{name}, {group}", "not a list of different ranks", allowed)
+            check.findings.merge([problem])
+        elif ranks and not 0 <= min(members) <= max(members) < ranks:
+            what = f"rank {max(members) if min(members) >= 0 else min(members)} of {ranks}"
+            check.findings.merge([Problem(f"{name}, {group}", what, f"0 to {ranks - 1}")])
+    return found
