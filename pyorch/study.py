@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyorch.engine import Failure
     from pyorch.lab.explain import Explanation
     from pyorch.lab.minimise import Minimal
+    from pyorch.lab.prevent import Prevention
+    from pyorch.lab.search import Search
     from pyorch.loading.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
@@ -253,6 +255,57 @@ class Study:
         if out is not None:
             write(minimal, Path(out))
         return minimal
+
+    def search(
+        self,
+        run: str | int = 1,
+        condition: str = "deadlocked",
+        vary: Sequence[str] = (),
+        trials: int = 64,
+        by: str = "routes",
+        out: str | PathLike[str] | None = None,
+        jobs: int | None = None,
+    ) -> Search:
+        """Search traffic and settings of which a condition holds (docs/deadlock-lab.md).
+
+        run: number, hash or title of the one whose network is meant. vary: as `--vary` has it.
+        trials: at most. by: "routes", "draws" or "permutation". out: an experiment file for what is
+        found, with picture and trials beside it. The same call goes on where an interrupted one
+        ended. Raises UserError, KeyboardInterrupt.
+        """
+        from pyorch.lab.ranges import read_axes
+        from pyorch.lab.search import search
+        from pyorch.lab.varied import Varied
+        from pyorch.lab.write import check_target
+        from pyorch.lab.write_search import MADE_BY, write_search
+
+        axes = read_axes(vary)
+        if out is not None:
+            check_target(Path(out), MADE_BY)
+        plan = pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
+        )
+        source = Varied(plan, self._one(plan, run), self._source, self._overrides)
+        found = search(source, condition, axes, trials, by, jobs)
+        if out is not None:
+            write_search(found, Path(out))
+        return found
+
+    def prevent(self, run: str | int = 1, root: str = "") -> Prevention:
+        """Return what keeps the network of a run from deadlocking (docs/deadlock-lab.md).
+
+        run: number, hash or title. root: highest switch of up-down routing. Raises UserError.
+        """
+        from pyorch.config import topology
+        from pyorch.lab.prevent import prevent
+
+        return prevent(topology.build(self._one(self._made(), run).setting.topology), root)
+
+    @staticmethod
+    def _one(plan: Plan, run: str | int) -> RunSpec:
+        from pyorch.trace.request import find_run
+
+        return find_run(plan.specs, plan.build.fingerprint, str(run))
 
     # Results
 

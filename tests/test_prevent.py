@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from pyorch import pipeline
 from pyorch.config import topology
 from pyorch.config.cycles import ShortestPaths, has_cycle, route_dependencies
 from pyorch.config.topology import Topology
+from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.lab.prevent import fewest_turns, hitting_set, prevent
+from pyorch.lab.tags import Tags, fewest_classes, make_tags, tags_of
 from pyorch.lab.updown import UpDown
 from pyorch.loading.find import Document
 from pyorch.paths import Paths
@@ -125,15 +128,104 @@ def test_a_ring_and_a_clos_are_as_known() -> None:
     assert bounced.classes == 2  # one bounce (Tagger, for Clos networks)
 
 
+def _rules(nodes: list[dict[str, Any]]) -> dict[tuple[str, str, str, int], int]:
+    """What [[node]] entries of the tagger say: (switch, from, to, old class) -> new class."""
+    found = {}
+    for entry in nodes:
+        for rule in entry["tagger"]["rules"].split(";"):
+            ends, changes = rule.split(":")
+            (before, after) = (side.split() for side in ends.split(">"))
+            for switch, a, b in itertools.product(entry["names"], before, after):
+                for change in changes.split(","):
+                    old, new = map(int, change.split("="))
+                    assert (switch, a, b, old) not in found
+                    found[switch, a, b, old] = new
+    return found
+
+
+def _steps(network: Topology, tags: Tags) -> nx.DiGraph[Any]:
+    """By brute force: every (link, class) and where a frame of it may go on, back included."""
+    names = network.names
+    links = [(names[a], names[b]) for a, b in network.links if not network.is_host(names[a])]
+    links = [(a, b) for a, b in links if not network.is_host(b)]
+    rules = _rules(tags.nodes)
+    steps: nx.DiGraph[Any] = nx.DiGraph()
+    for (a, b), (c, d) in itertools.product(links, links):
+        if b == c:
+            for old in range(8):
+                steps.add_edge((a, b, old), (c, d, rules.get((b, a, d, old), old)))
+    return steps
+
+
+@given(networks(), st.sampled_from([0, 3, 4]))
+@settings(max_examples=40, deadline=None)
+def test_no_lossless_class_has_a_cycle_whatever_way_frames_take(
+    network: Topology, first: int
+) -> None:
+    """Of all ways that links allow, longer ones and back included; classes never go down."""
+    count, order = fewest_classes(network, [])
+    tags = make_tags(network, order, range(first, first + count), 0, ())
+    steps = _steps(network, tags)
+    lossless = steps.subgraph(node for node in steps if tags.mask >> node[2] & 1)
+    assert nx.is_directed_acyclic_graph(lossless)
+    assert not tags.mask >> tags.lossy & 1
+    assert set(tags.classes) == set(range(first, first + count))
+    graph = nx.Graph(edge[:2] for edge in steps)
+    for start, end in itertools.permutations(graph, 2):
+        for path in nx.all_shortest_paths(graph, start, end):
+            at = (*path[:2], first)
+            for hop in itertools.pairwise(path[1:]):
+                (at,) = (after for after in steps[at] if after[:2] == hop)
+            assert at[2] in tags.classes  # no frame on a shortest path may be lost
+
+
+def test_rules_that_cannot_be_are_refused() -> None:
+    """Classes end at 7, and one has to be left for what turns up again too often."""
+    ring = _network(kind="ring", switches=4)
+    _, order = fewest_classes(ring, [])
+    for classes, mask in ((range(7, 9), 0), (range(6, 8), 0x3F)):
+        with pytest.raises(UserError, match="2 lossless classes are needed"):
+            make_tags(ring, order, classes, mask, ())
+
+
 @pytest.mark.cpp
-@pytest.mark.parametrize("routed", [False, True])
-def test_the_oracle_sees_a_deadlock_without_the_routes_and_none_with_them(
-    routed: bool, tmp_path: Path
+def test_the_study_has_the_rules_that_are_made_for_it() -> None:
+    """Those of deadlock/tagging, for its networks and the paths of its flows."""
+    plan = pipeline.make_plan("deadlock/tagging")
+    specs = [one for one in plan.specs if one.setting.params["variant"] == "tags"]
+    assert len(specs) == 21
+    for spec in specs[::3]:  # three thresholds each
+        types = plan.experiment.types
+        assert types is not None
+        written = {
+            name: entry.attributes["ns3::lossless::Tagger"]["Rules"]
+            for entry in spec.setting.nodes
+            for name in entry.nodes
+        }
+        nodes = tags_of(spec, types).nodes
+        assert written == {name: one["tagger"]["rules"] for one in nodes for name in one["names"]}
+
+
+@pytest.mark.cpp
+def test_flows_of_several_lossless_classes_get_no_rules() -> None:
+    """Each would need classes of its own."""
+    changes = ["buffer.lossless_classes=24", "traffic.0.class=4"]
+    plan = pipeline.make_plan("deadlock/tagging", changes)
+    assert plan.experiment.types is not None
+    with pytest.raises(UserError, match=r"flows are in classes \[3, 4\]"):
+        tags_of(plan.specs[0], plan.experiment.types)
+
+
+@pytest.mark.cpp
+@pytest.mark.parametrize("cure", ["", "routes", "tags"])
+def test_the_oracle_sees_a_deadlock_without_a_cure_and_none_with_it(
+    cure: str, tmp_path: Path
 ) -> None:
     """Every host of a ring of four sends to the opposite switch, without end.
 
-    Without the routes frames are sprayed both ways round: a cycle of full buffers each way.
+    Without a cure frames are sprayed both ways round: a cycle of full buffers each way.
     """
+    routed = cure == "routes"
     network = _network(kind="ring", switches=4, hosts_per_switch=2)
     hosts = [network.names[host] for host in network.hosts]
     content: dict[str, Any] = {
@@ -159,11 +251,20 @@ def test_the_oracle_sees_a_deadlock_without_the_routes_and_none_with_them(
     paths = Paths(ROOT, tmp_path)
     document = Document("ring", tmp_path / "ring.toml", "ring", content)
     plan = pipeline.make_plan(document, paths=paths)
+    if cure == "tags":
+        assert plan.experiment.types is not None
+        tags = tags_of(plan.specs[0], plan.experiment.types)
+        assert tags.classes == (3, 4)
+        content["buffer"] |= tags.content["buffer"]
+        content |= {key: tags.content[key] for key in ("agents", "port", "node")}
+        plan = pipeline.make_plan(replace(document, content=content), paths=paths)
     from pyorch.engine import LocalEngine
 
     assert not LocalEngine(plan.store, 1).run(plan.specs, plan.build).left
     summary = plan.store.read_summary(plan.specs[0].hash(plan.build.fingerprint))["summary"]
-    assert summary["deadlocked"] == int(not routed)
+    assert summary["deadlocked"] == int(not cure)
+    assert summary["dropped_frames"] == 0
+    assert (summary.get("tagger_frames_changed", 0) > 0) == (cure == "tags")
     assert (summary["flow_cycle_egresses"] == 0) == routed
     assert np.isfinite(summary["delivered_bytes"])
     assert summary["delivered_bytes"] > 0

@@ -9,10 +9,9 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
-from typing import get_args
 
 from pyorch.files import write_atomically
-from pyorch.lab.search import By, search
+from pyorch.lab.search import BY, search
 from pyorch.lab.varied import Varied
 from pyorch.lab.write import csv_of
 from pyorch.pipeline import make_plan
@@ -29,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     rows: list[dict[str, object]] = []
     for spec in plan.specs:
         source = Varied(plan, spec, STUDY, overrides)
-        for by in get_args(By):
+        for by in BY:
             found = search(source, most=most, by=by)
             took = "" if found.case is None else len(found.tried)
             row = {"network": spec.params["scenario"], "by": by, "seed": spec.seed}
@@ -37,10 +36,10 @@ def main(arguments: Sequence[str]) -> int:
             print(" ".join(map(str, rows[-1].values())), file=sys.stderr, flush=True)
     file = Varied(plan, plan.specs[0], STUDY).store.root / "comparison.csv"
     write_atomically(file, csv_of(rows))
-    print(f"| network | {' | '.join(get_args(By))} |\n|---{'|---' * len(get_args(By))}|")
+    print(f"| network | {' | '.join(BY)} |\n|---{'|---' * len(BY)}|")
     for network in dict.fromkeys(row["network"] for row in rows):
         cells = [cell([r for r in rows if (r["network"], r["by"]) == (network, by)], most)
-                 for by in get_args(By)]  # fmt: skip
+                 for by in BY]  # fmt: skip
         print(f"| {network} | {' | '.join(cells)} |")
     print(f"\n{file}", file=sys.stderr)
     return 0

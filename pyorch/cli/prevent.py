@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,10 @@ import tomli_w
 
 from pyorch.cli.base import OK, command
 from pyorch.config import topology
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.errors import Problem, UserError, one_of
 from pyorch.files import storage_error, write_atomically
 from pyorch.lab.prevent import MOST_CYCLES, Cut, Prevention, names_of, prevent
+from pyorch.lab.tags import tags_of
 from pyorch.pipeline import make_plan
 from pyorch.trace.request import find_run
 
@@ -25,33 +26,42 @@ def prevent_deadlocks(
     run: str = "",
     root: str = "",
     out: str = "",
+    tags: str = "",
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
-    """Print the cycles of a run's network and what breaks them; write up-down routes."""
-    if out and not Path(out).parent.is_dir():
-        raise UserError([Problem(f"--out {out}", f"there is no folder {Path(out).parent}")])
+    """Print the cycles of a run's network and what breaks them; write routes and rules for it."""
+    for option, file in (("--out", out), ("--tags", tags)):
+        if file and not Path(file).parent.is_dir():
+            raise UserError(
+                [Problem(f"{option} {file}", f"there is no folder {Path(file).parent}")]
+            )
     plan = make_plan(name, overrides, seeds)
     spec = find_run(plan.specs, plan.build.fingerprint, run or "1")
-    network = topology.build(spec.setting.topology)
-    found = prevent(network, _root(network, root))
+    found = prevent(topology.build(spec.setting.topology), root)
     _tell(found)
     if out:
         entries = list(found.updown.routes())
-        try:
-            write_atomically(Path(out), tomli_w.dumps({"route": entries}))
-        except OSError as error:
-            raise storage_error(error, Path(out)) from error
+        _write(Path(out), {"route": entries})
         print(f'routes:   {len(entries)} in {out}: include = ["{Path(out).name}"] in an experiment')
+    if tags:
+        types = plan.experiment.types
+        assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+        rules = tags_of(spec, types)
+        _write(Path(tags), rules.content)
+        classes = ", ".join(map(str, rules.classes))
+        print(
+            f"tags:     lossless classes {classes}, then class {rules.lossy}, at "
+            f'{len(rules.ups)} switches, in {tags}: include = ["{Path(tags).name}"], the last one'
+        )
     return OK
 
 
-def _root(network: topology.Topology, name: str) -> int | None:
-    switches = [one for one in network.names if not network.is_host(one)]
-    if name and name not in switches:
-        what = f"there is no switch {name!r}"
-        raise UserError([Problem("--root", what, one_of(switches), suggest(name, switches))])
-    return network.numbers[name] if name else None
+def _write(file: Path, content: Mapping[str, Any]) -> None:
+    try:
+        write_atomically(file, tomli_w.dumps(content))
+    except OSError as error:
+        raise storage_error(error, file) from error
 
 
 def _tell(found: Prevention) -> None:

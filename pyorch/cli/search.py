@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
 
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.cli.door import say
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.errors import Problem, UserError
 from pyorch.lab.border import CONFIDENCE, Verdict
 from pyorch.lab.ranges import read_axes
 from pyorch.lab.region import CELLS, Region, RegionFiles, map_region, write_region
 from pyorch.lab.region import MADE_BY as BORDER_MADE_BY
-from pyorch.lab.search import TRIALS, By, Search, search
+from pyorch.lab.search import TRIALS, Search, search
 from pyorch.lab.varied import Varied
 from pyorch.lab.write import check_target
 from pyorch.lab.write_search import MADE_BY, write_search
@@ -57,15 +56,11 @@ def search_run(
         return _tell_region(region, write_region(region, file))
     _refuse({"--cells": words.cells}, "it is of --map")
     by = words.by or "routes"
-    if by not in get_args(By):
-        known = get_args(By)
-        what = f"there is no search by {by!r}"
-        raise UserError([Problem("--by", what, one_of(known), suggest(by, known))])
     most = whole_number("--trials", words.trials) or TRIALS
     file = Path(words.out or DEFAULT_FILE)
     check_target(file, MADE_BY)
     source = _source(name, run, overrides, seeds)
-    found = search(source, _condition(words), axes, most, cast(By, by), workers, _progress)
+    found = search(source, _condition(words), axes, most, by, workers, _progress)
     return _tell(found, file)
 
 

@@ -346,6 +346,7 @@ def explain(
         "run": "run whose network is meant, as `invoke show NAME` lists them; default the first",
         "root": "highest switch of up-down routing; default by the tiers of the network",
         "out": "file for the routes of up-down routing, [[route]] entries that a file can include",
+        "tags": "file for more lossless classes, and the rules by which frames change class",
     },
     klass=OptionalRun,
 )
@@ -358,11 +359,12 @@ def prevent(
     only: str = "",
     root: str = "",
     out: str = "",
+    tags: str = "",
 ) -> None:
     """Say which cyclic dependencies a network has, what breaks them, and at what price."""
     from pyorch.cli import prevent as module
 
-    finish(module.prevent_deadlocks(name, run, root, out, _with_only(set_, only), seeds))
+    finish(module.prevent_deadlocks(name, run, root, out, tags, _with_only(set_, only), seeds))
 
 
 @task(

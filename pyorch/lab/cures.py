@@ -18,6 +18,8 @@ from pyorch.errors import UserError
 from pyorch.findings import Findings, Path
 from pyorch.lab.explicit import LISTS, case_of, tables_of, tables_of_run
 from pyorch.lab.prevent import fewest_links
+from pyorch.lab.tags import AGENT as TAGGER
+from pyorch.lab.tags import tags_of
 from pyorch.lab.updown import UpDown
 from pyorch.loading.patch import put
 from pyorch.loading.schemes import environment
@@ -76,7 +78,8 @@ def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
     buffer = section_of(types, spec.setting.attributes, "buffer") or {}
     size = format_bytes(int(number(buffer.get("Size", "0"))))
     schemes = list(_schemes(base, network, size, paths))
-    cures = [_watchdog(base, spec.setting.run.latest_end), *_ways(spec, types, base), *schemes]
+    added = [_watchdog(base, spec.setting.run.latest_end), _tagger(spec, types, base)]
+    cures = [*added, *_ways(spec, types, base), *schemes]
     ordered = [cure for group in GROUPS for cure in cures if cure.group == group]
     return [Cure(AS_IT_WAS, "", "nothing is changed", base), *ordered]
 
@@ -111,6 +114,22 @@ def _watchdog(base: Content, end: int) -> Cure:
     changes: list[tuple[Path, Any]] = [(("agents",), [*base.get("agents", []), WATCHDOG])]
     changes += [((WATCHDOG, key), wait) for key in OF_WATCHDOG]
     return Cure(WATCHDOG, ADDED, about, _changed(base, changes))
+
+
+def _tagger(spec: RunSpec, types: Catalogue, base: Content) -> Cure:
+    """More lossless classes: a frame takes the next one where its path turns up again."""
+    about = "frames take the next lossless class where they turn up again"
+    try:
+        tags = tags_of(spec, types)
+    except UserError as error:
+        return Cure(TAGGER, ADDED, about, None, error.problems[0].what)
+    about += f"; {len(tags.classes)} classes, each with its own headroom at every port"
+    if len(tags.classes) == 1:
+        return Cure(TAGGER, ADDED, about, None, "no path of this run turns up again")
+    nodes = [*base.get("node", []), *tags.nodes]
+    changes: list[tuple[Path, Any]] = [(("agents",), list(tags.agents)), (("node",), nodes)]
+    changes += [((part, key), value) for part, key, value in tags.settings]
+    return Cure(TAGGER, ADDED, about, _changed(base, changes))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from pyorch.config.cycles import (
     route_dependencies,
 )
 from pyorch.config.topology import Topology, trunks
+from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.lab.updown import UpDown
 
 if TYPE_CHECKING:
@@ -77,14 +78,18 @@ class Prevention:
         return len(self.cycles) < MOST_CYCLES
 
 
-def prevent(network: Topology, root: int | None = None) -> Prevention:
+def prevent(network: Topology, root: str = "") -> Prevention:
     """Look at the shortest paths of a network. root: the switch that is highest in up-down routing.
 
-    Takes the links that are up at the start.
+    Takes the links that are up at the start. Raises UserError where there is no such switch.
     """
+    switches = [one for one in network.names if not network.is_host(one)]
+    if root and root not in switches:
+        what = f"there is no switch {root!r}"
+        raise UserError([Problem("--root", what, one_of(switches), suggest(root, switches))])
     paths = ShortestPaths.of(network)
     graph = route_dependencies(paths)
-    updown = UpDown.of(network, root)
+    updown = UpDown.of(network, network.numbers[root] if root else None)
     return Prevention(
         network,
         graph.number_of_edges(),
@@ -92,7 +97,7 @@ def prevent(network: Topology, root: int | None = None) -> Prevention:
         fewest_turns(graph),
         fewest_links(network),
         updown,
-        1 + most_bounces(graph, updown),
+        1 + min(most_bounces(graph, order) for order in orders(network)),
     )
 
 
@@ -245,6 +250,11 @@ def _ends(network: Topology, links: Iterable[int]) -> tuple[Egress, ...]:
 
 # ---------------------------------------------------------------------------------------------
 # Classes
+
+
+def orders(network: Topology) -> tuple[UpDown, ...]:
+    """Orders of the switches by which it may be said what a turn from down to up is."""
+    return UpDown.by_tiers(network), UpDown.of(network)
 
 
 def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:

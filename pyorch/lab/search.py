@@ -12,13 +12,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyorch.config import topology
 from pyorch.dependency import ways_at_start
-from pyorch.errors import Problem, UserError, one_of
+from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.fields import NEVER
 from pyorch.lab.case import Case, Flow
 from pyorch.lab.condition import Condition, read_condition
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 OPTION = "--for"
-By = Literal["routes", "draws", "permutation"]
+BY = ("routes", "draws", "permutation")
 """Where flows come from: along cycles; as many drawn at random; or from each host to another."""
 MOST_CYCLES = 8
 """Cycles that are driven in turns."""
@@ -109,19 +109,23 @@ def search(
     condition: str = "deadlocked",
     axes: Sequence[Axis] = (),
     most: int = TRIALS,
-    by: By = "routes",
+    by: str = "routes",
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Search:
     """Search for a run of which a condition holds on the network of a run of a study.
 
-    axes: what is varied beside the traffic. most: trials. jobs: runs at the same time. tell: gets a
-    line for each trial. The seed of the run decides all draws. Everything tried is kept, so that
-    the same call goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+    axes: what is varied beside the traffic. most: trials. by: where flows come from, one of BY.
+    jobs: runs at the same time. tell: gets a line for each trial. The seed of the run decides all
+    draws. Everything tried is kept, so that the same call goes on where an interrupted one ended.
+    Raises UserError, KeyboardInterrupt.
     """
     from pyorch.engine.base import title
 
     asked = read_condition(condition, OPTION)
+    if by not in BY:
+        what = f"there is no search by {by!r}"
+        raise UserError([Problem("--by", what, one_of(BY), suggest(by, BY))])
     _check(axes)
     plan, spec = source.plan, source.spec
     if axes:
@@ -193,7 +197,7 @@ class _Proposals:
     source: Varied
     trials: Trials
     axes: Sequence[Axis]
-    by: By
+    by: str
     cycles: int = 0
 
     def __iter__(self) -> Iterator[Proposal]:

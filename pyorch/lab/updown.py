@@ -44,18 +44,25 @@ class UpDown:
         can go down to a destination it does, else it goes up: so a next hop for each destination
         is enough. Of equally good ones destinations take turns.
         """
-        paths = ShortestPaths.of(network)
-        place = {int(switch): number for number, switch in enumerate(paths.switches)}
-        away = paths.distance[:, paths.edges].min(axis=1)
-        top = int(np.argmax(away)) if root is None else place[root]
-        by_distance = paths.distance[top]
         if root is None:
-            tiers = _height(by_distance, -away)
-            hops = _next_hops(network, paths, tiers, away)
-            own = network.racks[network.hosts][None, :] == paths.switches[paths.edges][:, None]
-            if ((hops[paths.edges] >= 0) | own).all():
-                return cls(network, paths, tiers, hops)
-        height = _height(by_distance)
+            tiers = cls.by_tiers(network)
+            ends = tiers.paths.switches[tiers.paths.edges]
+            own = network.racks[network.hosts][None, :] == ends[:, None]
+            if ((tiers.next_hop[tiers.paths.edges] >= 0) | own).all():
+                return tiers
+        paths = ShortestPaths.of(network)
+        away = _away(paths)
+        place = {int(switch): number for number, switch in enumerate(paths.switches)}
+        top = int(np.argmax(away)) if root is None else place[root]
+        height = _height(paths.distance[top])
+        return cls(network, paths, height, _next_hops(network, paths, height, away))
+
+    @classmethod
+    def by_tiers(cls, network: Topology) -> UpDown:
+        """With switches in the order of their tiers, whether its paths join all hosts or not."""
+        paths = ShortestPaths.of(network)
+        away = _away(paths)
+        height = _height(paths.distance[int(np.argmax(away))], -away)
         return cls(network, paths, height, _next_hops(network, paths, height, away))
 
     @cached_property
@@ -148,6 +155,12 @@ class UpDown:
             for near, hosts in sorted(towards.items()):
                 beyond = names[int(self.paths.switches[near])]
                 yield {"switch": names[switch], "dst": hosts, "next": beyond}
+
+
+def _away(paths: ShortestPaths) -> npt.NDArray[np.int16]:
+    """Hops of each switch to the nearest one with hosts."""
+    away: npt.NDArray[np.int16] = paths.distance[:, paths.edges].min(axis=1)
+    return away
 
 
 def _height(*keys: npt.NDArray[np.int16]) -> Places:

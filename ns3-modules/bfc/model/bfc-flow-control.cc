@@ -347,10 +347,10 @@ Bfc::Mark(const Frame& frame, int64_t queueBytes)
     }
     ++m_marked;
     WriteBytes(frame, MARK, from);
-    ClassState& state = ingress->m_classes[frame.cls];
+    ClassState& state = ingress->m_classes[frame.ingressClass];
     const uint32_t changed = FilterFor(state.said, true).Insert(NameOf(from, frame.flow));
     ingress->m_pauses += changed != 0;
-    ingress->Note(frame.cls, changed, false);
+    ingress->Note(frame.ingressClass, changed, false);
 }
 
 void
@@ -367,7 +367,7 @@ Bfc::Leave(uint16_t queue, const Frame& frame)
     {
         WriteBytes(frame, MARK, 0);
         Bfc& ingress = *m_node->instances[frame.ingress];
-        Unmark(ingress, frame.cls, NameOf(mark, frame.flow), queue);
+        Unmark(ingress, frame.ingressClass, NameOf(mark, frame.flow), queue);
     }
 }
 

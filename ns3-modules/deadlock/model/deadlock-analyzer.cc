@@ -210,10 +210,11 @@ bool
 DeadlockAnalyzer::MayBeFed(const Slot& slot) const
 {
     const auto& held = m_heldAt[slot.node];
+    const bool anyClass = m_nodes[slot.node]->GetRoles().ChangesClasses();
     return std::any_of(held.begin(), held.end(), [&](std::size_t number) {
         const Candidate& candidate = m_candidates[number];
         const Queue& queue = candidate.queue;
-        return candidate.stuck && queue.queue % N_CLASSES == slot.cls &&
+        return candidate.stuck && (anyClass || queue.queue % N_CLASSES == slot.cls) &&
                (m_nodes[queue.node]->GetPort(queue.port).GetQueues()[queue.queue].GetIngresses() >>
                 slot.port % 64) &
                    1U;
@@ -277,14 +278,13 @@ DeadlockAnalyzer::CollectFeeds()
             continue;
         }
         const Queue queue = m_candidates[holder].queue;
-        const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
         m_nodes[queue.node]
             ->GetPort(queue.port)
             .GetQueues()[queue.queue]
             .ForEach([&](const Frame& frame) {
                 if (frame.charged)
                 {
-                    Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, cls)];
+                    Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, frame.ingressClass)];
                     slot.bytes += frame.bytes;
                     slot.frames.push_back(&frame);
                     slot.holders.push_back(holder);

@@ -10,6 +10,7 @@
 #include "ns3/lossless-switch.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ns3
@@ -85,18 +86,24 @@ void
 DeadlockOracle::Search(const DeadlockAnalyzer::Side& side, bool free)
 {
     // The held classes of the next node that hold frames of this one; if free is asked for, of no
-    // core.
+    // core. Where frames change class any class may hold them: only a look more.
     const Port& peer = PortOf(side).GetPeer();
     const uint32_t node = peer.GetNodeId();
+    const bool anyClass = m_nodes[node]->GetRoles().ChangesClasses();
+    const uint8_t first = anyClass ? 0 : side.cls;
+    const uint8_t last = anyClass ? N_CLASSES - 1 : side.cls;
     for (uint16_t port = 0; port < m_nodes[node]->GetNPorts(); ++port)
     {
-        SideState& state = StateOf(node, port, side.cls);
-        const DeadlockAnalyzer::Side next{node, port, side.cls};
-        if (state.held && !(free && state.core) && state.visit != m_visit &&
-            MayFeed(next, peer.GetIndex()))
+        for (uint8_t cls = first; cls <= last; ++cls)
         {
-            state.visit = m_visit;
-            m_toDo.push_back(next);
+            SideState& state = StateOf(node, port, cls);
+            const DeadlockAnalyzer::Side next{node, port, cls};
+            if (state.held && !(free && state.core) && state.visit != m_visit &&
+                MayFeed(next, peer.GetIndex()))
+            {
+                state.visit = m_visit;
+                m_toDo.push_back(next);
+            }
         }
     }
 }
@@ -149,7 +156,7 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
         state.pause =
             peer.GetChain().HasXoffListeners() && pressure != NONE
                 ? pressure
-                : MakePause(node, peer.GetIndex(), FullestEgress(node, peer.GetIndex(), cls), cls);
+                : MakePause(node, peer.GetIndex(), cls, FullestEgress(node, peer.GetIndex(), cls));
         m_pauses.Use(state.pause);
         state.since = NowPs();
     }
@@ -237,10 +244,14 @@ DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
 }
 
 void
-DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls)
+DeadlockOracle::NotifyPressure(const Port& ingress,
+                               uint16_t egress,
+                               uint8_t cls,
+                               uint8_t egressClass)
 {
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
-    const uint32_t pause = MakePause(ingress.GetNodeId(), ingress.GetIndex(), egress, cls);
+    const uint32_t pause =
+        MakePause(ingress.GetNodeId(), ingress.GetIndex(), cls, Cause{egress, egressClass});
     m_pauses.Use(pause);
     m_pauses.Drop(last);
     last = pause;
@@ -564,41 +575,46 @@ DeadlockOracle::FindEpisode(uint32_t node, uint16_t port, uint8_t cls)
 
 // ---- Causes
 
-uint16_t
+DeadlockOracle::Cause
 DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
 {
-    uint16_t best = NO_PORT;
+    Cause best{NO_PORT, cls};
     std::pair<bool, int64_t> most{false, 0};
     for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
     {
         const Port& port = m_nodes[node]->GetPort(index);
-        int64_t bytes = 0;
-        for (std::size_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
+        std::array<int64_t, N_CLASSES> bytes{}; // by the class in which they leave
+        for (std::size_t queue = 0; queue < port.GetQueues().size(); ++queue)
         {
-            port.GetQueues()[queue].ForEach(
-                [&](const Frame& frame) { bytes += frame.ingress == ingress ? frame.bytes : 0; });
+            port.GetQueues()[queue].ForEach([&](const Frame& frame) {
+                const bool mine = frame.ingress == ingress && frame.ingressClass == cls;
+                bytes[queue % N_CLASSES] += mine ? frame.bytes : 0;
+            });
         }
-        const std::pair<bool, int64_t> here{StateOf(node, index, cls).held, bytes};
-        if (bytes > 0 && here > most)
+        for (uint8_t leaves = 0; leaves < N_CLASSES; ++leaves)
         {
-            most = here;
-            best = index;
+            const std::pair<bool, int64_t> here{StateOf(node, index, leaves).held, bytes[leaves]};
+            if (bytes[leaves] > 0 && here > most)
+            {
+                most = here;
+                best = Cause{index, leaves};
+            }
         }
     }
     return best;
 }
 
 uint32_t
-DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls)
+DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint8_t cls, const Cause& cause)
 {
     uint32_t parent = NONE;
     Reason reason = Reason::HOST;
     if (dynamic_cast<const Switch*>(PeekPointer(m_nodes[node])))
     {
-        parent = egress == NO_PORT ? NONE : StateOf(node, egress, cls).pause;
+        parent = cause.egress == NO_PORT ? NONE : StateOf(node, cause.egress, cause.cls).pause;
         reason = parent == NONE ? Reason::CONGESTED : Reason::EARLIER;
     }
-    return m_pauses.Add({NowPs(), node, port, egress, cls, reason}, parent);
+    return m_pauses.Add({NowPs(), node, port, cause.egress, cls, reason}, parent);
 }
 
 void

@@ -94,7 +94,10 @@ class DeadlockOracle : public PortObserver
     void NotifyFree(const Port& port, uint8_t cls) override;
     void NotifyJoined(const Port& port, uint16_t queue, const Frame& frame) override;
     void NotifyLeft(const Port& port, uint16_t queue) override;
-    void NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls) override;
+    void NotifyPressure(const Port& ingress,
+                        uint16_t egress,
+                        uint8_t cls,
+                        uint8_t egressClass) override;
     void NotifyChange() override;
 
     /**
@@ -158,6 +161,13 @@ class DeadlockOracle : public PortObserver
         bool core{false};     //!< all of it is in the core of an episode
     };
 
+    /// Where a frame goes that is behind a pause.
+    struct Cause
+    {
+        uint16_t egress; //!< port; NO_PORT: it is the fault of the node
+        uint8_t cls;     //!< class in which it leaves
+    };
+
     /// A cyclic episode that lasts.
     struct Open
     {
@@ -185,9 +195,9 @@ class DeadlockOracle : public PortObserver
     bool IsAnyOpen() const;
     uint32_t PauseOf(const DeadlockAnalyzer::Queue& queue) const;
     std::vector<Pause> ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues) const;
-    uint16_t FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
+    Cause FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
     void TellHold(const DeadlockAnalyzer::Side& side) const;
-    uint32_t MakePause(uint32_t node, uint16_t port, uint16_t egress, uint8_t cls);
+    uint32_t MakePause(uint32_t node, uint16_t port, uint8_t cls, const Cause& cause);
 
     std::vector<Ptr<FabricNode>> m_nodes;        //!< the network
     DeadlockAnalyzer m_test;                     //!< decides

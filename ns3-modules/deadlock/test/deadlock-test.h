@@ -95,7 +95,7 @@ class DeadlockHost : public TestNode
         if (!m_stopped)
         {
             m_silent = true;
-            NotePressure(*m_ports.front(), NO_PORT, CLASS);
+            NotePressure(*m_ports.front(), NO_PORT, CLASS, CLASS);
             m_ports.front()->GetChain().NotifyXoff(CLASS, true);
         }
     }
@@ -427,7 +427,14 @@ class FormationTest : public RandomNetworkTest
             {
                 for (uint16_t port = 0; port < m_fabric->GetNode(node).GetNPorts(); ++port)
                 {
-                    sides.push_back({node, port, DeadlockHost::CLASS});
+                    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+                    {
+                        // hosts send in one lossless class; agents may send it on in others
+                        if (m_fabric->GetNode(node).GetBuffer().IsLossless(cls))
+                        {
+                            sides.push_back({node, port, cls});
+                        }
+                    }
                 }
             }
             Simulator::Stop(MilliSeconds(5));

@@ -5,6 +5,8 @@
  */
 #include "lossless-agent-roles.h"
 
+#include "lossless-refusal.h"
+
 #include <algorithm>
 
 namespace ns3
@@ -21,6 +23,15 @@ AgentRoles::Add(SwitchAgent* agent)
     EnterRole(m_control, agent);
     EnterRole(m_receive, agent);
     EnterRole(m_arrival, agent);
+    if (const auto* tagger = dynamic_cast<TagAgent*>(agent))
+    {
+        if (m_tagger)
+        {
+            Refuse("two agents of a switch say in which class frames leave it; one may");
+        }
+        m_tagger = tagger;
+    }
+    m_asksAtArrival = m_tagger || !m_arrival.empty();
     m_hasFeedReaders = m_hasFeedReaders || dynamic_cast<FeedReader*>(agent);
 }
 

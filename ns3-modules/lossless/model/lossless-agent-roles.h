@@ -32,10 +32,24 @@ class AgentRoles
         return !m_queue.empty();
     }
 
-    /// @return true if one looks at frames that arrive.
-    bool HasArrivalAgents() const
+    /// @return true if one looks at frames that arrive, or says in which class they leave.
+    bool AsksAtArrival() const
     {
-        return !m_arrival.empty();
+        return m_asksAtArrival;
+    }
+
+    /// @return true if frames may leave in another class than that in which they came.
+    bool ChangesClasses() const
+    {
+        return m_tagger;
+    }
+
+    /// The class in which a frame leaves a switch.
+    /// @param frame it, in the class in which it came, with its egress. @param ingress port.
+    /// @return class.
+    uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const
+    {
+        return m_tagger ? m_tagger->GetEgressClass(frame, ingress) : frame.cls;
     }
 
     /// @return true if one asks which ingress feeds which egress.
@@ -75,6 +89,8 @@ class AgentRoles
     std::vector<ControlAgent*> m_control; //!< by role
     std::vector<ReceiveAgent*> m_receive; //!< by role
     std::vector<ArrivalAgent*> m_arrival; //!< by role
+    const TagAgent* m_tagger{nullptr};    //!< or null
+    bool m_asksAtArrival{false};          //!< see AsksAtArrival
     bool m_hasFeedReaders{false};         //!< see HasFeedReaders
 };
 

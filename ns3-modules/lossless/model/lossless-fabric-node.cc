@@ -159,16 +159,19 @@ FabricNode::HandOver(Frame* frame)
 }
 
 void
-FabricNode::NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const
+FabricNode::NotePressure(const Port& ingress,
+                         uint16_t egress,
+                         uint8_t cls,
+                         uint8_t egressClass) const
 {
     if (m_observer)
     {
-        m_observer->NotifyPressure(ingress, egress, cls);
+        m_observer->NotifyPressure(ingress, egress, cls, egressClass);
     }
 }
 
 void
-FabricNode::TellTurnedOff(uint16_t egress)
+FabricNode::TellTurnedOff(uint16_t egress, uint8_t egressClass)
 {
     uint16_t port = 0;
     uint8_t cls = 0;
@@ -178,7 +181,7 @@ FabricNode::TellTurnedOff(uint16_t egress)
         {
             m_feeds->NoteCause(port, cls, egress);
         }
-        NotePressure(*m_ports[port], egress, cls);
+        NotePressure(*m_ports[port], egress, cls, egressClass);
         m_ports[port]->GetChain().NotifyXoff(cls, true);
     }
 }
@@ -187,15 +190,17 @@ bool
 FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
 {
     const uint8_t cls = frame->cls;
+    frame->ingressClass = cls;
     using enum BufferPolicy::Verdict;
     BufferPolicy& buffer = *PeekPointer(m_buffer);
     const auto verdict = buffer.Admit(ingress.GetIndex(), egress, cls, frame->bytes);
     if (verdict == REFUSED || verdict == REFUSED_OFF)
     {
+        const uint8_t egressClass = m_roles.GetEgressClass(*frame, ingress);
         Drop(frame, buffer.IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
         if (verdict == REFUSED_OFF)
         {
-            TellTurnedOff(egress);
+            TellTurnedOff(egress, egressClass);
         }
         return false;
     }
@@ -209,7 +214,7 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         ingress.NotifyReceived(*frame, buffer.GetUsage(ingress.GetIndex(), cls).Total());
         if (verdict == TURNED_OFF)
         {
-            TellTurnedOff(egress);
+            TellTurnedOff(egress, m_roles.GetEgressClass(*frame, ingress));
         }
     }
     return true;
@@ -268,8 +273,8 @@ FabricNode::Redirect(Frame* frame, uint16_t egress)
 {
     if (frame->charged && m_feeds)
     {
-        m_feeds->Remove(frame->ingress, frame->egress, frame->cls, frame->bytes);
-        m_feeds->Add(frame->ingress, egress, frame->cls, frame->bytes);
+        m_feeds->Remove(frame->ingress, frame->egress, frame->ingressClass, frame->bytes);
+        m_feeds->Add(frame->ingress, egress, frame->ingressClass, frame->bytes);
     }
     frame->egress = egress;
     frame->pinned = false;
@@ -291,6 +296,7 @@ FabricNode::Reclass(Frame* frame, uint8_t cls)
             return;
         }
         frame->charged = true;
+        frame->ingressClass = cls;
     }
     frame->cls = cls;
     m_ports[frame->egress]->Enqueue(frame);

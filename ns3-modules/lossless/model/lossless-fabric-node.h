@@ -119,7 +119,8 @@ class FabricNode : public PortOwner
         m_counters.made += frame->kind != FrameKind::MAC;
     }
 
-    /// Charge a frame to the buffer, tell the flow controls, and drop it if it is refused.
+    /// Charge a frame to the buffer, in the class in which it came, tell the flow controls, and
+    /// drop it if it is refused.
     /// @param frame it. @param ingress port it came in by.
     /// @param egress index of the port it will leave by. @return false when it was dropped.
     bool Charge(Frame* frame, Port& ingress, uint16_t egress);
@@ -127,8 +128,8 @@ class FabricNode : public PortOwner
     /// Tell the observer why a class of the peer is about to be paused.
     /// @param ingress the port that pauses its peer.
     /// @param egress where the frame that did it goes; NO_PORT: it is the fault of this node.
-    /// @param cls class.
-    void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls) const;
+    /// @param cls class. @param egressClass class in which that frame leaves.
+    void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t egressClass) const;
 
     void Release(const Departure& departure) final;
     /// Charge and release a frame that a host takes at once: a flow control that counts bytes
@@ -176,8 +177,8 @@ class FabricNode : public PortOwner
 
   private:
     /// Tell the flow controls which queues the buffer has turned OFF.
-    /// @param egress where the frame that did it goes.
-    void TellTurnedOff(uint16_t egress);
+    /// @param egress where the frame that did it goes. @param egressClass class in which.
+    void TellTurnedOff(uint16_t egress, uint8_t egressClass);
 };
 
 } // namespace lossless

@@ -127,7 +127,10 @@ struct alignas(64) Frame
     uint16_t egress{NO_PORT};        //!< port of that switch through which it will leave; NO_PORT
                                      //!< at a host, which has one
     FrameKind kind{FrameKind::DATA}; //!< what it carries
-    uint8_t cls{0};                  //!< class 0..7, or CONTROL_CLASS
+    uint8_t cls{0};                  //!< class 0..7, or CONTROL_CLASS: that of the wire or queue it
+                                     //!< is in
+    uint8_t ingressClass{0};         //!< class that it is charged to, in which it came into the
+                                     //!< node that holds it
     uint8_t ttl{64};                 //!< hops it may still take
     uint8_t hop{0};                  //!< switches passed, the index into a pinned path
     uint8_t ecn{0};                  //!< 0 not capable, ECN_CAPABLE, or ECN_MARKED
@@ -162,14 +165,19 @@ struct Departure
     uint16_t ingress{NO_PORT}; //!< port it came in by
     uint16_t egress{NO_PORT};  //!< port it left by
     uint16_t bytes{0};         //!< size
-    uint8_t cls{0};            //!< class
+    uint8_t cls{0};            //!< class that it was charged to
     SchemeBytes scheme{};      //!< Frame::scheme
 
     /// The departure of a frame that is still there.
     /// @param frame it. @return what is to be released.
     static Departure Of(const Frame& frame)
     {
-        return {frame.flow, frame.ingress, frame.egress, frame.bytes, frame.cls, frame.scheme};
+        return {frame.flow,
+                frame.ingress,
+                frame.egress,
+                frame.bytes,
+                frame.ingressClass,
+                frame.scheme};
     }
 };
 

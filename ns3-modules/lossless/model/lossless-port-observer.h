@@ -41,8 +41,11 @@ class PortObserver
     /// A port is about to pause its peer.
     /// @param ingress the port.
     /// @param egress where the frame that did it goes; NO_PORT: it is the fault of its node.
-    /// @param cls class.
-    virtual void NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls) = 0;
+    /// @param cls class. @param egressClass class in which that frame leaves.
+    virtual void NotifyPressure(const Port& ingress,
+                                uint16_t egress,
+                                uint8_t cls,
+                                uint8_t egressClass) = 0;
     /// Something else happened that may free or hold queues: a drop, a link, a revoked release.
     virtual void NotifyChange() = 0;
 };

@@ -134,6 +134,26 @@ class ArrivalAgent
 
 /**
  * @ingroup lossless
+ * @brief Role of the agent that says in which class a frame leaves a switch; a switch has one at
+ * most.
+ *
+ * The frame stays charged to the class in which it came until it has gone: a pause of the upstream
+ * names the class that the upstream sends. Its egress queue, and its priority on the next link, are
+ * those of the new class.
+ */
+class TagAgent
+{
+  public:
+    virtual ~TagAgent() = default;
+    /// The class in which a frame of one of the classes 0..7 leaves. It may be asked more than once
+    /// of a frame, and has to give the same answer.
+    /// @param frame it, in the class in which it came, with its egress. @param ingress port.
+    /// @return class 0..7.
+    virtual uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const = 0;
+};
+
+/**
+ * @ingroup lossless
  * @brief Role of an agent of a host that takes data more slowly than its line.
  */
 class ReceiveAgent

@@ -121,12 +121,8 @@ Switch::Forward(Frame* frame, Port& ingress)
 {
     if (frame->cls < N_CLASSES)
     {
-        if (m_roles.HasArrivalAgents() && !m_roles.OfferArrival(*frame, ingress))
-        {
-            Drop(frame, DropCause::SCHEME);
-            return;
-        }
-        if (!Charge(frame, ingress, frame->egress))
+        if (!(m_roles.AsksAtArrival() ? Admit(frame, ingress)
+                                      : Charge(frame, ingress, frame->egress)))
         {
             return;
         }
@@ -138,6 +134,24 @@ Switch::Forward(Frame* frame, Port& ingress)
         return;
     }
     EnterPipeline(frame);
+}
+
+bool
+Switch::Admit(Frame* frame, Port& ingress)
+{
+    frame->ingressClass = frame->cls; // for agents that ask for its departure
+    if (!m_roles.OfferArrival(*frame, ingress))
+    {
+        Drop(frame, DropCause::SCHEME);
+        return false;
+    }
+    const uint8_t cls = m_roles.GetEgressClass(*frame, ingress);
+    if (!Charge(frame, ingress, frame->egress))
+    {
+        return false;
+    }
+    frame->cls = cls; // charged to the class in which it came: that is what a pause has to name
+    return true;
 }
 
 void

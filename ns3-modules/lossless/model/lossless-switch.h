@@ -68,6 +68,9 @@ class Switch : public FabricNode
     /// Charge a frame that has its egress and send it on.
     /// @param frame it. @param ingress port.
     inline void Forward(Frame* frame, Port& ingress);
+    /// Charge a frame where agents are asked whether it may stay, and in which class it leaves.
+    /// @param frame it. @param ingress port. @return false when it was dropped.
+    [[gnu::noinline]] bool Admit(Frame* frame, Port& ingress);
     [[gnu::noinline]] void EnterPipeline(Frame* frame);
     void LeavePipeline(Frame* frame);
 

@@ -123,9 +123,10 @@ PfcWatchdog::NotifyPaused(Port& port, uint8_t cls, bool on)
 }
 
 bool
-PfcWatchdog::NotifyArrival(Frame& frame, Port& /* ingress */)
+PfcWatchdog::NotifyArrival(Frame& frame, Port& ingress)
 {
-    const bool drop = m_action == Action::DROP && At(frame.egress, frame.cls).acting;
+    const uint8_t cls = m_node->GetRoles().GetEgressClass(frame, ingress);
+    const bool drop = m_action == Action::DROP && At(frame.egress, cls).acting;
     m_dropped += drop;
     return !drop;
 }

@@ -112,7 +112,7 @@ Host::SetPauseStorm(uint8_t cls, bool on, bool endless)
     if (on)
     {
         m_silencing |= endless ? 1U << cls : 0U;
-        NotePressure(*m_ports.front(), lossless::NO_PORT, cls);
+        NotePressure(*m_ports.front(), lossless::NO_PORT, cls, cls);
     }
     m_ports.front()->GetChain().NotifyXoff(cls, on);
 }

@@ -1,0 +1,224 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#include "pfc-tagger.h"
+
+#include "ns3/enum.h"
+#include "ns3/string.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+namespace ns3
+{
+namespace lossless
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Tagger);
+
+namespace
+{
+
+/// Parts of a text.
+/// @param text it
+/// @param mark what stands between them
+/// @return them, empty ones included
+std::vector<std::string>
+Split(const std::string& text, char mark)
+{
+    std::vector<std::string> parts;
+    std::string part;
+    std::istringstream stream(text);
+    while (std::getline(stream, part, mark))
+    {
+        parts.push_back(part);
+    }
+    return parts;
+}
+
+/// Words of a text.
+/// @param text it
+/// @return what stands between blanks
+std::vector<std::string>
+WordsOf(const std::string& text)
+{
+    std::istringstream stream(text);
+    std::vector<std::string> words;
+    std::string word;
+    while (stream >> word)
+    {
+        words.push_back(word);
+    }
+    return words;
+}
+
+/// The class that a text names.
+/// @param text it
+/// @return class, or N_CLASSES
+uint8_t
+ClassOf(const std::string& text)
+{
+    const auto words = WordsOf(text);
+    const bool is = words.size() == 1 && words[0].size() == 1 && words[0][0] >= '0' &&
+                    words[0][0] < '0' + static_cast<char>(N_CLASSES);
+    return is ? static_cast<uint8_t>(words[0][0] - '0') : static_cast<uint8_t>(N_CLASSES);
+}
+
+} // namespace
+
+TypeId
+Tagger::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::lossless::Tagger")
+            .SetParent<SwitchAgent>()
+            .SetGroupName("pfc")
+            .AddConstructor<Tagger>()
+            .AddAttribute("Rules",
+                          "FROM > TO : OLD=NEW, ..., divided by semicolons: frames that come from "
+                          "one of the neighbours FROM and leave to one of TO, names between "
+                          "blanks, change from class OLD to NEW. `invoke prevent --tags` writes "
+                          "them.",
+                          StringValue(""),
+                          MakeStringAccessor(&Tagger::m_rules),
+                          MakeStringChecker())
+            .AddAttribute("Charge",
+                          "To which class the ingress charges a frame whose class changes: Old "
+                          "(that in which it came, as Tagger has to) or New (a control: pauses "
+                          "then name a class in which the upstream does not hold such frames).",
+                          EnumValue(Charge::OLD),
+                          MakeEnumAccessor<Charge>(&Tagger::m_charge),
+                          MakeEnumChecker(Charge::OLD, "Old", Charge::NEW, "New"));
+    return tid;
+}
+
+Tagger::Tagger() = default;
+
+std::string
+Tagger::Read(std::vector<Classes>& table) const
+{
+    std::ostringstream problems;
+    const auto tell = [&](const auto&... parts) {
+        problems << m_node->GetName() << ": Rules of the tagger: ";
+        (problems << ... << parts) << "\n";
+    };
+    const uint16_t ports = m_node->GetNPorts();
+    std::map<std::string, uint16_t> towards;
+    for (uint16_t port = 0; port < ports; ++port)
+    {
+        towards[m_node->GetPort(port).GetPeer().GetNode().GetName()] = port;
+    }
+    const auto portsOf = [&](const std::string& text, const std::string& rule) {
+        std::vector<uint16_t> found;
+        for (const std::string& word : WordsOf(text))
+        {
+            const auto place = towards.find(word);
+            place == towards.end() ? tell("'", word, "' in '", rule, "' is not a neighbour")
+                                   : found.push_back(place->second);
+        }
+        return found;
+    };
+    Classes same;
+    std::iota(same.begin(), same.end(), uint8_t{0});
+    table.assign(std::size_t{ports} * ports, same);
+    for (const std::string& rule : Split(m_rules, ';'))
+    {
+        if (WordsOf(rule).empty())
+        {
+            continue;
+        }
+        const auto sides = Split(rule, ':');
+        const auto ends = sides.size() == 2 ? Split(sides[0], '>') : sides;
+        const auto from = ends.size() == 2 ? portsOf(ends[0], rule) : std::vector<uint16_t>{};
+        const auto to = ends.size() == 2 ? portsOf(ends[1], rule) : std::vector<uint16_t>{};
+        if (sides.size() != 2 || ends.size() != 2 || WordsOf(ends[0]).empty() ||
+            WordsOf(ends[1]).empty())
+        {
+            tell("'", rule, "' is not of the form FROM > TO : OLD=NEW");
+            continue;
+        }
+        for (const std::string& change : Split(sides[1], ','))
+        {
+            const auto classes = Split(change, '=');
+            const uint8_t before = classes.size() == 2 ? ClassOf(classes[0]) : N_CLASSES;
+            const uint8_t after = classes.size() == 2 ? ClassOf(classes[1]) : N_CLASSES;
+            if (before == N_CLASSES || after == N_CLASSES)
+            {
+                tell("'", change, "' in '", rule, "' is not OLD=NEW with classes from 0 to 7");
+                continue;
+            }
+            for (const uint16_t ingress : from)
+            {
+                for (const uint16_t egress : to)
+                {
+                    uint8_t& entry = table[std::size_t{ingress} * ports + egress][before];
+                    if (entry != before && entry != after)
+                    {
+                        tell("'", rule, "' and another rule send class ", +before, " to two");
+                    }
+                    entry = after;
+                }
+            }
+        }
+    }
+    return problems.str();
+}
+
+std::string
+Tagger::Check() const
+{
+    std::vector<Classes> table;
+    std::string problems = Read(table);
+    if (m_node->GetRoles().HasFeedReaders() && !WordsOf(m_rules).empty())
+    {
+        problems +=
+            m_node->GetName() +
+            ": tagger changes classes, and an agent beside it (such as dcfit) takes it that "
+            "a frame leaves in the class in which it came; leave out one of them\n";
+    }
+    return problems;
+}
+
+void
+Tagger::Start()
+{
+    if (!WordsOf(m_rules).empty())
+    {
+        Read(m_table);
+    }
+}
+
+void
+Tagger::Report(Summary& summary) const
+{
+    summary["tagger_frames_changed"] += static_cast<double>(m_changed);
+}
+
+bool
+Tagger::NotifyArrival(Frame& frame, Port& ingress)
+{
+    const uint8_t cls = Look(frame, ingress);
+    m_changed += cls != frame.cls;
+    frame.cls = m_charge == Charge::NEW ? cls : frame.cls;
+    return true;
+}
+
+uint8_t
+Tagger::GetEgressClass(const Frame& frame, const Port& ingress) const
+{
+    return m_charge == Charge::NEW ? frame.cls : Look(frame, ingress); // New: changed on arrival
+}
+
+uint8_t
+Tagger::Look(const Frame& frame, const Port& ingress) const
+{
+    const std::size_t row = std::size_t{ingress.GetIndex()} * m_node->GetNPorts() + frame.egress;
+    return m_table.empty() ? frame.cls : m_table[row][frame.cls];
+}
+
+} // namespace lossless
+} // namespace ns3
