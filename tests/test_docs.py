@@ -15,7 +15,7 @@ from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
 from tools.docs import build_site, write_source
 from tools.notebooks import notebooks
-from tools.pictures import pictures, refresh
+from tools.pictures import gallery, pictures, refresh
 
 
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
@@ -75,6 +75,16 @@ def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
         assert picture.figure in {figure.name for figure in figures}, picture.file
         shown = f"{picture.file.parent.name}/{picture.file.name}"
         assert any(shown in text for text in texts), picture.file
+
+
+def test_the_gallery_has_every_picture_of_a_study() -> None:
+    """As it is written with the pictures: with the titles and questions of the studies now."""
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert page == gallery(Paths(ROOT))
+    links = re.findall(r"^!\[.+\]\((.+)\)$", page, re.MULTILINE)
+    assert {(ROOT / "docs" / link).resolve() for link in links} == {
+        picture.file.resolve() for picture in pictures(Paths(ROOT))
+    }
 
 
 def test_pictures_follow_the_reports(tmp_path: Path) -> None:

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 #: Headings of the index and their pages; what is in docs/ and not here goes to the last guide.
 GUIDE = ("experiments", "running", "python", "reports", "cluster", "build", "gfc")
-RESULTS = ("bakeoff",)
+RESULTS = ("gallery", "bakeoff")
 PROJECT = ("architecture", "performance", "contributing")
 START = "start"
 CLAIMS = "claims/index.html"
 """The claims as a page with filters, in that of the reproduction."""
+FIGURES = re.compile(r"\]\(\.\./ns3-modules/[^/]+/doc/figures/")
+"""Pictures of modules, which the site has in one folder."""
 OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
 
 
@@ -125,7 +127,8 @@ def _inward(file: Path, root: Path) -> str:
     def plain(match: re.Match[str]) -> str:
         return match[1] if (root / "docs" / match[2]).exists() else match[0]
 
-    return OUTWARD.sub(plain, file.read_text(encoding="utf-8"))
+    text = FIGURES.sub("](modules/figures/", file.read_text(encoding="utf-8"))
+    return OUTWARD.sub(plain, text)
 
 
 def onward(module: str, pages: Collection[str], types: Sequence[TypeInfo]) -> str:
@@ -164,7 +167,7 @@ def index(
         "Guide": [*(name for name in GUIDE if name in pages), *others],
         "Python": ["reference", *notebooks],
         "Schemes and modules": [*modules, *attributes],
-        "Studies": [*RESULTS, *studies],
+        "Studies": [*(name for name in RESULTS if name in pages), *studies],
         "Project": PROJECT,
     }
     lines = ["# pyorch: a simulator of lossless Ethernet", ""]

@@ -8,12 +8,16 @@ that is of the runs which the study now means: not of others (--set, --scale), n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
+from pyorch.errors import shown
 from pyorch.files import write_atomically
-from pyorch.paths import Paths
+from pyorch.loading.load import load_experiment
+from pyorch.paths import Paths, default_paths
 from pyorch.report.runs import RUNS_FILE
 
 
@@ -54,3 +58,38 @@ def refresh(
             write_atomically(picture.file, made.read_bytes())
             changed.append(picture.file)
     return changed, left
+
+
+def gallery(paths: Paths) -> str:
+    """Return the page of all pictures, as Markdown: what each study asks, and what it shows."""
+    lines = [
+        "# Gallery",
+        "",
+        "Figures of studies, as their reports draw them; `pyorch run NAME` draws one again.",
+        "",
+        "This page is written by `invoke report all`, and alone by `python -m tools.pictures`.",
+    ]
+    pages = paths.root / "docs"
+    by_study = sorted(pictures(paths), key=lambda picture: (picture.study, picture.figure))
+    for study, found in groupby(by_study, key=lambda picture: picture.study):
+        experiment = load_experiment(study, paths=paths)
+        page = f"studies-{study.partition('/')[0]}.md"
+        more = f" ([the study]({page}))" if (pages / page).is_file() else ""
+        title, question = shown(experiment.title), shown(experiment.question)
+        lines += ["", f"## {title}", "", f"`{study}`{more}: {question}".rstrip(": ")]
+        titles = {figure.name: figure.title for figure in experiment.figures}
+        for picture in found:
+            file = Path(os.path.relpath(picture.file, pages)).as_posix()
+            lines += ["", f"![{shown(titles.get(picture.figure) or title)}]({file})"]
+    return "\n".join(lines) + "\n"
+
+
+def write_gallery(paths: Paths) -> Path:
+    """Write that page, and return it. Raises OSError."""
+    file = paths.root / "docs" / "gallery.md"
+    write_atomically(file, gallery(paths))
+    return file
+
+
+if __name__ == "__main__":
+    print(write_gallery(default_paths()))

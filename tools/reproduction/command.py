@@ -19,7 +19,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
-from tools.pictures import Picture, refresh
+from tools.pictures import Picture, refresh, write_gallery
 
 if TYPE_CHECKING:
     from pyorch.config.experiment import Experiment
@@ -177,6 +177,7 @@ def report_several(
     write_atomically(paths.reproduction, to_markdown(rows, published))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
     changed, kept = refresh(names, paths, lambda name: runs_of(name, paths))
+    write_gallery(paths)
     return Reproduction(
         files[0], paths.reproduction, dict(counts(rows)), left, list(changed), list(kept)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +173,7 @@ class Picture(Map):
             fontsize=9,
             color=_CYCLE if self.deadlocked(time) else "0.2",
         )
-        _legend(axes, deadlock=self.episode is not None, wide=wide)
+        _legend(axes, set(states.values()), chain=self.chain_at(time), wide=wide)
 
     def _scale(self, axes: Axes) -> float:
         """Points a unit of the layout, as the figure will have it at least."""
@@ -253,23 +253,28 @@ def _head(a: Place, b: Place, size: float) -> tuple[Place, Place, Place]:
     return b, (foot[0] - 0.35 * uy, foot[1] + 0.35 * ux), (foot[0] + 0.35 * uy, foot[1] - 0.35 * ux)
 
 
-def _legend(axes: Axes, *, deadlock: bool, wide: bool) -> None:
+def _legend(
+    axes: Axes, states: Collection[str], chain: Mapping[Egress, Sequence[int]], *, wide: bool
+) -> None:
+    """Say what those of the looks mean that the picture has."""
     from matplotlib.lines import Line2D
 
-    named = {state: STYLES[state] for state in (NAMES if deadlock else ("paused",))}
     entries = [
         Line2D([], [], color=colour, linewidth=width, linestyle=dashes, label=NAMES[state])
-        for state, (colour, width, dashes) in named.items()
+        for state, (colour, width, dashes) in STYLES.items()
+        if state in states
     ]
-    if deadlock:
+    numbers = {number for some in chain.values() for number in some}
+    if 1 in numbers:
         star: dict[str, Any] = {"marker": "*", "linestyle": "", "markersize": 9}
-        entries += [
-            Line2D([], [], color=_CHAIN, label="initial trigger", **star),
-            Line2D([], [], color=_CHAIN, marker="s", linestyle="", label="causal chain"),
-        ]
-    axes.legend(
-        handles=entries,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        ncol=5 if wide else 2,
-    )
+        entries.append(Line2D([], [], color=_CHAIN, label="initial trigger", **star))
+    if numbers - {1}:
+        square: dict[str, Any] = {"marker": "s", "linestyle": ""}
+        entries.append(Line2D([], [], color=_CHAIN, label="causal chain", **square))
+    if entries:
+        axes.legend(
+            handles=entries,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            ncol=5 if wide else 2,
+        )
