@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -12,10 +14,12 @@ import pytest
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
+import pyorch
 from pyorch.config import failing, topology
 from pyorch.dependency import flow_cycle, flow_ways
+from pyorch.plan import RunSpec
 from pyorch.report.planned import MOST_COLOURS, PlannedMap, network_map, planned_map, svg
-from tests.forms import setting_of, topology_of
+from tests.forms import run_of, setting_of, topology_of
 
 LINK = {"rate_bps": 10**10, "delay_ps": 10**6, "failed_links": [], "failures": []}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -182,3 +186,17 @@ def test_the_same_picture_has_the_same_bytes() -> None:
     drawn = network_map(topology.build(topology_of(RING)), "a < b")
     assert svg(drawn) == svg(drawn)
     assert drawn._repr_html_().startswith('<img alt="a &lt; b; 4 hosts; 4 switches;')
+
+
+def test_a_notebook_shows_topologies_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose kinds are registered once something of the package is used there."""
+    shown: dict[type, Any] = {}
+    html = SimpleNamespace(for_type=shown.__setitem__)
+    shell = SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": html}))
+    kernel = SimpleNamespace(get_ipython=lambda: shell, version_info=(9, 0))
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    tree = pyorch.FatTree(k=4, rate="10Gbps", delay="1us")
+    (show,) = (function for kind, function in shown.items() if isinstance(tree, kind))
+    assert "16 hosts; 20 switches;" in show(tree)
+    assert "16 hosts; 20 switches;" in shown[topology.Topology](topology.build(tree))
+    assert "1 switch; 2 × 10Gbps" in shown[RunSpec](run_of({}))
