@@ -335,7 +335,7 @@ def test_outcomes_are_what_the_oracle_and_the_flows_say(found: Explanation) -> N
         assert one.slowest == pytest.approx(min(rates))
         assert one.delivered == sum(row["delivered_bytes"] for row in flows)
     by_name = {one.cure.name: one for one in tried}
-    for name in ("up-down routing", "shortest paths"):
+    for name in ("up-down routing", "shortest paths", "tagger"):
         assert by_name[name].deadlocks == 0
         assert by_name[name].ended == by_name[name].flows
     broken = by_name["PFC+DCFIT"]
@@ -360,6 +360,7 @@ def test_a_cure_changes_what_it_says_and_nothing_else(found: Explanation) -> Non
     assert changed(AS_IT_WAS) == set()
     assert changed("pfc-watchdog") - repeats == {"agents", "pfc-watchdog"}
     assert changed("PFC+DCFIT") - repeats == {"agents", "dcfit"}
+    assert changed("tagger") - repeats == {"agents", "buffer", "node", "port"}
     assert changed("up-down routing") - repeats == {"route", "traffic"}
     assert changed("shortest paths") - repeats == {"traffic"}
     assert "flow_control" in changed("PFFC")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch import pipeline
+from pyorch import Study, pipeline
 from pyorch.cli.search import Words, search_run
 from pyorch.config import topology
 from pyorch.config.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
@@ -24,6 +24,7 @@ from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.lab.drive import Routes, demanded, draw_permutation, draw_routes, drive, with_hosts
 from pyorch.lab.minimise import minimise
+from pyorch.lab.prevent import prevent
 from pyorch.lab.ranges import Axis, draw, read_axes
 from pyorch.lab.search import Search, search
 from pyorch.lab.varied import Varied
@@ -409,3 +410,24 @@ def test_the_command_writes_what_it_found_and_maps_a_region(
     assert told.count("buffer.xoff=") == 25
     assert "25 of 25 of the grid" in told
     assert border.is_file()
+
+
+@pytest.mark.cpp
+def test_a_study_searches_and_prevents_as_the_commands_do(
+    study: tuple[Path, Paths], tmp_path: Path
+) -> None:
+    """The same trials, kept in the same place; bad input is told in words."""
+    file, paths = study
+    ring = Study.load(file, paths=paths)
+    found = ring.search(trials=4, out=tmp_path / "found.toml")
+    again = _search(study, most=4)
+    assert [one.row(1) for one in found.tried] == [one.row(1) for one in again.tried]
+    assert (tmp_path / "found.toml").is_file() == (found.case is not None)
+    network = topology.build(ring.plan().specs[0].setting.topology)
+    told, same = ring.prevent(), prevent(network)
+    assert (told.cycles, told.turn_cut, told.classes) == (same.cycles, same.turn_cut, same.classes)
+    for asked, said in (({"by": "luck"}, "no search by 'luck'"), ({"run": 99}, "no run of this number")):
+        with pytest.raises(UserError, match=said):
+            ring.search(**asked)
+    with pytest.raises(UserError, match="no switch 'nowhere'"):
+        ring.prevent(root="nowhere")
