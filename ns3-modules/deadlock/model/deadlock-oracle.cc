@@ -244,14 +244,11 @@ DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
 }
 
 void
-DeadlockOracle::NotifyPressure(const Port& ingress,
-                               uint16_t egress,
-                               uint8_t cls,
-                               uint8_t egressClass)
+DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t leaves)
 {
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
     const uint32_t pause =
-        MakePause(ingress.GetNodeId(), ingress.GetIndex(), cls, Cause{egress, egressClass});
+        MakePause(ingress.GetNodeId(), ingress.GetIndex(), cls, Cause{egress, leaves});
     m_pauses.Use(pause);
     m_pauses.Drop(last);
     last = pause;

@@ -94,10 +94,7 @@ class DeadlockOracle : public PortObserver
     void NotifyFree(const Port& port, uint8_t cls) override;
     void NotifyJoined(const Port& port, uint16_t queue, const Frame& frame) override;
     void NotifyLeft(const Port& port, uint16_t queue) override;
-    void NotifyPressure(const Port& ingress,
-                        uint16_t egress,
-                        uint8_t cls,
-                        uint8_t egressClass) override;
+    void NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t leaves) override;
     void NotifyChange() override;
 
     /**
