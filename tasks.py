@@ -116,7 +116,14 @@ def bakeoff(
     help=dict(verbs.report.help),
     auto_shortflags=False,
 )
-def report(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
+def report(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    paper: bool = False,
+) -> None:
     """Write the report of an experiment from the runs that are done.
 
     With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
@@ -124,7 +131,7 @@ def report(context: Context, name: str, set_: list[str], seeds: str = "", only: 
     """
     from tools.reproduction import command
 
-    finish(command.report(name, [*set_, *([f"only={only}"] if only else [])], seeds))
+    finish(command.report(name, [*set_, *([f"only={only}"] if only else [])], seeds, paper))
 
 
 @task

@@ -95,11 +95,14 @@ def make_plan(
     return Plan(experiment, specs, build, Store(paths, specs[0].setting.experiment))
 
 
-def write_report_of(plan: Plan, command: str) -> ReportResult:
+def write_report_of(plan: Plan, command: str, paper: bool = False) -> ReportResult:
     """Write the report of the runs that are done. command: what makes these results again.
+
+    paper: draw figures for a paper, too; where they are already, they are drawn again.
 
     Raises UserError when the folder cannot be written.
     """
+    from pyorch.report.drawn import is_for_paper
     from pyorch.report.gallery import refresh
     from pyorch.report.write import write_report
 
@@ -112,12 +115,13 @@ def write_report_of(plan: Plan, command: str) -> ReportResult:
             folder,
             fingerprint=plan.build.fingerprint,
             command=command,
+            paper=paper or is_for_paper(folder),
         )
         refresh(plan.store.paths.results)
     return found
 
 
-def tell_report_of(plan: Plan, command: str) -> Told:
+def tell_report_of(plan: Plan, command: str, paper: bool = False) -> Told:
     """Write the report, unless it lies there as it would be written, and return what it says.
 
     Raises UserError when the folder cannot be written.
@@ -126,14 +130,17 @@ def tell_report_of(plan: Plan, command: str) -> Told:
 
     store = plan.store
     folder = store.paths.report(store.name)
-    key = drawn.key_of_report(plan.experiment, plan.specs, store, plan.build.fingerprint, command)
+    paper = paper or drawn.is_for_paper(folder)
+    key = drawn.key_of_report(
+        plan.experiment, plan.specs, store, plan.build.fingerprint, command, paper
+    )
     known = drawn.recall_report(key, folder)
     if known is None:
         from pyorch.report.runs import RUNS_FILE
         from pyorch.report.style import load_quickly
 
         load_quickly()
-        result = write_report_of(plan, command)
+        result = write_report_of(plan, command, paper)
         known = result.told()
         with _writing(folder):
             more = (store.table_file, folder / RUNS_FILE, folder / gallery.SUMMARY)

@@ -415,14 +415,17 @@ class Study:
             raise UserError([Problem(self.name, what, one_of(known) or None, hint)])
         return known[figure]
 
-    def report(self) -> ReportResult:
-        """Write the report of the runs that are done; `.index` is the page to open."""
+    def report(self, paper: bool = False) -> ReportResult:
+        """Write the report of the runs that are done; `.index` is the page to open.
+
+        paper: with each figure as PDF, too, and for one column and two. Raises UserError.
+        """
         plan = self._made()
         plan.set_damaged_aside()
         if not plan.done:
             what = "none of its runs is done with this build"
             raise UserError([Problem(self.name, what, None, "run() does what is missing")])
-        return pipeline.write_report_of(plan, self.command)
+        return pipeline.write_report_of(plan, self.command, paper)
 
     @property
     def command(self) -> str:

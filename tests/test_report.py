@@ -495,6 +495,10 @@ def test_a_figure_is_laid_out_once_a_width_and_drawn_once_a_file(
     counted(ConstrainedLayoutEngine, "execute")
     specs = study()
     write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path)
+    assert [path.name for path in tmp_path.glob("*.p[dn]*")] == ["queue-and-rate.png"]
+    assert (calls.count("draw"), calls.count("execute")) == (1, 1)
+    calls.clear()
+    write_report(experiment([TIMESERIES]), make_store(specs), specs, tmp_path, paper=True)
     assert len(list(tmp_path.glob("*.pdf"))) == len(list(tmp_path.glob("*.png"))) == 2
     assert (calls.count("draw"), calls.count("execute")) == (5, 2)
 
@@ -776,7 +780,9 @@ def test_report_is_complete_and_stable(tmp_path: Path) -> None:
     store = make_store(specs, "f1")
     figures = [TIMESERIES, FIGURES["pause_timeline"] | {"where": {"variant": "PFC"}}]
     first, second = (
-        write_report(experiment(figures), store, specs, tmp_path / name, fingerprint="f1")
+        write_report(
+            experiment(figures), store, specs, tmp_path / name, fingerprint="f1", paper=True
+        )
         for name in ("a", "b")
     )
     names = sorted(path.name for path in first.files)
@@ -806,32 +812,40 @@ def test_a_figure_is_drawn_again_only_when_something_changed(
     drawn: list[str] = []
     save = writing.save
 
-    def noted(canvas: Any, folder: Path, name: str) -> tuple[Path, Path]:
+    def noted(canvas: Any, folder: Path, name: str, paper: bool) -> tuple[Path, ...]:
         drawn.append(name)
-        return save(canvas, folder, name)
+        return save(canvas, folder, name, paper)
 
     monkeypatch.setattr(writing, "save", noted)
 
-    def report(entry: dict[str, Any] = TIMESERIES, some: Any = specs) -> list[str]:
+    def report(
+        entry: dict[str, Any] = TIMESERIES, some: Any = specs, paper: bool = False
+    ) -> list[str]:
         drawn.clear()
-        result = write_report(experiment([entry]), store, some, tmp_path, fingerprint="f1")
+        result = write_report(
+            experiment([entry]), store, some, tmp_path, fingerprint="f1", paper=paper
+        )
         pages.append(result.index.read_bytes())
         return sorted(drawn)
 
     pages: list[bytes] = []
-    both = ["queue-and-rate", "queue-and-rate-one"]
-    assert report() == both
+    one, both = ["queue-and-rate"], ["queue-and-rate", "queue-and-rate-one"]
+    assert report() == one
     assert report() == []
     assert pages[0] == pages[1]
     (tmp_path / "queue-and-rate.csv").write_text("edited")
-    assert report() == both
-    (tmp_path / "queue-and-rate-one.pdf").unlink()
-    assert report() == both
-    assert report(TIMESERIES | {"caption": "Another."}) == both
-    assert report() == both
-    assert report(some=specs[:-1]) == both
+    assert report() == one
+    assert report(TIMESERIES | {"caption": "Another."}) == one
+    assert report() == one
+    assert report(some=specs[:-1]) == one
     (tmp_path / ".drawn" / "queue-and-rate.json").write_text('{"key": 1}')
-    assert report(some=specs[:-1]) == both
+    assert report(some=specs[:-1]) == one
+    assert report(some=specs[:-1], paper=True) == both
+    assert report(some=specs[:-1], paper=True) == []
+    (tmp_path / "queue-and-rate-one.pdf").unlink()
+    assert report(some=specs[:-1], paper=True) == both
+    assert report(some=specs[:-1]) == one
+    assert not [*tmp_path.glob("*.pdf"), *tmp_path.glob("*-one.png")]
 
 
 def test_page_is_self_contained(tmp_path: Path) -> None:
@@ -845,8 +859,9 @@ def test_page_is_self_contained(tmp_path: Path) -> None:
     assert page.count("data:image/png;base64,") == 1
     assert "PFC &lt;settles&gt;" in page
     assert "prefers-color-scheme: dark" in page
-    assert 'href="queue-and-rate.pdf"' in page
-    assert "invoke experiment gfc/fake" in page
+    assert 'href="queue-and-rate.png"' in page
+    assert ".pdf" not in page
+    assert "invoke experiment gfc/fake\ninvoke report gfc/fake --paper" in page
     assert "here (x86_64) (2 runs)" in page
     assert "Bm - B0 is below 4*C*tau" in page
 
@@ -889,8 +904,13 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
 def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
     """Publishers refuse Type 3 fonts: every PDF has FontFile2 streams and no Type3 font."""
     specs = study() if name == "timeseries" else sweep(1)
-    result = write_report(experiment([FIGURES[name]]), make_store(specs), specs, tmp_path)
+    result = write_report(
+        experiment([FIGURES[name]]), make_store(specs), specs, tmp_path, paper=True
+    )
     documents = [path for path in result.files if path.suffix == ".pdf"]
+    page = result.index.read_text(encoding="utf-8")
+    assert all(f'href="{path.name}"' in page for path in documents)
+    assert "invoke report" not in page
     assert documents[0].name == f"{FIGURES[name]['name']}.pdf"
     for document in documents:
         content = document.read_bytes()
@@ -927,7 +947,7 @@ def test_a_figure_that_cannot_be_drawn_is_an_error_in_the_report(tmp_path: Path)
     result = write_report(experiment(figures), make_store(specs), specs, tmp_path)
     assert result.figure_errors == ("broken: no finished run has seed 9",)
     assert "could not be drawn: no finished run has seed 9" in result.index.read_text()
-    assert (tmp_path / "queue-and-rate.pdf").is_file()
+    assert (tmp_path / "queue-and-rate.png").is_file()
 
 
 def test_a_report_without_any_finished_run(tmp_path: Path) -> None:

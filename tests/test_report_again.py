@@ -103,7 +103,7 @@ class Desk:
         """Of the report."""
         return self.results / "small" / "report"
 
-    def said(self, does: Callable[..., int], **options: str) -> tuple[int, str, str]:
+    def said(self, does: Callable[..., int], **options: str | bool) -> tuple[int, str, str]:
         """What a command says: its exit code, its output, its errors."""
         self.written.clear()
         self.capture.readouterr()
@@ -117,7 +117,7 @@ class Desk:
         return {place.name: place.read_bytes() for place in places if place.is_file()}
 
     def check(
-        self, written: bool, does: Callable[..., int] = report, **options: str
+        self, written: bool, does: Callable[..., int] = report, **options: str | bool
     ) -> tuple[int, str, str]:
         """A command does as one that knows of no earlier report; written: whether it had to."""
         said, files = self.said(does, **options), self.files()
@@ -204,7 +204,7 @@ def test_another_command_is_another_report(desk: Desk) -> None:
     desk.check(True)
 
 
-@pytest.mark.parametrize("name", ["tops.png", "tops.pdf", "tops.csv", "index.html", "setting.tex"])
+@pytest.mark.parametrize("name", ["tops.png", "tops.csv", "index.html", "setting.tex"])
 def test_a_lost_or_damaged_file_is_made_again(desk: Desk, name: str) -> None:
     """Not only a figure's."""
     desk.check(False)
@@ -213,6 +213,25 @@ def test_a_lost_or_damaged_file_is_made_again(desk: Desk, name: str) -> None:
     (desk.folder / name).write_bytes((desk.folder / name).read_bytes()[:-1])
     desk.check(True)
     desk.check(False)
+
+
+def test_figures_for_a_paper_are_made_when_asked_and_stay(desk: Desk) -> None:
+    """A later command, which does not ask, writes them again; without them it writes none."""
+    pictures = {"tops.png", "tops.pdf", "tops-one.png", "tops-one.pdf"}
+    assert pictures & desk.files().keys() == {"tops.png"}
+    desk.check(True, paper=True)
+    desk.check(False, paper=True)
+    assert pictures <= desk.files().keys()
+    asked = desk.files()
+    (desk.folder / "tops.pdf").unlink()
+    assert desk.said(experiment)[0] == 0
+    assert (desk.written, desk.files()) == (["report"], asked)
+    assert desk.said(report)[0] == 0
+    assert not desk.written
+    for document in desk.folder.glob("*.pdf"):
+        document.unlink()
+    assert desk.said(report)[0] == 0
+    assert pictures & desk.files().keys() == {"tops.png"}
 
 
 def test_tables_and_the_gallery_are_made_again(desk: Desk) -> None:

@@ -108,7 +108,7 @@ def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
         print(f"{runs_text(len(found))} damaged: {what}, and must run again", file=sys.stderr)
 
 
-def write_report_of(plan: Plan, command_line: str) -> int:
+def write_report_of(plan: Plan, command_line: str, paper: bool = False) -> int:
     """Write the report and print what was expected and what was found."""
     from pyorch import pipeline
 
@@ -117,7 +117,7 @@ def write_report_of(plan: Plan, command_line: str) -> int:
         print(f"the report covers {done} of {len(plan.specs)} runs", file=sys.stderr)
     # before drawing, which may fail
     tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
-    found = pipeline.tell_report_of(plan, command_line)
+    found = pipeline.tell_report_of(plan, command_line, paper)
     for line in in_short(found.verdicts) if sys.stdout.isatty() else found.verdicts:
         print(line)
     for text in found.errors:

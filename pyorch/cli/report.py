@@ -10,7 +10,7 @@ from pyorch.pipeline import command_line, make_plan
 
 
 @command
-def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
+def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: bool = False) -> int:
     """Write the report of the runs of an experiment that are done."""
     plan = make_plan(name, overrides, seeds)
     tell_damage(plan.set_damaged_aside(), plan.titles)
@@ -18,4 +18,4 @@ def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
         where = plan.store.name
         hint = f"run it first: invoke experiment {name}"
         raise UserError([Problem(where, "none of its runs is done with this build", None, hint)])
-    return write_report_of(plan, command_line(name, overrides, seeds))
+    return write_report_of(plan, command_line(name, overrides, seeds), paper)

@@ -180,14 +180,21 @@ def experiment(
     klass=NamedTask,
     positional=["name"],
     iterable=["set_"],
-    help=SELECT,
+    help=SELECT | {"paper": "each figure as PDF, too, and for one column and two"},
     auto_shortflags=False,
 )
-def report(context: Context, name: str, set_: list[str], seeds: str = "", only: str = "") -> None:
+def report(
+    context: Context,
+    name: str,
+    set_: list[str],
+    seeds: str = "",
+    only: str = "",
+    paper: bool = False,
+) -> None:
     """Write the report of an experiment from the runs that are done."""
     from pyorch.cli import report as module
 
-    finish(module.report(name, _with_only(set_, only), seeds))
+    finish(module.report(name, _with_only(set_, only), seeds, paper))
 
 
 RUN = "number, hash or title of a run, as `invoke show NAME` lists them"

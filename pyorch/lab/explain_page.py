@@ -221,7 +221,7 @@ def _figures(found: Explanation, folder: Path) -> Iterator[DrawnFigure]:
         {"kind": "pause_tree", "name": "tree", "title": "Who paused whom"},
     ):
         with paper_style():
-            yield write_figure(_model(entry), data, folder)
+            yield write_figure(_model(entry), data, folder, paper=True)
 
 
 def _model(entry: Mapping[str, object]) -> FigureModel:

@@ -49,7 +49,12 @@ class Told:
 
 
 def key_of_report(
-    experiment: Experiment, specs: Sequence[RunSpec], store: Store, fingerprint: str, command: str
+    experiment: Experiment,
+    specs: Sequence[RunSpec],
+    store: Store,
+    fingerprint: str,
+    command: str,
+    paper: bool,
 ) -> str | None:
     """Return a digest of all that a report depends on; None when nobody knows that.
 
@@ -62,7 +67,14 @@ def key_of_report(
         return None
     about = [
         *(experiment.name, experiment.title, experiment.question, experiment.source),
-        *(str(store.root), fingerprint, command, sys.version, [*map(written, experiment.metrics)]),
+        *(
+            str(store.root),
+            fingerprint,
+            command,
+            paper,
+            sys.version,
+            [*map(written, experiment.metrics)],
+        ),
     ]
     return _digest(
         [
@@ -99,13 +111,14 @@ def _is_foreign(model: FigureModel) -> bool:
     return not is_own(model) or model.kind == "custom"
 
 
-def key_of(model: FigureModel, data: ReportData) -> str | None:
+def key_of(model: FigureModel, data: ReportData, paper: bool) -> str | None:
     """Return a digest of all that a figure depends on; None when nobody knows that."""
     if _is_foreign(model):
         return None
     return _digest(
         [
             _code(),
+            json.dumps(paper),
             model.model_dump_json(),
             *sorted(data.specs),
             *(metric.model_dump_json() for metric in data.metrics),
@@ -134,6 +147,11 @@ def remember(figure: DrawnFigure, key: str | None, folder: Path) -> None:
 def files_in(folder: Path) -> set[str]:
     """Return the names of all files that figures were drawn into."""
     return {file for note in (folder / FOLDER).glob(_FIGURES) for file in _files(note)}
+
+
+def is_for_paper(folder: Path) -> bool:
+    """Whether a report has figures for a paper; who writes it again draws them again."""
+    return any(folder.glob("*.pdf"))
 
 
 def remove_others(before: Collection[str], figures: Iterable[DrawnFigure], folder: Path) -> None:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class DrawnFigure:
     """A figure in the report, or why it could not be drawn.
 
-    files: PDF, PNG and CSV, and PDF and PNG at the other width. live: what Plotly draws, packed.
+    files: PNG and CSV; for a paper PNG, PDF and CSV, and PNG and PDF at the other width. live: what
+    Plotly draws, packed.
     """
 
     name: str
@@ -38,7 +39,7 @@ class DrawnFigure:
     @property
     def image(self) -> str:
         """The PNG as a data URL."""
-        return "data:image/png;base64," + base64.b64encode(self.files[1].read_bytes()).decode()
+        return "data:image/png;base64," + base64.b64encode(self.files[0].read_bytes()).decode()
 
     @property
     def links(self) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -51,6 +52,7 @@ class DrawnFigure:
         pictures = [
             (ending[1:].upper(), list(zip(texts, found, strict=False)))
             for ending, found in of.items()
+            if found
         ]
         return [*pictures, ("Data", [("CSV", name) for name in names if name.endswith(".csv")])]
 

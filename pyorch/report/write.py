@@ -75,24 +75,28 @@ def write_report(
     *,
     fingerprint: str = "",
     command: str | None = None,
+    paper: bool = False,
 ) -> ReportResult:
     """Write the report of the finished runs among the specs into a folder.
 
     experiment: has name, title, question, source, metrics, figures, expects (models or their
     tables), folder and types. fingerprint: of the build, as in the run hashes. command: what
-    reproduces it; by default `invoke experiment NAME`. The same store gives the same bytes.
+    reproduces it; by default `invoke experiment NAME`. paper: draw figures for one, too (see
+    write_figure). The same store gives the same bytes.
     """
     make_folder(out_dir)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
     before = drawn_before.files_in(out_dir)
-    figures = [_figure_of(_figure(entry), data, out_dir) for entry in experiment.figures]
+    figures = [_figure_of(_figure(entry), data, out_dir, paper) for entry in experiment.figures]
     drawn_before.remove_others(before, figures, out_dir)
     expects = [_expect(entry) for entry in experiment.expects]
     results = judge(expects, data)
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / gallery.INDEX
-    page = _page(experiment, store, data.specs, data, figures, results, fingerprint, command)
+    command = command or f"invoke experiment {experiment.name}"
+    commands = [command] if paper else [command, _for_paper(command)]
+    page = _page(experiment, store, data.specs, data, figures, results, fingerprint, commands)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
     write_atomically(out_dir / RUNS_FILE, digest_of(data.specs))
@@ -103,6 +107,12 @@ def write_report(
         expectations=tuple(results),
         figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
     )
+
+
+def _for_paper(command: str) -> str:
+    """The command that writes the report for a paper, and what that is."""
+    report = command.replace("invoke experiment", "invoke report", 1)
+    return f"{report} --paper  # each figure as PDF, too, and for one column and two"
 
 
 def _figure(entry: FigureModel | Mapping[str, Any]) -> FigureModel:
@@ -120,27 +130,29 @@ def _file(experiment: Any) -> Path | None:
     return None if file is None else Path(file)
 
 
-def _figure_of(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
+def _figure_of(model: FigureModel, data: ReportData, out_dir: Path, paper: bool) -> DrawnFigure:
     """Return a figure as it lies there, if nothing changed that it depends on, else draw it."""
-    key = drawn_before.key_of(model, data)
+    key = drawn_before.key_of(model, data, paper)
     known = drawn_before.recall(model.name, key, out_dir)
     if known is not None:
         return known
-    figure = write_figure(model, data, out_dir)
+    figure = write_figure(model, data, out_dir, paper)
     drawn_before.remember(figure, key, out_dir)
     return figure
 
 
-def write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFigure:
-    """Draw a figure into NAME.pdf, .png and .csv, and at the other width into NAME-one or -two.
+def write_figure(
+    model: FigureModel, data: ReportData, out_dir: Path, paper: bool = False
+) -> DrawnFigure:
+    """Draw a figure into NAME.png and .csv.
 
-    The other width is left out where texts would cover each other. Returns the figure's error
-    instead when it cannot be drawn.
+    paper: also into NAME.pdf, and at the other width into NAME-one or -two, which is left out
+    where texts would cover each other. Returns the figure's error instead when it cannot be drawn.
     """
-    other = model.model_copy(update={"width": "one" if model.width == "two" else "two"})
     with paper_style():
         try:
-            drawn, drawn_other = model.draw(data), other.draw(data)
+            drawn = model.draw(data)
+            drawn_other = _at_other_width(model).draw(data) if paper else None
         except FigureError as error:
             return DrawnFigure(model.name, model.title, model.caption, error=str(error))
         except (OSError, UserError, MemoryError):
@@ -150,28 +162,36 @@ def write_figure(model: FigureModel, data: ReportData, out_dir: Path) -> DrawnFi
             return DrawnFigure(model.name, model.title, model.caption, error=what)
         table = out_dir / f"{model.name}.csv"
         write_atomically(table, drawn.data.to_csv(index=False, lineterminator="\n"))
-        pictures = save(drawn.canvas, out_dir, model.name)
-        # what was laid out for one width need not fit into the other
-        with measured_at(drawn_other.canvas, _PNG_DPI):
-            fits = is_legible(drawn_other.canvas)
-        drawn_other.canvas.set_layout_engine(None)  # it is laid out
-        name = f"{model.name}-{other.width}"
-        others = save(drawn_other.canvas, out_dir, name) if fits else ()
+        pictures = save(drawn.canvas, out_dir, model.name, paper)
+        others: tuple[Path, ...] = ()
+        if drawn_other is not None:
+            # what was laid out for one width need not fit into the other
+            with measured_at(drawn_other.canvas, _PNG_DPI):
+                fits = is_legible(drawn_other.canvas)
+            drawn_other.canvas.set_layout_engine(None)  # it is laid out
+            name = f"{model.name}-{_at_other_width(model).width}"
+            others = save(drawn_other.canvas, out_dir, name, paper) if fits else ()
     caption = " ".join([model.caption, *drawn.notes]).strip()
     live = "" if drawn.live is None else packed(drawn.live().to_json())
     files = (*pictures, table, *others)
     return DrawnFigure(model.name, model.title, caption, model.width, files, live=live)
 
 
-def save(canvas: Figure, out_dir: Path, name: str) -> tuple[Path, Path]:
-    """Write a figure as NAME.pdf and NAME.png; the same data give the same bytes."""
+def _at_other_width(model: FigureModel) -> FigureModel:
+    return model.model_copy(update={"width": "one" if model.width == "two" else "two"})
+
+
+def save(canvas: Figure, out_dir: Path, name: str, paper: bool) -> tuple[Path, ...]:
+    """Write a figure as NAME.png, for a paper also as NAME.pdf: the same bytes of the same data."""
     pdf, png = out_dir / f"{name}.pdf", out_dir / f"{name}.png"
     lay_out(canvas, _PNG_DPI)  # once for both
     with replacing(png) as temporary:
         canvas.savefig(temporary, dpi=_PNG_DPI, metadata={"Software": None})
+    if not paper:
+        return (png,)
     with replacing(pdf) as temporary:
         canvas.savefig(temporary, metadata={"CreationDate": None, "Producer": None})
-    return pdf, png
+    return png, pdf
 
 
 def _write_expectations(results: Sequence[Result], out_dir: Path, name: str) -> list[Path]:
@@ -224,7 +244,7 @@ def _page(
     figures: list[DrawnFigure],
     results: list[Result],
     fingerprint: str,
-    command: str | None,
+    commands: Sequence[str],
 ) -> Page:
     done = set(data.runs["hash"]) if len(data.runs) else set()
     absent = {key: spec for key, spec in planned.items() if key not in done}
@@ -249,7 +269,7 @@ def _page(
         warnings=_messages(data, "warnings"),
         notes=_messages(data, "notes"),
         versions=[*versions(fingerprint), *machines(store, done)],
-        commands=[command or f"invoke experiment {experiment.name}"],
+        commands=commands,
         runs=runs_table(data, [metric for m in data.metrics for metric in m.outputs()]),
     )
 
@@ -270,7 +290,7 @@ def _summary(page: Page) -> gallery.Summary:
         (len(page.missing), "run is missing", "runs are missing"),
         (sum(bool(f.error) for f in page.figures), "figure has an error", "figures have errors"),
     )
-    drawn = [figure.files[1].name for figure in page.figures if not figure.error]
+    drawn = [figure.files[0].name for figure in page.figures if not figure.error]
     return gallery.Summary(
         name=page.name,
         title=page.title,

@@ -261,7 +261,7 @@ def write(summary: Summary, folder: Path) -> Path:
     """Write the page and what is behind it into a folder; return the page."""
     make_folder(folder)
     with paper_style():
-        _, picture = save(heat_map(summary), folder, "schemes")
+        picture, _ = save(heat_map(summary), folder, "schemes", paper=True)
     frame_of(summary.rows).to_csv(folder / "schemes.csv", index=False)
     write_atomically(folder / "summary.md", markdown(summary))
     page = folder / "index.html"

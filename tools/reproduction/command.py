@@ -191,11 +191,14 @@ def _link(paths: Paths, name: str) -> str:
 
 
 @command
-def report(name: str, overrides: Sequence[str] = (), seeds: str = "") -> int:
+def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: bool = False) -> int:
     """`invoke report`: of one study its report; of several the page, with the verdicts."""
     names = names_of(name, default_paths())
     if names is None:
-        return report_of_one.report(name, overrides, seeds)
+        return report_of_one.report(name, overrides, seeds, paper)
+    if paper:
+        what = "goes with one study only"
+        raise UserError([Problem("--paper", what, None, "invoke report NAME --paper, for each")])
     found = report_several(names, told=lambda plan, damaged: tell_damage(damaged, plan.titles))
     for verdict, count in found.verdicts.items():
         print(f"{count:5}  {verdict}")
