@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 LIMIT_CPU_S = 20
@@ -48,3 +51,41 @@ def cpu_of_children() -> float:
     """CPU time of all children of this process that have ended, and theirs [s]."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+class Warm:
+    """A program that has loaded what takes long; every answer comes from a fork of it.
+
+    program: it defines `answer`, a function of JSON values that returns a dictionary of them, and
+    finds `words` in sys.argv[1:].
+    """
+
+    def __init__(self, program: str, *words: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program + _ANSWER_ALL, *words],
+            cwd=Path(__file__).parent.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, *given: Any) -> dict[str, Any]:
+        """What `answer` returns, or what became of it, as in_fork tells it."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(given) + "\n")
+        self._process.stdin.flush()
+        return dict(json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+_ANSWER_ALL = """
+import json, sys
+from functools import partial
+from tests.forks import in_fork
+for line in sys.stdin:
+    print(json.dumps(in_fork(partial(answer, *json.loads(line)))), flush=True)
+"""

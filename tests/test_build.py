@@ -4,6 +4,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -693,23 +694,28 @@ def test_chosen_suites_are_built_alone(project: Path) -> None:
 
 
 @pytest.mark.cpp
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("volatile int* p = new int(1); delete p; int n = *p; (void)n;", "heap-use-after-free"),
-        ("volatile int n = 2147483647; n = n + 1;", "signed integer overflow"),
-        ("volatile auto p = new int[4]; p = nullptr;", "LeakSanitizer"),
-        ("volatile double x = 1e300; volatile int n = x; (void)n;", "outside the range"),
-        ("volatile int* volatile p = nullptr; int n = *p; (void)n;", "SEGV on unknown address"),
-    ],
-)
-def test_sanitizers_see_faults(project: Path, fault: str, said: str) -> None:
-    """The sanitize profile fails a suite that only looks right."""
+def test_sanitizers_see_faults(project: Path) -> None:
+    """The sanitize profile fails suites that only look right, each for its fault."""
+    faults = {
+        "volatile int* p = new int(1); delete p; int n = *p; (void)n;": "heap-use-after-free",
+        "volatile int n = 2147483647; n = n + 1;": "signed integer overflow",
+        "volatile auto p = new int[4]; p = nullptr;": "LeakSanitizer",
+        "volatile double x = 1e300; volatile int n = x; (void)n;": "outside the range",
+        "volatile int* volatile p = nullptr; int n = *p; (void)n;": "SEGV on unknown address",
+        "": "",
+    }
     suite = project / "ns3-modules" / "demo" / "test" / "demo-counter-test-suite.cc"
-    suite.write_text(suite.read_text().replace("counter->Next();\n", f"counter->Next(); {fault}\n"))
-    [result] = run_cpp_tests("sanitize", quiet=True, root=project)
-    assert not result.passed
-    assert said in result.output
+    good = suite.read_text()
+    suites = [good.replace("counter->Next();\n", f"counter->Next(); {one}\n") for one in faults]
+    named = [
+        re.sub(r"CountTestCase|[Cc]ounterTestSuite|demo-counter(?=\")", rf"\g<0>{number}", text)
+        for number, text in enumerate(suites)
+    ]
+    suite.write_text("".join(named))
+    results = run_cpp_tests("sanitize", quiet=True, root=project)
+    assert [result.passed for result in results] == [not said for said in faults.values()]
+    for result, said in zip(results, faults.values(), strict=True):
+        assert said in result.output
 
 
 @pytest.mark.cpp

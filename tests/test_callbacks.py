@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pyorch.build import ensure_built
+from tests.forks import Warm
 
-pytestmark = pytest.mark.cpp
+# one process loads the modules for all of them
+pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("callbacks")]
 
-ROOT = Path(__file__).parent.parent
-
-START = """
-import json, sys, pathlib
+LOAD = """
+import sys, pathlib
 import numpy as np
 from pyorch.build import read_build
 from pyorch.callbacks import connect
 from pyorch.errors import UserError
 from pyorch.ns3 import load_all
 ns = load_all(read_build(pathlib.Path(sys.argv[1])))
+
+def answer(code, buffer):
+    names = {**globals(), "BUFFER": buffer}
+    exec(code, names)
+    return {"found": names["found"]}
+"""
+
+START = """
 sim = ns.rdma.Simulation(1)
 sim.AddFlowControl("ns3::lossless::Pfc")
 for name, value in BUFFER.items():
@@ -46,31 +51,31 @@ LOSSY = {"LosslessClasses": "0", "LossyPool": "20000"}
 
 
 @pytest.fixture(scope="module")
-def folder() -> Path:
-    """The project, built."""
-    return ensure_built(quiet=True).folder
+def warm() -> Iterator[Warm]:
+    """A process that has loaded the project."""
+    process = Warm(LOAD, str(ensure_built(quiet=True).folder))
+    yield process
+    process.close()
 
 
-def run(folder: Path, code: str, buffer: dict[str, str] = LOSSLESS) -> Any:
-    """Run code after an incast was built, in a process of its own; return the JSON it prints."""
-    program = START.replace("BUFFER", repr(buffer)) + textwrap.dedent(code)
-    command = [sys.executable, "-c", program, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def run(warm: Warm, code: str, buffer: dict[str, str] = LOSSLESS) -> Any:
+    """Run code after an incast was built, in a process of its own; return what it calls `found`."""
+    answer = warm.ask(START + textwrap.dedent(code), buffer)
+    assert answer.keys() == {"found"}, answer
+    return answer["found"]
 
 
-def test_pauses_come_as_numbers_and_truths(folder: Path) -> None:
+def test_pauses_come_as_numbers_and_truths(warm: Warm) -> None:
     """As many as the summary counts, OFF and ON in turn, of the class that has flows."""
     found = run(
-        folder,
+        warm,
         """
         seen = []
         def pause(port, cls, on):
             seen.append((str(port.GetNode().GetName()), cls, on))
         number = sum(connect(switch.GetPort(i), "PauseSent", pause) for i in range(3))
         sim.Run(10**9)
-        print(json.dumps([number, seen, sim.GetNumber("pauses_sent")]))
+        found = [number, seen, sim.GetNumber("pauses_sent")]
         """,
     )
     number, seen, pauses = found
@@ -80,15 +85,15 @@ def test_pauses_come_as_numbers_and_truths(folder: Path) -> None:
     assert {type(on) for *_, on in seen} == {bool}
 
 
-def test_drops_come_with_a_name_and_the_number_of_their_cause(folder: Path) -> None:
+def test_drops_come_with_a_name_and_the_number_of_their_cause(warm: Warm) -> None:
     """Without room every drop is told: a str, and DropCause 1, LOSSY."""
     found = run(
-        folder,
+        warm,
         """
         seen = []
         connect(switch, "Drop", lambda node, frame, cause: seen.append((node, frame.cls, cause)))
         sim.Run(10**9)
-        print(json.dumps([seen, sim.GetNumber("dropped_lossy_frames"), repr(switch.GetName())]))
+        found = [seen, sim.GetNumber("dropped_lossy_frames"), repr(switch.GetName())]
         """,
         LOSSY,
     )
@@ -98,10 +103,10 @@ def test_drops_come_with_a_name_and_the_number_of_their_cause(folder: Path) -> N
     assert shown == "'s0'"
 
 
-def test_what_a_function_raises_ends_the_run(folder: Path) -> None:
+def test_what_a_function_raises_ends_the_run(warm: Warm) -> None:
     """It comes out of Run as it is."""
     found = run(
-        folder,
+        warm,
         """
         def pause(port, cls, on):
             raise KeyError("mine")
@@ -109,16 +114,16 @@ def test_what_a_function_raises_ends_the_run(folder: Path) -> None:
         try:
             sim.Run(10**9)
         except KeyError as error:
-            print(json.dumps(str(error).count("mine")))
+            found = str(error).count("mine")
         """,
     )
     assert found == 1
 
 
-def test_a_source_that_is_none_is_named(folder: Path) -> None:
+def test_a_source_that_is_none_is_named(warm: Warm) -> None:
     """With those there are and the nearest; and so is a path of no object."""
     found = run(
-        folder,
+        warm,
         """
         told = []
         for source, name in ((switch.GetPort(0), "PauseSend"), ("/NodeList/7", "X")):
@@ -126,7 +131,7 @@ def test_a_source_that_is_none_is_named(folder: Path) -> None:
                 connect(source, name, print)
             except UserError as error:
                 told.append(error.render())
-        print(json.dumps(told))
+        found = told
         """,
     )
     wrong, nowhere = found

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from pyorch.plan import RunSpec, expand
 from pyorch.trace import Options
 from pyorch.trace.netanim import describe, seconds, spread, write_animation
 from pyorch.trace.request import Words, find_run, read_options
+from tests.forks import Warm
 from tests.forms import form, network_of, run_of
 from tests.wireshark import tshark
 
@@ -148,10 +149,11 @@ from pyorch.paths import RunPaths
 from pyorch.plan import RunSpec
 from pyorch.simulate import simulate
 
-build, spec, folder, pcaps = sys.argv[1:]
-simulation_class = load_simulation(read_build(Path(build)))
+simulation_class = load_simulation(read_build(Path(sys.argv[1])))
 
 class Tapped:
+    pcaps = ""
+
     def __init__(self, seed):
         self.simulation = simulation_class(seed)
         self.simulation.SetAttribute("ns3::lossless::PcapTap", "Fcs", "true")
@@ -162,13 +164,15 @@ class Tapped:
     def Build(self):
         self.simulation.Build()
         nodes, peers = np.zeros(1, "uint32"), np.zeros(1, "int64")
-        problems = self.simulation.TracePcap(nodes, peers, 0, pcaps)
+        problems = self.simulation.TracePcap(nodes, peers, 0, self.pcaps)
         assert not str(problems), problems
 
-run = RunPaths(Path(folder))
-run.folder.mkdir()
-text = Path(spec).read_text()
-simulate(RunSpec.from_json(text), Tapped if pcaps else simulation_class, run)
+def answer(spec, folder, pcaps):
+    run = RunPaths(Path(folder))
+    run.folder.mkdir()
+    Tapped.pcaps = pcaps
+    simulate(RunSpec.from_json(spec), Tapped if pcaps else simulation_class, run)
+    return {}
 """
 
 FIELDS = [
@@ -254,7 +258,7 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Run]]:
     """Simulate a variant of the study when it is first asked for."""
     from pyorch.build import ensure_built, load_schema
     from pyorch.loading.load import load_experiment
@@ -267,30 +271,20 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
     experiment = load_experiment(str(file), schema=load_schema(build), paths=paths)
     specs = {form(spec)["params"]["variant"]: spec for spec in expand(experiment)}
     runs: dict[str, Run] = {}
+    warm = Warm(CHILD, str(build.folder))
 
     def simulate(variant: str) -> Run:
         if variant not in runs:
-            spec = folder / f"{variant}.json"
-            spec.write_text(specs[variant].to_json(), encoding="utf-8")
             pcaps = folder / f"{variant}-pcaps"
             pcaps.mkdir()
             run = Run(pcaps, folder / f"{variant}-1", folder / f"{variant}-0", specs[variant])
             for where, taps in ((run.tables, str(pcaps)), (run.untapped, "")):
-                words = [sys.executable, "-c", CHILD, str(build.folder), str(spec), str(where)]
-                done = subprocess.run(
-                    [*words, taps],
-                    cwd=ROOT,
-                    env=os.environ | {"PYTHONPATH": str(ROOT)},
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=120,
-                )
-                assert done.returncode == 0, done.stderr
+                assert warm.ask(specs[variant].to_json(), str(where), taps) == {}
             runs[variant] = run
         return runs[variant]
 
-    return simulate
+    yield simulate
+    warm.close()
 
 
 def frames_of(pcap: Path) -> list[tuple[int, bytes, int]]:
