@@ -51,8 +51,7 @@ class TypeInfo:
     """One registered type.
 
     group: its module. abstract: it has no constructor. signaller: of a congestion control the
-    TypeId name of the switch agent whose signal it obeys. telemetry: a congestion control that
-    wants INT.
+    TypeId name of the switch agent whose signal it obeys.
     """
 
     name: str
@@ -63,7 +62,6 @@ class TypeInfo:
     attributes: Sequence[AttributeInfo] = ()
     traces: Sequence[TraceInfo] = ()
     signaller: str = ""
-    telemetry: bool = False
 
 
 #: All types, in the order in which ns-3 registered them.
@@ -176,5 +174,4 @@ def _type_info(entry: dict[str, Any]) -> TypeInfo:
         attributes=tuple(AttributeInfo(**attribute) for attribute in entry["attributes"]),
         traces=tuple(TraceInfo(**trace) for trace in entry["traces"]),
         signaller=entry.get("signaller", ""),
-        telemetry=bool(entry.get("telemetry", False)),
     )

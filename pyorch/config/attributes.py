@@ -74,10 +74,6 @@ class TypeInfo(Protocol):
     def signaller(self) -> str:
         """Of a congestion control the TypeId name of the agent whose signal it obeys, or ""."""
 
-    @property
-    def telemetry(self) -> bool:
-        """Whether it is a congestion control that wants in-band telemetry (INT)."""
-
 
 #: Sections of the types that every experiment has.
 SECTIONS = {

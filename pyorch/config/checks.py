@@ -77,18 +77,6 @@ def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
     )
 
 
-def telemetry_bytes(types: Catalogue | None, attributes: Attributes, control: str) -> int:
-    """Return the bytes [B] that a congestion control's telemetry adds to a data frame."""
-    info = types.by_name.get(control) if types else None
-    queue_pair = section_of(types, attributes, "queue_pair") if types else None
-    if info is None or not info.telemetry or queue_pair is None:
-        return 0
-    header, hops, hop_size = (
-        int(number(queue_pair[f"Telemetry{name}"])) for name in ("HeaderSize", "Hops", "HopSize")
-    )
-    return header + hops * hop_size
-
-
 def check_buffer(
     types: Catalogue,
     attributes: Attributes,

@@ -340,8 +340,8 @@ class Derived(Table):
 class Poisson(TrafficTable):
     """Flows with sizes from a distribution arrive at random (Poisson) between random hosts.
 
-    `load` is the share of each source's link that payload and headers take on average, preamble and
-    gap not counted.
+    `load` is the share of each source's link that payload and headers take on average. Preamble and
+    gap are not counted, nor is telemetry, so that a seed has the same flows under every scheme.
     """
 
     workload: str

@@ -19,7 +19,7 @@ from pyorch.config.attributes import (
     spell,
 )
 from pyorch.config.canonical import FAULTS, Setting
-from pyorch.config.checks import check_buffer, frames, telemetry_bytes
+from pyorch.config.checks import check_buffer, frames
 from pyorch.config.experiment import (
     Point,
     RunTable,
@@ -210,7 +210,7 @@ class Resolver:
             self.workloads,
             duration,
             sizes.payload,
-            sizes.header + telemetry_bytes(self.types, attributes, schemes["congestion_control"]),
+            sizes.header,
         )
         entries = self._check_entries(document, findings)
         if not entries["traffic"]:
