@@ -30,7 +30,7 @@ class Asic:
     note: str = ""
 
 
-_SLICES = "the buffer is in slices, and a port reaches a part of it only"
+_SLICES = "the buffer is in slices, and a port can use only part of it"
 
 ASICS: dict[str, Asic] = {
     "trident-plus": Asic(9 * MB, 64, 10 * GBPS, f"{_WARNER}: 9 MB; second-hand"),

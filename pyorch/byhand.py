@@ -36,8 +36,8 @@ def _ns3(build: BuildInfo) -> Any:
 
     if build.folder not in _loaded:
         if _loaded:
-            what = "this process has loaded the modules as they were before they changed"
-            raise UserError([Problem("open", what, None, "start Python, or the kernel, anew")])
+            what = "this process has loaded an older version of the modules"
+            raise UserError([Problem("open", what, None, "restart Python, or the kernel")])
         _loaded[build.folder] = load_all(build)
     return _loaded[build.folder]
 

@@ -39,7 +39,7 @@ SHOWN_CORES = (1, 100, 10_000)
 
 
 def _away(error: AwayError) -> UserError:
-    hint = "try again later, on the login node; what was submitted goes on by itself"
+    hint = "try again later, on the login node; submitted jobs continue meanwhile"
     return UserError([Problem("Slurm", f"does not answer: {error}", None, hint)])
 
 
@@ -49,7 +49,7 @@ def _away(error: AwayError) -> UserError:
 
 @dataclass(frozen=True)
 class Packing:
-    """How many runs a job does, and why; how long a run takes [s]."""
+    """How many runs per job, and why; how long a run takes [s]."""
 
     runs: int
     reason: str
@@ -215,12 +215,12 @@ def _todo(plan: Plan, slurm: Slurm) -> Todo:
 
 
 def _packing(plan: Plan, settings: Settings, given: int | None, runs: int) -> Packing:
-    """How many runs a job does: as told, else so many that overhead stays small."""
+    """How many runs per job: as told, else so many that overhead stays small."""
     done = {path.name for path in plan.store.runs.glob("[!.]*")}
     own = done & {spec.hash(plan.build.fingerprint) for spec in plan.specs}
     known = states.mean_run_s(plan.store, sorted(own or done))
     run_s = known or settings.run_time_s
-    source = "as measured here" if known else "assumed, none was made here yet: `run_time`"
+    source = "as measured here" if known else "assumed, no run has finished yet: `run_time`"
     cores, overhead = settings.cores_per_job, settings.job_overhead_s
     if given is not None:
         return Packing(given, f"as given; a run takes {run_s:.3g} s ({source})", run_s)
@@ -324,7 +324,7 @@ def look(store: Store, slurm: Slurm) -> SweepState:
     """Return the state of the latest sweep. Raises UserError when nothing was submitted."""
     known = submissions(store)
     if not known:
-        hint = f"invoke submit {store.name}; `invoke show` tells what a local sweep has done"
+        hint = f"invoke submit {store.name}; `invoke show` shows the state of a local sweep"
         raise UserError([Problem(store.name, "it was never submitted to Slurm", None, hint)])
     latest = known[-1]
     away, queued = "", None
@@ -408,6 +408,6 @@ def plan_of(submission: Submission) -> tuple[Plan, bool]:
     hashes = dict.fromkeys(spec.hash(submission.fingerprint) for spec in plan.specs)
     if tuple(hashes) != submission.plan:
         what = "the experiment has changed since it was submitted"
-        hint = "undo the change of its file to report on that sweep, or submit the new one"
+        hint = "undo the change to report on that sweep, or submit the new one"
         raise UserError([Problem(submission.name, what, None, hint)])
     return plan, is_earlier

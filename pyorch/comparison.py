@@ -130,7 +130,7 @@ def _folder(place: str, paths: Paths) -> Path:
     known = sorted(
         str(one.parent.relative_to(paths.results)) for one in paths.results.rglob("runs")
     )
-    what = "there are no results of that name, and no folder with runs/"
+    what = "no results have that name, and it is no folder with runs/"
     raise UserError([Problem(place, what, one_of(known) or None)])
 
 

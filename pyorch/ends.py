@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What ends a program from outside, with the exit code 128 + the number of the signal."""
 
-GO_ON = "what is finished is kept, the same command goes on from there"
+GO_ON = "finished runs are kept; repeat the command to resume"
 
 GRACE_S = 1.0
 """Between SIGTERM and SIGKILL for child processes."""

@@ -34,7 +34,7 @@ def quoted(value: object) -> str:
     try:
         return shown(repr(value), MAX_WHERE)
     except ValueError:
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
 
 
 _MAX_NAME, _MAX_NAMES = 100, 2000

@@ -21,7 +21,7 @@ STORAGE_ERRORS = _FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, err
 """What the disk or its folders, not the program, are to blame for."""
 
 RESULTS_HINT = (
-    "or set PYORCH_RESULTS to another folder; the same command then goes on with what is missing"
+    "or set PYORCH_RESULTS to another folder; then repeat the command to run what is missing"
 )
 """What else helps when it is results that cannot be written."""
 

@@ -152,7 +152,7 @@ def _tell(detail: ErrorDetails) -> tuple[str, str | None]:
     if isinstance(error, Exception):  # raised by a validator of this project, for people
         return str(error), None
     if detail["type"] == "too_short" and not detail["input"]:
-        return _EMPTY, "a list with one entry at least"
+        return _EMPTY, "a list with at least one entry"
     message = detail["msg"]
     should = "Input should be "
     if message.startswith(should):

@@ -94,7 +94,7 @@ def read(names: object, folder: Path, label: str) -> dict[str, str]:
     texts = {}
     for name in names:
         if not name.endswith(".py") or not is_file(folder / name):
-            what = f"there is no Python file {name!r} beside the experiment file"
+            what = f"there is no Python file {name!r} next to the experiment file"
             raise UserError([Problem(where, what)])
         texts[name] = read_text(folder / name, name)
     return texts

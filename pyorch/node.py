@@ -82,8 +82,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m pyorch.node", description=__doc__)
     parser.add_argument("manifest", type=Path, help="the manifest of a submission")
     parser.add_argument("--task", type=int, required=True, help="number of the job, from 0")
-    parser.add_argument("--runs-per-task", type=int, required=True, help="runs a job does")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
+    parser.add_argument("--runs-per-task", type=int, required=True, help="runs per job")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel runs")
     parser.add_argument("--build-on-node", action="store_true", help="compile the modules here")
     return parser.parse_args(arguments)
 
@@ -136,7 +136,7 @@ def _build(manifest: Manifest, build_here: bool) -> BuildInfo:
         hint = (
             "the node's compiler or ns3 is another, see `setup` in slurm.toml"
             if build_here
-            else "they were built anew since; submit again"
+            else "they were rebuilt since; submit again"
         )
         raise UserError([Problem(str(info.folder), what, None, hint)])
     check_loadable(info)
@@ -209,7 +209,7 @@ def do_runs(
     first = _forget_ended(engine.run(free, build), store)
     if not taken or first.interrupted or first.storage_failed:
         return replace(first, left=first.left + len(taken))
-    print(f"another process works at {len(taken)} of the runs: waiting for it", flush=True)
+    print(f"another process is doing {len(taken)} of the runs: waiting for it", flush=True)
     left = _wait(taken, store, build.fingerprint, silence_s)
     second = _forget_ended(engine.run(left, build), store)
     return BatchResult(
@@ -304,5 +304,5 @@ def _between_signs(attempt: Path) -> float:
 
 
 if __name__ == "__main__":
-    ends.start("what is finished is kept, `invoke submit` sends the rest again")
+    ends.start("finished runs are kept; `invoke submit` submits the rest")
     sys.exit(main())

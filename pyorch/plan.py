@@ -156,7 +156,7 @@ def _refuse_no_text(seeds: object) -> None:
 
 def _refuse_too_many(where: str, count: int, what: str) -> None:
     if count > MAX_RUNS:
-        hint = "do them in parts, such as --seeds 1-1000 and --seeds 1001-2000"
+        hint = "run them in parts, such as --seeds 1-1000 and --seeds 1001-2000"
         raise UserError([Problem(where, what, f"at most {MAX_RUNS} runs at once", hint)])
 
 

@@ -97,7 +97,7 @@ def _do(manifest: Manifest, spec: RunSpec, given: Path | None, started: float) -
     code = _attempt(manifest, spec, store, attempt, started)
     if code != RUN_DONE and given is None:
         kept = store.fail(attempt.folder, run_hash)
-        _say(f"what it left is in {kept.folder}")
+        _say(f"its files are in {kept.folder}")
     return code
 
 
@@ -161,15 +161,15 @@ def load_build(manifest: Manifest) -> BuildInfo:
     from pyorch.build.loadable import LoadError
     from pyorch.errors import Problem
 
-    hint = "start the experiment again: it builds first, and then does what is missing"
+    hint = "start the experiment again: it builds first, then runs what is missing"
     try:
         info = read_build(manifest.build)
     except (OSError, ValueError, KeyError) as error:
-        what = "the build that these runs began with was deleted or damaged"
+        what = "the build that these runs started with was deleted or damaged"
         raise LoadError([Problem(str(manifest.build), what, None, hint)]) from error
     if info.fingerprint != manifest.fingerprint:
         wanted = short(manifest.fingerprint)[:12]
-        what = f"this build is not the one these runs began with ({wanted})"
+        what = f"this build is not the one that these runs started with ({wanted})"
         raise LoadError([Problem(str(manifest.build), what, None, hint)])
     return info
 

@@ -315,9 +315,9 @@ def _tables(model: type[BaseModel]) -> str:
 _HEADINGS = {
     "flow_control": "flow controls: hop by hop, on every port",
     "agents": "agents: of a whole switch or host",
-    "forwarding": "forwarding policies: of a switch, among equally short ways",
+    "forwarding": "forwarding policies: how a switch chooses among equal-cost paths",
     "congestion_control": "congestion controls: end to end, of every queue pair",
-    "buffer_policy": "buffer policies: of every node, who gets its packet buffer",
+    "buffer_policy": "buffer policies: how every node divides its packet buffer",
     "sections": "sections that every experiment has",
     "topology": "topologies",
     "traffic": "kinds of traffic",

@@ -58,19 +58,19 @@ class RefusedError(RunProblemsError):
 class WrongResultError(RunProblemsError):
     """The run ended, but broke a rule: bytes not conserved, or a lossless class lost frames."""
 
-    headline = "the run ended, but its result is wrong"
+    headline = "the run ended with a wrong result"
 
 
 class ModelError(RunProblemsError):
     """A C++ object threw an exception in the midst of the run."""
 
-    headline = "a module gave up"
+    headline = "a module aborted the run"
 
 
 class OutOfMemoryError(RunProblemsError):
     """What the run records is more than the memory of the process."""
 
-    headline = "there is not enough memory for this run"
+    headline = "not enough memory for this run"
 
 
 def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) -> dict[str, float]:

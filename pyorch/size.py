@@ -248,7 +248,7 @@ def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
             Problem("--asic", f"{asic!r} is not known", one_of(ASICS), suggest(asic, ASICS))
         )
     if asic and name:
-        problems.append(Problem("NAME --asic", "both say which ports there are", "one of them"))
+        problems.append(Problem("NAME --asic", "both define the ports", "one of them"))
     alpha = _read_alpha(given.pop("alpha", ""), problems)
     values = {
         key: value
@@ -256,9 +256,9 @@ def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
         if (value := _read(key, text, problems)) is not None
     }
     if "cable" in values and "delay" in values:
-        problems.append(Problem("--cable --delay", "both say how long a frame is under way", "one"))
+        problems.append(Problem("--cable --delay", "both define the propagation delay", "one"))
     if name and (clash := sorted({"ports", "rate", "cable", "delay"} & values.keys())):
-        what = "the topology of the experiment says so already"
+        what = "the topology of the experiment already defines it"
         problems.append(Problem(f"--{clash[0]}", what, None, "leave out NAME, or the option"))
     if problems:
         raise UserError(problems)
@@ -270,7 +270,7 @@ def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
     switch = replace(switch, frames=_frames(switch.frames, values), **changed)
     if switch.classes == 0:
         what = "none of its classes is lossless"
-        raise UserError([Problem(name, what, None, "say how many are to be: --classes")])
+        raise UserError([Problem(name, what, None, "give their number: --classes")])
     if switch.own_b1 is not None and switch.own_b1 >= switch.bm:
         allowed = f"from 0 B to below Bm = {switch.bm} B"
         raise UserError([Problem("--b1", f"{switch.own_b1} B", allowed)])
@@ -527,7 +527,7 @@ def _stage_lines(switch: Switch) -> list[str]:
 
 def _fit_lines(switch: Switch) -> list[str]:
     """How many lossless classes fit under each scheme."""
-    rows: list[Sequence[str]] = [("lossless classes that fit", "", "a queue beside its headroom")]
+    rows: list[Sequence[str]] = [("lossless classes that fit", "", "a queue, besides its headroom")]
     for scheme, label in SCHEMES.items():
         count = switch.fitting(scheme)
         lacks = switch.least_size(scheme) - switch.size

@@ -145,7 +145,7 @@ class Store:
                 if problem is not None or not quick:
                     self._checked[run_hash] = stamp, problem
         except PermissionError as error:
-            what, hint = f"cannot be read: {error.strerror}", "ask its owner for the right to"
+            what, hint = f"cannot be read: {error.strerror}", "ask its owner for permission to"
             raise UserError([Problem(str(error.filename), what, None, hint)]) from error
         if problem is not None:
             raise problem
@@ -299,7 +299,7 @@ class Store:
         try:
             return seal.read_file(folder, seal.read_seal(folder, run_hash), name)
         except DamagedError as error:
-            hint = "the same command again sets this run aside, `invoke experiment` makes it anew"
+            hint = "the same command again sets this run aside, `invoke experiment` repeats it"
             raise UserError([Problem(str(error.file), error.what, None, hint)]) from error
 
     def log_lines(self, run_hash: str) -> list[str]:

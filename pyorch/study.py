@@ -49,7 +49,7 @@ class RunsFailedError(Exception):
     def __str__(self) -> str:
         """Everything a person needs to go on."""
         told = "\n".join(failure.render() for failure in self.failures)
-        return f"{self.left} runs are missing; run() tries them again\n{told}".strip()
+        return f"{self.left} runs are missing; run() retries them\n{told}".strip()
 
 
 class Study:
@@ -176,7 +176,7 @@ class Study:
     ) -> Study:
         """Do the runs that are missing, and return the study (with those seeds, if given).
 
-        jobs: at the same time, by default one a core. progress: a line that says how far it is.
+        jobs: at the same time, by default one a core. progress: a line that says its progress.
         After an interruption the same call goes on. Raises UserError, RunsFailedError when runs
         failed, and KeyboardInterrupt.
         """
@@ -344,7 +344,7 @@ class Study:
     def _no_table(self, name: str, known: Sequence[str], runs: int) -> UserError:
         if not known:
             what = f"none of these {runs} runs is done" if runs > 1 else "this run is not done"
-            return UserError([Problem(self.name, what, None, "run() does what is missing")])
+            return UserError([Problem(self.name, what, None, "run() runs what is missing")])
         hint = suggest(name, known) or "a [[trace]] of the file, or traces=, records it"
         return UserError([Problem(self.name, f"no table {name!r}", one_of(known), hint)])
 
@@ -424,7 +424,7 @@ class Study:
         plan.set_damaged_aside()
         if not plan.done:
             what = "none of its runs is done with this build"
-            raise UserError([Problem(self.name, what, None, "run() does what is missing")])
+            raise UserError([Problem(self.name, what, None, "run() runs what is missing")])
         return pipeline.write_report_of(plan, self.command, paper)
 
     @property
@@ -595,7 +595,7 @@ def _toml(value: Any) -> str:
         return json.dumps(plain, ensure_ascii=False)
     if isinstance(plain, int | float):
         return repr(plain)
-    what = f"{value!r} cannot stand in an experiment file"
+    what = f"{value!r} is not allowed in an experiment file"
     raise UserError([Problem("Study", what, "text, numbers, lists, tables, and models of pyorch")])
 
 

@@ -419,7 +419,7 @@ def test_dcqcn_without_marking_is_told_before_and_after(invoke: Invoke, tmp_path
         'congestion_control = "dcqcn"\n' + SMALL + '[dcqcn]\nreference_rate = "10Gbps"\n'
     )
     marking = ["--set", 'agents=["ecn-marking"]', "--set", 'ecn-marking.reference_rate="10Gbps"']
-    before = "warning:    dcqcn obeys the signal of the agent ecn-marking, which no switch has"
+    before = "warning:    dcqcn needs the signal of the agent ecn-marking, which no switch has"
     after = "warning:    in all 2 runs: ns3::dcqcn::Dcqcn: no switch has the agent"
     assert before in invoke("show", str(file)).stdout
     assert "warning" not in invoke("show", str(file), *marking).stdout

@@ -145,7 +145,7 @@ def test_the_cost_of_a_sweep_is_that_of_a_queue(
 
 def test_a_run_without_duration_is_no_basis() -> None:
     """A duration of zero is a mistake of the caller."""
-    with pytest.raises(ValueError, match="takes some time"):
+    with pytest.raises(ValueError, match="must take some time"):
         packing.runs_per_job(0.0, 5.0)
 
 
@@ -484,9 +484,9 @@ def test_a_submission_is_the_latest_whatever_the_clock_says(
         ("*** JOB 4 ON n1 CANCELLED AT 2026-11-21T10:51:15 DUE TO PREEMPTION ***", "", False,
          "Slurm ended its job: preemption"),
         ("x", "unfit", False, "node n1 cannot compute it: lib: made for another CPU"),
-        ("x", "interrupted", False, "its job ended before its turn"),
-        ("x", None, False, "its job ended before it began"),
-        (None, None, False, "its job never began"),
+        ("x", "interrupted", False, "its job ended before reaching it"),
+        ("x", None, False, "its job ended before it started"),
+        (None, None, False, "its job never started"),
     ],
 )  # fmt: skip
 def test_the_reason_for_a_loss_is_told(
@@ -512,7 +512,7 @@ def test_a_node_that_could_not_begin_a_job_is_named(tmp_path: Path) -> None:
     held = state.holders([made], [])
     name = made.job_name(made.arrays[0])
     ended = {(name, 1): QueuedJob(name, 7, 1, "FAILED", "JobLaunchFailure", "n4")}
-    assert state.lost_reason(held[made.runs[0]], ended) == "its job never began"
+    assert state.lost_reason(held[made.runs[0]], ended) == "its job never started"
     reason = state.lost_reason(held[made.runs[1]], ended)
     assert reason == f"node n4 could not begin its job: does it see {made.folder / 'log'}?"
 
@@ -649,14 +649,20 @@ def test_the_users_own_file_and_the_variable(
         ('options = ["--Array=0-3"]', "'--Array=0-3' is not a long option of sbatch"),
         ('options = ["--array=0-3"]', "'--array=0-3' is set by pyorch itself"),
         ('options = ["--arr=0-3"]', "'--arr=0-3' is short for --array, which is set by pyorch"),
-        ('options = ["--hold", "--wrap=id"]', "'--wrap=id' keeps sbatch from submitting the array"),
+        (
+            'options = ["--hold", "--wrap=id"]',
+            "'--wrap=id' prevents sbatch from submitting",
+        ),
         ('options = ["--chdir=/"]', "'--chdir=/' is set by pyorch itself"),
         ('options = ["--outp=/x"]', "'--outp=/x' is short for --output, which is set by pyorch"),
         ('options = ["--no-requeue"]', "'--no-requeue' is set by pyorch itself"),
-        ('options = ["--test-only"]', "'--test-only' keeps sbatch from submitting anything"),
-        ('options = ["--clusters=b"]', "sends jobs to where `invoke status` does not look"),
-        ('options = ["--time=5"]', "'--time=5' has a key of its own here: time = ..."),
-        ('options = ["--cpus=5"]', "short for --cpus-per-task, which has a key of its own"),
+        ('options = ["--test-only"]', "'--test-only' prevents sbatch from submitting anything"),
+        (
+            'options = ["--clusters=b"]',
+            "sends jobs to a cluster that `invoke status` does not query",
+        ),
+        ('options = ["--time=5"]', "'--time=5' is set by its own key here: time = ..."),
+        ('options = ["--cpus=5"]', "short for --cpus-per-task, which is set by its own key"),
         ('options = ["--comment=a\\u0000b"]', "is not allowed"),
         ('time = "9999999999h"', "'9999999999h' is not a time limit"),
         ('run_time = "0s"', "'0s' is not a time"),

@@ -273,7 +273,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
         ),
         (
             {"after": ["swap"]},
-            "job.json: collective[0].after: collectives wait for each other in a circle",
+            "job.json: collective[0].after: collectives wait for each other in a cycle",
         ),
         (
             {"after": ["swop"]},
@@ -284,7 +284,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
         ),
         (
             {"name": "swap", "after": []},
-            "job.json: collective[1].name: 'swap' is there twice\n    allowed: every name once",
+            "job.json: collective[1].name: 'swap' appears twice\n    allowed: each name once",
         ),
     ],
 )
@@ -308,7 +308,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         "bad.json": "bad.json, line 2, column 12: Expecting value",
         "bad.toml": "bad.toml, line 1, column 10: Invalid value",
         "job.yaml": "x.toml: traffic[0].file: 'job.yaml' is neither TOML nor JSON",
-        "none.json": "x.toml: traffic[0].file: there is no file 'none.json' beside the experiment",
+        "none.json": "x.toml: traffic[0].file: there is no file 'none.json' next to the experiment",
     }
     for name, message in cases.items():
         _, told = resolve({"kind": "collective", "file": name}, folder=tmp_path)
@@ -336,10 +336,10 @@ def test_messages_wait_for_messages(tmp_path: Path) -> None:
     _, told = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
     assert told == [
         ("m.csv: line 2: dst: there is no host 'h7'\n    allowed: hosts h0 to h5"),
-        "m.csv: line 4: id: 'a' is there twice\n    allowed: every id once",
+        "m.csv: line 4: id: 'a' appears twice\n    allowed: each id once",
         "m.csv: line 2: after: there is no message with the id 'c'\n    allowed: a, b",
-        "m.csv: line 4: delay: a delay after nothing\n    allowed: together with 'after'",
-        "m.csv: line 3: after: messages wait for each other in a circle",
+        "m.csv: line 4: delay: 'delay' without 'after'\n    allowed: together with 'after'",
+        "m.csv: line 3: after: messages wait for each other in a cycle",
     ]
 
 

@@ -94,7 +94,7 @@ def test_the_newest_of_several_builds_counts(root: Path) -> None:
 def test_what_cannot_be_compared_is_said(root: Path) -> None:
     """A wrong name, a build without runs, and a damaged run."""
     folder = add_run(root, "study", 1, 10, b"x")
-    with pytest.raises(UserError, match="no results of that name") as found:
+    with pytest.raises(UserError, match="no results have that name") as found:
         read_side("studie", Paths(root))
     assert found.value.problems[0].allowed == "study"
     with pytest.raises(UserError, match="no run is of a build 'c'"):

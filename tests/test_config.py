@@ -458,7 +458,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
                 lines,
                 (
                     f"experiments/x.toml: {where}: the list is empty\n"
-                    f"    allowed: {other}a list with one entry at least"
+                    f"    allowed: {other}a list with at least one entry"
                 ),
             )
             for lines, where, other in (
@@ -518,7 +518,7 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[sweep]\n"port.control_delay" = ["1us", "1000ns"]',
             (
                 "experiments/x.toml: sweep.port.control_delay: duplicate value: 1us\n"
-                "    allowed: every value once"
+                "    allowed: each value once"
             ),
         ),
         (

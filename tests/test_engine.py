@@ -188,7 +188,7 @@ def test_no_more_than_jobs_at_once(tmp_path: Path) -> None:
     [
         ("say:boom kill:SIGSEGV", -11, "crashed: segmentation fault (exit code -11)"),
         ("say:boom kill:SIGKILL", -9, "was killed (SIGKILL; out of memory?) (exit code -9)"),
-        ("say:boom exit:3", 3, "ended, but its result is wrong (exit code 3)"),
+        ("say:boom exit:3", 3, "ended with a wrong result (exit code 3)"),
         ("say:boom exit:0", 0, "ended without a result (exit code 0)"),
     ],
 )

@@ -90,7 +90,7 @@ OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
         (HEAD + "wait 5\n" + OTHER, ["line 3: not understood: 'wait 5'"]),
         (
             "calc 5\n}\n" + HEAD + "send 5b to 1\n" + OTHER,
-            ["line 1: a calc outside", "line 2: a }"],
+            ["line 1: a calc outside", "line 2: unmatched }"],
         ),
         (
             HEAD + "send 5b to 1\n}\nrank 1 {\nrecv 5b from 0\n",
@@ -98,12 +98,12 @@ OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
         ),
         (
             HEAD + "s: send 5b to 1\nw: calc 7\ns requires w\nw requires s\n" + OTHER,
-            ["line 3: the operations of lines 3, 4 wait for each other in a circle"],
+            ["line 3: the operations in lines 3, 4 wait for each other in a circle"],
         ),
         (
             HEAD + "a: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\n"
             "rank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}\n",
-            ["line 3: the operations of lines 3, 4, 8, 9 wait for each other in a circle"],
+            ["line 3: the operations in lines 3, 4, 8, 9 wait for each other in a circle"],
         ),
     ],
 )

@@ -304,7 +304,7 @@ def test_the_least_number_of_flows_of_a_percentile_can_be_given() -> None:
     run = make_run(10**6, flow=flows(7))
     assert one(run, "fct_slowdown", percentile=99, min_flows=7) == 7
     assert one(run, "fct_slowdown", percentile=99, min_flows=8) is None
-    with pytest.raises(ValidationError, match="'min_flows' is for a percentile"):
+    with pytest.raises(ValidationError, match="'min_flows' needs 'percentile'"):
         one(run, "fct", min_flows=5)
 
 

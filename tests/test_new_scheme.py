@@ -48,8 +48,8 @@ TUTORIAL = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")
         ("ecn-marking", "ns3::lossless::EcnMarking has the section"),
         ("topology", "experiment files have a section or key [topology]"),
         ("port", "experiment files have a section or key [port]"),
-        ("switch", "means something in C++"),
-        ("const-expr", "means something in C++"),
+        ("switch", "has a meaning in C++"),
+        ("const-expr", "has a meaning in C++"),
     ],
 )
 def test_names(tmp_path: Path, name: str, told: str) -> None:

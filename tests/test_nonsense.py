@@ -132,7 +132,7 @@ def test_columns_of_messages_are_given_once(tmp_path: Path) -> None:
     paths = write(tmp_path, MESSAGES)
     (paths.experiments / "m.csv").write_text("src,dst,size,size\nh0,h1,1,2\n")
     assert complaints(tmp_path, MESSAGES) == [
-        "m.csv: duplicate column 'size'\n    allowed: every column once"
+        "m.csv: duplicate column 'size'\n    allowed: each column once"
     ]
 
 
@@ -214,7 +214,7 @@ def test_all_problems_are_told_in_one_round(tmp_path: Path) -> None:
         "[[metric]] hash: 'hash' is another column",
         "x.figures.py or figures.py has no function 'nowhere'",
         "unknown metric 'nothing'",
-        "nothing to judge by",
+        "no criterion",
     ):
         assert part in found, part
 
@@ -257,7 +257,7 @@ def test_names_that_cannot_be(tmp_path: Path) -> None:
         with pytest.raises(UserError):
             load_experiment(name, paths=paths)
     for overrides in ("a=1", [1], 5):
-        with pytest.raises(UserError, match="list of texts"):
+        with pytest.raises(UserError, match="list of strings"):
             load_experiment("x", overrides, paths=paths)  # type: ignore[arg-type]
 
 

@@ -69,9 +69,9 @@ def test_a_section_chooses_a_preset_and_its_own_values_win(
         (GFC, "parameters = 3", "unknown preset 3"),
         (GFC, 'parameter = "wide"', "did you mean 'parameters'?"),
         (GFC.replace("bm", "bn"), 'parameters = "wide"', "parameters.bn: unknown key 'bn'"),
-        (GFC.replace('"wide"', '"wild"'), "", "extends 'wild', which does not stand above it"),
-        (GFC.replace('"wide"', '["wide"]'), "", "extends ['wide'], which does not stand above it"),
-        ("[wide.conceptual-gfc]\nbm = 3\n", "", "does not say where it is from"),
+        (GFC.replace('"wide"', '"wild"'), "", "extends 'wild', which is not defined above it"),
+        (GFC.replace('"wide"', '["wide"]'), "", "extends ['wide'], which is not defined above it"),
+        ("[wide.conceptual-gfc]\nbm = 3\n", "", "has no source"),
         ('[wide]\nsource = "x"\nbm = 3\n', "", "has values outside a section"),
     ],
 )

@@ -171,7 +171,7 @@ def test_a_control_whose_signal_nobody_sends(control: str, agents: list[str], wa
     }
     found = [remark.text for remark in _signals([run_of(data)], TYPES)]
     text = (
-        "control obeys the signal of the agent marker, which no switch has in the run: no rate "
+        "control needs the signal of the agent marker, which no switch has in the run: no rate "
         'is ever cut; add agents = ["marker"]'
     )
     assert found == ([text] if warned else [])
@@ -298,11 +298,12 @@ def test_percentiles_of_too_few_flows_are_told_before(tmp_path: Path) -> None:
     """Of metrics, and of the buckets of a figure."""
     metric, figure = remarks_of(PLAIN + POISSON + FIGURES, tmp_path)
     assert re.fullmatch(
-        r"warning:    metric 'tail' will be empty: p99 takes 1,000 flows, a run has about \d+",
+        r"warning:    metric 'tail' will be empty: p99 needs 1,000 flows, a run has about \d+; "
+        "run longer, or set min_flows",
         metric,
     )
     assert re.fullmatch(
-        r"warning:    figure 'sizes' will lack points: p50 takes 20 and p99 takes 1,000 flows in a "
+        r"warning:    figure 'sizes' will lack points: p50 needs 20 and p99 needs 1,000 flows in a "
         r"bucket of sizes, the fullest has about \d+",
         figure,
     )

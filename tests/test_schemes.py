@@ -116,7 +116,7 @@ def test_a_file_may_have_several_variants(tmp_path: Path) -> None:
             "[variants.PFC]",
             "pfc.toml: name: 'PFC' is also a variant of both.toml",
         ),
-        ("[variants.Slow]", "[x]\n[variants.Slow]", "both.toml: x: stands beside [variants.NAME]"),
+        ("[variants.Slow]", "[x]\n[variants.Slow]", "both.toml: x: is next to [variants.NAME]"),
         ("port.control_delay", "title", "both.toml: variants.Slow: 'title' belongs to the"),
     ):
         file.write_text(text.replace(old, new))
@@ -130,7 +130,7 @@ def test_patterns_that_name_no_files(tmp_path: Path, pattern: str) -> None:
     paths = project(tmp_path)
     file = paths.experiments / "duel" / "parts" / "common.toml"
     file.write_text(re.sub(r"files = .*", f"files = {pattern!r}", file.read_text()))
-    assert any("beside the experiment file" in text for text in complaints(paths))
+    assert any("next to the experiment file" in text for text in complaints(paths))
 
 
 def test_a_new_file_is_a_new_variant_and_a_list_of_set_changes_the_scene(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ bare = ["topology.hosts="]
     assert huge.sweep == {"buffer.size": ["8MB"]}
     assert {len(point.network.hosts) for point in huge.points} == {10}
     (told,) = complaints(paths, "loop")
-    assert told == "experiments/duel/scene.toml: set.loop: loop: the list names itself"
+    assert told == "experiments/duel/scene.toml: set.loop: loop: the list refers to itself"
     (told,) = complaints(paths, "lost")
     assert told.startswith("experiments/duel/scene.toml: set.lost: ful: not of the form key=value")
     (told,) = complaints(paths, "typo")
@@ -218,13 +218,13 @@ def test_no_rule_does_anything_but_arithmetic(rule: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("__import__('os')", "cannot stand in a rule"),
-        ("share.real", "cannot stand in a rule"),
-        ("2 ** 3", "cannot stand in a rule"),
+        ("__import__('os')", "is not allowed in a rule"),
+        ("share.real", "is not allowed in a rule"),
+        ("2 ** 3", "is not allowed in a rule"),
         ("shere", "unknown name 'shere'; did you mean 'share'?"),
         ("1 / 0", "divides by zero"),
         ("1 +", "is not a rule"),
-        ("min()", "give min() two values at least"),
+        ("min()", "give min() at least two values"),
         ("1e300 * 1e300", "gives inf"),
         ("9" * 400, "is too large"),
         ("share - 1000 * buffer", "below 0: the buffer is too small for it"),

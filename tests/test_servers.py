@@ -323,13 +323,13 @@ def test_what_no_server_can_be_is_told() -> None:
     for key, value in (("scale_up", domain), ("failover", True)):
         assert problems(**leaves, **{key: value}) == [
             (
-                f"x.toml: topology.{key}: a server of one host has nobody to share with\n"
+                f"x.toml: topology.{key}: a server of one host cannot fail over\n"
                 "    allowed: with 'hosts_per_server' from 2"
             )
         ]
     assert problems(**leaves, oversubscription=2, uplink_rate="1Gbps") == [
         (
-            "x.toml: topology.oversubscription: it would say otherwise what uplink_rate is\n"
+            "x.toml: topology.oversubscription: it contradicts uplink_rate is\n"
             "    allowed: one of the two"
         )
     ]

@@ -341,7 +341,7 @@ def test_what_a_module_throws_in_the_run_is_told_in_words() -> None:
     with pytest.raises(ModelError) as caught:
         run_until(cppyy.gbl.pyorch_test.Thrower(), 10**7, 10**7)
     assert caught.value.render() == (
-        "a module gave up:\n  flow 7 has no path\n  it was at 3us of 10us"
+        "a module aborted the run:\n  flow 7 has no path\n  it was at 3us of 10us"
     )
 
 

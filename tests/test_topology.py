@@ -219,7 +219,7 @@ def test_an_explicit_topology_is_checked_as_a_graph() -> None:
             {"kind": "star", "hosts": 3, "failed_links": [["h2", "s0"]]},
             (
                 "x.toml: topology.failed_links: no way from h0 to h2\n"
-                "    allowed: hosts that all reach each other"
+                "    allowed: hosts that can all reach each other"
             ),
         ),
         (

@@ -155,7 +155,7 @@ PYTHON = re.compile(r"Error\b|' object |\bNone\b|\bTrue\b|\bFalse\b|NoneType|inv
 WRONG = [
     ("n.csv", "a,b\nh0,s\ns,s\nh1,s", "line 3: a link leads from s to itself"),
     ("n.csv", "a,b\nh0,s\nh1,s\ns,h1", "line 4: a second link between s and h1, after line 3"),
-    ("n.csv", "a,b\nh0,s\nh1,s\nh2,t\nh3,t", "the network falls into 2 parts"),
+    ("n.csv", "a,b\nh0,s\nh1,s\nh2,t\nh3,t", "the network consists of 2 parts"),
     ("n.csv", "a,b,rate\nh0,s,10furlongs\nh1,s,", "is not a unit of a rate"),
     ("n.csv", "a,b,rate\nh0,s,0Gbps\nh1,s,", "a rate of 0"),
     ("n.csv", "x,y\nh0,s", "line 1: the columns are x, y"),

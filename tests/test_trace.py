@@ -665,9 +665,9 @@ def test_a_run_is_found(text: str, index: int) -> None:
     [
         ("0", "there is no run of this number"),
         ("4", "there is no run of this number"),
-        ("PFC", "2 runs are meant by 'PFC'"),
-        ("", "no run is meant by ''"),
-        ("XFC", "no run is meant by 'XFC'"),
+        ("PFC", "2 runs match 'PFC'"),
+        ("", "no run matches ''"),
+        ("XFC", "no run matches 'XFC'"),
     ],
 )
 def test_a_run_that_is_not_meant_is_told(text: str, what: str) -> None:

@@ -174,8 +174,8 @@ def test_a_build_that_goes_is_told(plan_of: Callable[..., Plan], tmp_path: Path)
     result = LocalEngine(plan.store, 1, spoil, io.StringIO()).run(plan.missing, copied.build)
     assert [failure.returncode for failure in result.failures] == [5, 5]
     told = result.failures[0].render()
-    assert "the run could not begin: the built modules cannot be loaded" in told
-    assert f"{copy}: the build that these runs began with was deleted or damaged" in told
+    assert "the run could not start: the built modules cannot be loaded" in told
+    assert f"{copy}: the build that these runs started with was deleted or damaged" in told
     assert "start the experiment again: it builds first" in told
 
 

@@ -263,7 +263,7 @@ def _build(request: _Request, tools: Toolchain) -> BuildInfo:
         request.say(f"done in {time.monotonic() - began:.1f} s")
         return info
     what = "sources changed each time while they were being compiled"
-    raise UserError([Problem("ns3-modules", what, None, "build again when they rest")])
+    raise UserError([Problem("ns3-modules", what, None, "build again once they no longer change")])
 
 
 def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> BuildInfo:

@@ -82,7 +82,7 @@ class Log:
             if step == "configure"
             else "the modules do not compile"
         )
-        hint = "correct the source and give the same command again"
+        hint = "correct the source and repeat the command"
         if unlisted is not None:
             hint = "python -m pyorch.build.lists lists them"
         shown = "\n".join(first_errors(lines))

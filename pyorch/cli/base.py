@@ -100,7 +100,7 @@ def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
         name = " ".join(filter(None, [damage.run_hash, titles.get(damage.run_hash)]))
         print(f"damaged run {name}: {damage.file}: {damage.what}", file=sys.stderr)
         if damage.kept is not None:
-            print(f"    what is left of it is kept in {damage.kept}", file=sys.stderr)
+            print(f"    its remains are kept in {damage.kept}", file=sys.stderr)
     if len(found) > SHOWN_FAILURES:
         print(f"... and {len(found) - SHOWN_FAILURES} more", file=sys.stderr)
     if found:

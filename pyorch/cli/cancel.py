@@ -13,8 +13,9 @@ def cancel(name: str) -> int:
     store = cluster.store_of(name)
     ended = cluster.cancel(store)
     if ended.latest is None:
-        print(f"{store.name}: no job of it is with Slurm")
+        print(f"{store.name}: it has no jobs in Slurm")
         return OK
     print(f"cancelled {ended.running} running and {ended.waiting} waiting jobs")
-    door.say(f"what is done stays; {cluster.command_of('submit', ended.latest, name)} goes on")
+    again = cluster.command_of("submit", ended.latest, name)
+    door.say(f"finished runs stay; {again} resumes the rest")
     return OK

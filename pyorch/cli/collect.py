@@ -21,7 +21,7 @@ def collect(name: str, partial: bool = False) -> int:
         parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]
         print(f"{store.name}: {missing} of {len(state.runs)} runs are missing: {', '.join(parts)}")
         if not partial or missing == len(state.runs):
-            hint = "`invoke status` shows why; --partial reports on what is done"
+            hint = "`invoke status` shows why; --partial reports on the finished runs"
             print(door.spoken(hint), file=sys.stderr)
             return FAILED
     submission = state.submission

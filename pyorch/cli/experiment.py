@@ -71,5 +71,5 @@ def _tell(result: BatchResult, total: int) -> int:
         print(f"  {failure.title}: {failure.log}", file=sys.stderr)
     if failed > SHOWN_FAILURES:
         print(f"  ... and {failed - SHOWN_FAILURES} more", file=sys.stderr)
-    print("the same command tries again what is missing", file=sys.stderr)
+    print("repeat the command to retry what is missing", file=sys.stderr)
     return FAILED

@@ -60,7 +60,7 @@ log_x = true
 def init(folder: str) -> int:
     """Make the folder and its first files; files that are there stay."""
     if not folder:
-        what = "no folder is named"
+        what = "no folder was given"
         raise UserError(
             [Problem("FOLDER", what, None, "invoke init my-project, or . for this one")]
         )

@@ -30,7 +30,7 @@ run: Task[Any] = task(
 @task(
     klass=PositionalTask,
     positional=["folder"],
-    help={"folder": "to make, or to make a project of"},
+    help={"folder": "to create, or to turn into a project"},
     auto_shortflags=False,
 )
 def init(context: Context, folder: str) -> None:  # noqa: ARG001 (invoke hands it over)

@@ -31,7 +31,7 @@ def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
     door.say(f"    invoke experiment {name}/two-to-one")
     if kind in COMPARING:
         door.say(
-            f"    invoke experiment {COMPARING[kind]}    # every study that compares, has it too"
+            f"    invoke experiment {COMPARING[kind]}    # studies that compare schemes include it"
         )
     if not paths.shipped:  # else there is no checkout, which has the tests
         door.say(f"    invoke test --quick -k {name}")

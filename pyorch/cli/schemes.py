@@ -29,6 +29,6 @@ def schemes(name: str = "", json: bool = False) -> int:
     print("\n".join(render(chosen, width, whole=bool(name))))
     if not name:
         door.say(
-            "\n`invoke schemes NAME` says more of one: what each key is, its bounds, the source"
+            "\n`invoke schemes NAME` shows more about one: meaning and bounds of each key, source"
         )
     return OK

@@ -54,7 +54,7 @@ def search_run(
         source = _source(name, run, overrides, seeds)
         region = map_region(source, _condition(words), axes, cells, workers, _progress)
         return _tell_region(region, write_region(region, file))
-    _refuse({"--cells": words.cells}, "it is of --map")
+    _refuse({"--cells": words.cells}, "it requires --map")
     by = words.by or "routes"
     most = whole_number("--trials", words.trials) or TRIALS
     file = Path(words.out or DEFAULT_FILE)

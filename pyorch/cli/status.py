@@ -48,7 +48,7 @@ def _tell_state(state: SweepState, store: Store, name: str) -> int:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.submission.created))
     print(f"{store.name}: {runs_text(len(state.runs))}, last submitted {when}")
     if state.away:
-        print(f"Slurm does not answer ({state.away}): this is what the disk tells")
+        print(f"Slurm does not answer ({state.away}): this is the state on disk")
     for kind in State:
         count = state.count(kind)
         if count or kind in (State.DONE, State.RUNNING, State.WAITING):
@@ -75,7 +75,7 @@ def _remark(kind: State, state: SweepState) -> str:
     if kind is State.LOST:
         return _counted(states.lost_reasons(state))
     if kind is State.UNKNOWN:
-        return "  waiting, running or lost: Slurm alone knows"
+        return "  waiting, running or lost: only Slurm knows"
     return ""
 
 
@@ -108,7 +108,7 @@ def _tell_failures(state: SweepState, store: Store) -> None:
         print(f"\n... and {len(failed) - SHOWN_FAILURES} more failed, see {store.failed}")
     tail = states.lost_tail(state)
     if tail:
-        print("\nthe log of a job that lost runs ends so:")
+        print("\nthe end of the log of a job that lost runs:")
         print("\n".join(f"    | {line}" for line in tail.splitlines()))
 
 
@@ -127,7 +127,7 @@ def _tell_next(state: SweepState, name: str) -> int:
     bad = state.count(State.FAILED) + state.count(State.LOST)
     if bad:
         again = command_of("submit", state.submission, name)
-        door.say(f"\n{again}   does what failed or was lost again")
+        door.say(f"\n{again}   repeats what failed or was lost")
         return FAILED
     if state.count(State.DONE) == len(state.runs):
         door.say(f"all done: invoke collect {name}")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from pyorch import cluster
 from pyorch.cli import door
-from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell_damage, whole_number
+from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell, tell_damage, whole_number
 from pyorch.engine.base import title
-from pyorch.remarks import runs_text
+from pyorch.remarks import of_plan, runs_text
 
 
 @command
@@ -27,6 +27,8 @@ def submit(
     """
     given = whole_number("--runs-per-job", runs_each)
     asked = cluster.ask(name, overrides, seeds, options, given, claim=not dry_run)
+    if asked.plan.missing:
+        tell(of_plan(asked.plan.experiment, asked.plan.specs))
     if dry_run:
         return _tell_dry_run(asked)
     tell_damage(asked.plan.set_damaged_aside(), asked.plan.titles)
@@ -36,7 +38,7 @@ def submit(
     numbers = ", ".join(str(array.job_id) for array in sent.arrays)
     jobs = sum(array.jobs for array in sent.arrays)
     print(f"submitted {runs_text(sent.runs)} in {jobs:,} jobs (array {numbers})")
-    door.say(f"invoke status {name}    shows how far it is")
+    door.say(f"invoke status {name}    shows its progress")
     door.say(f"invoke collect {name}   writes the report when it is done")
     return OK
 

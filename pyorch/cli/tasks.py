@@ -20,11 +20,11 @@ DEFAULT = "gfc/two-to-one"
 
 SELECT = {
     "name": f"experiment, as `invoke list` names it, or a file; default {DEFAULT}",
-    "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; may be repeated",
-    "only": "A,B: of the variants only these",
-    "seeds": "run the seeds 1 to N, or N-M, instead of those of the file",
+    "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; repeatable",
+    "only": "A,B: run only these variants",
+    "seeds": "run seeds 1 to N, or N-M, instead of those in the file",
 }
-JOBS = "runs at the same time; default one per core"
+JOBS = "number of parallel runs; default one per core"
 
 
 class PositionalTask(Task[Any]):
@@ -152,7 +152,7 @@ def show(
     help=SELECT
     | {
         "jobs": JOBS,
-        "dry-run": "only say what would be run",
+        "dry-run": "only show what would run",
     },
     auto_shortflags=False,
 )
@@ -227,8 +227,8 @@ def about_run(
         "out": "folder to write into; default results/NAME/traces/HASH",
         "fcs": "frames end with their FCS",
         "untagged": "routed frames without an 802.1Q tag",
-        "snap": "most bytes of a frame in a file; default 65535",
-        "no-animation": "pcap files alone",
+        "snap": "maximum bytes stored per frame; default 65535",
+        "no-animation": "only pcap files",
     },
     lists=["port"],
 )
@@ -296,9 +296,9 @@ def timeline(
 
 @about_run(
     {
-        "while": "what must still hold: deadlocked (default), lossy, starved, or a comparison such "
+        "while": "condition to keep: deadlocked (default), lossy, starved, or a comparison such "
         "as 'peak > 100KB' of metrics and numbers of the summary",
-        "out": "experiment file to write; .png and .steps.csv beside it; default minimal.toml",
+        "out": "experiment file to write, with .png and .steps.csv; default minimal.toml",
         "jobs": JOBS,
     }
 )
@@ -350,7 +350,7 @@ def explain(
 
 @about_run(
     {
-        "run": "run whose network is meant, as `invoke show NAME` lists them; default the first",
+        "run": "run whose network to use, as listed by `invoke show NAME`; default the first",
         "root": "highest switch of up-down routing; default by the tiers of the network",
         "out": "file for the routes of up-down routing, [[route]] entries that a file can include",
         "tags": "file for more lossless classes, and the rules by which frames change class",
@@ -381,20 +381,20 @@ def prevent(
     help=SELECT
     | {
         "name": "experiment, as `invoke list` names it, or a file",
-        "run": "run whose network is meant, as `invoke show NAME` lists them; default the first",
-        "vary": "KEY=LOW..HIGH (by ratios with :log behind it) or KEY=A,B,C: what is varied beside "
-        "the traffic; may be repeated",
-        "for": "what is searched for: deadlocked (default), lossy, starved, or a comparison such "
-        "as 'peak > 100KB' of metrics and numbers of the summary",
-        "by": "where flows come from: routes (default: along cycles of dependencies), draws (as "
+        "run": "run whose network to use, as listed by `invoke show NAME`; default the first",
+        "vary": "KEY=LOW..HIGH (append :log for a logarithmic range) or KEY=A,B,C: vary this in "
+        "addition to the traffic; repeatable",
+        "for": "condition to search for: deadlocked (default), lossy, starved, or a comparison "
+        "such as 'peak > 100KB' of metrics and numbers of the summary",
+        "by": "how to propose flows: routes (default: along dependency cycles), draws (as "
         "many at random), permutation (from each host to another)",
-        "trials": "how many at most; default 64",
+        "trials": "maximum number of trials; default 64",
         "map": "map the border of the region in which the study's own run is so, over two or three "
         "--vary KEY=LOW..HIGH, with the seeds of the run's setting",
         "cells": "of a map, along each axis at the end: 4, 8, 16 (default), 32, ...",
         "out": "experiment file to write; .png and .trials.csv beside it; default found.toml. With "
         "--map a table; .points.csv, .png and .pdf beside it; default border.csv",
-        "jobs": "runs at the same time; default one per core",
+        "jobs": "number of parallel runs; default one per core",
     },
     auto_shortflags=False,
 )
@@ -431,7 +431,7 @@ def search(
     help={
         "a": "name of an experiment with results, or a results folder; with @BUILD only the runs "
         "of a build, by the first digits of its fingerprint",
-        "b": "what it is compared with",
+        "b": "result to compare with",
     },
     auto_shortflags=False,
 )
@@ -446,15 +446,15 @@ def compare(context: Context, a: str, b: str) -> None:
 
 
 SITE = {
-    "partition": "of Slurm; default as slurm.toml or the site says, as for all of these",
-    "account": "whom the time is charged to",
+    "partition": "Slurm partition; by default from slurm.toml or the site, as for the next options",
+    "account": "Slurm account to charge",
     "time": "time limit of a job: 90s, 30min, 2h, 1d, or as sbatch reads it",
     "mem": "memory of a job, as sbatch reads it: 2G",
-    "max-running": "jobs that run at the same time",
+    "max-running": "maximum number of running jobs",
     "runs-per-job": "runs that a job does one after the other; default so many that scheduling "
     "costs less than 10 %",
     "build-on-node": "compile the modules on every node instead of loading the shared ones",
-    "dry-run": "only say what would be submitted",
+    "dry-run": "only show what would be submitted",
 }
 
 
@@ -503,7 +503,7 @@ SUBMITTED = {"name": "experiment that was submitted"}
 @task(
     klass=PositionalTask,
     positional=["name"],
-    help=SUBMITTED | {"watch": "again every few seconds, until nothing runs or waits"},
+    help=SUBMITTED | {"watch": "repeat every few seconds until nothing runs or waits"},
     auto_shortflags=False,
 )
 def status(context: Context, name: str, watch: bool = False) -> None:
@@ -527,7 +527,7 @@ def cancel(context: Context, name: str) -> None:
 @task(
     klass=PositionalTask,
     positional=["name"],
-    help=SUBMITTED | {"partial": "report on what is done although runs are missing"},
+    help=SUBMITTED | {"partial": "report on the finished runs although others are missing"},
     auto_shortflags=False,
 )
 def collect(context: Context, name: str, partial: bool = False) -> None:
@@ -573,7 +573,7 @@ def schemes(context: Context, name: str, json: bool = False) -> None:
 @task(
     klass=OptionalName,
     positional=["name"],
-    help={"name": "experiment whose own kinds belong to it, too"},
+    help={"name": "experiment whose own kinds to include"},
     auto_shortflags=False,
 )
 def schema(context: Context, name: str) -> None:
@@ -588,10 +588,10 @@ def schema(context: Context, name: str) -> None:
     name="new-scheme",
     positional=["name"],
     help={
-        "name": "of the scheme and its module, such as early-pause",
+        "name": "name of the scheme and its module, such as early-pause",
         "kind": "flow-control (default), congestion-control, int-congestion-control, "
         "buffer-policy, forwarding-policy, table",
-        "folder": "where to make it; default ns3-modules/",
+        "folder": "folder to create it in; default ns3-modules/",
     },
     auto_shortflags=False,
 )
@@ -606,18 +606,18 @@ def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: 
     klass=OptionalName,
     positional=["name"],
     help={
-        "name": "experiment whose topology and buffer are meant; else ports as options say",
+        "name": "experiment whose topology and buffer to use; otherwise given by options",
         "asic": "chip: buffer, ports and rate; default tomahawk",
         "ports": "how many",
         "rate": "of every port",
         "cable": "length of every cable, such as 300m; default 100m",
-        "delay": "of every cable, one way, in place of its length",
+        "delay": "one-way delay of every cable, instead of its length",
         "buffer": "size of the packet buffer",
-        "lossy-pool": "part of it for lossy classes; default 1MB",
+        "lossy-pool": "part of the buffer for lossy classes; default 1MB",
         "classes": "lossless classes; default 1",
         "mtu": "largest frame; default 1500B",
-        "overhead": "wire bytes beside a frame; default 20B",
-        "control-delay": "time until a control frame has effect; default 0us",
+        "overhead": "bytes on the wire in addition to a frame; default 20B",
+        "control-delay": "time until a control frame takes effect; default 0us",
         "alpha": "of dynamic thresholds; default 0.125",
         "bm": "queue length at which GFC's rate reaches 0; default what the buffer leaves",
         "b1": "start of stage 1 of multi-stage GFC; default the largest inside the bound",

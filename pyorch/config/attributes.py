@@ -304,7 +304,7 @@ def describe(attribute: AttributeInfo) -> str:
     }
     bounds = _bounds(attribute)
     if bounds is None or kind not in names:
-        return names.get(kind, "text in ns-3's spelling")
+        return names.get(kind, "text, spelt as in ns-3")
     low, high = (_show(bound, kind) for bound in bounds)
     if bounds[1] < _UNBOUNDED[kind == "Time"]:
         return f"{names[kind]}, {low} to {high}"

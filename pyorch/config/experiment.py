@@ -106,7 +106,7 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
     if run is None:
         return None
     if run.warmup >= run.duration:
-        findings.add(("run", "warmup"), "the warm-up takes all of the run", "below run.duration")
+        findings.add(("run", "warmup"), "the warm-up covers the whole run", "below run.duration")
         return None
     if not seeds_of(run):
         what = f"{run.seeds!r} is not allowed"

@@ -133,7 +133,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
     if not state.mistakes and len(in_order(schedule)) < 2 * len(schedule.operations):
         lines = _circle(schedule)
         told = ", ".join(map(str, lines[:10])) + (", ..." if len(lines) > 10 else "")
-        what = f"the operations of lines {told} wait for each other in a circle: a deadlock"
+        what = f"the operations in lines {told} wait for each other in a circle: a deadlock"
         state.tell(lines[0], what, None, "calcs of one CPU take turns in the order of the file")
     return (None if state.mistakes else schedule), tuple(state.mistakes)
 
@@ -164,11 +164,11 @@ def _read_statement(state: _Reading, line: int, text: str) -> None:
         _begin_block(state, line, int(found[1]))
     elif text == "}":
         if state.rank is None:
-            state.tell(line, "a } that ends nothing")
+            state.tell(line, "unmatched }")
         _end_block(state)
     elif found := _HEAD.fullmatch(text):
         if state.ranks is not None:
-            state.tell(line, "num_ranks is there twice", "once")
+            state.tell(line, "duplicate num_ranks", "once")
         elif int(found[1]) < 2:
             state.tell(line, f"{found[1]} ranks have nothing to say to each other", "from 2")
         state.ranks = int(found[1])
@@ -231,7 +231,7 @@ def _check_message(state: _Reading, one: Operation, found: re.Match[str]) -> Non
         state.tell(one.line, f"{one.kind} ... {found['way']}", f"{one.kind} ... {wanted}")
     if one.peer == -1 or one.tag == -1:
         what = f"a {one.kind} that leaves {'the rank' if one.peer == -1 else 'the tag'} open"
-        state.tell(one.line, what, "a rank and a tag", "who meets whom must not depend on the run")
+        state.tell(one.line, what, "a rank and a tag", "matching must not depend on the run")
     elif one.peer == one.rank:
         state.tell(one.line, f"rank {one.rank} sends to itself", "another rank")
     elif state.ranks is not None and one.peer >= state.ranks:
@@ -258,10 +258,10 @@ def _match(state: _Reading) -> dict[int, int]:
                 state.tell(taken.line, what, f"from {sent.size} B")
         for number in sends[len(receives) :]:
             what = f"nothing receives what rank {src} sends to {dst} with tag {tag}"
-            state.tell(state.operations[number].line, what, None, "add a recv, or mend the tags")
+            state.tell(state.operations[number].line, what, None, "add a recv, or correct the tags")
         for number in receives[len(sends) :]:
             what = f"nothing sends what rank {dst} receives from {src} with tag {tag}"
-            state.tell(state.operations[number].line, what, None, "add a send, or mend the tags")
+            state.tell(state.operations[number].line, what, None, "add a send, or correct the tags")
     state.mistakes.sort(key=lambda mistake: mistake.line)
     return matches
 

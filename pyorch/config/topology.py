@@ -196,28 +196,30 @@ class TopologyTable(Kind):
     source: ClassVar[str] = ""
     left_out = frozenset({"random_failed_links", "dependency", "hosts_per_server", "failover"})
 
-    rate: LinkRate = Field(description="Rate of links that have none of their own.")
-    delay: Time = Field(description="Delay, one way, of links that have none of their own.")
+    rate: LinkRate = Field(description="Rate of links without their own.")
+    delay: Time = Field(description="One-way delay of links without their own.")
     failed_links: list[Link] = Field(
-        default=[], description="Links that are down from the start, each by its two ends."
+        default=[], description="Links that are down from the start, each given by its two ends."
     )
     random_failed_links: int = Field(
-        default=0, ge=0, description="As many links between switches, drawn from the seed, fail."
+        default=0,
+        ge=0,
+        description="Number of links between switches that fail, drawn from the seed.",
     )
     dependency: Literal["any", "cyclic"] = Field(
         default="any",
-        description="What random failed links must leave; cyclic: routes that can deadlock.",
+        description="Condition for random failures; cyclic: the remaining routes can deadlock.",
     )
     failures: list[Failure] = Field(
-        default=[], description="Links that go down during the run, and perhaps come up again."
+        default=[], description="Links that go down during the run, and optionally come up again."
     )
 
     hosts_per_server: int = Field(
-        default=1, ge=1, le=1024, description="So many consecutive hosts are a server."
+        default=1, ge=1, le=1024, description="Number of consecutive hosts that form a server."
     )
     scale_up: ScaleUp | None = Field(
         default=None,
-        description="Domain over which the hosts of a server talk; none: over the network.",
+        description="Domain that connects the hosts of a server; none: they use the network.",
     )
     failover: bool = Field(
         default=False,
@@ -358,7 +360,7 @@ def _check_servers(table: TopologyTable, network: Topology, findings: Findings, 
         findings.add((*path, "hosts_per_server"), what, "a number that divides that of the hosts")
     for key in ("scale_up", "failover"):
         if size == 1 and getattr(table, key):
-            what = "a server of one host has nobody to share with"
+            what = "a server of one host cannot fail over"
             findings.add((*path, key), what, "with 'hosts_per_server' from 2")
 
 
@@ -427,7 +429,7 @@ def _check_connected(
         findings.add(
             at,
             f"no way from {network.names[network.hosts[0]]} to {listed}",
-            "hosts that all reach each other",
+            "hosts that can all reach each other",
         )
     most = len(trunks(network))
     if table.random_failed_links > most:

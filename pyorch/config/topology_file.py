@@ -51,7 +51,7 @@ _QUOTED = re.compile(r"('[^']*')$")
 
 @dataclass
 class Edge:
-    """A link as it stands in the file. where: how messages name its place."""
+    """A link as 'repeat' belongs in the file. where: how messages name its place."""
 
     a: str
     b: str
@@ -78,26 +78,28 @@ class FileTopology(TopologyTable):
     Routes are the shortest paths, as in every topology; others are given by [[route]] and `path`.
     """
 
-    file: str = Field(description="The file, beside the experiment file.")
-    format: Format | None = Field(default=None, description="Of the file; by default by its name.")
+    file: str = Field(description="Path, relative to the experiment file.")
+    format: Format | None = Field(
+        default=None, description="Format of the file; default: from its name."
+    )
     hosts: Names | None = Field(
         default=None,
         description="Which nodes are hosts, names or patterns; default: those whose role, kind or "
         "type is host or server, or linux with one link; where there is none, all with one link.",
     )
     add_hosts: int = Field(
-        default=0, ge=0, le=1024, description="So many more hosts on each switch: NAME-h0, ..."
+        default=0, ge=0, le=1024, description="Number of hosts to add to each switch: NAME-h0, ..."
     )
     add_hosts_on: Names | None = Field(
-        default=None, description="On which switches, names or patterns; default all."
+        default=None, description="Switches to add hosts to, names or patterns; default all."
     )
     name_attribute: str | None = Field(
-        default=None, description="Attribute of nodes that is their name; default their id."
+        default=None, description="Node attribute that holds the name; default the id."
     )
     rate_attribute: str = Field(default="rate", description="Attribute of links: their rate.")
     delay_attribute: str = Field(default="delay", description="Attribute of links: their delay.")
-    rate_unit: str | None = Field(default=None, description="Unit of rates that have none.")
-    delay_unit: str | None = Field(default=None, description="Unit of delays that have none.")
+    rate_unit: str | None = Field(default=None, description="Unit of rates without one.")
+    delay_unit: str | None = Field(default=None, description="Unit of delays without one.")
 
     @override
     def wire(self) -> Wiring:
@@ -121,7 +123,7 @@ class FileTopology(TopologyTable):
     def read(self, folder: FilePath, findings: Findings, path: Path) -> TopologyTable | None:
         file = folder / self.file
         if not is_file(file):
-            what = f"there is no file {self.file!r} beside the experiment file"
+            what = f"there is no file {self.file!r} next to the experiment file"
             findings.add((*path, "file"), what)
             return None
         before = len(findings.problems)
@@ -194,7 +196,9 @@ class FileTopology(TopologyTable):
         ]
         for name, _ in added:
             if name in graph.nodes:
-                tell(name, f"a node is called as the host {name!r} that is added", None, None)
+                tell(
+                    name, f"a node has the same name as the host {name!r} that is added", None, None
+                )
         return added
 
     def _link(self, edge: Edge, tell: Tell) -> dict[str, Any] | None:
@@ -267,7 +271,7 @@ def _check(graph: Graph, tell: Tell) -> None:
             tell(edge.where, f"a link leads from {edge.a} to itself", "two different ends", None)
         elif ends in seen:
             what = f"a second link between {edge.a} and {edge.b}, after {seen[ends]}"
-            hint = "make one link of them, of their rates together"
+            hint = "merge them into one link with the sum of their rates"
             tell(edge.where, what, "one link between two nodes", hint)
         seen.setdefault(ends, edge.where)
     for name in graph.nodes:
@@ -277,7 +281,7 @@ def _check(graph: Graph, tell: Tell) -> None:
     parts = _parts(graph)
     if len(parts) > 1:
         listed = "; ".join(one_of(sorted(part), 5) for part in parts[:5])
-        what = f"the network falls into {len(parts)} parts: {listed}"
+        what = f"the network consists of {len(parts)} parts: {listed}"
         tell("", what, "nodes that all reach each other", None)
 
 
@@ -309,7 +313,7 @@ def _renamed(graph: Graph, attribute: str, tell: Tell) -> Graph:
             tell(name, what, one_of(known) or "no node has one", suggest(attribute, known))
     for new, count in Counter(names.values()).items():
         if count > 1 and new:
-            tell("", f"{count} nodes are called {new!r}", "every node a name of its own", None)
+            tell("", f"{count} nodes are called {new!r}", "a unique name for every node", None)
     edges = [Edge(names[e.a], names[e.b], e.where, e.attributes) for e in graph.edges]
     return Graph({names[name]: of for name, of in graph.nodes.items()}, edges)
 
@@ -403,7 +407,7 @@ def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
         if name is None:
             tell(where, "it is not a node with an id", f'{{"id": ...}}, {_IDS}', None)
         elif name in graph.nodes:
-            tell(where, f"a second node has the id {name!r}", "every node an id of its own", None)
+            tell(where, f"a second node has the id {name!r}", "a unique id for every node", None)
         else:
             graph.nodes[name] = {key: node[key] for key in node if key != "id"}
     for number, link in enumerate(links):

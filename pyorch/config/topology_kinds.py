@@ -35,7 +35,7 @@ class _Tiers(TopologyTable):
     def problems(self) -> list[tuple[Path, str, str | None]]:
         if self.oversubscription is None or getattr(self, self.first_tier) is None:
             return []
-        what = f"it would say otherwise what {self.first_tier} is"
+        what = f"it contradicts {self.first_tier} is"
         return [(("oversubscription",), what, "one of the two")]
 
     def rate_of(self, key: str) -> int:
@@ -328,7 +328,7 @@ class Explicit(TopologyTable):
             ]
         twice = sorted({name for name in names if names.count(name) > 1})
         found += [
-            ((), f"two nodes are called {name!r}", "every node a name of its own") for name in twice
+            ((), f"two nodes are called {name!r}", "a unique name for every node") for name in twice
         ]
         return found + list(self._link_problems(set(names))) + list(self._host_problems())
 

@@ -209,7 +209,7 @@ class Check:
         if missing:
             return None
         if len(set(chosen)) < len(chosen):
-            self.add(key, "a host is listed twice", "every host once")
+            self.add(key, "a host is listed twice", "each host once")
             return None
         return chosen
 
@@ -251,7 +251,7 @@ class TrafficTable(Kind):
     rate_cap: LinkRate | None = Field(default=None, description="Cap on the rate of each flow.")
     window: Window = Field(default=0, description="Payload in flight of each flow; 0: no limit.")
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
-    off: Duration | None = Field(default=None, description="Silence between bursts; with 'on'.")
+    off: Duration | None = Field(default=None, description="Gap between bursts; with 'on'.")
     nic: Literal["own", "rail", "hash"] = Field(
         default="own",
         description="Hosts of a server by which flows to other servers go: those named; the one of "
@@ -261,17 +261,17 @@ class TrafficTable(Kind):
         default=None, description="All nodes from source to destination, of a single flow."
     )
     paths: list[NodePath] | None = Field(
-        default=None, min_length=1, description="Paths of the flows that have their ends."
+        default=None, min_length=1, description="Paths of the flows with the same ends."
     )
     ack_path: AckPath | None = Field(
         default=None,
-        description="How ACKs, NACKs and CNPs go: 'reverse' (as the data, backwards), 'ecmp', or "
+        description="Path of ACKs, NACKs and CNPs: 'reverse' (as the data, backwards), 'ecmp', or "
         "all nodes from destination to source, of a single flow.",
     )
     ack_paths: list[NodePath] | None = Field(
         default=None,
         min_length=1,
-        description="Paths of the ACKs of the flows that have their ends.",
+        description="Paths of the ACKs of the flows with the same ends.",
     )
 
     def resolve(self, check: Check) -> TrafficTable | None:

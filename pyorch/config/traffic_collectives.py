@@ -118,7 +118,7 @@ class Collective(RankedTable):
             job = Job(collective=self.collectives or [], repeat=self.repeat)
             return self._resolve_job(job, "collectives", check, ranks)
         if self.repeat != 1:
-            check.add("repeat", "it stands in the file", "no 'repeat' beside 'file'")
+            check.add("repeat", "'repeat' belongs in the file", "no 'repeat' together with 'file'")
         found = _read_job(check, self.file)
         if found is None:
             return None
@@ -179,7 +179,7 @@ def _read_job(check: Check, name: str) -> Job | None:
         check.add("file", f"{name!r} is neither TOML nor JSON", "a file that ends .toml or .json")
         return None
     if not is_file(path):
-        check.add("file", f"there is no file {name!r} beside the experiment file")
+        check.add("file", f"there is no file {name!r} next to the experiment file")
         return None
     findings = Findings(name)
     try:
@@ -223,7 +223,7 @@ def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> 
         found = found.model_copy(update={"local": size if size > 1 else None})
     ranks = len(own if hosts is None else hosts)
     if ranks < 2:
-        check.add(f"{key}.hosts", "one host has nobody to talk to", "at least two hosts")
+        check.add(f"{key}.hosts", "a collective needs several hosts", "at least two hosts")
     elif _check_groups(found, key, check, ranks):
         _check_call(found, key, check, found.call(ranks))
     return found
@@ -233,7 +233,7 @@ def _check_groups(phase: Phase, key: str, check: Check, ranks: int) -> bool:
     """Whether the ranks of a collective can be cut into its groups; else note the problem."""
     if phase.group_size is None:
         if phase.stride != 1:
-            check.add(f"{key}.stride", "a stride of no groups", None, "give 'group_size', too")
+            check.add(f"{key}.stride", "'stride' without groups", None, "give 'group_size', too")
         return phase.stride == 1
     block = phase.group_size * phase.stride
     if ranks % block == 0:
@@ -255,7 +255,7 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
                 for known, other in collectives.ALGORITHMS.items()
                 if one in other.reads
             ]
-            check.add(f"{key}.{one}", f"{name} has no use for it", f"with {', '.join(others)}")
+            check.add(f"{key}.{one}", f"{name} does not use it", f"with {', '.join(others)}")
     needed = algorithm.refuses(call)
     if needed is not None:
         check.add(f"{key}.hosts", f"{name} of {call.ranks} ranks", needed)
@@ -276,7 +276,7 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
     known: dict[str, int] = {}
     for number, phase in enumerate(job.collective):
         if known.setdefault(phase.name, number) != number:
-            check.add(f"{key}.{number}.name", f"{phase.name!r} is there twice", "every name once")
+            check.add(f"{key}.{number}.name", f"{phase.name!r} appears twice", "each name once")
     for number, phase in enumerate(job.collective):
         for name in phase.after:
             if name not in known:
@@ -285,7 +285,7 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
     after = [[known[name] for name in phase.after if name in known] for phase in job.collective]
     circle = first_in_circle(after)
     if circle is not None:
-        check.add(f"{key}.{circle}.after", "collectives wait for each other in a circle")
+        check.add(f"{key}.{circle}.after", "collectives wait for each other in a cycle")
 
 
 @dataclass(frozen=True)

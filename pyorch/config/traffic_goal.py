@@ -94,7 +94,7 @@ class Goal(RankedTable):
 def _read(check: Check, name: str) -> str | None:
     path = check.scene.folder / name
     if not is_file(path):
-        check.add("file", f"there is no file {name!r} beside the experiment file")
+        check.add("file", f"there is no file {name!r} next to the experiment file")
         return None
     try:
         return read_text(path, name)

@@ -216,7 +216,9 @@ class Incast(TrafficTable):
         if self.src == ["all"]:
             src = [name for name in src if name not in targets]
         if not src:
-            check.add("src", "no host is left: all are destinations", "a host beside 'dst'")
+            check.add(
+                "src", "no sender is left: all hosts are destinations", "a host other than 'dst'"
+            )
             return None
         senders = set(src)
         _check_pairs(check, [(name, name) for name in dst if name in senders])
@@ -272,7 +274,7 @@ class Permutation(TrafficTable):
         if chosen is None:
             return None
         if len(chosen) < 2:
-            check.add("hosts", "one host cannot be permuted", "at least two hosts")
+            check.add("hosts", "a permutation needs several hosts", "at least two hosts")
         elif self.shift is not None and self.shift % len(chosen) == 0:
             what = f"shift {self.shift} of {len(chosen)} hosts sends every host to itself"
             check.add("shift", what, f"1 to {len(chosen) - 1}")
@@ -309,7 +311,7 @@ class AllToAll(TrafficTable):
         if chosen is None:
             return None
         if len(chosen) < 2:
-            check.add("hosts", "one host has nobody to send to", "at least two hosts")
+            check.add("hosts", "a single host cannot send to others", "at least two hosts")
         return canonical(self, hosts=chosen)
 
     @override
@@ -417,7 +419,7 @@ class Poisson(TrafficTable):
 
     def _derived(self) -> Derived:
         if self.derived is None:
-            raise ValueError("a Poisson entry is generated from its canonical form only")
+            raise ValueError("a Poisson entry is generated only from its canonical form")
         return self.derived
 
     @override

@@ -174,18 +174,18 @@ def _check_waiting(check: Check, listed: list[_Placed]) -> None:
     for number, one in enumerate(listed):
         name = one.message.id
         if name is not None and known.setdefault(name, number) != number:
-            one.tell(check, "id", f"{name!r} is there twice", "every id once")
+            one.tell(check, "id", f"{name!r} appears twice", "each id once")
     for one in listed:
         if one.message.delay is not None and one.message.after is None:
-            one.tell(check, "delay", "a delay after nothing", "together with 'after'")
+            one.tell(check, "delay", "'delay' without 'after'", "together with 'after'")
         for name in one.message.after or ():
             if name not in known:
                 what = f"there is no message with the id {name!r}"
-                one.tell(check, "after", what, one_of(known) or "none has an id")
+                one.tell(check, "after", what, one_of(known) or "no message has an id")
     after = [[known[i] for i in one.message.after or () if i in known] for one in listed]
     circle = first_in_circle(after)
     if circle is not None:
-        listed[circle].tell(check, "after", "messages wait for each other in a circle", None)
+        listed[circle].tell(check, "after", "messages wait for each other in a cycle", None)
 
 
 def _waits(edges: Sequence[tuple[int, int, int]]) -> Waits | None:
@@ -200,7 +200,7 @@ def _read_csv(check: Check, name: str) -> list[_Placed]:
     """Read a CSV file of messages; note every cell that is wrong."""
     path = check.scene.folder / name
     if not is_file(path):
-        check.add("file", f"there is no file {name!r} beside the experiment file")
+        check.add("file", f"there is no file {name!r} next to the experiment file")
         return []
     listed = []
     for line, row in workloads.rows(path, COLUMNS, check.findings.problems, OPTIONAL):

@@ -57,7 +57,7 @@ def find(name: str, folder: Path, workloads: Path) -> Path:
     if is_file(path):
         return path
     if name.endswith(".csv"):
-        raise ValueError(f"there is no file {name!r} beside the experiment file")
+        raise ValueError(f"there is no file {name!r} next to the experiment file")
     known = sorted(entry.stem for entry in workloads.glob("*.csv"))
     hint = suggest(name, known)
     text = f"unknown workload {name!r}; known: {', '.join(known)}"
@@ -132,7 +132,7 @@ def rows(
     if missing:
         problems.append(Problem(path.name, f"column {', '.join(missing)} is missing"))
     for name in twice[:SHOWN_PROBLEMS]:
-        problems.append(Problem(path.name, f"duplicate column {name!r}", "every column once"))
+        problems.append(Problem(path.name, f"duplicate column {name!r}", "each column once"))
     if unknown or missing or twice:
         return []
     good = []

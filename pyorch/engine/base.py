@@ -23,10 +23,10 @@ RUN_UNFIT = 5
 _MEANINGS = {
     RUN_DONE: "ended without a result",
     RUN_ERROR: "stopped with an error",
-    RUN_REFUSED: "was refused: its configuration is impossible",
-    RUN_WRONG: "ended, but its result is wrong",
+    RUN_REFUSED: "was rejected: its configuration is impossible",
+    RUN_WRONG: "ended with a wrong result",
     RUN_STORAGE: "could not write its results",
-    RUN_UNFIT: "could not begin: the built modules cannot be loaded",
+    RUN_UNFIT: "could not start: the built modules cannot be loaded",
 }
 
 _SIGNALS: dict[int, str] = {

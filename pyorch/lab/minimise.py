@@ -81,7 +81,7 @@ def minimise(
 ) -> Minimal:
     """Find the least of a run of a study of which a condition holds.
 
-    run: number, hash or title. jobs: runs at the same time. tell: gets a line after each stage.
+    run: number, hash or title. jobs: number of parallel runs. tell: gets a line after each stage.
     The study's own run is made if it is missing. Everything tried is kept, so that the same call
     goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
     """

@@ -116,9 +116,9 @@ def search(
     """Search for a run of which a condition holds on the network of a run of a study.
 
     axes: what is varied beside the traffic. most: trials. by: where flows come from, one of BY.
-    jobs: runs at the same time. tell: gets a line for each trial. The seed of the run decides all
-    draws. Everything tried is kept, so that the same call goes on where an interrupted one ended.
-    Raises UserError, KeyboardInterrupt.
+    jobs: parallel runs. tell: gets a line for each trial. The seed of the run decides all draws.
+    Everything tried is kept, so that the same call goes on where an interrupted one ended. Raises
+    UserError, KeyboardInterrupt.
     """
     from pyorch.engine.base import title
 

@@ -83,7 +83,7 @@ def _check_arguments(name_or_path: object, overrides: Any) -> None:
         raise UserError([Problem("load_experiment", what)])
     listed = isinstance(overrides, Sequence) and not isinstance(overrides, str | bytes)
     if not listed or not all(isinstance(text, str) for text in overrides):
-        what, allowed = f"{quoted(overrides)} is not a list of texts", '["buffer.alpha=0.125"]'
+        what, allowed = f"{quoted(overrides)} is not a list of strings", '["buffer.alpha=0.125"]'
         raise UserError([Problem("load_experiment: overrides", what, allowed)])
 
 
@@ -160,7 +160,7 @@ class _Loader:
             elif not is_whole(path):
                 others.append(override)
             elif path[0] in FIRST:
-                what = f"{path[0]!r} is read before anything is changed"
+                what = f"{path[0]!r} cannot be changed by options"
                 self._complain(override.where, what, "in the file itself")
             elif path[0] == "sweep" and len(path) > 1 and path[1] != SCENARIO:
                 if may_change(("sweep",), path[1:], self.findings):
@@ -259,7 +259,7 @@ class _Loader:
         for value in values:
             spelled = self._spelled(key, value)
             if spelled in known:
-                self.findings.add(("sweep", key), f"duplicate value: {spelled}", "every value once")
+                self.findings.add(("sweep", key), f"duplicate value: {spelled}", "each value once")
             known.setdefault(spelled, value)
         return list(known.values())
 

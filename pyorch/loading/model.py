@@ -22,7 +22,7 @@ class Whole:
 
 
 class First:
-    """Marks a key that is read before anything is changed: --set comes too late for it."""
+    """Marks a key that cannot be changed by options: --set comes too late for it."""
 
 
 Compared = Literal["buffer_policy", "flow_control", "forwarding", "congestion_control"]
@@ -38,7 +38,9 @@ class NodeTable(Table):
     """[[node]]: sections of C++ objects that hold for some nodes alone."""
 
     names: str | list[str] = Field(description="Nodes, or patterns such as 'spine*'.")
-    label: str | None = Field(default=None, description="A name by which --set finds the entry.")
+    label: str | None = Field(
+        default=None, description="A name by which --set refers to the entry."
+    )
 
 
 class VariantsTable(Table):
@@ -48,10 +50,10 @@ class VariantsTable(Table):
     __pydantic_extra__: dict[str, Patch]
 
     files: str | list[str] = Field(
-        default=[], description="Files beside this one with variants: 'schemes/*.toml'."
+        default=[], description="Files with variants, relative to this one: 'schemes/*.toml'."
     )
     modules: Compared | list[Compared] = Field(
-        default=[], description="What is compared, so that modules add their variants."
+        default=[], description="Kinds of schemes to compare; modules add variants of them."
     )
 
 
@@ -69,28 +71,30 @@ class SweepTable(Table):
 class ExperimentFile(Table):
     """The keys at the top of an experiment file, in the order in which messages list them."""
 
-    title: Text = Field(description="What the study is, in one line.")
-    question: Text = Field(default="", description="What it asks.")
-    source: Text = Field(default="", description="Where it comes from: a paper, a section.")
+    title: Text = Field(description="A one-line description of the study.")
+    question: Text = Field(default="", description="The question that it answers.")
+    source: Text = Field(default="", description="Its source: a paper, a section.")
     include: Annotated[list[str], Whole(), First()] = Field(
-        default=[], description="Files beside this one whose keys come below its own."
+        default=[], description="Files, relative to this one, whose keys this one overrides."
     )
     kinds: Annotated[list[str], Whole(), First()] = Field(
-        default=[], description="Python files beside this one with kinds of your own."
+        default=[], description="Python files with your own kinds, relative to this one."
     )
     set: Annotated[dict[str, list[str]], Whole(), First()] = Field(
-        default={}, description="Named lists of what --set may say: --set NAME says them all."
+        default={}, description="Named lists of --set options: --set NAME applies them all."
     )
-    run: RunTable = Field(description="How long, with which seeds, and what counts as a success.")
+    run: RunTable = Field(description="Duration, seeds, and what counts as success.")
     topology: dict[str, Any] = Field(description="The network, by its 'kind'.")
     flow_control: list[str] = Field(default=[], description="Flow controls on every port.")
     agents: list[str] = Field(default=[], description="Agents of switches.")
     host_agents: list[str] = Field(default=[], description="Agents of hosts.")
-    forwarding: str = Field(default="", description="How switches choose among short ways.")
+    forwarding: str = Field(default="", description="How switches choose among equal-cost paths.")
     congestion_control: str = Field(default="", description="Of every queue pair; default none.")
-    buffer_policy: str = Field(default="", description="Who gets a switch's packet buffer.")
-    node: list[NodeTable] = Field(default=[], description="Sections for some nodes alone.")
-    route: list[RouteTable] = Field(default=[], description="What switches send elsewhere.")
+    buffer_policy: str = Field(default="", description="How a switch's packet buffer is divided.")
+    node: list[NodeTable] = Field(default=[], description="Sections for some nodes only.")
+    route: list[RouteTable] = Field(
+        default=[], description="Routes that differ from the shortest paths."
+    )
     traffic: Tables = Field(description="Flows, by their 'kind'.")
     fault: Tables = Field(default=[], description="Faulty hosts, by their 'kind'.")
     variants: Annotated[VariantsTable, Whole()] = Field(
@@ -98,17 +102,17 @@ class ExperimentFile(Table):
         description="Sets of changes that are compared with each other.",
     )
     sweep: Annotated[SweepTable, Whole()] = Field(
-        default_factory=SweepTable, description="Keys, and the values that each takes in turn."
+        default_factory=SweepTable, description="Keys, and the values to sweep over."
     )
     trace: list[TraceTable] = Field(default=[], description="Tables to record.")
     metric: Annotated[Tables, Whole()] = Field(
-        default=[], description="Numbers of every run, by their 'kind'."
+        default=[], description="Numbers computed for every run, by their 'kind'."
     )
     figure: Annotated[Tables, Whole()] = Field(
         default=[], description="Figures of the report, by their 'kind'."
     )
     expect: Annotated[Tables, Whole()] = Field(
-        default=[], description="What is expected, from which source, and how near."
+        default=[], description="Expected values, with source and tolerance."
     )
 
 

@@ -19,7 +19,7 @@ class PatchError(ValueError):
     """A patch that cannot be applied; the message is for people."""
 
 
-_LISTS = 'a list of texts, large = ["topology.hosts=64"]'
+_LISTS = 'a list of strings, large = ["topology.hosts=64"]'
 #: What --only is among the overrides: names of variants.
 ONLY = "only"
 
@@ -64,7 +64,7 @@ def nest(patch: Mapping[str, Any]) -> dict[str, Any]:
         for key in path[:-1]:
             here = here.setdefault(key, {})
             if not isinstance(here, dict):
-                raise PatchError(f"{'.'.join(path)!r} is inside a key that has a value itself")
+                raise PatchError(f"{'.'.join(path)!r} is inside a key that also has a value")
         if path[-1] in here:
             raise PatchError(f"{'.'.join(path)!r} is given twice")
         here[path[-1]] = value
@@ -191,7 +191,7 @@ def _listed(
         inner = (_listed(lists, places, one, (*above, text), problems) for one in lists[text])
         return [one for texts in inner for one in texts]
     if text in above:
-        problems.append(Problem(where, "the list names itself"))
+        problems.append(Problem(where, "the list refers to itself"))
         return []
     what = "not of the form key=value, and no list of [set]"
     others = [name for name in lists if name not in above]

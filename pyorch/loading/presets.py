@@ -58,11 +58,11 @@ def _read(file: FilePath) -> dict[str, tuple[str, dict[str, dict[str, Any]]]]:
     for name, table in read_toml(file, str(file)).items():
         where = f"{file}: {name}"
         if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
-            raise UserError([Problem(where, "does not say where it is from", _SHAPE)])
+            raise UserError([Problem(where, "has no source", _SHAPE)])
         base = table.get("extends")
         if base is not None and (not isinstance(base, str) or base not in presets):
             hint = suggest(str(base), presets)
-            what = f"extends {quoted(base)}, which does not stand above it"
+            what = f"extends {quoted(base)}, which is not defined above it"
             raise UserError([Problem(where, what, one_of(presets) or None, hint)])
         sections = {key: one for key, one in table.items() if key not in ("source", "extends")}
         if not all(isinstance(values, Mapping) for values in sections.values()):

@@ -104,7 +104,7 @@ class SchemeFile(Table):
                 yield tuple(key.split(".")), value.spell(names), f"{file}: {key}{by_rule}"
             except ValueError as error:
                 known = f"rules may use {', '.join(names)}, min() and max()"
-                hint = f"it is worked out for the settings of {scene}"
+                hint = f"evaluated for the settings of {scene}"
                 raise UserError([Problem(f"{file}: {key}", str(error), known, hint)]) from error
 
 
@@ -203,9 +203,11 @@ def _value(node: ast.AST, names: Mapping[str, float]) -> float:
         return OPERATORS[type(node.op)](_value(node.operand, names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
         if len(node.args) < 2 or node.keywords:
-            raise ValueError(f"{ast.unparse(node)!r}: give {node.func.id}() two values at least")
+            raise ValueError(f"{ast.unparse(node)!r}: give {node.func.id}() at least two values")
         return FUNCTIONS[node.func.id](*(_value(part, names) for part in node.args))
-    raise ValueError(f"{ast.unparse(node)!r} cannot stand in a rule; allowed: {one_of(FUNCTIONS)}")
+    raise ValueError(
+        f"{ast.unparse(node)!r} is not allowed in a rule; allowed: {one_of(FUNCTIONS)}"
+    )
 
 
 def _natural(number: int) -> int:

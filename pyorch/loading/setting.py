@@ -132,7 +132,7 @@ class Resolver:
                 findings.add((key,), f"{names!r} is not allowed", 'a list of names, ["pfc"]')
                 names = []
             if len(set(names)) < len(names):
-                findings.add((key,), "a scheme is listed twice", "every scheme once")
+                findings.add((key,), "a scheme is listed twice", "each scheme once")
             types = [self._scheme(key, name, findings) for name in names]
             chosen[key] = [name for name in types if name]
         for key, default in DEFAULTS.items():

@@ -107,7 +107,7 @@ def _add(
         if first is not variant:
             what = f"{name!r} is also a variant of {first.file}"
             where = f"{variant.file}: " + ("name" if variant.scheme else "variants")
-            findings.merge([Problem(where, what, "every name once", "rename this one")])
+            findings.merge([Problem(where, what, "each name once", "rename this one")])
 
 
 def _files(written: object, folder: FilePath, findings: Findings) -> Iterator[FilePath]:
@@ -122,7 +122,7 @@ def _files(written: object, folder: FilePath, findings: Findings) -> Iterator[Fi
         with suppress(NotImplementedError, ValueError, IndexError, OSError):
             files = sorted(folder.glob(entry))
         if not files:
-            what = f"no file is called {entry!r} beside the experiment file"
+            what = f"no file is called {entry!r} next to the experiment file"
             findings.add(("variants", FILES), what, _PATTERN)
         yield from files
 
@@ -150,7 +150,7 @@ def _of_modules(
                     yield name, variant
                 elif variant.chooses is None:
                     where = f"{variant.file}: variants.{name}"
-                    findings.merge([Problem(where, "it chooses no scheme", _SHAPE)])
+                    findings.merge([Problem(where, "it selects no scheme", _SHAPE)])
 
 
 def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str, Variant]]:
@@ -163,7 +163,7 @@ def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str,
     own = Findings(label, places)
     if "variants" in content:
         for key in content.keys() - {"variants"}:
-            own.add((key,), "stands beside [variants.NAME]", "no other tables in such a file")
+            own.add((key,), "is next to [variants.NAME]", "no other tables in such a file")
         if not content["variants"]:
             own.add(("variants",), "there are none", _SHAPE)
         yield from _patched(content["variants"], own)

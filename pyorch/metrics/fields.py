@@ -48,7 +48,7 @@ EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length
 """A name that is safe as a column and as a file name."""
 _T = TypeVar("_T")
 Chosen = Annotated[list[_T], Field(min_length=1)]
-"""A choice of some: a list with one entry at least, because no choice at all means all."""
+"""A choice of some: a list with at least one entry, because no choice at all means all."""
 _Value = str | int | float | bool
 Where = dict[str, _Value | Chosen[_Value]]
 """A filter on the variant and on swept parameters: { variant = "GFC", "topology.k" = [4, 8] }.

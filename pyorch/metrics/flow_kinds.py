@@ -150,7 +150,7 @@ class FlowTimes(FlowFilter):
     @model_validator(mode="after")
     def _check(self) -> FlowTimes:
         if self.min_flows is not None and self.percentile is None:
-            raise ValueError("'min_flows' is for a percentile; give 'percentile', too")
+            raise ValueError("'min_flows' needs 'percentile'")
         return self
 
     def _statistic(self, run: RunTables, slowdown: bool) -> float | None:

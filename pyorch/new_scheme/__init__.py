@@ -172,7 +172,7 @@ def _taken_by(names: Names, home: Path, modules: list[Module], ns3: Ns3) -> list
     if os.path.lexists(home / names.module):  # Path.exists raises on names that are too long
         found.append(f"there is {home / names.module}")
     if names.namespace in _RESERVED:
-        found.append(f"{names.namespace!r} means something in C++ or ns-3")
+        found.append(f"{names.namespace!r} has a meaning in C++ or ns-3")
     if any(one.name.replace("-", "") == names.namespace for one in modules):
         found.append(f"a module has the namespace ns3::{names.namespace}")
     if (ns3.include / "ns3" / f"{names.module}-module.h").is_file():
@@ -227,7 +227,7 @@ def _format(files: list[Path], paths: Paths) -> None:
         subprocess.run([program, style, "-i", *map(str, files)], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         print(
-            "clang-format is not there or failed: some lines may be longer than 100 columns "
+            "clang-format is missing or failed: some lines may be longer than 100 columns "
             "(python -m pip install -e '.[dev]')",
             file=sys.stderr,
         )

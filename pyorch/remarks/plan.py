@@ -48,7 +48,7 @@ def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Rema
         obeying, agent = map(types.short_name, names)
         yield Remark(
             "warning",
-            f"{obeying} obeys the signal of the agent {agent}, which no switch has in "
+            f"{obeying} needs the signal of the agent {agent}, which no switch has in "
             f'{which(runs, specs)}: no rate is ever cut; add agents = ["{agent}"]',
         )
 
@@ -138,14 +138,15 @@ def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Rem
         needed = samples_needed(metric.percentile or 0, metric.min_flows)
         most = max(int(metric.counted(f.sizes, f.classes).sum()) for f in scenes)
         if needed > most * MARGIN:
-            takes = f"p{metric.percentile:g} takes {needed:,} flows"
+            takes = f"p{metric.percentile:g} needs {needed:,} flows"
             text = f"metric '{metric.name}' will be empty: {takes}, a run has about {most:,}"
+            text += "; run longer, or set min_flows"
             yield Remark("warning", text)
     seeds = len({spec.seed for spec in specs})
     for figure in figures if scenes else ():
         most = max(figure.at_most(f.sizes, f.classes) for f in scenes) * seeds
         needs = [(p, samples_needed(p, figure.min_flows)) for p in figure.percentiles]
-        takes = " and ".join(f"p{p:g} takes {n:,}" for p, n in needs if n > most * MARGIN)
+        takes = " and ".join(f"p{p:g} needs {n:,}" for p, n in needs if n > most * MARGIN)
         if takes:
             text = f"figure '{figure.name}' will lack points: {takes} flows in a bucket of sizes"
             yield Remark("warning", f"{text}, the fullest has about {most:,}")

@@ -89,7 +89,7 @@ class ExpectModel(Entry):
             raise ValueError("a relative 'tolerance' of 0 means nothing; use 'absolute'")
         if not near and self.min is None and self.max is None and self.equals is None:
             raise ValueError(
-                "nothing to judge by: give 'expected' with 'tolerance' or 'absolute', "
+                "no criterion: give 'expected' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
             )
         bounds = any(bound is not None for bound in (self.min, self.max, self.equals))
@@ -98,7 +98,9 @@ class ExpectModel(Entry):
                 "'printed' is of a 'min', 'max' or 'equals' that was read (status = \"verified\")"
             )
         if not self.comparable and not self.why:
-            raise ValueError("with 'comparable = false' say in 'why' what keeps them apart")
+            raise ValueError(
+                "'comparable = false' needs 'why': the reason why they cannot be compared"
+            )
         return self
 
     @model_validator(mode="after")

@@ -114,7 +114,11 @@ TABLE_OPTIONS: dict[str, Any] = {
     "pageLength": 25,
     "lengthMenu": [25, 100, -1],
     "autoWidth": False,
-    "language": {"info": "_TOTAL_ runs", "infoFiltered": "of _MAX_", "lengthMenu": "_MENU_ a page"},
+    "language": {
+        "info": "_TOTAL_ runs",
+        "infoFiltered": "of _MAX_",
+        "lengthMenu": "_MENU_ per page",
+    },
 }
 """How DataTables shows the table of runs: every column sorts and filters."""
 

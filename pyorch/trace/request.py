@@ -65,8 +65,8 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
         if len(found) == 1:
             return found[0]
         if found:
-            raise _no_run(found, text, f"{len(found)} runs are meant by {text!r}")
-    raise _no_run(specs, text, f"no run is meant by {text!r}")
+            raise _no_run(found, text, f"{len(found)} runs match {text!r}")
+    raise _no_run(specs, text, f"no run matches {text!r}")
 
 
 def _no_run(specs: Sequence[RunSpec], text: str, what: str) -> UserError:
@@ -115,7 +115,7 @@ def _port(word: str, network: Topology, problems: list[Problem]) -> tuple[str, s
             return None
     if peer and (network.numbers[node], network.numbers[peer]) not in network.links:
         near = sorted(b for a, b in network.links if a == network.numbers[node])
-        what = f"no link joins {node} and {peer}"
+        what = f"no link connects {node} and {peer}"
         allowed = one_of(f"{node}:{network.names[other]}" for other in near)
         problems.append(Problem(f"--port {word}", what, allowed))
         return None
@@ -138,7 +138,7 @@ def _until(text: str, problems: list[Problem]) -> int | None:
         problems.append(Problem("--until", str(error)))
         return None
     if until == 0:
-        problems.append(Problem("--until", "nothing happens before 0", "a time above 0"))
+        problems.append(Problem("--until", "time starts at 0", "a time above 0"))
     return until
 
 

@@ -176,7 +176,7 @@ def _hint(stderr: str) -> str:
     if "account" in said:
         return "`sacctmgr show associations user=$USER` lists yours; --account"
     if "memory" in said or "node configuration" in said:
-        return "`sinfo -N -l` lists what nodes have; --mem, or `mem` in slurm.toml"
+        return "`sinfo -N -l` lists the memory of nodes; --mem, or `mem` in slurm.toml"
     if "time limit" in said:
         return "`sinfo` lists the limits of the partitions; --time"
-    return "what was submitted before this stays; `invoke status` shows it"
+    return "earlier submissions remain; `invoke status` shows them"

@@ -42,7 +42,7 @@ def runs_per_job(
     result is a multiple of cores, at least one run a core.
     """
     if run_s <= 0:
-        raise ValueError(f"a run takes some time, not {run_s} s")
+        raise ValueError(f"a run must take some time, not {run_s} s")
     # overhead / (overhead + n * run) <= share, for n runs one after the other on each core
     rounds = max(1, math.ceil(overhead_s * (1 - MAX_OVERHEAD) / MAX_OVERHEAD / run_s))
     if runs is not None:

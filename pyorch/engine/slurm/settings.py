@@ -110,14 +110,14 @@ def _all(reason: str, *names: str) -> dict[str, str]:
 _OWNED = {
     **_all("is set by pyorch itself", "array", "job-name", "output", "error", "open-mode", "chdir"),
     **_all("is set by pyorch itself", "parsable", "requeue", "no-requeue", "dependency"),
-    **_all("keeps sbatch from submitting the array and returning at once", "wait", "wrap"),
-    **_all("keeps sbatch from submitting anything", "test-only", "help", "usage", "version"),
-    **_all("sends jobs to where `invoke status` does not look", "clusters"),
+    **_all("prevents sbatch from submitting the array and returning at once", "wait", "wrap"),
+    **_all("prevents sbatch from submitting anything", "test-only", "help", "usage", "version"),
+    **_all("sends jobs to a cluster that `invoke status` does not query", "clusters"),
     **{
-        name: f"has a key of its own here: {name} = ..."
+        name: f"is set by its own key here: {name} = ..."
         for name in ("partition", "account", "qos", "time", "mem")
     },
-    **_all("has a key of its own here: cores_per_job = ...", "cpus-per-task"),
+    **_all("is set by its own key here: cores_per_job = ...", "cpus-per-task"),
 }
 
 
@@ -211,7 +211,7 @@ def load_settings(paths: Paths, options: Mapping[str, str | bool]) -> Settings:
     typed = {key: value for key, value in options.items() if value not in ("", False)}
     given = document | typed
     problems = [
-        Problem(f"{file}: {key}", "there is no such key", one_of(KEYS), suggest(key, KEYS))
+        Problem(f"{file}: {key}", "unknown key", one_of(KEYS), suggest(key, KEYS))
         for key in given
         if key not in KEYS
     ]

@@ -228,13 +228,13 @@ def lost_reason(holder: Holder | None, remembered: Mapping[tuple[str, int], Queu
     elif ended:
         reason = f"Slurm ended its job: {ended[-1].lower()}" if ended[-1] else "job was cancelled"
     elif note is not None:
-        reason = "its job ended before its turn"
+        reason = "its job ended before reaching it"
     elif log.exists():
-        reason = "its job ended before it began"
+        reason = "its job ended before it started"
     else:
         array = submission.array_of(task)
         job = remembered.get((submission.job_name(array), task - array.first))
-        reason = "its job never began"
+        reason = "its job never started"
         if job is not None and job.reason == _LAUNCH_FAILURE:
             reason = f"node {job.node} could not begin its job: does it see {log.parent}?"
     return reason

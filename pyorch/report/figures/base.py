@@ -250,10 +250,10 @@ def interval_note(table: DataFrame, seeds: str) -> str:
         same = f"; {_EQUAL} without interval" if kinds & {"fixed", "equal"} else ""
         return f"Mean and 95 % {' or '.join(drawn)} interval, {seeds}{same}."
     if kinds == {"fixed"}:
-        return "Deterministic: no run draws anything."
+        return "Deterministic: no run uses random numbers."
     if "equal" in kinds:
         return f"All seeds of a setting gave the same ({seeds})."
-    return "One run a point."
+    return "One run per point."
 
 
 _INTERVALS = {"mean": "Student-t", "share": "Clopper-Pearson"}

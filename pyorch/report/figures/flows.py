@@ -209,9 +209,9 @@ class Slowdown(FlowFigure):
     @model_validator(mode="after")
     def _check(self) -> Slowdown:
         if sorted(set(self.edges)) != self.edges:
-            raise ValueError("'edges' must grow")
+            raise ValueError("'edges' must increase")
         if not all(0 < p < 100 for p in self.percentiles):
-            raise ValueError("'percentiles' lie between 0 and 100")
+            raise ValueError("'percentiles' must be between 0 and 100")
         if len(set(self.percentiles)) < len(self.percentiles):
             raise ValueError("'percentiles' has a duplicate value")
         return self

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
 _MOST_SWITCHES = 60
 _LINKS = "Each link is drawn once a direction; arrows point the way frames wanted to go"
-PAUSE_NOTE = f"Drawn at the moment at which most is paused. {_LINKS}."
+PAUSE_NOTE = f"Drawn at the moment with the most pauses. {_LINKS}."
 NOTE = (
     f"Drawn at the moment the deadlock forms. {_LINKS}, dotted links are down. Numbers: "
     "pauses of the causal chain in their order; 1, with the star, is the initial trigger."
@@ -195,6 +195,6 @@ def _network(run: RunTables) -> Topology:
     network = run.network
     switches = int((network.kinds == topology.SWITCH).sum())
     if switches > _MOST_SWITCHES:
-        what = f"{switches} switches do not fit into a picture"
+        what = f"{switches} switches are too many for a picture"
         raise FigureError(f"{what}; up to {_MOST_SWITCHES} do")
     return network

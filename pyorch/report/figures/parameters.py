@@ -125,7 +125,9 @@ class ParameterFigure(FigureModel):
     def _notes(self, table: DataFrame, rows: DataFrame) -> list[str]:
         notes = []
         if self.log_y and (unseen := int((table["mean"] <= 0).sum())):
-            notes.append(f"{_points(unseen)} not above 0 and cannot lie on a logarithmic axis.")
+            notes.append(
+                f"{_points(unseen)} not above 0 and cannot be shown on a logarithmic axis."
+            )
         notes.append(interval_note(table, seeds_note(rows)))
         infinite = int(table["mean"].map(math.isinf).sum())
         absent = int((table["n"] == 0).sum())
