@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import expand
+from tests.test_guide import slug
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,6 +30,17 @@ def test_linked_files_exist() -> None:
     links = re.findall(r"\]\(([^)#]+)", README)
     assert len(links) > 5
     assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_linked_headings_exist(name: str) -> None:
+    """Every anchor of a link is a heading of its page; the site checks those within docs."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!\w+:)([^)#]*\.md)#([^)]+)\)", text)
+    for target, anchor in links:
+        page = (ROOT / target).read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+        assert anchor in {slug(heading) for heading in headings}, (target, anchor)
 
 
 def test_named_studies_exist() -> None:

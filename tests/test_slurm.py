@@ -43,6 +43,7 @@ from tests.slurm_cluster import (
     running_cluster,
     wait_for,
 )
+from tests.tutorial import Tutorial
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -498,7 +499,7 @@ class Trouble:
         assert missing in self.sweep.invoke("collect", code=1)
         partial = self.sweep.invoke("collect", "--partial", code=1)
         assert f"the report covers {done} of 60 runs" in partial
-        assert "no job of it is with Slurm" in self.sweep.invoke("cancel")
+        assert "it has no jobs in Slurm" in self.sweep.invoke("cancel")
         self.done_before = self.inodes()
 
     def inodes(self) -> dict[str, int]:
@@ -546,6 +547,12 @@ def test_an_impossible_run_fails_with_its_reason(sweep: Sweep) -> None:
     output = sweep.invoke("status", code=1)
     assert "FAILED variant=BAD seed=1" in output
     assert "this configuration is impossible" in output
+
+
+def test_the_first_sweep(sweep: Sweep, tmp_path: Path) -> None:
+    """The tutorial's commands, with the output that it shows; all runs are done."""
+    Tutorial(tmp_path, "first-sweep").follow()
+    assert len(list((sweep.results / "sweep" / "runs").iterdir())) == 60
 
 
 def test_a_study_is_swept_from_python(sweep: Sweep) -> None:

@@ -24,10 +24,19 @@ if TYPE_CHECKING:
     from pyorch.build.schema import TypeInfo
     from pyorch.config.attributes import Catalogue
 
-#: Headings of the index and their pages; what is in docs/ and not here goes to the last guide.
-GUIDE = ("experiments", "running", "python", "reports", "cluster", "build", "gfc")
-RESULTS = ("gallery", "bakeoff")
-PROJECT = ("architecture", "performance", "contributing")
+#: Groups of the navigation and their pages; a page that is named in none is a how-to guide.
+TUTORIALS = ("first-study", "first-experiment", "new-scheme", "deadlock-hunt", "first-sweep")
+REFERENCE = ("experiments", "reports", "traces", "goal", "glossary")
+EXPLANATION = (
+    "architecture",
+    "open-fabric",
+    "reliability",
+    "performance",
+    "other-simulators",
+)
+RESULTS = ("gallery", "bakeoff", "reproduction")
+FRONT = Path("docs/site")
+"""Holds what only the site has: its settings, its front page, its style."""
 START = "start"
 CLAIMS = "claims/index.html"
 """The claims as a page with filters, in that of the reproduction."""
@@ -77,7 +86,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     shutil.copytree(paths.images, source / "images")
     if notebooks := [f"notebooks/{file.stem}" for file in notebooks_of(paths)]:
         shutil.copytree(paths.root / "docs" / "notebooks", source / "notebooks")
-    shutil.copy(paths.root / "docs" / "site" / "conf.py", source / "conf.py")
+    shutil.copy(paths.root / FRONT / "conf.py", source / "conf.py")
+    shutil.copytree(paths.root / FRONT / "static", source / "static")
     for name, file in pages.items():
         text = _inward(file, paths.root)
         write_atomically(source / f"{name}.md", _framed(text) if _is_table(file, paths) else text)
@@ -93,9 +103,13 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     attributes = attribute_pages(types)
     for name, text in attributes.items():
         write_atomically(source / f"{name}.md", text)
-    write_atomically(
-        source / "index.md", index(list(pages), list(modules), list(attributes), notebooks)
-    )
+    for name, title, listed in (
+        ("modules", "Schemes and modules", list(modules)),
+        ("attributes", "Attributes and trace sources", list(attributes)),
+    ):
+        write_atomically(source / f"{name}.md", "\n".join([f"# {title}", "", *_tree("", listed)]))
+    front = (paths.root / FRONT / "index.md").read_text(encoding="utf-8")
+    write_atomically(source / "index.md", front + index(list(pages), notebooks))
 
 
 def _is_table(file: Path, paths: Paths) -> bool:
@@ -145,35 +159,37 @@ def reference() -> str:
     import pyorch
 
     objects = {name: getattr(pyorch, name) for name in sorted(pyorch.__all__)}
-    lines = ["# Reference of pyorch", "", "[Python](python.md) says what they are for.", ""]
+    lines = ["# Python API", "", "[Python](python.md) explains how to use it.", ""]
     for name, value in objects.items():
         options = [] if hasattr(value, "model_fields") else ["   :members:"]
         lines += ["```{eval-rst}", f".. autoclass:: pyorch.{name}", *options, "```", ""]
     return "\n".join(lines)
 
 
-def index(
-    pages: Sequence[str],
-    modules: Sequence[str],
-    attributes: Sequence[str],
-    notebooks: Sequence[str] = (),
-) -> str:
-    """Return the first page: a tree of all pages."""
+def index(pages: Sequence[str], notebooks: Sequence[str] = ()) -> str:
+    """Return the navigation: tutorials, how-to guides, reference, explanation, studies."""
     studies = [name for name in pages if name.startswith("studies-")]
-    placed = {*GUIDE, *RESULTS, *PROJECT, *studies}
-    others = [name for name in pages if name not in placed]
+    placed = {*TUTORIALS, *REFERENCE, *EXPLANATION, *RESULTS, *studies}
     groups: Mapping[str, Sequence[str]] = {
-        "Quick start": [START],
-        "Guide": [*(name for name in GUIDE if name in pages), *others],
-        "Python": ["reference", *notebooks],
-        "Schemes and modules": [*modules, *attributes],
+        "Tutorials": [START, *TUTORIALS, *notebooks],
+        "How-to guides": [name for name in pages if name not in placed],
+        "Reference": [*REFERENCE, "reference", "modules", "attributes"],
+        "Explanation": EXPLANATION,
         "Studies": [*(name for name in RESULTS if name in pages), *studies],
-        "Project": PROJECT,
     }
-    lines = ["# pyorch: a simulator of lossless Ethernet", ""]
-    for caption, names in groups.items():
-        lines += ["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""]
-    return "\n".join(lines)
+    there = {*pages, *notebooks, START, "reference", "modules", "attributes"}
+    return "\n" + "\n".join(
+        line
+        for caption, names in groups.items()
+        for line in _tree(caption, [name for name in names if name in there])
+    )
+
+
+def _tree(caption: str, names: Sequence[str]) -> list[str]:
+    """Return a table of contents: hidden, in the margin only, if it has a caption."""
+    head = [f":caption: {caption}", ":hidden:"] if caption else []
+    entries = [f"Overview and installation <{name}>" if name == START else name for name in names]
+    return ["```{toctree}", ":maxdepth: 1", *head, "", *entries, "```", ""]
 
 
 def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:

@@ -15,3 +15,5 @@ html_show_copyright = False
 html_copy_source = False
 html_last_updated_fmt = None
 highlight_language = "text"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
