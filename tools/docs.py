@@ -136,13 +136,13 @@ def _write_claims(paths: Paths, page: Path) -> None:
 
 
 def _inward(file: Path, root: Path) -> str:
-    """Return a page with links to files of the repository that are no pages as plain text."""
+    """Return a page for the site: other files of the repository become plain text."""
 
     def plain(match: re.Match[str]) -> str:
         return match[1] if (root / "docs" / match[2]).exists() else match[0]
 
     text = FIGURES.sub("](modules/figures/", file.read_text(encoding="utf-8"))
-    return OUTWARD.sub(plain, text)
+    return OUTWARD.sub(plain, text.replace("](../README.md", f"]({START}.md"))
 
 
 def onward(module: str, pages: Collection[str], types: Sequence[TypeInfo]) -> str:
