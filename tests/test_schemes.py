@@ -284,6 +284,16 @@ NOT_NAMED = {
     # of cures, treatments, filters and corrections that are not chosen
     "dcfit": "switch_bits lossy_class heavy_hitters limit_burst limit_rate limits"
     " restoration server_cure",
+    # their help says which simulator the default is from
+    "bfc": "host_queues flow_entries names filter_bits stages resumes_per_hrtt first_frame_first"
+    " refresh",
+    "hpcc": "min_rate base_rtt additive_increase reference_rate reaction",
+    "power-tcp": "min_rate base_rtt additive_increase least_current",
+    "swift": "hop_target flow_least_window flow_most_window endpoint_target additive_increase beta"
+    " most_decrease least_window most_window initial_window reset_threshold",
+    "timely": "low_rtt high_rtt min_rtt weight beta additive_increase reference_rate min_rate"
+    " hyper_after hyper_factor hyper_below_low segment pacing",
+    "dctcp": "min_rate base_rtt gain additive_increase",
     "sfc-congestion-point": "buffer reserve epoch hash_bits key classes message_class resolution",
 }
 """Attributes that the shipped scheme files may leave to the modules."""
@@ -292,7 +302,9 @@ NOT_NAMED = {
 def shipped() -> dict[str, SchemeFile]:
     """The scheme files of the bake-off, by name."""
     folder, findings = ROOT / "experiments" / "bakeoff", Findings("x")
-    found = read_variants({"files": "schemes/*.toml"}, folder, Paths(ROOT), findings)
+    found = read_variants(
+        {"files": ["schemes/*.toml", "schemes/combined/*.toml"]}, folder, Paths(ROOT), findings
+    )
     assert findings.problems == []
     return {name: one.scheme for name, one in found.items() if one.scheme is not None}
 

@@ -51,8 +51,8 @@ SHARE = 10
 """In a run too short for SONiC's the watchdog waits for this part of it."""
 REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
 """What is set where senders repeat nothing, since cures may drop frames; as in the bake-off."""
-FOLDER = "bakeoff/schemes/"
-"""Of the schemes, below the package's own experiments."""
+FILES_OF_SCHEMES = ["bakeoff/schemes/*.toml", "bakeoff/schemes/combined/*.toml"]
+"""Below the package's own experiments."""
 Content = dict[str, Any]
 
 
@@ -191,7 +191,7 @@ def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Itera
     scheme without additions, such as PFC alone, does not have. size: of the run's buffer.
     """
     findings = Findings("schemes")
-    asked = {FILES: FOLDER + "*.toml", MODULES: ["flow_control"]}
+    asked = {FILES: FILES_OF_SCHEMES, MODULES: ["flow_control"]}
     variants = read_variants(asked, paths.studies, paths, findings)
     if findings.problems:
         raise UserError(findings.problems)

@@ -116,7 +116,7 @@ def _below(file: FilePath, folder: FilePath) -> str:
 def _tomls(folder: FilePath) -> list[FilePath]:
     """Return the experiment files below a folder; what they include lies in folders of MATERIAL."""
     files = (file for file in sorted(folder.rglob("*.toml")) if file.stem not in _NO_NAMES)
-    return [file for file in files if file.parent.name not in MATERIAL]
+    return [f for f in files if MATERIAL.isdisjoint(f.relative_to(folder).parts[:-1])]
 
 
 def _name(file: FilePath, paths: Paths) -> str:

@@ -30,6 +30,8 @@ Standing = Literal["best", "equal", "worse", "not decided", "no value"]
 equal: the interval of the difference lies within NEGLIGIBLE of the best mean; worse: it lies wholly
 beyond; not decided: neither, or fewer than two seeds; no value: nothing to compare.
 """
+Verdict = Literal["better", "worse", "open"]
+"""How a scheme stands to one other: surely by more than NEGLIGIBLE, or open."""
 SETTING = "setting"
 """Column that the command adds to the tables of runs: what is swept beside the scheme."""
 DRAWN = "drawn"
@@ -240,6 +242,26 @@ def _told(difference: Estimate, bound: float) -> Standing:
     if abs(difference.mean) + difference.half_width <= bound:
         return "equal"
     return "worse" if abs(difference.mean) - difference.half_width > bound else "not decided"
+
+
+def against(row: Row, own: Values, other: Values) -> Verdict:
+    """Judge a scheme against one other by the seeds that both have, as the summary judges."""
+    seeds = sorted(own.keys() & other.keys())
+    if not seeds:
+        return "open"
+    first, second = ([_worse(row, values[seed]) for seed in seeds] for values in (own, other))
+    if math.inf in first or math.inf in second:
+        return "open" if math.inf in first and math.inf in second else _sign(math.inf in first)
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    least = min(abs(sum(first)), abs(sum(second))) / len(seeds)
+    bound = NEGLIGIBLE * least
+    told = _told(estimate(differences), bound) if row.independent else _same(differences, bound)
+    one_way = row.independent or len({difference < 0 for difference in differences}) == 1
+    return _sign(sum(differences) > 0) if told == "worse" and one_way else "open"
+
+
+def _sign(worse: bool) -> Verdict:
+    return "worse" if worse else "better"
 
 
 @dataclass(frozen=True)

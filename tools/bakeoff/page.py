@@ -15,6 +15,9 @@ from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show, show_value
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
+from tools.bakeoff import advice as advising
+from tools.bakeoff import sensitivity
+from tools.bakeoff.advice import Advice, Said, Tables, say
 from tools.bakeoff.compare import (
     NEGLIGIBLE,
     REFERENCE,
@@ -28,6 +31,8 @@ from tools.bakeoff.compare import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from tools.bakeoff.sensitivity import Turned
+
 _MOST = 4.0
 """Ratios beyond this, or its inverse, have the strongest colour."""
 
@@ -36,7 +41,9 @@ _MOST = 4.0
 class Summary:
     """All that the page shows.
 
-    scale: of the scenes, "small" or a list of [set]. about: scheme -> what it is.
+    scale: of the scenes, "small" or a list of [set]. about: scheme -> what it is. costs: over the
+    scenes in which all schemes take part. large: over those of 128 hosts. turned: what values that
+    no source settles do to the verdicts.
     """
 
     rows: tuple[Compared, ...]
@@ -47,6 +54,15 @@ class Summary:
     runs: int
     planned: int
     commands: tuple[str, ...]
+    large: tuple[Cost, ...] = ()
+    turned: tuple[Turned, ...] = ()
+    advice: tuple[Advice, ...] = ()
+
+    @property
+    def said(self) -> list[Said]:
+        """The advice with its numbers."""
+        tables = Tables(self.rows, self.large, self.turned)
+        return [say(one, tables) for one in self.advice]
 
     @property
     def schemes(self) -> list[str]:
@@ -110,7 +126,11 @@ def _beside(compared: Compared) -> list[str]:
 
 def scheme_text(summary: Summary, name: str) -> str:
     """Say in words how a scheme fared over all rows, and what it cost."""
-    asked = [one for one in summary.rows if not one.empty]
+    asked = [
+        one
+        for one in summary.rows
+        if not one.empty and name in [answer.scheme for answer in one.answers]
+    ]
     sole = [one.row.label for one in asked if one.sole and one.best[0].scheme == name]
     scenes = scenes_of(asked)
     among = sum(all(_stands(one, name, "best", "equal") for one in rows) for rows in scenes)
@@ -192,7 +212,8 @@ def heat_map(summary: Summary) -> Figure:
     axes = canvas.subplots()
     colours = mpl.colormaps["PuOr"]
     for x, one in enumerate(rows):
-        for y, answer in enumerate(one.answers):
+        for answer in one.answers:
+            y = summary.schemes.index(answer.scheme)
             gain = _gain(one, answer)
             shade = 0.5 if math.isnan(gain) else 0.5 + 0.42 * max(-1.0, min(1.0, gain))
             box = mpl.patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colours(shade))
@@ -205,7 +226,7 @@ def heat_map(summary: Summary) -> Figure:
                 _cell(answer, seeds[one.row.study]),
                 ha="center",
                 va="center",
-                fontsize=5.5,
+                fontsize=min(5.5, 112 / len(rows)),
                 fontweight="bold" if bold else "normal",
                 color="white" if dark else "black",
             )
@@ -347,6 +368,10 @@ COSTS = (
 )
 
 
+LARGE = (1, 2, 3, 4, 7)
+"""Which of COSTS say something of the scenes of 128 hosts, where no cycle is."""
+
+
 def markdown(summary: Summary) -> str:
     """Return the summary as Markdown."""
     lines = ["| question | scene | verdict |", "|---|---|---|"]
@@ -356,7 +381,16 @@ def markdown(summary: Summary) -> str:
     lines += ["", "| " + " | ".join(COSTS) + " |", "|---" * len(COSTS) + "|"]
     lines += ["| " + " | ".join(cost_line(found)) + " |" for found in summary.costs]
     lines += ["", how_sure(summary), ""]
-    return "\n".join(lines)
+    if summary.large:
+        heads = ["Scheme, 128 hosts", *(COSTS[n] for n in LARGE)]
+        lines += ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+        for found in summary.large:
+            cells = cost_line(found)
+            lines.append("| " + " | ".join([cells[0], *(cells[n] for n in LARGE)]) + " |")
+        lines.append("")
+    if summary.turned:
+        lines += [sensitivity.markdown(summary.turned)]
+    return "\n".join([*lines, advising.markdown(summary.said)])
 
 
 def _html(summary: Summary, image: str) -> str:
@@ -365,6 +399,7 @@ def _html(summary: Summary, image: str) -> str:
         "scheme_text": scheme_text,
         "value_text": value_text,
         "cost_line": cost_line,
+        "turned_line": sensitivity.line,
     }
     page = template("summary.html.j2", Path(__file__).parent, **functions)
     return page.render(
@@ -373,4 +408,6 @@ def _html(summary: Summary, image: str) -> str:
         caption=caption(),
         sure=how_sure(summary),
         costs=COSTS,
+        large=(0, *LARGE),
+        turned_heads=sensitivity.HEADS,
     )

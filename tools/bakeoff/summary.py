@@ -10,6 +10,7 @@ from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.findings import Findings
 from pyorch.paths import Paths
 from pyorch.pipeline import make_plan
+from tools.bakeoff.advice import load_advice
 from tools.bakeoff.compare import (
     BUFFER_SIZE,
     DRAWN,
@@ -22,6 +23,7 @@ from tools.bakeoff.compare import (
     cost,
 )
 from tools.bakeoff.page import Summary, write
+from tools.bakeoff.sensitivity import all_turned, load_asked
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -78,11 +80,13 @@ def load_rows(paths: Paths) -> list[Row]:
 def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
     """Compare what is done of all scenes and write the page. Raises UserError when nothing is."""
     tables: dict[str, DataFrame] = {}
+    taking: dict[str, set[str]] = {}
     planned, fingerprint = 0, ""
     overrides = overrides_of(scale, paths)
     for study in studies(paths):
         plan = make_plan(study, overrides, paths=paths)
         planned += len(plan.specs)
+        taking[study] = {str(spec.params["variant"]) for spec in plan.specs}
         fingerprint = plan.build.fingerprint
         table = plan.store.collect(plan.specs, fingerprint)
         sizes = {spec.hash(fingerprint): _buffer_of(spec) for spec in plan.specs}
@@ -99,18 +103,24 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         what = "none of its runs is done with this build"
         raise UserError([Problem(GROUP, what, None, f"run it first: {_command(scale)}")])
     about = schemes_of(paths)
-    compared = compare_all(rows, tables, list(about))
+    schemes = {study: [name for name in about if name in part] for study, part in taking.items()}
+    compared = compare_all(rows, tables, schemes)
     seen = [name for name in about if any((t["variant"] == name).any() for t in tables.values())]
-    done = [table for table in tables.values() if len(table)]
+    done = {study: table for study, table in tables.items() if len(table)}
+    shared = [table for study, table in done.items() if taking[study] == set(about)]
+    large = [table for study, table in done.items() if taking[study] != set(about)]
     summary = Summary(
         compared,
-        tuple(cost(name, done) for name in seen),
+        tuple(cost(name, shared or list(done.values())) for name in seen),
         about,
         scale,
         fingerprint[:16],
         runs,
         planned,
         (_command(scale),),
+        tuple(cost(n, large) for n in seen if any((t["variant"] == n).any() for t in large)),
+        tuple(all_turned(load_asked(paths), overrides, paths)) if scale != SMALL else (),
+        tuple(load_advice(paths)),
     )
     return write(summary, paths.results / GROUP / "summary")
 
@@ -159,9 +169,12 @@ def _buffer_of(spec: RunSpec) -> int:
 
 
 def compare_all(
-    rows: list[Row], tables: Mapping[str, DataFrame], schemes: list[str]
+    rows: list[Row], tables: Mapping[str, DataFrame], schemes: Mapping[str, list[str]]
 ) -> tuple[Compared, ...]:
-    """Compare all rows. Raises UserError when a study does not have the metric of a row."""
+    """Compare all rows, each by the schemes of its study.
+
+    Raises UserError when a study does not have the metric of a row.
+    """
     for number, row in enumerate(rows):
         table = tables[row.study]
         if len(table) and row.metric not in table.columns:
@@ -169,7 +182,7 @@ def compare_all(
             allowed = one_of(str(name) for name in table.columns)
             what = f"{row.study} has no metric {row.metric!r}"
             raise UserError([Problem(where, what, allowed)])
-    return tuple(compare(row, tables[row.study], schemes) for row in rows)
+    return tuple(compare(row, tables[row.study], schemes[row.study]) for row in rows)
 
 
 def schemes_of(paths: Paths) -> dict[str, str]:

@@ -1,0 +1,161 @@
+"""Advice: sentences whose numbers come from the tables, which have to bear them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field, model_validator
+
+from pyorch.errors import UserError
+from pyorch.fields import Table
+from pyorch.findings import Findings
+from pyorch.paths import Paths
+from tools.bakeoff.compare import Compared, Cost, Values, Verdict, against
+from tools.bakeoff.sensitivity import Turned
+
+FILE = "experiments/bakeoff/parts/advice.toml"
+
+
+class Number(Table):
+    """What a pair of braces stands for.
+
+    A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes.
+    With `value` and `to` the scheme has a value of the sensitivity instead, and the row is its.
+    """
+
+    scheme: str
+    row: str | None = None
+    over: str | None = None
+    cost: str | None = None
+    value: str | None = None
+    to: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Number:
+        if (self.row is None) == (self.cost is None):
+            raise ValueError("give one of 'row' and 'cost'")
+        return self
+
+
+class Ground(Table):
+    """What has to hold: in the row a scheme is better than another, or it is open between them.
+
+    With `value` and `to` it is so where the scheme has that value.
+    """
+
+    row: str
+    scheme: str
+    than: str
+    verdict: Verdict = "better"
+    value: str | None = None
+    to: str | None = None
+
+
+class Advice(Table):
+    """A sentence with a pair of braces for each number."""
+
+    text: str
+    numbers: list[Number] = Field(default=[])
+    grounds: list[Ground] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _braces(self) -> Advice:
+        if self.text.count("{") != len(self.numbers):
+            raise ValueError("give a number for each pair of braces")
+        return self
+
+
+class File(Table):
+    """The file: all sentences in their order."""
+
+    advice: list[Advice] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence with its numbers, and the grounds that the tables do not bear."""
+
+    text: str
+    missing: tuple[str, ...]
+
+
+def load_advice(paths: Paths) -> list[Advice]:
+    """Read the file. Raises UserError with all that is wrong in it."""
+    from pyorch.reading import read_toml
+
+    findings = Findings(FILE)
+    found = findings.validate(File, read_toml(paths.studies.parent / FILE, FILE), ())
+    if found is None:
+        raise UserError(findings.problems)
+    return found.advice
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Where numbers and grounds are looked up. Unknown names raise KeyError."""
+
+    rows: Sequence[Compared]
+    costs: Sequence[Cost]
+    turned: Sequence[Turned] = ()
+
+    def row(self, label: str) -> Compared:
+        """Return a row by its label."""
+        return {one.row.label: one for one in self.rows}[label]
+
+    def values(self, row: str, scheme: str) -> Values:
+        """Return a scheme's values in a row, by seed."""
+        return {answer.scheme: answer for answer in self.row(row).answers}[scheme].by_seed
+
+    def trial(self, one: Number | Ground) -> Turned:
+        """Return what a changed value did, to the metric of the row."""
+        metric = self.row(one.row or "").row.metric
+        key = (one.scheme, one.value or "", one.to or "", metric)
+        return {(t.vary.scheme, t.vary.what, t.setting, t.metric): t for t in self.turned}[key]
+
+
+def say(advice: Advice, tables: Tables) -> Said:
+    """Fill in the numbers and look at the grounds. Raises KeyError for what the tables lack."""
+    shown = [_value(number, tables) for number in advice.numbers]
+    found = [(ground, _verdict(ground, tables)) for ground in advice.grounds]
+    missing = [
+        f"{ground.scheme} is {verdict} to {ground.than} in {ground.row}"
+        for ground, verdict in found
+        if verdict != ground.verdict
+    ]
+    return Said(advice.text.format(*shown), tuple(missing))
+
+
+def _verdict(ground: Ground, tables: Tables) -> Verdict:
+    if ground.value is not None:
+        return tables.trial(ground).verdicts[ground.scheme, ground.than][1]
+    own, other = (tables.values(ground.row, name) for name in (ground.scheme, ground.than))
+    return against(tables.row(ground.row).row, own, other)
+
+
+def _value(number: Number, tables: Tables) -> str:
+    if number.row is None:
+        costs = {one.scheme: one for one in tables.costs}
+        return f"{getattr(costs[number.scheme], number.cost or ''):.3g}"
+    if number.value is not None:
+        after = tables.trial(number).after
+        own = after.mean if after else float("nan")
+    else:
+        own = _mean(list(tables.values(number.row, number.scheme).values()))
+    if number.over is None:
+        return f"{own:.3g}"
+    return f"{own / _mean(list(tables.values(number.row, number.over).values())):.2f}"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def markdown(found: Sequence[Said]) -> str:
+    """Return the sentences as a list; those that the tables do not bear say so."""
+    return "".join(
+        f"- {one.text}"
+        + (f" **Not borne out: {'; '.join(one.missing)}.**" if one.missing else "")
+        + "\n"
+        for one in found
+    )

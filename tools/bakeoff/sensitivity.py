@@ -1,0 +1,223 @@
+"""Values that no source settles, changed one at a time: which verdicts between schemes turn."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from pyorch.cli.base import FAILED, OK, whole_number
+from pyorch.errors import UserError
+from pyorch.fields import Table
+from pyorch.findings import Findings
+from pyorch.metrics.fields import Where
+from pyorch.paths import Paths
+from pyorch.pipeline import Plan, make_plan
+from pyorch.report.statistics import Estimate, estimate
+from tools.bakeoff.compare import Row, Values, Verdict, against
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+
+FILE = "experiments/bakeoff/parts/sensitivity.toml"
+
+
+class Vary(Table):
+    """A value of one scheme, or of all: what it is, what the scene has, and what is tried."""
+
+    scheme: str = ""
+    what: str
+    used: str
+    settings: dict[str, list[str]] = Field(min_length=1)
+
+
+class Asked(Table):
+    """The file: a scene, the settings of it that count, the metrics, and what is varied."""
+
+    study: str
+    where: Where
+    metrics: list[str] = Field(min_length=1)
+    vary: list[Vary] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One changed value: the plan that has it, and those of its runs that count."""
+
+    vary: Vary
+    setting: str
+    plan: Plan
+    specs: list[RunSpec]
+
+
+@dataclass(frozen=True)
+class Turned:
+    """What one changed value does to one metric.
+
+    before, after: the scheme's mean as the scene has it, and with the value; None for all at once.
+    verdicts: of pairs of schemes, before and after; the scheme that was changed stands first.
+    """
+
+    vary: Vary
+    setting: str
+    metric: str
+    before: Estimate | None
+    after: Estimate | None
+    verdicts: dict[tuple[str, str], tuple[Verdict, Verdict]]
+
+    @property
+    def turned(self) -> dict[tuple[str, str], tuple[Verdict, Verdict]]:
+        """The pairs whose verdict changed."""
+        return {pair: both for pair, both in self.verdicts.items() if both[0] != both[1]}
+
+
+def load_asked(paths: Paths) -> Asked:
+    """Read the file. Raises UserError with all that is wrong in it."""
+    from pyorch.reading import read_toml
+
+    findings = Findings(FILE)
+    found = findings.validate(Asked, read_toml(paths.studies.parent / FILE, FILE), ())
+    if found is None:
+        raise UserError(findings.problems)
+    return found
+
+
+def chosen(asked: Asked, plan: Plan) -> list[RunSpec]:
+    """Return the runs of a plan that count, of all schemes."""
+    return [
+        spec
+        for spec in plan.specs
+        if all(
+            spec.params.get(key) in (value if isinstance(value, list) else [value])
+            for key, value in asked.where.items()
+        )
+    ]
+
+
+def trials(asked: Asked, overrides: Sequence[str], paths: Paths) -> Iterator[Trial]:
+    """Yield every changed value with its runs. Raises UserError where one cannot be set."""
+    for vary in asked.vary:
+        for name, changes in vary.settings.items():
+            plan = make_plan(asked.study, [*overrides, *changes], paths=paths)
+            specs = [s for s in chosen(asked, plan) if vary.scheme in ("", s.params["variant"])]
+            yield Trial(vary, name, plan, specs)
+
+
+def run_trials(asked: Asked, overrides: Sequence[str], jobs: str, paths: Paths) -> int:
+    """Run what is missing of all trials and return the exit code."""
+    from pyorch.engine import LocalEngine
+
+    todo: dict[str, RunSpec] = {}
+    plan = None
+    for trial in trials(asked, overrides, paths):
+        plan = plan or trial.plan
+        fingerprint = plan.build.fingerprint
+        missing = trial.plan.store.missing(trial.specs, fingerprint)
+        todo |= {spec.hash(fingerprint): spec for spec in missing}
+    if plan is None or not todo:
+        return OK
+    print(f"sensitivity: {len(todo)} runs")
+    engine = LocalEngine(plan.store, whole_number("--jobs", jobs))
+    result = engine.run(list(todo.values()), plan.build)
+    return FAILED if result.left else OK
+
+
+def all_turned(asked: Asked, overrides: Sequence[str], paths: Paths) -> list[Turned]:
+    """Judge all trials that have runs, metric by metric."""
+    found: list[Turned] = []
+    scene: dict[str, dict[str, dict[int, float]]] = {}
+    base = make_plan(asked.study, overrides, paths=paths)
+    for metric in asked.metrics:
+        scene[metric] = values_of(base, chosen(asked, base), metric)
+    for trial in trials(asked, overrides, paths):
+        if all(spec_done(trial, spec) for spec in trial.specs):
+            for metric in asked.metrics:
+                own = values_of(trial.plan, trial.specs, metric)
+                found.append(turn(trial.vary, trial.setting, metric, scene[metric], own))
+    return found
+
+
+def spec_done(trial: Trial, spec: RunSpec) -> bool:
+    """Whether a run of a trial is done."""
+    return trial.plan.store.is_done(spec.hash(trial.plan.build.fingerprint))
+
+
+def values_of(plan: Plan, specs: Sequence[RunSpec], metric: str) -> dict[str, dict[int, float]]:
+    """Return the metric of each scheme and seed that is done."""
+    table = plan.store.collect(specs, plan.build.fingerprint)
+    found: dict[str, dict[int, float]] = {}
+    if metric in table:
+        lines = zip(table["variant"], table["seed"], table[metric], strict=True)
+        for scheme, seed, value in lines:
+            if not math.isnan(value):
+                found.setdefault(str(scheme), {})[int(seed)] = float(value)
+    return found
+
+
+def turn(
+    vary: Vary,
+    setting: str,
+    metric: str,
+    scene: Mapping[str, Values],
+    own: Mapping[str, Values],
+) -> Turned:
+    """Judge the schemes that have the changed value against all others.
+
+    scene, own: the metric of each scheme and seed, as the scene has it and with the value.
+    """
+    name = vary.scheme
+    row = Row(study="", scene="", label="", metric=metric, better="lower")
+    changed = {**scene, **own}
+    pairs = [
+        (one, other)
+        for one, other in itertools.permutations(scene, 2)
+        if one == name or (not name and one < other)
+    ]
+    verdicts = {
+        (one, other): (
+            against(row, scene[one], scene[other]),
+            against(row, changed[one], changed[other]),
+        )
+        for one, other in pairs
+    }
+    before, after = (estimate(found[name].values()) if name else None for found in (scene, changed))
+    return Turned(vary, setting, metric, before, after, verdicts)
+
+
+def told(turned: Turned) -> str:
+    """Say what turned: schemes by the verdict before and after, or pairs where all changed."""
+    groups: dict[tuple[Verdict, Verdict], list[str]] = {}
+    for (one, other), both in turned.turned.items():
+        if turned.vary.scheme:
+            groups.setdefault(both, []).append(other)
+        elif both == ("worse", "better"):
+            groups.setdefault(("better", "worse"), []).append(f"{other} than {one}")
+        elif "open" not in both:
+            groups.setdefault(both, []).append(f"{one} than {other}")
+    parts = [f"{old} to {new}: {', '.join(names)}" for (old, new), names in groups.items()]
+    if not turned.vary.scheme:
+        half = sum("open" in both for both in turned.turned.values())
+        parts.append(f"{half} of {len(turned.verdicts)} pairs to or from open")
+    return "; ".join(parts) or "-"
+
+
+HEADS = ("Of", "Value", "Used", "Changed to", "Metric", "Mean before", "With it", "Turned")
+
+
+def line(one: Turned) -> list[str]:
+    """Return the cells of a changed value and a metric."""
+    before, after = (
+        f"{e.mean:.3g} ± {e.half_width:.2g}" if e else "" for e in (one.before, one.after)
+    )
+    what = (one.vary.scheme or "all", one.vary.what, one.vary.used, one.setting)
+    return [*what, one.metric, before, after, told(one)]
+
+
+def markdown(found: Sequence[Turned]) -> str:
+    """Return the table: one line a changed value and metric."""
+    lines = [list(HEADS), ["---"] * len(HEADS), *map(line, found)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
