@@ -23,6 +23,7 @@ from pyorch.dependency import Ways, ways_at_start
 from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.lab.drive import Routes, demanded, draw_permutation, draw_routes, drive, with_hosts
+from pyorch.lab.explicit import case_of
 from pyorch.lab.minimise import minimise
 from pyorch.lab.prevent import prevent
 from pyorch.lab.ranges import Axis, draw, read_axes
@@ -426,8 +427,46 @@ def test_a_study_searches_and_prevents_as_the_commands_do(
     network = topology.build(ring.plan().specs[0].setting.topology)
     told, same = ring.prevent(), prevent(network)
     assert (told.cycles, told.turn_cut, told.classes) == (same.cycles, same.turn_cut, same.classes)
-    for asked, said in (({"by": "luck"}, "no search by 'luck'"), ({"run": 99}, "no run of this number")):
+    for asked, said in (
+        ({"by": "luck"}, "no search by 'luck'"),
+        ({"run": 99}, "no run of this number"),
+    ):
         with pytest.raises(UserError, match=said):
             ring.search(**asked)
     with pytest.raises(UserError, match="no switch 'nowhere'"):
         ring.prevent(root="nowhere")
+
+
+@pytest.mark.cpp
+def test_flows_of_servers_are_those_of_their_nics(tmp_path: Path) -> None:
+    """As counted by hand: by the rail of the destination, and none within a server."""
+    flow = {"kind": "messages", "nic": "rail"}
+    messages = [
+        {
+            "src": "h0",
+            "dst": "h1",
+            "size": "1KB",
+            "id": "inside",
+            "after": ["first"],
+            "delay": "3us",
+        },
+        {"src": "h0", "dst": "h5", "size": "1KB", "id": "first"},
+        {"src": "h1", "dst": "h6", "size": "1KB", "after": ["inside"], "delay": "2us"},
+    ]
+    shape = {"kind": "ring", "switches": 3, "hosts_per_switch": 4, "hosts_per_server": 2}
+    domain = {"rate": "400Gbps", "delay": "500ns"}
+    study = Study(
+        name="servers",
+        topology={**shape, "rate": "40Gbps", "delay": "1us", "scale_up": domain},
+        traffic=[{**flow, "messages": messages}],
+        run={"duration": "1ms"},
+        flow_control=["pfc"],
+        paths=Paths(ROOT, tmp_path),
+    )
+    plan = study.plan()
+    assert plan.experiment.types is not None
+    case = case_of(plan.specs[0], plan.experiment.types, {})
+    ends = {(one.src, one.dst): one.after for one in case.flows}
+    assert set(ends) == {("h1", "h5"), ("h0", "h6")}  # h1 is rail 1, as h5 is
+    (after,) = ends["h0", "h6"]
+    assert after[1] == 5_000_000

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import DEFAULTS, Catalogue, snake_case, written
 from pyorch.config.canonical import RunSection, Setting
@@ -60,13 +62,27 @@ def _links(network: Topology) -> Iterator[Link]:
 
 
 def _flows(flows: Flows, network: Topology, ways: Mapping[int, Sequence[int]]) -> Iterator[Flow]:
+    """The flows between the hosts by which they leave and arrive.
+
+    What servers do within themselves takes no time, and flows that stay there are left out.
+    """
     names = network.names
     after: dict[int, list[tuple[int, int]]] = defaultdict(list)
     if flows.waits is not None:
         waits = flows.waits
         for one, other, delay in zip(waits.flows, waits.after, waits.delays, strict=True):
             after[int(one)].append((int(other), int(delay)))
-    for flow in range(len(flows)):
+    src, dst = flows.ends_on_network(network)
+    inside = src == dst
+
+    def before(flow: int) -> Iterator[tuple[int, int]]:
+        for other, delay in after[flow]:
+            if not inside[other]:
+                yield other, delay
+            else:
+                yield from ((first, delay + more) for first, more in before(other))
+
+    for flow in np.flatnonzero(~inside).tolist():
         ack: str | tuple[str, ...] | None = None
         if flow in flows.ack_reverse:
             ack = "reverse" if flows.ack_reverse[flow] else "ecmp"
@@ -74,8 +90,8 @@ def _flows(flows: Flows, network: Topology, ways: Mapping[int, Sequence[int]]) -
             ack = tuple(names[node] for node in flows.ack_paths[flow].tolist())
         yield Flow(
             number=flow,
-            src=names[int(flows.src[flow])],
-            dst=names[int(flows.dst[flow])],
+            src=names[int(src[flow])],
+            dst=names[int(dst[flow])],
             size=int(flows.sizes[flow]),
             start=int(flows.starts[flow]),
             stop=int(flows.stops[flow]),
@@ -85,7 +101,7 @@ def _flows(flows: Flows, network: Topology, ways: Mapping[int, Sequence[int]]) -
             on_off=flows.on_off.get(flow),
             path=tuple(names[node] for node in ways.get(flow, ())),
             ack=ack,
-            after=tuple(after[flow]),
+            after=tuple(before(flow)),
             group=int(flows.groups[flow]),
         )
 

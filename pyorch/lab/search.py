@@ -261,6 +261,9 @@ class _Proposals:
         types = self.source.plan.experiment.types
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
         case = case_of(spec, types, {})
+        if not case.flows:
+            what = "all flows of the run stay inside servers"
+            raise UserError([Problem("RUN", what, "one with a flow that leaves its server")])
         condition = self.trials.condition
         run = {**case.run, "drain": 0}
         run |= {"stop_on_deadlock": True} if condition.is_deadlock else {}
