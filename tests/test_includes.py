@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from pyorch.build import ensure_built
+from pyorch.build.toolchain import find_compiler
 
 MODULES = Path(__file__).resolve().parent.parent / "ns3-modules"
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:ns3/)?([\w./-]+)"', re.MULTILINE)
@@ -77,6 +81,44 @@ def test_no_module_needs_one_that_needs_it() -> None:
     assert modules["rdma"] == {"lossless", "observe"}
     assert modules["facade"] >= {"rdma", "deadlock"}
     assert cycle(modules) == []
+
+
+def refused(files: Sequence[Path]) -> dict[str, str]:
+    """What a compiler says of the sources that it does not take, each read alone, by file name."""
+    build = ensure_built(quiet=True)
+    words = [f"-I{folder}" for folder in build.include_dirs]
+    words += ["-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE", "-std=c++20", "-fsyntax-only", "-w"]
+    said = {}
+    for file in files:
+        command = [str(find_compiler().path), *words, str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            said[file.name] = done.stderr
+    return said
+
+
+@pytest.mark.cpp
+@pytest.mark.slow
+@pytest.mark.parametrize("module", sorted(path.parent.name for path in MODULES.glob("*/model")))
+def test_each_source_includes_what_it_needs(module: str) -> None:
+    """Builds compile sources together, where one has what another includes; ns-3's trees do not."""
+    sources = [
+        file for part in ("model", "helper") for file in MODULES.glob(f"{module}/{part}/*.cc")
+    ]
+    assert sources
+    assert refused(sources) == {}
+
+
+@pytest.mark.cpp
+def test_a_missing_include_is_found(tmp_path: Path) -> None:
+    """The test above can fail."""
+    file = tmp_path / "mine.cc"
+    file.write_text("std::vector<int> numbers;\n")
+    assert "vector" in refused([file])["mine.cc"]
+    file.write_text(
+        '#include "ns3/lossless-port.h"\n#include <vector>\nstd::vector<int> numbers;\n'
+    )
+    assert refused([file]) == {}
 
 
 def lengths(home: Path) -> dict[str, int]:

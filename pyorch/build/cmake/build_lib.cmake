@@ -65,10 +65,8 @@ function(build_lib)
   set_target_properties(${BLIB_LIBNAME} PROPERTIES OUTPUT_NAME ns${NS3_VER}-${BLIB_LIBNAME})
   target_link_libraries(${BLIB_LIBNAME} PUBLIC ${BLIB_LIBRARIES_TO_LINK})
   target_include_directories(${BLIB_LIBNAME} PUBLIC ${CMAKE_BINARY_DIR}/include)
-  if(PYORCH_PROFILE STREQUAL "release")
-    use_precompiled(${BLIB_LIBNAME})
-    unite(${BLIB_LIBNAME} 30000 "${BLIB_SOURCE_FILES}")
-  endif()
+  use_precompiled(${BLIB_LIBNAME} precompiled)
+  unite(${BLIB_LIBNAME} 30000 "${BLIB_SOURCE_FILES}")
 
   set(umbrella "#pragma once\n")
   foreach(header ${headers})
@@ -100,7 +98,7 @@ function(build_tests module sources libraries)
   # headers themselves would be warned of is not ours.
   set_target_properties(${module}-test PROPERTIES NO_SYSTEM_FROM_IMPORTED ON)
   target_compile_options(${module}-test PRIVATE -Wno-unused-parameter ${PYORCH_TEST_FLAGS})
-  use_precompiled(${module}-test)
+  use_precompiled(${module}-test precompiled-test precompiled)
   unite(${module}-test 60000 "${sources}")
   # and those of one module alone, for who works on it, in a program of their own
   add_executable(test-runner-${module} EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/test-runner.cc)
@@ -118,10 +116,25 @@ function(build_lib_example)
   set_property(GLOBAL APPEND PROPERTY pyorch_examples ${EXAMPLE_NAME})
 endfunction()
 
+# Make a target of the headers that most files include, for use_precompiled.
+function(add_precompiled name flags)
+  add_library(${name} OBJECT precompiled.cc)
+  target_link_libraries(${name} PRIVATE ns3::network)
+  target_compile_options(${name} PRIVATE ${flags})
+  target_precompile_headers(
+    ${name} PRIVATE <algorithm> <functional> <map> <memory> <string> <vector> <ns3/log.h> <ns3/object.h>
+    <ns3/simulator.h> <ns3/nstime.h> <ns3/string.h> <ns3/uinteger.h> <ns3/data-rate.h>
+  )
+endfunction()
+
+# Give a target the first of these precompiled headers that there is, if there is any.
 function(use_precompiled target)
-  if(TARGET precompiled)
-    target_precompile_headers(${target} REUSE_FROM precompiled)
-  endif()
+  foreach(headers ${ARGN})
+    if(TARGET ${headers})
+      target_precompile_headers(${target} REUSE_FROM ${headers})
+      return()
+    endif()
+  endforeach()
 endfunction()
 
 # Compile files of a target together, in the order of its list, up to so many bytes at a time: what they share is parsed
