@@ -205,6 +205,11 @@ for _name, _count in (("Neighbour", 1), ("Crowd", 3)):
 COLLIDE += """
 "buffer.size" = "2MB"
 "buffer.alpha" = 0.125
+[[figure]]
+name = "lost"
+kind = "lost"
+traffic = "job"
+where = { variant = "Crowd" }
 """
 
 
@@ -230,3 +235,12 @@ def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
     paused = runs.loc["Crowd"]
     assert paused["rooted"] == paused["pauses"] > 0.2 * (paused["time"] - ideal)
     assert paused["time"] == pytest.approx(ideal + sum(paused[to] for to in FOUR), abs=1)
+    # the figure says where
+    (file,) = results.rglob("lost.csv")
+    drawn = pd.read_csv(file)
+    by_cause = drawn.groupby("cause")["lost_ps"].sum()
+    for to in FOUR:
+        assert by_cause.get(to, 0) == pytest.approx(paused[to], abs=len(drawn))
+    assert set(drawn[drawn["cause"] == "pauses"]["place"]) == {"leaf0 → spine0"}
+    assert set(drawn["collective"]) == {"swap"}
+    assert drawn["lost_ps"].is_monotonic_decreasing

@@ -8,9 +8,12 @@ from pyorch.cli import door
 from pyorch.cli.base import OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
-from pyorch.paths import PROJECT_FILE, expanded
+from pyorch.paths import PROJECT_FILE, Paths, expanded
+from pyorch.reading import read_text
 
 FIRST = "experiments/incast.toml"
+PART = "parts/job.toml"
+"""What is asked of jobs of ranks; for `include`."""
 _FILES = {
     PROJECT_FILE: """\
 # This file makes its folder a project of pyorch: experiments/ has experiment files, results/ what
@@ -69,6 +72,9 @@ def init(folder: str) -> int:
         raise UserError([Problem(str(place), f"is a project already: it has a {PROJECT_FILE}")])
     for name, text in _FILES.items():
         _write(place / name, text)
+    shipped = Paths(place).studies / "ai" / PART
+    if shipped.is_file():
+        _write(place / "experiments" / PART, read_text(shipped, PART))
     print(f"made {place.resolve()}")
     print("next:")
     door.say(f"    cd {place}")

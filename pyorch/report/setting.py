@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = ("schema", "experiment", "params", "traces")
 _FORMATS = {"_ps": format_time, "_bps": format_rate, "_bytes": format_bytes}
 _MOST_VALUES = 8
+_MOST_CHARACTERS = 400
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,10 @@ def _show(key: str, value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """A TypeId without the outer namespace: lossless::Port."""
-    return text.removeprefix("ns3::")
+    """A TypeId without the outer namespace: lossless::Port; of a long text its beginning."""
+    text = text.removeprefix("ns3::")
+    more = len(text) - _MOST_CHARACTERS
+    return text if more <= 0 else f"{text[:_MOST_CHARACTERS]} … ({more} more characters)"
 
 
 def _label(key: str) -> str:
