@@ -21,6 +21,8 @@ from tools import chakra_example
 
 pytest.importorskip("google.protobuf", reason="the extra [chakra] is not installed")
 
+EXAMPLES = Path(__file__).parents[1] / "experiments" / "ai"
+
 
 # ---------------------------------------------------------------------------------------------
 # Bytes. Written here by protobuf's rules, with nothing of the library
@@ -386,7 +388,6 @@ def test_a_trace_becomes_a_schedule(tmp_path: Path) -> None:
 def test_shipped_traces_are_the_generator_s(tmp_path: Path) -> None:
     """Byte by byte, and they are a job."""
     chakra_example.main(tmp_path)
-    shipped = Path(__file__).parents[1] / "experiments" / "ai"
     for made in tmp_path.iterdir():
-        assert made.read_bytes() == (shipped / made.name).read_bytes()
+        assert made.read_bytes() == (EXAMPLES / made.name).read_bytes()
     assert len(list(tmp_path.iterdir())) == chakra_example.RANKS + 1

@@ -313,3 +313,24 @@ traffic = "job"
     plain = across(50) + 2 * 10**6 + across(1)
     assert (runs.loc["plain", "whole"], runs.loc["slow", "whole"]) == (plain, plain + 2 * 10**6)
     assert ACK > 0
+
+
+def test_ten_lines_are_a_study(tmp_path: Path) -> None:
+    """The experiment of docs/goal.md, with the part that `init` brings, answers what is asked."""
+    root = Path(__file__).parents[1]
+    page = (root / "docs" / "goal.md").read_text()
+    text = page[page.index('title = "My job') :]
+    part = tmp_path / "parts" / "job.toml"
+    part.parent.mkdir()
+    part.write_text((root / "experiments" / "ai" / part.relative_to(tmp_path)).read_text())
+    (tmp_path / "job.goal").write_text(PING_PONG)
+    done, results = run(tmp_path, text[: text.index("```")])
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    (one,) = pd.read_parquet(table).to_dict("records")
+    # under one leaf: 1,000 B and 20 B over two links, and 2 us between; alone they lose nothing
+    assert one["whole"] == across(1) + 2 * 10**6 + 2 * 10**6 + 2 * (88 * 80)
+    assert [one[name] for name in ("pauses", "collisions", "sharing", "stragglers")] == [0, 0, 0, 0]
+    (lost,) = results.rglob("lost.csv")
+    assert pd.read_csv(lost)["lost_ps"].tolist() == [0]
+    assert list(results.rglob("timeline.png"))

@@ -73,6 +73,8 @@ def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path:
     names = [name for name, _ in list_experiments(paths)]
     shipped = [name for name, _ in list_experiments(Paths(ROOT))]
     assert names == ["incast", *shipped]
+    part = tmp_path / "here" / "experiments" / "parts" / "job.toml"
+    assert part.read_bytes() == (ROOT / "experiments" / "ai" / "parts" / "job.toml").read_bytes()
     assert paths.results == tmp_path / "here" / "results"
     assert (paths.modules, paths.own_modules) == (ROOT / "ns3-modules", tmp_path / "here/modules")
     assert paths.build_root == ROOT / "build"

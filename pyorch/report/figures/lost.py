@@ -39,6 +39,10 @@ class Loss(NamedTuple):
     time: float
 
 
+NONE = Loss("nothing", "", "", 0.0)
+"""The line of a job that lost nothing."""
+
+
 @figure
 class LostTime(FigureModel):
     """What a job lost to pauses, collisions, sharing and stragglers, and where; the most first.
@@ -59,9 +63,7 @@ class LostTime(FigureModel):
         import pandas as pd
 
         run = data.run(self.rows_of(data)["hash"].iloc[0])
-        losses = losses_of(run, self._chain(run))
-        if not losses:
-            raise FigureError(f"{self.traffic} lost nothing")
+        losses = losses_of(run, self._chain(run)) or [NONE]
         shown = losses[: self.most]
         scale = automatic("ps", pd.Series([one.time for one in shown]))
         canvas, panels = self.canvas(1, 1, height=0.7 + 0.16 * len(shown))
@@ -71,8 +73,8 @@ class LostTime(FigureModel):
             y=range(len(shown)),
             orient="h",
             hue=[one.cause for one in shown],
-            hue_order=CAUSES,
-            palette=COLOURS[: len(CAUSES)],
+            hue_order=(*CAUSES, NONE.cause),
+            palette=COLOURS[: len(CAUSES) + 1],
             saturation=1,
             width=0.7,
             dodge=False,
@@ -129,5 +131,7 @@ def _parts(run: RunTables, chain: Chain) -> Iterator[Loss]:
 
 
 def _name(loss: Loss) -> str:
+    if loss is NONE:
+        return loss.cause
     of = f", {loss.collective}" if loss.collective else ""
     return f"{loss.cause}: {loss.place}{of}"
