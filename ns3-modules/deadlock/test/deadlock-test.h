@@ -354,11 +354,16 @@ class FormationTest : public RandomNetworkTest
      * @param name of the scheme
      * @param setUp flow control
      * @param rounds networks
+     * @param classesChange whether switches send frames on in other classes
      */
-    FormationTest(const std::string& name, SetUpFlowControl setUp, int rounds)
+    FormationTest(const std::string& name,
+                  SetUpFlowControl setUp,
+                  int rounds,
+                  bool classesChange = false)
         : RandomNetworkTest(name + ": a deadlock forms with the event that makes it certain"),
           m_setUp(std::move(setUp)),
-          m_rounds(rounds)
+          m_rounds(rounds),
+          m_classesChange(classesChange)
     {
     }
 
@@ -386,6 +391,7 @@ class FormationTest : public RandomNetworkTest
                 NS_TEST_ASSERT_MSG_EQ(held.GetNodeId(), chain[at - 1].node, "paused from there");
                 NS_TEST_ASSERT_MSG_EQ(held.GetIndex(), chain[at - 1].port, "by that port");
                 NS_TEST_ASSERT_MSG_GT(chain[at].time, chain[at - 1].time, "later");
+                m_changes += chain[at].cls != chain[at - 1].cls;
             }
         }
         const auto& last = chain.back();
@@ -477,6 +483,9 @@ class FormationTest : public RandomNetworkTest
         NS_TEST_ASSERT_MSG_GT(afterPause,
                               0,
                               "some are certain only some time after the last pause");
+        NS_TEST_ASSERT_MSG_EQ((m_changes > 0),
+                              m_classesChange,
+                              "a pause leads to one of another class only where frames change it");
         NS_TEST_ASSERT_MSG_LT(asked, events / 50, "the oracle seldom has to look");
         std::cout << GetName() << ": " << m_rounds << " networks, " << deadlocked << " deadlocked, "
                   << several << " of them in several disjoint cycles\n";
@@ -515,6 +524,8 @@ class FormationTest : public RandomNetworkTest
 
     SetUpFlowControl m_setUp; //!< flow control
     int m_rounds;             //!< networks
+    bool m_classesChange;     //!< in switches
+    int m_changes{0};         //!< steps of chains from one class to another
 };
 
 /**

@@ -305,11 +305,11 @@ class TaggerTestSuite : public TestSuite
     {
         AddTestCase(new TaggerTest, TestCase::Duration::QUICK);
         AddTestCase(new TaggerRulesTest, TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("classes that change", SetUpTags, 100),
+        AddTestCase(new FormationTest("classes that change", SetUpTags, 100, true),
                     TestCase::Duration::QUICK);
         AddTestCase(new ProofTest("classes that change", SetUpTags, 100),
                     TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("classes that change, many", SetUpTags, 2000),
+        AddTestCase(new FormationTest("classes that change, many", SetUpTags, 2000, true),
                     TestCase::Duration::TAKES_FOREVER);
         AddTestCase(new ProofTest("classes that change, many", SetUpTags, 1000),
                     TestCase::Duration::TAKES_FOREVER);
