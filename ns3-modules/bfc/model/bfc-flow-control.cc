@@ -134,6 +134,7 @@ Bfc::Start()
     m_thresholds.assign(node.GetNPorts(), 0);
     const std::size_t queues = static_cast<std::size_t>(N_CLASSES) * (m_queues + 1U);
     m_held.assign(queues, false);
+    m_left.assign(queues, UINT64_MAX);
     m_lanes.resize(m_resumesPerHrtt > 0 ? queues : 0);
     m_node = node.GetShared<NodeState>();
     m_node->instances.resize(node.GetNPorts(), nullptr);
@@ -267,8 +268,9 @@ Bfc::NotifyJoined(uint16_t queue, const Frame& frame)
     const lossless::EgressQueue& joined = m_port->GetQueues()[queue];
     if (place > 0 && !(IsAssigned(entry) && entry.queue == place))
     {
+        const Entry* last = m_flows.Find(m_left[queue]);
         ++m_assigned;
-        m_shared += joined.GetFrames() > 1;
+        m_shared += joined.GetFrames() > 1 || (last && last->queue == place && IsAssigned(*last));
     }
     entry.queue = place;
     ++entry.frames;
@@ -356,7 +358,8 @@ Bfc::Mark(const Frame& frame, int64_t queueBytes)
 void
 Bfc::Leave(uint16_t queue, const Frame& frame)
 {
-    Entry* entry = m_flows.Find(KeyOf(frame.cls, frame.flow));
+    m_left[queue] = KeyOf(frame.cls, frame.flow);
+    Entry* entry = m_flows.Find(m_left[queue]);
     if (entry && entry->frames > 0)
     {
         --entry->frames;

@@ -177,6 +177,7 @@ class Bfc : public lossless::FlowControl,
     mutable std::vector<ActiveScheduler*> m_serving; //!< by class; made by MakeScheduler
     std::vector<int64_t> m_thresholds; //!< by ingress port: Th of one active queue (B); 0: unknown
     std::vector<bool> m_held;          //!< by queue: the peer has paused it
+    std::vector<uint64_t> m_left;      //!< by queue: key of the flow whose frame left it last
     std::vector<Lane> m_lanes;         //!< by queue; empty without a limit of resumes
 
     // Both
@@ -203,7 +204,7 @@ class Bfc : public lossless::FlowControl,
     uint64_t m_forgotten{0};     //!< segments not heard any more
     uint64_t m_pauses{0};        //!< names that came to be paused
     uint64_t m_assigned{0};      //!< queues given to flows
-    uint64_t m_shared{0};        //!< of them, queues that were not empty
+    uint64_t m_shared{0};        //!< of them, queues that another flow held or kept
     uint64_t m_postponed{0};     //!< resumes that had to wait
     uint32_t m_peakActive{0};    //!< most active queues
 };

@@ -250,6 +250,18 @@ struct Bench
         schemes.back()->ReceiveControl(control);
     }
 
+    /**
+     * @brief How many queues the last port gave to a flow while another had them.
+     *
+     * @return count
+     */
+    double CountShared() const
+    {
+        lossless::Summary numbers;
+        schemes.back()->Report(numbers);
+        return numbers["bfc_queues_shared"];
+    }
+
     static constexpr uint64_t RATE = 10'000'000'000;  //!< bit/s
     static constexpr int64_t DELAY = 1'000'000;       //!< ps
     Ptr<lossless::tests::TestNode> hub;               //!< the switch
@@ -402,6 +414,19 @@ class HandTest : public TestCase
                                   true,
                                   "first frames first");
         }
+        // A port with one queue. The frame of flow 1 goes at once: flow 2 finds the queue empty,
+        // but flow 1 keeps it for twice 2 us + 1 us. Whatever pauses one of them pauses both.
+        for (const int64_t later : {6'000'000, 6'000'001})
+        {
+            Bench bench(Make(1, "1us"), 1);
+            bench.Join(1, 1000, 0, 1);
+            NS_TEST_ASSERT_MSG_EQ(bench.Egress().GetEgress().CountFrames(), 0, "it is empty");
+            Simulator::Schedule(TimeStep(later), [&bench] { bench.Join(2, 1000, 0, 2); });
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(bench.CountShared(),
+                                  (later == 6'000'000 ? 1 : 0),
+                                  "shared after " << later << " ps");
+        }
     }
 };
 
@@ -452,6 +477,8 @@ class ModelTest : public TestCase
             m_waiting.assign(m_queues, {});
             m_flows.clear();
             m_named.clear();
+            m_shared = 0;
+            m_sharedEmpty = 0;
             m_states.assign(INGRESSES, States{{-1, Bits{}}});
             m_heard.Configure(128, m_flowsAreNamed ? 4 : 0, false);
             const int64_t hrtt = 500'000 + static_cast<int64_t>(random() % 4'000'000);
@@ -529,7 +556,12 @@ class ModelTest : public TestCase
                                                    << said.size() << " and " << expected.size());
                 m_said += said.size();
             }
+            NS_TEST_ASSERT_MSG_EQ(bench.CountShared(), m_shared, "shared, round " << round);
+            m_sharedInAll += m_shared;
+            m_sharedEmptyInAll += m_sharedEmpty;
         }
+        NS_TEST_ASSERT_MSG_GT(m_sharedInAll, 1000, "queues were shared");
+        NS_TEST_ASSERT_MSG_GT(m_sharedEmptyInAll, 100, "some of them while they were empty");
         NS_TEST_ASSERT_MSG_GT(m_marked, 2000, "frames were marked");
         NS_TEST_ASSERT_MSG_GT(m_said, 2000, "pauses and resumes were sent");
         NS_TEST_ASSERT_MSG_GT(m_new, 2000, "queues were assigned");
@@ -552,6 +584,17 @@ class ModelTest : public TestCase
     }
 
     /**
+     * @brief Does a flow hold or keep a queue?
+     *
+     * @param flow it
+     * @return true if so
+     */
+    bool IsAssigned(const Flow& flow) const
+    {
+        return flow.place >= 0 && (flow.frames > 0 || NowPs() - flow.last <= m_sticky);
+    }
+
+    /**
      * @brief A frame has joined.
      *
      * @param queue where
@@ -561,7 +604,7 @@ class ModelTest : public TestCase
     {
         const uint32_t place = queue / N_CLASSES - 1U;
         Flow& flow = m_flows[frame.flow];
-        if (flow.place >= 0 && (flow.frames > 0 || NowPs() - flow.last <= m_sticky))
+        if (IsAssigned(flow))
         {
             NS_TEST_ASSERT_MSG_EQ(place, static_cast<uint32_t>(flow.place), "it keeps its queue");
         }
@@ -574,6 +617,12 @@ class ModelTest : public TestCase
                 free = free || (m_waiting[other].empty() && !IsHeld(other));
             }
             m_full += !free;
+            const bool shared = std::any_of(m_flows.begin(), m_flows.end(), [&](const auto& one) {
+                return one.first != frame.flow && IsAssigned(one.second) &&
+                       one.second.place == static_cast<int>(place);
+            });
+            m_shared += shared;
+            m_sharedEmpty += shared && m_waiting[place].empty();
             NS_TEST_ASSERT_MSG_EQ((free && (!m_waiting[place].empty() || IsHeld(place))),
                                   false,
                                   "a free queue if there is one");
@@ -668,6 +717,10 @@ class ModelTest : public TestCase
     uint64_t m_said{0};                                   //!< states
     uint64_t m_new{0};                                    //!< assignments
     uint64_t m_full{0};                                   //!< of them, without a free queue
+    uint64_t m_shared{0};                                 //!< of a round: with another flow's queue
+    uint64_t m_sharedEmpty{0};                            //!< of them, queues that were empty
+    uint64_t m_sharedInAll{0};                            //!< of all rounds
+    uint64_t m_sharedEmptyInAll{0};                       //!< of all rounds
 };
 
 /**
