@@ -316,7 +316,7 @@ TOLD: Mapping[str, tuple[Job, str]] = {
                 Node(4, "COMM_SEND_NODE", (3,), 0, {"comm_size": 1, "comm_dst": 0}),
             ],
         ],
-        "of job.0.et, node 1; job.0.et, node 2; job.1.et, node 3; job.1.et, node 4 wait for",
+        "in job.0.et, node 1; job.0.et, node 2; job.1.et, node 3; job.1.et, node 4 wait for",
     ),
     "twice": (broken(0, Node(4, "COMP_NODE")), "job.0.et, node 4: another node has this id"),
     "few": (

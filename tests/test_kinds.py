@@ -197,8 +197,8 @@ def test_a_wrong_file_is_told_and_leaves_nothing(paths: Paths, code: str, told: 
     ("line", "told"),
     [
         ('kinds = "mine.py"', "'mine.py' is not a list of files"),
-        ('kinds = ["other.py"]', "there is no Python file 'other.py' beside"),
-        ('kinds = ["own.toml"]', "there is no Python file 'own.toml' beside"),
+        ('kinds = ["other.py"]', "there is no Python file 'other.py' next to"),
+        ('kinds = ["own.toml"]', "there is no Python file 'own.toml' next to"),
     ],
 )
 def test_files_of_kinds_must_be_there(paths: Paths, line: str, told: str) -> None:

@@ -31,7 +31,8 @@ Tables = dict[str, pd.DataFrame]
 NUMBERS = ("peak_queue_bytes", "pauses_sent", "queue_mean")
 
 CUSTOM = {"name": "own", "kind": "custom", "function": "draw"}
-ENTRIES = {entry["kind"]: entry for entry in (CUSTOM, *FIGURES.values())}
+LOST = {"name": "lost", "kind": "lost", "traffic": "0"}
+ENTRIES = {entry["kind"]: entry for entry in (CUSTOM, LOST, *FIGURES.values())}
 """An example of every kind."""
 OF_METRICS = {
     kind for kind, entry in ENTRIES.items() if MODELS[kind].model_validate(dict(entry)).metrics()

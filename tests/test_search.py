@@ -371,7 +371,6 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (Words(by="luck"), "--by: there is no search by 'luck'"),
         (Words(cells="8"), "--cells 8: it requires --map"),
         (Words(map=True, by="draws"), "--by draws: --map takes the study's own traffic"),
         (Words(trials="0"), "--trials: '0' is not allowed"),
