@@ -27,12 +27,12 @@ from pyorch.engine.log import log_tail
 from pyorch.engine.manifest import write_manifest
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths
-from pyorch.progress import Progress, read_running
 from pyorch.store import Store
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
     from pyorch.plan import RunSpec
+    from pyorch.progress import Progress
     from pyorch.terminal import Running
 
 GRACE_S = 1.2
@@ -92,6 +92,8 @@ class _Batch:
         return self.interrupts > 0 or self.storage_failed
 
     def running(self) -> list[Running]:
+        from pyorch.progress import read_running
+
         children = self.children.values()
         return [read_running(child.attempt.heartbeat, title(child.spec)) for child in children]
 
@@ -138,6 +140,8 @@ class LocalEngine:
         SIGINT and SIGTERM end the batch within two seconds. A run that fails does not stop the
         others, a full disk does. Raises UserError when the results folder cannot be written.
         """
+        from pyorch.progress import Progress  # not by `show`, which runs nothing
+
         if not specs:
             return BatchResult(done=0, left=0)
         self._store.prepare()
