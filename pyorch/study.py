@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyorch.lab.explain import Explanation
     from pyorch.lab.minimise import Minimal
     from pyorch.lab.prevent import Prevention
+    from pyorch.lab.region import Region
     from pyorch.lab.search import Search
     from pyorch.loading.find import Document
     from pyorch.pipeline import Plan
@@ -290,6 +291,39 @@ class Study:
         if out is not None:
             write_search(found, Path(out))
         return found
+
+    def map_region(
+        self,
+        vary: Sequence[str],
+        run: str | int = 1,
+        condition: str = "deadlocked",
+        cells: int = 16,
+        out: str | PathLike[str] | None = None,
+        jobs: int | None = None,
+    ) -> Region:
+        """Map where a condition holds over two or three parameters (docs/deadlock-lab.md).
+
+        vary: as `--vary` has it, with ranges. run: number, hash or title of the one that is varied.
+        cells: along each axis at the end: 4, 8, 16, ... out: a CSV file for the border, with points
+        and figure beside it. The same call goes on where an interrupted one ended. Raises
+        UserError, KeyboardInterrupt.
+        """
+        from pyorch.lab.ranges import read_axes
+        from pyorch.lab.region import MADE_BY, map_region, write_region
+        from pyorch.lab.varied import Varied
+        from pyorch.lab.write import check_target
+
+        axes = read_axes(vary)
+        if out is not None:
+            check_target(Path(out), MADE_BY, ".csv")
+        plan = pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
+        )
+        source = Varied(plan, self._one(plan, run), self._source, self._overrides)
+        region = map_region(source, condition, axes, cells, jobs)
+        if out is not None:
+            write_region(region, Path(out))
+        return region
 
     def prevent(self, run: str | int = 1, root: str = "") -> Prevention:
         """Return what keeps the network of a run from deadlocking (docs/deadlock-lab.md).

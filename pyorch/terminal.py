@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from pyorch.units import rounded_time
+
 _MOST_RUNS = 8
 _PS = 10**12
 
@@ -121,7 +123,7 @@ def render(state: State, width: int, height: int = 24) -> str:
     for run in shown:
         title = Text("  " + _short(run.title), overflow="ellipsis")
         bar = ProgressBar(total=1, completed=run.share, **looks)
-        rows.add_row(title, bar, f"{run.share:4.0%}", _time(run.now))
+        rows.add_row(title, bar, f"{run.share:4.0%}", rounded_time(run.now))
     if len(state.running) > len(shown):
         rows.add_row(Text(f"  and {len(state.running) - len(shown)} more", "dim"))
     file = io.StringIO()
@@ -154,16 +156,8 @@ def _told(state: State) -> Any:
         parts.append((f"{totals.pauses:,} pauses", ""))
         parts.append((f"{rate:.3g} Gb/s delivered", ""))
     if simulated and state.elapsed > 0:
-        parts.append((f"{_time(round(simulated / state.elapsed))} simulated/s", ""))
+        parts.append((f"{rounded_time(round(simulated / state.elapsed))} simulated/s", ""))
     text = Text("  ", overflow="ellipsis", no_wrap=True)
     for number, (part, look) in enumerate(parts):
         text.append(" · " if number else "", "dim").append(part, look)
     return text
-
-
-def _time(picoseconds: int) -> str:
-    """A simulated time in three digits."""
-    for unit, size in (("s", _PS), ("ms", 10**9), ("us", 10**6), ("ns", 1000)):
-        if picoseconds >= size:
-            return f"{picoseconds / size:.3g} {unit}"
-    return f"{picoseconds} ps"

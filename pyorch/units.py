@@ -26,6 +26,7 @@ SIZES = {
     "GiB": 2**30,
     "TiB": 2**40,
 }
+_DECIMAL_SIZES = {unit: size for unit, size in SIZES.items() if "i" not in unit}
 #: Spellings that are read but not written.
 _ALIASES = {"Kbps": "kbps", "kB": "KB", "bit/s": "bps", "b/s": "bps"}
 
@@ -79,6 +80,16 @@ def format_bytes(size: int) -> str:
     return _format(size, SIZES)
 
 
+def rounded_time(picoseconds: int) -> str:
+    """Return a time in ps as people read it: three digits, such as "2.82 ms"."""
+    return _rounded(picoseconds, TIMES)
+
+
+def rounded_bytes(size: int) -> str:
+    """Return a size in bytes as people read it: three digits, such as "1.23 MB"."""
+    return _rounded(size, _DECIMAL_SIZES)
+
+
 QUANTITIES = {
     "B": (parse_bytes, format_bytes),
     "bit/s": (parse_rate, format_rate),
@@ -124,6 +135,12 @@ def whole(text: str) -> int | None:
     """Return the whole number that a text of decimal digits is; None when it is anything else."""
     good = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
     return int(text) if good else None
+
+
+def _rounded(value: int, units: Mapping[str, int]) -> str:
+    value = round(value, 3 - len(str(value)))
+    unit, size = [item for item in units.items() if item[1] <= max(value, 1)][-1]
+    return f"{value / size:g} {unit}"
 
 
 def _format(value: int, units: dict[str, int]) -> str:

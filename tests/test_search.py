@@ -409,7 +409,11 @@ def test_the_command_writes_what_it_found_and_maps_a_region(
     told = capsys.readouterr().out
     assert told.count("buffer.xoff=") == 25
     assert "25 of 25 of the grid" in told
-    assert border.is_file()
+    same = file.parent / "same.csv"
+    region = Study.load(file, paths=paths).map_region(vary, 1, "peak > 100KB", 4, same)
+    assert region.trials.runs == 0  # they are kept, and found
+    assert len(region.map.points) == 25
+    assert same.read_bytes() == border.read_bytes()
 
 
 @pytest.mark.cpp

@@ -104,6 +104,28 @@ def test_writes_the_shortest_spelling(text: str, written: str) -> None:
     assert text == written
 
 
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (0, "0 ps"),
+        (999, "999 ps"),
+        (999_600, "1 us"),
+        (999_400, "999 ns"),
+        (2_824_228_247, "2.82 ms"),
+        (12 * 10**12, "12 s"),
+        (1_234_567 * 10**12, "1.23e+06 s"),
+    ],
+)
+def test_rounds_to_three_digits(value: int, read: str) -> None:
+    """A next larger unit begins where three digits would be four."""
+    assert units.rounded_time(value) == read
+
+
+def test_rounds_sizes_to_powers_of_1000() -> None:
+    """A binary prefix would hide what the number is."""
+    assert units.rounded_bytes(2**20) == "1.05 MB"
+
+
 def test_refuses_to_write_a_negative_quantity() -> None:
     """There is no spelling for a negative size."""
     with pytest.raises(ValueError, match="-1 is negative"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.units import format_bytes, format_time
+from pyorch.units import rounded_bytes, rounded_time
 
 if TYPE_CHECKING:
     from pyorch.config.traffic import Waits
 
 SHOWN = 3
-"""Messages that are told one by one."""
+"""Messages listed one by one."""
 QUIET = 0.1
 """Share of a run in which nothing arrives before it is said to make no progress."""
 
@@ -35,13 +35,13 @@ def explain(
     if not missing.any():
         return ""
 
-    def told(number: int) -> str:
+    def ends_of(number: int) -> str:
         return " to ".join(names[end] for end in ends[number])
 
     under_way = np.flatnonzero(missing & (start >= 0)).tolist()
     waiting = np.flatnonzero(missing & (start < 0)).tolist()
     parts = [
-        f"{told(one)} has {format_bytes(int(here[one]))} of {format_bytes(int(size[one]))}"
+        f"{ends_of(one)} has {rounded_bytes(int(here[one]))} of {rounded_bytes(int(size[one]))}"
         for one in under_way[:SHOWN]
     ]
     text = f"{_how_long(numbers)}; {_count(len(under_way))} under way"
@@ -49,7 +49,7 @@ def explain(
     if not waiting:
         return text
     pairs = [(one, _waited_for(one, waits, missing)) for one in waiting[:SHOWN]]
-    parts = [f"{told(one)} for {told(other)}" for one, other in pairs if other is not None]
+    parts = [f"{ends_of(one)} for {ends_of(other)}" for one, other in pairs if other is not None]
     text += f", {len(waiting):,} not begun"
     return text + (f": they wait ({'; '.join([*parts, *_more(waiting)])})" if parts else "")
 
@@ -66,10 +66,10 @@ def _more(some: Sequence[int]) -> list[str]:
 def _how_long(numbers: Mapping[str, float]) -> str:
     last, end = int(numbers.get("last_delivery_ps", -1)), int(numbers.get("end_ps", 0))
     if last < 0:
-        return f"nothing arrived until the end at {format_time(end)}"
+        return f"nothing arrived until the end at {rounded_time(end)}"
     if end - last < QUIET * end:
-        return f"data still arrived when the run ended at {format_time(end)}"
-    return f"no progress after {format_time(last)} of {format_time(end)}"
+        return f"data still arrived when the run ended at {rounded_time(end)}"
+    return f"no progress after {rounded_time(last)} of {rounded_time(end)}"
 
 
 def _waited_for(flow: int, waits: Waits | None, missing: Any) -> int | None:

@@ -927,32 +927,34 @@ class StormTest : public TestCase
   private:
     void DoRun() override
     {
-        Network tree;
-        tree.Agent();
-        tree.Nodes(6, 3);
-        for (uint32_t host = 0; host < 6; ++host)
         {
-            tree.Link(host, 6 + host / 2);
-        }
-        tree.Link(6, 7);
-        tree.Link(7, 8);
-        for (uint32_t host = 0; host < 5; ++host)
-        {
-            std::vector<uint32_t> path{host};
-            for (uint32_t node = 6 + host / 2; node <= 8; ++node)
+            Network tree;
+            tree.Agent();
+            tree.Nodes(6, 3);
+            for (uint32_t host = 0; host < 6; ++host)
             {
-                path.push_back(node);
+                tree.Link(host, 6 + host / 2);
             }
-            path.push_back(5);
-            tree.Flow(path);
+            tree.Link(6, 7);
+            tree.Link(7, 8);
+            for (uint32_t host = 0; host < 5; ++host)
+            {
+                std::vector<uint32_t> path{host};
+                for (uint32_t node = 6 + host / 2; node <= 8; ++node)
+                {
+                    path.push_back(node);
+                }
+                path.push_back(5);
+                tree.Flow(path);
+            }
+            for (int64_t at = 10; at < 5000; at += 30)
+            {
+                tree.sim.AddPauseStorm(5, 3, at * 1'000'000, (at + 20) * 1'000'000);
+            }
+            NS_TEST_ASSERT_MSG_EQ(tree.Run(6'000'000'000), "", "a proper run");
+            NS_TEST_ASSERT_MSG_GT(tree.Number("pauses_sent"), 100, "a storm");
+            NS_TEST_ASSERT_MSG_EQ(tree.Number("dcfit_detections"), 0, "none declared");
         }
-        for (int64_t at = 10; at < 5000; at += 30)
-        {
-            tree.sim.AddPauseStorm(5, 3, at * 1'000'000, (at + 20) * 1'000'000);
-        }
-        NS_TEST_ASSERT_MSG_EQ(tree.Run(6'000'000'000), "", "a proper run");
-        NS_TEST_ASSERT_MSG_GT(tree.Number("pauses_sent"), 100, "a storm");
-        NS_TEST_ASSERT_MSG_EQ(tree.Number("dcfit_detections"), 0, "none declared");
 
         // One hop around a ring: every host pauses in turn, nothing waits in a cycle.
         Network ring;

@@ -29,8 +29,8 @@ namespace
 /// What runs have chosen in this process; all else was chosen by somebody else.
 struct Chosen
 {
-    uint64_t run{1};     //!< RngRun; 1 is ns-3's default
-    uint32_t running{0}; //!< runs built and not finished
+    uint64_t run{1};   //!< RngRun; 1 is ns-3's default
+    uint32_t built{0}; //!< runs that have been built and still exist
 };
 
 Chosen g_chosen; //!< of this process
@@ -70,7 +70,7 @@ RunClaim::RunClaim(uint64_t seed)
 
 RunClaim::~RunClaim()
 {
-    End();
+    g_chosen.built -= m_built;
 }
 
 void
@@ -90,11 +90,11 @@ RunClaim::Choose() const
 void
 RunClaim::RequireClock() const
 {
-    if (g_chosen.running > 0)
+    if (g_chosen.built > 0)
     {
-        RefuseNow(
-            "another rdma::Simulation is running, and ns-3 has one clock: call its Finish, or "
-            "delete it, before Build");
+        // Also a finished one: this run would begin at its end, and end with it.
+        RefuseNow("another rdma::Simulation still exists, and ns-3 has one clock: copy its "
+                  "results and delete it before Build");
     }
     Choose();
     const std::string used = Simulator::GetImplementation()->GetInstanceTypeId().GetName();
@@ -126,15 +126,8 @@ RunClaim::SetSimulator(const std::string& typeId)
 void
 RunClaim::Begin()
 {
-    ++g_chosen.running;
-    m_running = true;
-}
-
-void
-RunClaim::End()
-{
-    g_chosen.running -= m_running;
-    m_running = false;
+    ++g_chosen.built;
+    m_built = true;
 }
 
 } // namespace rdma

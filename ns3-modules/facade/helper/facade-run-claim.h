@@ -33,18 +33,17 @@ class RunClaim
     /// Choose the event loop.
     /// @param typeId full TypeId name of an ns3::SimulatorImpl.
     void SetSimulator(const std::string& typeId);
-    /// Take the clock; throws std::logic_error if another run has it, or the event loop is another.
+    /// Take the clock; throws std::logic_error if another run has it, or if
+    /// the event loop is another.
     void RequireClock() const;
-    /// The run is built: the clock is its own.
+    /// The run is built: the clock is its own until it is deleted.
     void Begin();
-    /// The run is over.
-    void End();
 
   private:
     void Choose() const;
 
     std::string m_simulator; //!< TypeId name of the event loop
-    bool m_running{false};   //!< it has the clock
+    bool m_built{false};     //!< it has the clock
 };
 
 } // namespace rdma

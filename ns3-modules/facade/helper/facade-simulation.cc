@@ -481,7 +481,6 @@ Simulation::Finish()
     if (!m_impl->finished)
     {
         m_impl->finished = true;
-        m_impl->claim.End();
         m_impl->traffic.FillTable(m_impl->flows);
         m_impl->problems = m_impl->fabric->Finish();
         if (m_impl->pcaps)

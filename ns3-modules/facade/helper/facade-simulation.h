@@ -38,6 +38,9 @@ namespace rdma
  * throws std::invalid_argument, with a sentence that names the argument, when it is called with
  * something that does not exist, and std::logic_error when it comes too early or too late. In
  * Python these are exceptions of Python.
+ *
+ * ns-3 has one clock, so a process has one built Simulation at a time: copy its results and delete
+ * it before the next one's Build. Its destructor calls Simulator::Destroy.
  */
 class Simulation
 {

@@ -684,71 +684,77 @@ class SecondQueueTest : public TestCase
         SecondQueue::g_shuffle = false;
         SecondQueue::g_most = 0;
         SecondQueue::g_wrong = 0;
-        Network net;
-        net.Set("Port", "Overhead", 0);
-        net.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
-        net.Star(2, 10'000'000'000, 1'000'000);
-        for (uint32_t flow = 0; flow < 10; ++flow)
         {
-            // Some have a window, so that they cease to be able to send while they wait.
-            net.Flow(0, 1, 0, 0, 3, 0, flow % 4 == 1 ? 3000 : 0);
-        }
-        net.sim.Build();
-        net.sim.Run(4'000'000'000);
-        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing lost");
-        NS_TEST_ASSERT_MSG_EQ(SecondQueue::g_wrong, 0, "every frame in its queue");
-        NS_TEST_ASSERT_MSG_EQ(SecondQueue::g_most, 1, "one frame ahead of each queue");
-        const auto delivered = net.Column("flow", "delivered_bytes");
-        int64_t all = 0;
-        for (uint32_t flow = 0; flow < 10; ++flow)
-        {
-            all += delivered[flow];
-            NS_TEST_ASSERT_MSG_GT(delivered[flow], 30'000, "flow " << flow << " is not forgotten");
-            // Of flows that are treated the same, none gets more than its turns.
-            if (flow >= 4)
+            Network net;
+            net.Set("Port", "Overhead", 0);
+            net.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
+            net.Star(2, 10'000'000'000, 1'000'000);
+            for (uint32_t flow = 0; flow < 10; ++flow)
             {
-                NS_TEST_ASSERT_MSG_EQ_TOL(delivered[flow],
-                                          delivered[flow - 4],
-                                          delivered[flow] / 20 + 3000,
-                                          "turns, flow " << flow);
+                // Some have a window, so that they cease to be able to send while they wait.
+                net.Flow(0, 1, 0, 0, 3, 0, flow % 4 == 1 ? 3000 : 0);
             }
-        }
-        NS_TEST_ASSERT_MSG_GT(all, 4e6 / 8 * 10 * 0.99 * 1000 / 1048, "the line is never idle");
-        NS_TEST_ASSERT_MSG_EQ(net.Number("reordered_frames"), 0, "nothing was overtaken");
-        NS_TEST_ASSERT_MSG_EQ(net.Number("deadlock_not_judged_ports"), 2, "both hosts block");
-        NS_TEST_ASSERT_MSG_NE(net.sim.Notes().find("deadlock: not judged"),
-                              std::string::npos,
-                              "and nobody answers for it");
-        for (const auto& [name, value] : net.sim.GetSummary())
-        {
-            NS_TEST_ASSERT_MSG_EQ((name == "deadlocked"), false, "so nobody knows");
+            net.sim.Build();
+            net.sim.Run(4'000'000'000);
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing lost");
+            NS_TEST_ASSERT_MSG_EQ(SecondQueue::g_wrong, 0, "every frame in its queue");
+            NS_TEST_ASSERT_MSG_EQ(SecondQueue::g_most, 1, "one frame ahead of each queue");
+            const auto delivered = net.Column("flow", "delivered_bytes");
+            int64_t all = 0;
+            for (uint32_t flow = 0; flow < 10; ++flow)
+            {
+                all += delivered[flow];
+                NS_TEST_ASSERT_MSG_GT(delivered[flow],
+                                      30'000,
+                                      "flow " << flow << " is not forgotten");
+                // Of flows that are treated the same, none gets more than its turns.
+                if (flow >= 4)
+                {
+                    NS_TEST_ASSERT_MSG_EQ_TOL(delivered[flow],
+                                              delivered[flow - 4],
+                                              delivered[flow] / 20 + 3000,
+                                              "turns, flow " << flow);
+                }
+            }
+            NS_TEST_ASSERT_MSG_GT(all, 4e6 / 8 * 10 * 0.99 * 1000 / 1048, "the line is never idle");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("reordered_frames"), 0, "nothing was overtaken");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("deadlock_not_judged_ports"), 2, "both hosts block");
+            NS_TEST_ASSERT_MSG_NE(net.sim.Notes().find("deadlock: not judged"),
+                                  std::string::npos,
+                                  "and nobody answers for it");
+            for (const auto& [name, value] : net.sim.GetSummary())
+            {
+                NS_TEST_ASSERT_MSG_EQ((name == "deadlocked"), false, "so nobody knows");
+            }
         }
 
         // Packets that a switch lets be overtaken are counted, each once.
         SecondQueue::g_shuffle = true;
-        Network shuffled;
-        Witness::Install(shuffled);
-        shuffled.Set("QueuePair", "Retransmit", "None");
-        shuffled.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
-        shuffled.Star(3, 10'000'000'000, 1'000'000);
-        shuffled.Flow(0, 2, 500'000);
-        shuffled.Flow(1, 2, 500'000);
-        shuffled.sim.Build();
-        shuffled.sim.Run(20'000'000'000);
-        uint64_t overtaken = 0;
-        for (const auto& [flow, log] : Witness::g_logs)
         {
-            uint32_t highest = 0;
-            for (const auto& [when, psn] : log.received)
+            Network shuffled;
+            Witness::Install(shuffled);
+            shuffled.Set("QueuePair", "Retransmit", "None");
+            shuffled.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
+            shuffled.Star(3, 10'000'000'000, 1'000'000);
+            shuffled.Flow(0, 2, 500'000);
+            shuffled.Flow(1, 2, 500'000);
+            shuffled.sim.Build();
+            shuffled.sim.Run(20'000'000'000);
+            uint64_t overtaken = 0;
+            for (const auto& [flow, log] : Witness::g_logs)
             {
-                overtaken += psn < highest;
-                highest = std::max(highest, psn);
+                uint32_t highest = 0;
+                for (const auto& [when, psn] : log.received)
+                {
+                    overtaken += psn < highest;
+                    highest = std::max(highest, psn);
+                }
             }
+            NS_TEST_ASSERT_MSG_GT(overtaken, 100, "many were overtaken");
+            NS_TEST_ASSERT_MSG_EQ(shuffled.Number("reordered_frames"), overtaken, "and counted");
+            SecondQueue::g_shuffle = false;
+            shuffled.sim.Finish();
         }
-        NS_TEST_ASSERT_MSG_GT(overtaken, 100, "many were overtaken");
-        NS_TEST_ASSERT_MSG_EQ(shuffled.Number("reordered_frames"), overtaken, "and counted");
-        SecondQueue::g_shuffle = false;
-        shuffled.sim.Finish();
 
         // A lost packet that is sent again comes after later ones, but was not overtaken.
         Network lossy;

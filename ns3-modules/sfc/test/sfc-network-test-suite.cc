@@ -670,13 +670,15 @@ class ProxyTest : public TestCase
             }
         }
         NS_TEST_ASSERT_MSG_GT(m_raised, 100, "both paused at once");
-        Network without(true);
-        without.Star(3, 10'000'000'000, 0);
-        without.Flow(1, 0, 0);
-        NS_TEST_ASSERT_MSG_NE(without.Run(1000).find("does not obey PFC"),
-                              std::string::npos,
-                              "no PFC at the NIC");
-        without.sim.Finish();
+        {
+            Network without(true);
+            without.Star(3, 10'000'000'000, 0);
+            without.Flow(1, 0, 0);
+            NS_TEST_ASSERT_MSG_NE(without.Run(1000).find("does not obey PFC"),
+                                  std::string::npos,
+                                  "no PFC at the NIC");
+            without.sim.Finish();
+        }
         Network forever(true);
         forever.sim.AddFlowControl("ns3::lossless::Pfc");
         forever.sim.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
@@ -1095,22 +1097,24 @@ class CombinedTest : public TestCase
             NS_TEST_ASSERT_MSG_GT(net.Number("rate_cuts"), 0, "DCQCN acted");
         }
 
-        Network wrong;
-        wrong.SetPoint("LongestInterval", "1ns");
-        wrong.SetPoint("Resolution", "1us");
-        wrong.SetPoint("Correction", "Reserve");
-        wrong.sim.AddAgent("ns3::sfc::SfcReactionPoint");
-        wrong.sim.AddFlowControl("ns3::lossless::Pfc");
-        wrong.sim.AddHostAgent("ns3::sfc::SfcProxy");
-        wrong.Star(2, 10'000'000'000, 0);
-        wrong.Flow(0, 1, 0);
-        const std::string problems = wrong.Run(1000);
-        for (const std::string text :
-             {"is less than Resolution", "'host_agents'", "'agents'", "Reserve give Buffer"})
         {
-            NS_TEST_ASSERT_MSG_NE(problems.find(text), std::string::npos, problems);
+            Network wrong;
+            wrong.SetPoint("LongestInterval", "1ns");
+            wrong.SetPoint("Resolution", "1us");
+            wrong.SetPoint("Correction", "Reserve");
+            wrong.sim.AddAgent("ns3::sfc::SfcReactionPoint");
+            wrong.sim.AddFlowControl("ns3::lossless::Pfc");
+            wrong.sim.AddHostAgent("ns3::sfc::SfcProxy");
+            wrong.Star(2, 10'000'000'000, 0);
+            wrong.Flow(0, 1, 0);
+            const std::string problems = wrong.Run(1000);
+            for (const std::string text :
+                 {"is less than Resolution", "'host_agents'", "'agents'", "Reserve give Buffer"})
+            {
+                NS_TEST_ASSERT_MSG_NE(problems.find(text), std::string::npos, problems);
+            }
+            wrong.sim.Finish();
         }
-        wrong.sim.Finish();
 
         // A reserve may be above the threshold, but is said to be: 30 % of 125 KB, 37.5 KB.
         for (const auto& [threshold, said] :
