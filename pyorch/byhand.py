@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 _loaded: dict[Path, Any] = {}
+_open: list[OpenRun] = []
+"""The run that is open: ns-3 has one clock a process."""
 
 
 def _ns3(build: BuildInfo) -> Any:
@@ -45,19 +47,34 @@ def _ns3(build: BuildInfo) -> Any:
 class OpenRun:
     """A run that is built and can be driven step by step.
 
-    spec: what it simulates. network: nodes and links. simulation: ns3::rdma::Simulation. problems:
-    what is wrong with its result, once it has ended.
+    Opening another closes it, as when a notebook's cell is run again. spec: what it simulates.
+    network: nodes and links. problems: what is wrong with its result, once it has ended.
     """
 
     def __init__(self, plan: Plan, spec: RunSpec) -> None:
         """Build the run. Raises RefusedError when the modules refuse its configuration."""
         self.spec = spec
         self.ns3 = _ns3(plan.build)
-        self.simulation: Simulation = self.ns3.rdma.Simulation(spec.seed)
+        while _open:
+            _open.pop().close()
+        self._simulation: Simulation | None = self.ns3.rdma.Simulation(spec.seed)
+        _open.append(self)
         self.network: Topology = set_up(self.simulation, spec)
         for trace in spec.setting.traces:
             add_trace(self.simulation, self.network, trace)
         self.problems: tuple[str, ...] | None = None
+
+    @property
+    def simulation(self) -> Simulation:
+        """The ns3::rdma::Simulation. Raises UserError when the run is closed."""
+        if self._simulation is None:
+            what = "it was closed, at the latest when another run was opened"
+            raise UserError([Problem("this run", what, None, "keep copies of its tables")])
+        return self._simulation
+
+    def close(self) -> None:
+        """Delete the simulation, with its network. Tables that were read before stay."""
+        self._simulation = None
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: its network, and where its flows go."""

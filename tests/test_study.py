@@ -251,12 +251,21 @@ try:
     run.port("s0:h7")
 except pyorch.UserError as error:
     print(error.render())
+first, run = run, study.open()  # as when a notebook's cell is run again
+assert run.simulation.Now() == 0
+run.advance()
+assert run.summary["delivered_bytes"] == 120_000
+try:
+    first.summary
+except pyorch.UserError as error:
+    print(error.render())
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
     assert "there is no node 'h7'" in done.stdout
+    assert "it was closed" in done.stdout
     for name in ("queue", "flow"):
         hand, engine = (pd.read_parquet(tmp_path / f"{name}.{how}") for how in ("hand", "engine"))
         assert len(hand) > 1
