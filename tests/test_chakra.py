@@ -303,7 +303,7 @@ TOLD: Mapping[str, tuple[Job, str]] = {
     ),
     "circle": (
         broken(0, Node(8, "COMP_NODE", (10,)), broken(0, Node(10, "COMP_NODE", (8,)))),
-        "job.0.et, node 10: nodes depend on each other in a circle: among 10, 8",
+        "job.0.et, node 10: nodes depend on each other in a cycle: among 10, 8",
     ),
     "across": (
         [

@@ -98,12 +98,12 @@ OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
         ),
         (
             HEAD + "s: send 5b to 1\nw: calc 7\ns requires w\nw requires s\n" + OTHER,
-            ["line 3: the operations in lines 3, 4 wait for each other in a circle"],
+            ["line 3: the operations in lines 3, 4 wait for each other in a cycle"],
         ),
         (
             HEAD + "a: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\n"
             "rank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}\n",
-            ["line 3: the operations in lines 3, 4, 8, 9 wait for each other in a circle"],
+            ["line 3: the operations in lines 3, 4, 8, 9 wait for each other in a cycle"],
         ),
     ],
 )

@@ -191,7 +191,7 @@ class _Schedule:
         if stuck:
             told = ", ".join(str(node.id) for node in stuck[:10])
             told += ", ..." if len(stuck) > 10 else ""
-            self.tell(rank, stuck[0], f"nodes depend on each other in a circle: among {told}")
+            self.tell(rank, stuck[0], f"nodes depend on each other in a cycle: among {told}")
         return order
 
     def _check_attributes(self, rank: _Rank, node: Node) -> bool:

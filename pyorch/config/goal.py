@@ -133,7 +133,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
     if not state.mistakes and len(in_order(schedule)) < 2 * len(schedule.operations):
         lines = _circle(schedule)
         told = ", ".join(map(str, lines[:10])) + (", ..." if len(lines) > 10 else "")
-        what = f"the operations in lines {told} wait for each other in a circle: a deadlock"
+        what = f"the operations in lines {told} wait for each other in a cycle: a deadlock"
         state.tell(lines[0], what, None, "calcs of one CPU take turns in the order of the file")
     return (None if state.mistakes else schedule), tuple(state.mistakes)
 

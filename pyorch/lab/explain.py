@@ -34,7 +34,7 @@ FOLDER = "explain"
 INTERVALS = 200
 """Of the table `rate`, in a run."""
 AROUND = 20_000_000
-"""How long frames are captured before the pause that closed the circle, and after it [ps]."""
+"""How long frames are captured before the pause that closed the cycle, and after it [ps]."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Wires:
-    """What went over the wires around the moment at which the circle closed: from, until [ps].
+    """What went over the wires around the moment at which the cycle closed: from, until [ps].
 
     pcaps: of the ports of the cycle, by these. closing: that which has the pause that closed the
-    circle.
+    cycle.
     """
 
     start: int

@@ -250,7 +250,7 @@ def _files(wires: Wires) -> list[tuple[str, str, int]]:
         (
             one.path.name,
             f"Wireshark, port of {node} to {peer}"
-            + ("; the pause that closed the circle comes here" if one == wires.closing else ""),
+            + ("; the pause that closed the cycle comes here" if one == wires.closing else ""),
             one.frames,
         )
         for (node, peer), one in wires.pcaps.items()

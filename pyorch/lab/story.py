@@ -50,7 +50,7 @@ Egress = tuple[str, str]
 class Story:
     """The first cyclic deadlock of a run. Times in ps, rates in bit/s on the links to hosts.
 
-    chain: pauses, from the initial trigger to the one that closed the circle. cycle: egresses in
+    chain: pauses, from the initial trigger to the one that closed the cycle. cycle: egresses in
     the order of the frames' way. behind: those that wait for it. dissolved: -1, or when it did.
     episodes: deadlocks in all. has_pauses: whether ports sent any; else they held back credits.
     flows: with an end; unfinished: how many of these have none.
@@ -74,7 +74,7 @@ class Story:
 
     @property
     def closing(self) -> Pause | None:
-        """The pause that closed the circle."""
+        """The pause that closed the cycle."""
         return self.chain[-1] if self.chain else None
 
     @property
@@ -135,7 +135,7 @@ class Story:
             return f"From {_time(self.formed)} on {waits}."
         return (
             f"The last one, by which {self.closing.node} paused {self.closing.peer} at "
-            f"{_time(self.closing.time)}, closed the circle: from {_time(self.formed)} on {waits}."
+            f"{_time(self.closing.time)}, closed the cycle: from {_time(self.formed)} on {waits}."
         )
 
     def _behind(self) -> str:
