@@ -357,7 +357,7 @@ def complaints(case: Case, answer: dict[str, Any], twin: dict[str, Any] | None) 
     if twin is not None and twin.get("digest") != answer["digest"]:
         return [f"another run than with {case.twin}, which is as far away: {twin}"]
     # a buffer that is promised but not there fails the run, loudly
-    return [wrong for wrong in answer["wrong"] if "say allow_loss = true" not in wrong]
+    return [wrong for wrong in answer["wrong"] if "set allow_loss = true" not in wrong]
 
 
 def refusals(cases: list[Case], simulation_class: Any) -> dict[str, Any]:

@@ -122,46 +122,66 @@ def two(cls: Any) -> None:
 Act = Callable[[Any], object]
 BAD, WHEN = "invalid_argument", "logic_error"
 CASES: dict[str, tuple[str, str, Act]] = {
-    "Finish before Build": (WHEN, "Finish came before Build", lambda s: network(s).Finish()),
-    "Run before Build": (WHEN, "Run came before Build", lambda s: network(s).Run(1)),
-    "Check before Build": (WHEN, "Check came before Build", lambda s: network(s).Check()),
-    "Warnings before Build": (WHEN, "Warnings came before Build", lambda s: network(s).Warnings()),
-    "Notes before Build": (WHEN, "Notes came before Build", lambda s: network(s).Notes()),
-    "summary before Build": (WHEN, "GetSummary came before Build", lambda s: s.GetSummary()),
-    "number before Build": (WHEN, "GetSummary came before Build", lambda s: s.GetNumber("events")),
+    "Finish before Build": (WHEN, "Finish was called before Build", lambda s: network(s).Finish()),
+    "Run before Build": (WHEN, "Run was called before Build", lambda s: network(s).Run(1)),
+    "Check before Build": (WHEN, "Check was called before Build", lambda s: network(s).Check()),
+    "Warnings before Build": (
+        WHEN,
+        "Warnings was called before Build",
+        lambda s: network(s).Warnings(),
+    ),
+    "Notes before Build": (WHEN, "Notes was called before Build", lambda s: network(s).Notes()),
+    "summary before Build": (WHEN, "GetSummary was called before Build", lambda s: s.GetSummary()),
+    "number before Build": (
+        WHEN,
+        "GetSummary was called before Build",
+        lambda s: s.GetNumber("events"),
+    ),
     "pcap before Build": (
         WHEN,
-        "TracePcap came before Build",
+        "TracePcap was called before Build",
         lambda s: network(s).TracePcap(
             np.array([0], "uint32"), np.array([-1], "int64"), 0, "folder"
         ),
     ),
     "pause tree before Build": (
         WHEN,
-        "GetOracle came before Build",
+        "GetOracle was called before Build",
         lambda s: trace(network(s), "pause_tree"),
     ),
-    "Build twice": (WHEN, "Build came after Build", lambda s: built(s).Build()),
+    "Build twice": (WHEN, "Build was called after Build", lambda s: built(s).Build()),
     "Run after Finish": (WHEN, "Run came after Finish", lambda s: finished(s).Run(10**10)),
     "Trace after Finish": (WHEN, "Trace came after Finish", lambda s: trace(finished(s))),
-    "host after Build": (WHEN, "AddNodes came after Build", lambda s: nodes(built(s), [0], "h2")),
-    "link after Build": (WHEN, "link came after Build", lambda s: links(built(s), (0,), (2,))),
-    "flow after Build": (WHEN, "AddFlows came after Build", lambda s: flow(built(s))),
+    "host after Build": (
+        WHEN,
+        "AddNodes was called after Build",
+        lambda s: nodes(built(s), [0], "h2"),
+    ),
+    "link after Build": (
+        WHEN,
+        "AddLink was called after Build",
+        lambda s: links(built(s), (0,), (2,)),
+    ),
+    "flow after Build": (WHEN, "AddFlows was called after Build", lambda s: flow(built(s))),
     "endless flow after Build": (
         WHEN,
-        "AddFlows came after Build",
+        "AddFlows was called after Build",
         lambda s: built(s).AddFlow(0, 1, 3),
     ),
     "dependency after Build": (
         WHEN,
-        "AddDependencies came after Build",
+        "AddDependencies was called after Build",
         lambda s: wait(built(s), 0, 0, 0),
     ),
-    "server after Build": (WHEN, "AddServer came after Build", lambda s: server(built(s), 0, 1)),
-    "NICs after Build": (WHEN, "SetNics came after Build", lambda s: nics(built(s), 0, 1)),
+    "server after Build": (
+        WHEN,
+        "AddServer was called after Build",
+        lambda s: server(built(s), 0, 1),
+    ),
+    "NICs after Build": (WHEN, "SetNics was called after Build", lambda s: nics(built(s), 0, 1)),
     "server with a switch": (BAD, "node 2 (s0) is a switch", lambda s: server(network(s), 0, 2)),
-    "host of two servers": (BAD, "of two servers", lambda s: server(server(network(s), 0), 0, 1)),
-    "host of a server twice": (BAD, "or of one twice", lambda s: server(network(s), 1, 1)),
+    "host of two servers": (BAD, "to two servers", lambda s: server(server(network(s), 0), 0, 1)),
+    "host of a server twice": (BAD, "or twice to one", lambda s: server(network(s), 1, 1)),
     "scale-up with a delay of -1 ps": (
         BAD,
         "delay of a scale-up domain cannot be at -1 ps",
@@ -176,54 +196,62 @@ CASES: dict[str, tuple[str, str, Act]] = {
     ),
     "arrival by another host of a domain": (
         BAD,
-        "cannot go on over a scale-up domain",
+        "cannot be forwarded over a scale-up domain",
         lambda s: nics(server(network(s), 0, 1), 1, 0),
     ),
-    "path after Build": (WHEN, "SetPaths came after Build", lambda s: path(built(s), 0, 2, 1)),
-    "bursts after Build": (WHEN, "SetOnOff came after Build", lambda s: built(s).SetOnOff(0, 1, 1)),
+    "path after Build": (
+        WHEN,
+        "SetPaths was called after Build",
+        lambda s: path(built(s), 0, 2, 1),
+    ),
+    "bursts after Build": (
+        WHEN,
+        "SetOnOff was called after Build",
+        lambda s: built(s).SetOnOff(0, 1, 1),
+    ),
     "attribute after Build": (
         WHEN,
-        "SetAttribute came after Build",
+        "SetAttribute was called after Build",
         lambda s: built(s).SetAttribute(_BUFFER, "Size", "1000"),
     ),
     "attribute of a node after Build": (
         WHEN,
-        "SetNodeAttribute came after Build",
+        "SetNodeAttribute was called after Build",
         lambda s: built(s).SetNodeAttribute(2, _BUFFER, "Size", "1000"),
     ),
     "flow control after Build": (
         WHEN,
-        "AddFlowControl came after Build",
+        "AddFlowControl was called after Build",
         lambda s: built(s).AddFlowControl(_PFC),
     ),
     "agent after Build": (
         WHEN,
-        "AddAgent came after Build",
+        "AddAgent was called after Build",
         lambda s: built(s).AddAgent("ns3::lossless::EcnMarking"),
     ),
     "congestion control after Build": (
         WHEN,
-        "SetCongestionControl came after Build",
+        "SetCongestionControl was called after Build",
         lambda s: built(s).SetCongestionControl("ns3::dcqcn::Dcqcn"),
     ),
     "failure after Build": (
         WHEN,
-        "FailLink from 0 ps on came after Build",
+        "FailLink at 0 ps was called after Build",
         lambda s: built(s).FailLink(0, 0, 2),
     ),
     "slow receiver after Build": (
         WHEN,
-        "SetReceiveRate came after Build",
+        "SetReceiveRate was called after Build",
         lambda s: built(s).SetReceiveRate(1, 1, 0),
     ),
     "another event loop after Build": (
         WHEN,
-        "SetSimulator came after Build",
+        "SetSimulator was called after Build",
         lambda s: built(s).SetSimulator("ns3::DefaultSimulatorImpl"),
     ),
     "oracle after Build": (
         WHEN,
-        "SwitchOffOracle came after Build",
+        "SwitchOffOracle was called after Build",
         lambda s: built(s).SwitchOffOracle(),
     ),
     "deadlocks without an oracle": (
@@ -255,7 +283,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
     "data of no column": (BAD, "no column 999", lambda s: finished(s).GetColumnData(0, 999)),
     "unknown flow control": (
         BAD,
-        "'ns3::lossless::Pcf' is not a flow control, nor any type that is loaded; there are ns3::",
+        "'ns3::lossless::Pcf' is not a flow control, nor any loaded type; there are ns3::",
         lambda s: s.AddFlowControl("ns3::lossless::Pcf"),
     ),
     "a node as flow control": (
@@ -312,7 +340,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
     "trace of no node": (BAD, "no node 9", lambda s: trace(built(s), node=9)),
     "trace of no link": (
         BAD,
-        "no link joins nodes 0 and 1",
+        "no link between nodes 0 and 1",
         lambda s: trace(built(s), "queue", 0, 1),
     ),
     "Run to the past": (BAD, "the end of a run cannot be at -1 ps", lambda s: built(s).Run(-1)),
@@ -320,10 +348,10 @@ CASES: dict[str, tuple[str, str, Act]] = {
     "too few names": (BAD, "1 names for 2 nodes", lambda s: nodes(s, [0, 0], "h0")),
     "link to no node": (
         BAD,
-        "link 2 joins nodes 0 and 99",
+        "link 2 connects nodes 0 and 99",
         lambda s: links(network(s), (0,), (99,)),
     ),
-    "link to itself": (BAD, "joins nodes 2 and 2", lambda s: links(network(s), (2,), (2,))),
+    "link to itself": (BAD, "connects nodes 2 and 2", lambda s: links(network(s), (2,), (2,))),
     "two links of a host": (
         BAD,
         "host h0 has more than one",
@@ -367,13 +395,13 @@ CASES: dict[str, tuple[str, str, Act]] = {
     "wait backwards": (BAD, "cannot start -1 ps after", lambda s: wait(network(s), 0, 0, -1)),
     "wait for an endless flow": (
         BAD,
-        "which has no end",
+        "which is endless",
         lambda s: (flow(network(s), size=0), wait(s, 0, 1, 0)),
     ),
     "bursts of no flow": (BAD, "no flow 3; there are 1", lambda s: network(s).SetOnOff(3, 1, 1)),
     "negative silence": (BAD, "be silent for -1 ps", lambda s: network(s).SetOnOff(0, 1, -1)),
     "path of no flow": (BAD, "no flow 4", lambda s: path(network(s), 0, 2, 1, flow_number=4)),
-    "path over no node": (BAD, "names node 9; there are 3", lambda s: path(network(s), 0, 9, 1)),
+    "path over no node": (BAD, "contains node 9; there are 3", lambda s: path(network(s), 0, 9, 1)),
     "failure of no link": (BAD, "no link 9; there are 2", lambda s: network(s).FailLink(9, 1, 2)),
     "failure that ends first": (BAD, "cannot fail at 5 ps", lambda s: network(s).FailLink(0, 5, 2)),
     "failure before the start": (
@@ -383,12 +411,12 @@ CASES: dict[str, tuple[str, str, Act]] = {
     ),
     "route of a host": (
         BAD,
-        "a route is of a switch",
+        "a route leads from a switch",
         lambda s: network(s).DivertRoute(0, 1, 2, 0, 1),
     ),
     "route over no link": (
         BAD,
-        "no link leads from s0",
+        "no link from s0",
         lambda s: network(s).DivertRoute(2, 1, 2, 0, 1),
     ),
     "slow receiver in a switch": (BAD, "is a switch", lambda s: network(s).SetReceiveRate(2, 1, 0)),
@@ -409,7 +437,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
 
 ENTRIES: dict[str, tuple[str, Act]] = {
     "a message of 2^64 - 1 B": (
-        "flow 1: 18446744073709551615 B are 18446744073709552 packets; allowed: up to 4294967295",
+        "flow 1: 18446744073709551615 B are 18446744073709552 packets; at most 4294967295",
         lambda s: flow(network(s), size=2**64 - 1),
     ),
     "a message of 200 PB": (

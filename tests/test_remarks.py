@@ -171,8 +171,8 @@ def test_a_control_whose_signal_nobody_sends(control: str, agents: list[str], wa
     }
     found = [remark.text for remark in _signals([run_of(data)], TYPES)]
     text = (
-        "control needs the signal of the agent marker, which no switch has in the run: no rate "
-        'is ever cut; add agents = ["marker"]'
+        "control needs the signal of the agent marker, which no switch has in the run: rates "
+        'are never cut; add agents = ["marker"]'
     )
     assert found == ([text] if warned else [])
 

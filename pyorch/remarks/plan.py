@@ -49,7 +49,7 @@ def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Rema
         yield Remark(
             "warning",
             f"{obeying} needs the signal of the agent {agent}, which no switch has in "
-            f'{which(runs, specs)}: no rate is ever cut; add agents = ["{agent}"]',
+            f'{which(runs, specs)}: rates are never cut; add agents = ["{agent}"]',
         )
 
 

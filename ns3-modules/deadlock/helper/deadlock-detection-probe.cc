@@ -16,7 +16,7 @@ namespace dcfit
 namespace
 {
 
-/// "detection": what the detectors of all nodes say, held at once against what the oracle knows.
+/// "detection": the reports of all nodes' detectors, compared with the oracle at the same moment.
 class DetectionProbe : public lossless::Probe
 {
   public:
@@ -59,12 +59,12 @@ class DetectionProbe : public lossless::Probe
             m_monitor->GetOracle().FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls));
     }
 
-    lossless::DeadlockMonitor* m_monitor{nullptr};       //!< its oracle is asked at every detection
-    lossless::PortColumns m_columns;                     //!< first
+    lossless::DeadlockMonitor* m_monitor{nullptr};       //!< queried at every detection
+    lossless::PortColumns m_columns;                     //!< time, node, peer, class
     lossless::ColumnValues<uint8_t>* m_way{nullptr};     //!< Detection::Way
     lossless::ColumnValues<int64_t>* m_begun{nullptr};   //!< ps
     lossless::ColumnValues<int64_t>* m_looped{nullptr};  //!< ps
-    lossless::ColumnValues<int64_t>* m_episode{nullptr}; //!< that the oracle sees it in, or -1
+    lossless::ColumnValues<int64_t>* m_episode{nullptr}; //!< that the oracle assigns it to, or -1
 };
 
 } // namespace

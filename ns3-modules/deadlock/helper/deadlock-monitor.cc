@@ -31,8 +31,8 @@ DeadlockMonitor::Of(const Fabric& fabric)
     auto* monitor = fabric.FindObserver<DeadlockMonitor>();
     if (!monitor)
     {
-        RefuseNow("nobody judges the deadlocks of this fabric: add a DeadlockMonitor to it, by "
-                  "Fabric::AddObserver, before Build");
+        RefuseNow("this fabric has no DeadlockMonitor, so its deadlocks are not judged: add one by "
+                  "Fabric::AddObserver before Build");
     }
     return *monitor;
 }
@@ -93,7 +93,7 @@ DeadlockMonitor::Test()
     m_oracle->Look();
     if (IsStopped())
     {
-        NS_LOG_INFO("stops: " << Describe());
+        NS_LOG_INFO("stopping: " << Describe());
         Simulator::Stop();
         return;
     }
@@ -105,7 +105,7 @@ DeadlockMonitor::RequireOracle() const
 {
     if (m_off)
     {
-        RefuseNow("what forms deadlocks is not known: the oracle of this fabric is switched off");
+        RefuseNow("deadlocks are not recorded: the oracle of this fabric is switched off");
     }
 }
 
@@ -165,7 +165,7 @@ DeadlockMonitor::DescribeEpisode(const DeadlockOracle::Episode& episode) const
     }
     else
     {
-        text << episode.stuck.size() << " queues wait for a host that pauses without an end";
+        text << episode.stuck.size() << " queues wait for a host that pauses forever";
     }
     if (!episode.chain.empty())
     {
@@ -221,8 +221,8 @@ DeadlockMonitor::Describe() const
         {
             text << " and " << unjudged.size() - 1 << " other ports";
         }
-        text << " may hold queues back, and nobody answers for it: let the flow control derive "
-                "from DeadlockModel (chain:";
+        text << " may hold queues back without a DeadlockModel: let the flow control derive "
+                "from that class (chain:";
         for (const auto& flowControl : port.GetChain().GetMembers())
         {
             text << " " << flowControl->GetInstanceTypeId().GetName();
@@ -235,7 +235,7 @@ DeadlockMonitor::Describe() const
     }
     if (episodes.size() > MOST_LINES)
     {
-        text << "and " << episodes.size() - MOST_LINES << " times more\n";
+        text << "and " << episodes.size() - MOST_LINES << " more\n";
     }
     return text.str();
 }
@@ -258,7 +258,7 @@ DeadlockMonitor::Report(Summary& summary) const
     {
         summary["deadlock_not_judged_ports"] = count(unjudged);
     }
-    if (first || unjudged == 0) // what was found is certain; that there is nothing else is not
+    if (first || unjudged == 0) // what was found is certain; that there is nothing more is not
     {
         summary["deadlocked"] = first ? 1 : 0;
         summary["deadlocked_at_end"] = m_oracle->IsActive(Kind::CYCLIC) ? 1 : 0;
@@ -277,7 +277,7 @@ DeadlockMonitor::Report(Summary& summary) const
         trigger ? m_fabric.GetNode(trigger->node).GetPort(trigger->port).GetPeerId() : -1.0;
     summary["deadlock_trigger_is_host"] =
         trigger && trigger->reason == DeadlockOracle::Reason::HOST ? 1 : 0;
-    // on the cycle: the trigger paused one of the queues that wait for each other
+    // on the cycle: the trigger paused one of the queues waiting for each other
     summary["deadlock_trigger_on_cycle"] =
         trigger && std::any_of(deadlock.cycle.begin(),
                                deadlock.cycle.end(),

@@ -22,39 +22,38 @@ namespace lossless
 
 /**
  * @ingroup deadlock
- * @brief Judges the deadlocks of a fabric: gives it its oracle, looks now and then, stops the run
- * if it is to, and says in words and numbers what there was.
+ * @brief Judges the deadlocks of a fabric: owns its oracle, checks for deadlocks periodically,
+ * stops the run at a deadlock if requested, and reports the deadlocks as text and numbers.
  */
 class DeadlockMonitor : public FabricObserver
 {
   public:
-    /// Judge a fabric, to which it is then added.
-    /// @param fabric it; not yet built.
+    /// Judge a fabric; the monitor must then be added to it.
+    /// @param fabric the fabric; not yet built.
     explicit DeadlockMonitor(const Fabric& fabric);
 
-    /// The monitor of a fabric. Throws std::logic_error where there is none.
-    /// @param fabric it. @return its monitor.
+    /// The monitor of a fabric. Throws std::logic_error if it has none.
+    /// @param fabric the fabric. @return its monitor.
     static DeadlockMonitor& Of(const Fabric& fabric);
 
-    /// See a deadlock now and then, and at the end in any case. Since when there is one is known
+    /// Check for deadlocks periodically, and at the end in any case. The time of formation is exact
     /// whatever the period. Precondition: not built.
-    /// @param period between two looks; 0: only at the end.
-    /// @param stop true: stop the simulator when one is seen.
+    /// @param period between two checks; 0: only at the end.
+    /// @param stop whether to stop the simulator when a deadlock is seen.
     void SetTest(Time period, bool stop);
-    /// Judge nothing: no oracle is told of any event, and the summary says nothing of deadlocks.
-    /// Precondition: not built.
+    /// Judge no deadlocks: no oracle observes the fabric, and the summary has nothing about
+    /// deadlocks. Precondition: not built.
     void SwitchOff();
     /// Throw std::logic_error if it is switched off.
     void RequireOracle() const;
-    /// Who knows of deadlocks. Precondition: built and not switched off. @return the oracle.
+    /// The oracle. Precondition: built and not switched off. @return the oracle.
     DeadlockOracle& GetOracle() const;
-    /// Was a deadlock seen, and is the simulator to stop for it? Precondition: built.
+    /// Was a deadlock seen, and should the simulator stop for it? Precondition: built.
     /// @return true if both.
     bool IsStopped() const;
-    /// The deadlocks there were, and queues that waited for hosts without an end. Precondition:
-    /// built.
-    /// @return a line each: when, which queues wait for each other, and how it came about; before
-    /// them a line if some could not be judged (Port::IsUnjudged). "" when switched off.
+    /// The deadlocks of the run, and queues that waited for hosts that pause forever. Precondition:
+    /// built. @return one line each: when, which queues wait for each other, and how it came about;
+    /// preceded by a line if some could not be judged (Port::IsUnjudged). "" when switched off.
     std::string Describe() const;
 
     void NotifyBuilt() override;
@@ -68,11 +67,11 @@ class DeadlockMonitor : public FabricObserver
     std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
 
     const Fabric& m_fabric;                   //!< judged
-    std::unique_ptr<DeadlockOracle> m_oracle; //!< made when the fabric is built; null: off
+    std::unique_ptr<DeadlockOracle> m_oracle; //!< created when the fabric is built; null: off
     ReusableEvent<DeadlockMonitor> m_test;    //!< Test
-    int64_t m_period{0};                      //!< between two looks (ps); 0: none
+    int64_t m_period{0};                      //!< between two checks (ps); 0: none
     bool m_stop{false};                       //!< stop when one is seen
-    bool m_off{false};                        //!< nothing is judged
+    bool m_off{false};                        //!< deadlocks are not judged
 };
 
 } // namespace lossless

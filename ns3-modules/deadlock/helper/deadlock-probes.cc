@@ -10,7 +10,7 @@
 /**
  * @file
  * @ingroup deadlock
- * The probes of deadlocks and pauses. Each is found by its TypeId.
+ * The probes of deadlocks and pauses, each looked up by its TypeId.
  */
 
 namespace ns3
@@ -21,7 +21,7 @@ namespace lossless
 namespace
 {
 
-/// "deadlock": what was stuck when, with the queues and pauses of each in "deadlock_part".
+/// "deadlock": the episodes of stuck queues, with the queues and pauses of each in "deadlock_part".
 class DeadlockProbe : public Probe
 {
   public:
@@ -114,14 +114,14 @@ class DeadlockProbe : public Probe
     }
 
   private:
-    Fabric* m_fabric{nullptr};           //!< of the oracle
-    DeadlockMonitor* m_monitor{nullptr}; //!< its oracle is asked at the end
+    Fabric* m_fabric{nullptr};           //!< fabric of the oracle
+    DeadlockMonitor* m_monitor{nullptr}; //!< queried at the end
     Table* m_table{nullptr};             //!< "deadlock"
     Table* m_parts{nullptr};             //!< "deadlock_part"
 };
 
-/// "pause_tree": each time in which a class was held back, with the pause that did it and the first
-/// of those that led to it.
+/// "pause_tree": each interval in which a class was held back, with its pause and the first pause
+/// of the chain that led to it.
 class PauseTreeProbe : public Probe
 {
   public:

@@ -18,14 +18,14 @@ namespace lossless
 namespace
 {
 
-/// By node of a graph: where its edges lead.
+/// Successors of each node of a graph.
 using Graph = std::vector<std::vector<std::size_t>>;
 
-/// Mark all that can be reached.
+/// Mark all reachable nodes.
 /// @param graph edges
 /// @param from node
-/// @param seen marks; what is marked is not entered again
-/// @return the nodes that were marked, each after all that were reached from it first
+/// @param seen marks; marked nodes are not visited again
+/// @return the newly marked nodes in postorder
 std::vector<std::size_t>
 Reach(const Graph& graph, std::size_t from, std::vector<bool>& seen)
 {
@@ -52,9 +52,9 @@ Reach(const Graph& graph, std::size_t from, std::vector<bool>& seen)
     return done;
 }
 
-/// Turn all edges around.
+/// Reverse all edges.
 /// @param graph edges
-/// @return the edges the other way
+/// @return the reversed graph
 Graph
 Turn(const Graph& graph)
 {
@@ -69,9 +69,9 @@ Turn(const Graph& graph)
     return turned;
 }
 
-/// The strongly connected sets of a graph (Kosaraju).
+/// The strongly connected components of a graph (Kosaraju).
 /// @param graph edges
-/// @return sets, their nodes in rising order
+/// @return components, their nodes in ascending order
 Graph
 StronglyConnected(const Graph& graph)
 {
@@ -99,9 +99,9 @@ StronglyConnected(const Graph& graph)
     return sets;
 }
 
-/// Is a control frame on its way that lets a queue go?
+/// Is a control frame in flight that releases a queue?
 /// @param port of the queue
-/// @param queue it holds a frame
+/// @param queue it is not empty
 /// @return true if so
 bool
 IsReleased(const Port& port, uint16_t queue)
@@ -248,8 +248,8 @@ DeadlockAnalyzer::MayStayOffEmpty(const Slot& slot) const
 void
 DeadlockAnalyzer::TakeOutUnfed()
 {
-    // What Reduce would do with them as well, before frames are walked over: on a tree of pauses
-    // it takes out all.
+    // Anticipates what Reduce would remove, before walking over frames: on a tree of pauses that is
+    // everything.
     for (bool changed = true; changed;)
     {
         changed = false;
@@ -482,7 +482,7 @@ DeadlockAnalyzer::NextOf(std::size_t number) const
             });
         return static_cast<std::size_t>(before - m_candidates.begin());
     }
-    // Of the queues that hold what it waits for: one that would do alone, else the fullest.
+    // Of the queues that hold what it waits for: one that suffices alone, else the fullest.
     const Slot& slot = m_slots[held.waits];
     std::size_t best = m_candidates.size();
     int64_t most = -1;
@@ -513,7 +513,7 @@ DeadlockAnalyzer::WaitsOf(std::size_t number) const
     std::vector<std::size_t> waits;
     if (IsHeldByPeer(held, false))
     {
-        waits = m_slots[held.waits].holders; // in rising order, one a frame
+        waits = m_slots[held.waits].holders; // in ascending order, one per frame
         waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
     }
     if (m_nodes[held.queue.node]->GetPort(held.queue.port).GetEgress().GetOrderModels().empty())
@@ -533,7 +533,7 @@ DeadlockAnalyzer::WaitsOf(std::size_t number) const
 std::vector<std::size_t>
 DeadlockAnalyzer::Restrict(const std::vector<std::size_t>& members)
 {
-    // As if no frames were in the network but those of the members.
+    // As if only the members' frames were in the network.
     for (Candidate& candidate : m_candidates)
     {
         candidate.stuck = false;
@@ -592,7 +592,7 @@ DeadlockAnalyzer::Divide(const std::vector<std::size_t>& members,
     const std::size_t before = cores.size();
     for (const auto& set : sets)
     {
-        if (set.size() > 1) // a queue alone waits for others
+        if (set.size() > 1) // a single queue waits for others
         {
             std::vector<std::size_t> part;
             for (const std::size_t place : set)
@@ -604,7 +604,7 @@ DeadlockAnalyzer::Divide(const std::vector<std::size_t>& members,
     }
     if (cores.size() == before)
     {
-        cores.push_back(left); // only together do they fill the pool that holds them
+        cores.push_back(left); // only together do they fill the pool that holds them back
     }
 }
 
@@ -667,15 +667,15 @@ DeadlockAnalyzer::FindCores()
         core.behind = QueuesOf(behind);
         cores.push_back(std::move(core));
     }
-    Restrict(cyclic); // what GetCycle looks at
+    Restrict(cyclic); // input of GetCycle
     return cores;
 }
 
 std::vector<DeadlockAnalyzer::Queue>
 DeadlockAnalyzer::GetCycle() const
 {
-    // The slots hold what is in the queues of the cyclic part: each knows who holds what it waits
-    // for.
+    // The slots hold the frames in queues of the cyclic part: each records which queues hold what
+    // it waits for.
     std::vector<std::size_t> way;
     std::size_t next = 0;
     while (next < m_candidates.size() && !m_candidates[next].stuck)

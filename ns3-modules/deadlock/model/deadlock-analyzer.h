@@ -29,23 +29,24 @@ struct Frame;
 
 /**
  * @ingroup deadlock
- * @brief Finds the egress queues that can never send again, with a view of the whole network.
+ * @brief Finds the egress queues that can never send again, with a global view of the network.
  *
- * A queue is stuck if it would still be held back when all sources had stopped and everything that
- * can move had gone. So the greatest such set is sought: start with the queues that are held back
- * now; take out one whose peer would let it go if, of the peer's ingress, only the frames in the
- * remaining queues were there; repeat until none is left to take out. What can move is taken to
- * vanish, and a queue whose release is under way is not held back: so a queue reported as stuck is
- * stuck for certain, until a frame is dropped, a link fails or somebody ignores a pause. Frames
- * still on a link, and pauses not yet obeyed, are seen when they have arrived.
+ * A queue is stuck if it would still be held back after all sources had stopped and everything that
+ * can move had left the network. This is a greatest fixed point: start with the queues that are
+ * held back now; remove one whose peer would release it if only the frames in the remaining queues
+ * were charged to the peer's ingress; repeat until none can be removed. Whatever can move is
+ * assumed to leave, and a queue whose release is on its way does not count as held back: a queue
+ * reported as stuck is therefore stuck for certain, until a frame is dropped, a link fails or a
+ * pause is ignored. Frames on a link, and pauses that have not yet taken effect, are considered
+ * once they have arrived.
  *
- * What is stuck is of two kinds. *Cyclic*: it would be so even if every host took what comes. That
+ * There are two kinds of stuck queues. *Cyclic*: stuck even if every host accepted all frames. This
  * part contains a cycle: each queue waits for frames in other stuck queues of the next switch.
- * *Host-rooted*: it waits, directly or through others, for a host that pauses without an end
+ * *Host-rooted*: waiting, directly or through others, for a host that pauses forever
  * (FabricNode::IsPausingForever).
  *
- * Nothing is kept from one call to the next: the cost of a call is a look at the queues named and a
- * walk over the frames in those that are held back. DeadlockOracle knows when a call is worth it.
+ * The analyzer keeps no state between calls: a call inspects the given queues and walks over the
+ * frames in those that are held back. DeadlockOracle decides when a call is needed.
  */
 class DeadlockAnalyzer
 {
@@ -53,90 +54,90 @@ class DeadlockAnalyzer
     /// An egress queue.
     struct Queue
     {
-        uint32_t node;  //!< node it is in
+        uint32_t node;  //!< its node
         uint16_t port;  //!< egress port
-        uint16_t queue; //!< number at the port; its class is that modulo 8
+        uint16_t queue; //!< queue number at the port, modulo 8 its class
 
-        /// Compare.
-        /// @param other another. @return whether they are the same queue.
+        /// Compare two queues.
+        /// @param other the other one. @return whether they are the same queue.
         bool operator==(const Queue& other) const = default;
     };
 
     /// The queues of a class at an egress port.
     struct Side
     {
-        uint32_t node; //!< node it is in
+        uint32_t node; //!< their node
         uint16_t port; //!< egress port
         uint8_t cls;   //!< class
     };
 
-    /// Watch a network. Precondition: its nodes are built.
+    /// Analyse a network. Precondition: its nodes are built.
     /// @param nodes all of its nodes, by number.
     explicit DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes);
 
-    /// Look for stuck queues now, everywhere. @return whether there is any.
+    /// Search for stuck queues now, everywhere. @return whether there are any.
     bool Find();
-    /// Look for stuck queues now.
-    /// @param sides where the queues are that are held back; no other can be stuck.
-    /// @return whether there is any.
+    /// Search for stuck queues now.
+    /// @param sides where queues are held back; no others can be stuck.
+    /// @return whether there are any.
     bool Find(const std::vector<Side>& sides);
 
-    /// The queues that the last Find found.
-    /// @return them, those of the cyclic part first, each part by node, port and queue if Find
-    /// looked everywhere, else in the order of the sides.
+    /// The stuck queues of the last Find.
+    /// @return the queues, those of the cyclic part first, each part by node, port and queue if
+    /// Find searched everywhere, else in the order of the sides.
     const std::vector<Queue>& GetStuck() const;
-    /// How many of them are stuck whatever hosts do. @return count: the first of GetStuck.
+    /// The size of the cyclic part. @return count: the first queues of GetStuck.
     std::size_t CountCyclic() const;
 
-    /// A cycle among them: each holds frames that came from the one before it.
-    /// @return its queues in the order of the frames' way; empty if nothing is stuck but by hosts.
+    /// A cycle among them: each holds frames that arrived from the previous one.
+    /// @return its queues in the direction of the frames; empty if there are only host-rooted ones.
     std::vector<Queue> GetCycle() const;
 
-    /// Queues that wait for each other, and would if nothing else of the network were left.
+    /// Queues that wait for each other, and would if nothing else were left in the network.
     struct Core
     {
-        std::vector<Queue> queues; //!< of which each waits, directly or not, for every other
-        std::vector<Queue> cycle;  //!< a cycle among them, in the order of the frames' way
-        std::vector<Queue> behind; //!< those of the cyclic part that wait for them and are none
+        std::vector<Queue> queues; //!< each waits, directly or indirectly, for every other one
+        std::vector<Queue> cycle;  //!< a cycle among them, in the direction of the frames
+        std::vector<Queue> behind; //!< other queues of the cyclic part that wait for them
     };
 
     /**
-     * @brief Divide the cyclic part that the last Find found into deadlocks of their own.
+     * @brief Divide the cyclic part of the last Find into separate deadlocks.
      *
-     * Who waits for whom is a graph; a core is a strongly connected set of it that would stay stuck
-     * if all frames outside it had gone. Queues that only a pool of the shared buffer ties together
-     * make one core.
+     * Dependencies between queues form a graph; a core is a strongly connected component of it that
+     * would remain stuck if all frames outside it were gone. Queues that are tied together only by
+     * a pool of the shared buffer form one core.
      *
      * @return disjoint cores, at least one if there is a cyclic part.
      */
     std::vector<Core> FindCores();
 
-    /// The place of an ingress or egress in a list of all, by port and class.
+    /// The index of an ingress or egress in a list of all, by port and class.
     /// @param node node. @param port its port. @param cls class. @return number below CountPlaces.
     std::size_t PlaceOf(uint32_t node, uint16_t port, uint8_t cls) const;
-    /// How many places there are. @return 8 a port.
+    /// The size of such a list. @return 8 per port.
     std::size_t CountPlaces() const;
 
   private:
     /// A queue that may be stuck.
     struct Candidate
     {
-        Queue queue;       //!< which
+        Queue queue;       //!< the queue
         std::size_t waits; //!< slot of its peer's ingress
-        bool byPeer;       //!< its peer holds it back; else perhaps another queue of the port
-        bool stuck{true};  //!< not yet taken out
+        bool byPeer;      //!< held back by its peer; otherwise perhaps by another queue of the port
+        bool stuck{true}; //!< not yet removed
     };
 
-    /// An ingress that candidates hold frames of, or wait for.
+    /// An ingress whose frames the candidates hold, or that they wait for.
     struct Slot
     {
-        std::size_t place;                //!< of the ingress
+        std::size_t place;                //!< index of the ingress
         uint32_t node;                    //!< its node
         uint16_t port;                    //!< its port
         uint8_t cls;                      //!< its class
-        int64_t bytes{0};                 //!< of frames
-        std::vector<const Frame*> frames; //!< those in queues that are left
-        std::vector<std::size_t> holders; //!< by frame: the candidate that it is in
+        int64_t bytes{0};                 //!< bytes of its frames
+        std::vector<const Frame*> frames; //!< its frames in the remaining queues
+        std::vector<std::size_t> holders; //!< by frame: the candidate that holds it
     };
 
     std::size_t SlotOf(uint32_t node, uint16_t port, uint8_t cls);
@@ -162,17 +163,17 @@ class DeadlockAnalyzer
     void Reduce(bool roots);
     void Forget();
 
-    std::vector<Ptr<FabricNode>> m_nodes;            //!< the network
-    std::vector<std::size_t> m_firstPort;            //!< by node: ports the nodes before it have
-    std::size_t m_places{0};                         //!< CountPlaces
-    std::vector<Candidate> m_candidates;             //!< of the last Find
-    std::vector<Slot> m_slots;                       //!< of the last Find
-    std::vector<std::size_t> m_slotAt;               //!< by place: slot + 1, or 0
-    std::vector<Queue> m_stuck;                      //!< what was found
-    std::size_t m_cyclic{0};                         //!< CountCyclic
-    std::vector<std::vector<std::size_t>> m_by;      //!< by node: slots of it
-    std::vector<std::vector<std::size_t>> m_heldAt;  //!< by node: candidates in it
-    mutable std::vector<BufferPolicy::Rest> m_rests; //!< for one question to a buffer
+    std::vector<Ptr<FabricNode>> m_nodes;       //!< the network
+    std::vector<std::size_t> m_firstPort;       //!< by node: number of ports of the nodes before it
+    std::size_t m_places{0};                    //!< CountPlaces
+    std::vector<Candidate> m_candidates;        //!< of the last Find
+    std::vector<Slot> m_slots;                  //!< of the last Find
+    std::vector<std::size_t> m_slotAt;          //!< by index of the ingress: slot + 1, or 0
+    std::vector<Queue> m_stuck;                 //!< result of the last Find
+    std::size_t m_cyclic{0};                    //!< CountCyclic
+    std::vector<std::vector<std::size_t>> m_by; //!< by node: its slots
+    std::vector<std::vector<std::size_t>> m_heldAt;  //!< by node: its candidates
+    mutable std::vector<BufferPolicy::Rest> m_rests; //!< scratch memory of a query to a buffer
 };
 
 } // namespace lossless

@@ -20,7 +20,7 @@ DependencyGraph::Add(const std::vector<Egress>& path)
     {
         const auto& [node, port] = path[i];
         const uint64_t key = uint64_t{node} << 32 | uint64_t{port} << 16 | path[i + 1].second;
-        if (m_known.insert(key).second) // many flows share few turns
+        if (m_known.insert(key).second) // flows share these pairs
         {
             m_next[path[i]].insert(path[i + 1]);
         }
@@ -54,8 +54,8 @@ DependencyGraph::Add(const Routes& routes, uint32_t src, const Frame& header)
 std::vector<DependencyGraph::Egress>
 DependencyGraph::FindCycle() const
 {
-    // What has nothing to wait for, or nobody waiting for it, is in no cycle: take it out until
-    // nothing changes. In a fabric without cycles nothing is left to search.
+    // An egress without successors or predecessors is in no cycle: remove them until nothing
+    // changes. In a fabric without cycles nothing is left to search.
     std::map<Egress, std::set<Egress>> left = m_next;
     std::set<Egress> waitedFor;
     for (std::size_t before = 0; before != left.size();)
@@ -74,7 +74,7 @@ DependencyGraph::FindCycle() const
     std::vector<Egress> shortest;
     for (const auto& [start, unused] : left)
     {
-        // breadth first from here back to here
+        // breadth-first search for a path back to the start
         std::map<Egress, Egress> from;
         std::queue<Egress> waiting({start});
         while (!waiting.empty() && !from.contains(start))

@@ -23,9 +23,9 @@ namespace lossless
 /**
  * @ingroup deadlock
  * @brief The buffer dependency graph of paths: an egress depends on the next egress of every path
- * that uses both, as the frames in the ingress buffer between them wait for it.
+ * that uses both, as frames in the ingress buffer between them wait for it.
  *
- * A cycle in it is necessary for a deadlock, not sufficient.
+ * A cycle in it is necessary for a deadlock, but not sufficient.
  */
 class DependencyGraph
 {
@@ -34,17 +34,17 @@ class DependencyGraph
     using Egress = std::pair<uint32_t, uint16_t>;
 
     /// Add a path.
-    /// @param path its egresses from the source on.
+    /// @param path its egresses, from the source on.
     void Add(const std::vector<Egress>& path);
-    /// Add every way that a frame may take where no hash keeps its flow on one.
-    /// @param routes the ways. @param src the host that sends it. @param header the frame.
+    /// Add every path that a frame may take if no hash keeps its flow on one path.
+    /// @param routes the paths. @param src the sending host. @param header the frame.
     void Add(const Routes& routes, uint32_t src, const Frame& header);
     /// Find a shortest cycle.
-    /// @return its egresses in order, from the lowest on; empty if there is none.
+    /// @return its egresses in order, starting with the lowest; empty if there is none.
     std::vector<Egress> FindCycle() const;
 
   private:
-    std::map<Egress, std::set<Egress>> m_next; //!< what an egress depends on
+    std::map<Egress, std::set<Egress>> m_next; //!< the egresses that an egress depends on
     std::unordered_set<uint64_t> m_known;      //!< (node, port, next node's port) in m_next
 };
 

@@ -21,24 +21,24 @@ namespace dcfit
 
 /**
  * @ingroup deadlock
- * @brief A detector takes an egress queue for deadlocked: what the trace source Detection of
- * detectors says, before anything is done about it.
+ * @brief A detector considers an egress queue deadlocked: argument of the detectors' trace source
+ * Detection, which fires before any action.
  */
 struct Detection
 {
-    /// How it was found; column "way" of the table "detection".
+    /// How it was detected; column "way" of the table "detection".
     enum Way : uint8_t
     {
-        ON_LOOP = 0,    ///< by the initial trigger itself
-        OFF_LOOP = 1,   ///< by the process of a middle switch
-        AGAIN = 2,      ///< by a process begun anew, or for want of a message
+        ON_LOOP = 0,    ///< by the initial trigger
+        OFF_LOOP = 1,   ///< by the process of a switch off the loop
+        AGAIN = 2,      ///< by a process that was started again, or for a pause without a message
         WATCHDOG = 3,   ///< by PfcWatchdog
         CONTROLLER = 4, ///< by DeadlockController
     };
 
     uint8_t cls;    //!< class
-    Way way;        //!< how
-    int64_t begun;  //!< when the finding began (ps)
+    Way way;        //!< how it was detected
+    int64_t begun;  //!< start of the detection (ps)
     int64_t looped; //!< when a cycle was suspected (ps)
 };
 
@@ -46,8 +46,8 @@ struct Detection
  * @ingroup deadlock
  * @brief TracedCallback signature of detections.
  *
- * @param port egress that is taken for deadlocked.
- * @param detection what is said of it.
+ * @param port egress that is considered deadlocked.
+ * @param detection details.
  */
 typedef void (*DetectionCallback)(const lossless::Port& port, const Detection& detection);
 

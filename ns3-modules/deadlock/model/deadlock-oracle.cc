@@ -61,7 +61,7 @@ DeadlockOracle::HasFrames(const DeadlockAnalyzer::Side& side) const
     return PortOf(side).GetEgressBytes(side.cls) > 0;
 }
 
-// ---- Who waits for whom
+// ---- Dependencies
 
 bool
 DeadlockOracle::MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress)
@@ -69,8 +69,8 @@ DeadlockOracle::MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress)
     SideState& state = StateOf(side.node, side.port, side.cls);
     if (!state.known)
     {
-        // Asked of the queues when first needed; NotifyJoined keeps it up to date. What leaves is
-        // not taken out: too large a set only costs a look more.
+        // Counted when first needed; NotifyJoined keeps it up to date. Departures are not removed:
+        // a superset only costs an extra check.
         state.known = true;
         state.feeds = 0;
         const auto& queues = PortOf(side).GetQueues();
@@ -85,8 +85,8 @@ DeadlockOracle::MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress)
 void
 DeadlockOracle::Search(const DeadlockAnalyzer::Side& side, bool free)
 {
-    // The held classes of the next node that hold frames of this one; if free is asked for, of no
-    // core. Where frames change class any class may hold them: only a look more.
+    // The held classes of the next node that hold frames of this one; with free, only those in no
+    // core. Where frames change class any class may hold them, which only costs an extra check.
     const Port& peer = PortOf(side).GetPeer();
     const uint32_t node = peer.GetNodeId();
     const bool anyClass = m_nodes[node]->GetRoles().ChangesClasses();
@@ -111,8 +111,8 @@ DeadlockOracle::Search(const DeadlockAnalyzer::Side& side, bool free)
 bool
 DeadlockOracle::ClosesCircle(const DeadlockAnalyzer::Side& from)
 {
-    // From here on along what is held, and back: `from` is visited only when it is met again. What
-    // belongs to a deadlock already can be in no other.
+    // Follow the held classes from here: `from` is visited only if the search returns to it.
+    // Classes that belong to a deadlock already cannot be in another one.
     const SideState& start = StateOf(from.node, from.port, from.cls);
     if (start.core)
     {
@@ -137,7 +137,7 @@ DeadlockOracle::HasCircle()
     });
 }
 
-// ---- What happens
+// ---- Events
 
 void
 DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
@@ -163,7 +163,7 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
     state.asked = HasFrames(side);
     if (!state.asked)
     {
-        return; // the frame that joins asks again
+        return; // the frame that joins is checked again
     }
     if (!m_circle && ClosesCircle(side))
     {
@@ -239,7 +239,7 @@ DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
     }
     else if (m_circle && port.GetEgress().IsHeld(queue))
     {
-        Touch(side); // its new head cannot go
+        Touch(side); // its new head is held back
     }
 }
 
@@ -254,7 +254,7 @@ DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls
     last = pause;
     if (egress == NO_PORT && StateOf(ingress.GetPeerId(), ingress.GetPeer().GetIndex(), cls).held)
     {
-        TouchAll(); // held back already, now perhaps for good
+        TouchAll(); // already held back, now perhaps for good
     }
 }
 
@@ -270,7 +270,7 @@ DeadlockOracle::NotifyChange()
 void
 DeadlockOracle::Touch(const DeadlockAnalyzer::Side& side)
 {
-    // Decided when the present event is over: until then a message may be half obeyed.
+    // Decided after the current event: until then a message may be only partly applied.
     m_touched.push_back(side);
     if (!m_reviewing)
     {
@@ -293,8 +293,8 @@ DeadlockOracle::TouchAll()
 void
 DeadlockOracle::FindAhead()
 {
-    // Where nothing was stuck, what is now stuck holds one of the classes concerned, and what that
-    // waits for; the rest of the network need not be looked at.
+    // If nothing was stuck before, a queue that is stuck now holds one of the classes concerned or
+    // something that waits for it; the rest of the network need not be searched.
     ++m_visit;
     m_toDo.clear();
     m_ahead.clear();
@@ -338,9 +338,9 @@ DeadlockOracle::Review()
 namespace
 {
 
-/// Do two lists of queues have one in common?
-/// @param a one
-/// @param b another
+/// Do two lists share a queue?
+/// @param a one list
+/// @param b the other list
 /// @return true if so
 bool
 Share(const std::vector<DeadlockAnalyzer::Queue>& a, const std::vector<DeadlockAnalyzer::Queue>& b)
@@ -469,7 +469,7 @@ DeadlockOracle::MarkCores()
     {
         for (const DeadlockAnalyzer::Queue& queue : core.queues)
         {
-            // Where a class has several queues, others of them may close another circle.
+            // Other queues of the class may close another cycle.
             const auto cls = static_cast<uint8_t>(queue.queue % N_CLASSES);
             const DeadlockAnalyzer::Side side{queue.node, queue.port, cls};
             StateOf(queue.node, queue.port, cls).core =
@@ -580,7 +580,7 @@ DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
     for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
     {
         const Port& port = m_nodes[node]->GetPort(index);
-        std::array<int64_t, N_CLASSES> bytes{}; // by the class in which they leave
+        std::array<int64_t, N_CLASSES> bytes{}; // by egress class
         for (std::size_t queue = 0; queue < port.GetQueues().size(); ++queue)
         {
             port.GetQueues()[queue].ForEach([&](const Frame& frame) {

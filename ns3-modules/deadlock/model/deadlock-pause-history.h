@@ -16,82 +16,82 @@ namespace lossless
 
 /**
  * @ingroup deadlock
- * @brief Pauses and the pauses that led to them, each kept as long as somebody refers to it.
+ * @brief Pauses and the pauses that caused them, reference-counted.
  *
- * A pause is known by its place, which is its own until the last reference is dropped.
+ * A pause is identified by its index, which is valid until the last reference is dropped.
  */
 class PauseHistory
 {
   public:
     static constexpr uint32_t NONE = UINT32_MAX; //!< no pause
 
-    /// Why a port paused its peer though nothing it sends to was held back.
+    /// Why a port paused its peer although its egress was not held back.
     enum class Reason : uint8_t
     {
-        EARLIER,   ///< the egress was held back: another pause came before
-        CONGESTED, ///< more came for the egress than it sends
-        HOST,      ///< it is a host
+        EARLIER,   ///< the egress was held back: the cause is an earlier pause
+        CONGESTED, ///< the arrival rate exceeded the egress's rate
+        HOST,      ///< the node is a host
     };
 
     /// A pause of a causal chain.
     struct Pause
     {
-        int64_t time;    //!< when it was due: its queue was full (ps)
-        uint32_t node;   //!< who paused
-        uint16_t port;   //!< its port towards whom it paused
-        uint16_t egress; //!< port that the frame which was too much was to leave by, or NO_PORT
+        int64_t time;    //!< when it was triggered: its queue reached the threshold (ps)
+        uint32_t node;   //!< node that paused
+        uint16_t port;   //!< its port towards the paused peer
+        uint16_t egress; //!< egress port of the frame that exceeded the threshold, or NO_PORT
         uint8_t cls;     //!< class
-        Reason reason;   //!< why
+        Reason reason;   //!< reason
     };
 
-    /// Add a pause, to which nobody refers yet.
-    /// @param pause it. @param parent the one that led to it, or NONE. @return its place.
+    /// Add a pause without references.
+    /// @param pause the pause. @param parent the one that caused it, or NONE. @return its index.
     uint32_t Add(const Pause& pause, uint32_t parent);
-    /// Refer to a pause.
-    /// @param pause its place; NONE does nothing.
+    /// Add a reference to a pause.
+    /// @param pause its index; NONE does nothing.
     void Use(uint32_t pause);
-    /// Refer to a pause no longer; what nobody refers to is forgotten.
-    /// @param pause its place; NONE does nothing.
+    /// Drop a reference to a pause; one without references is deleted.
+    /// @param pause its index; NONE does nothing.
     void Drop(uint32_t pause);
 
     /// A pause.
-    /// @param pause its place. @return it.
+    /// @param pause its index. @return the pause.
     const Pause& Get(uint32_t pause) const
     {
         return m_links[pause].pause;
     }
 
-    /// The first of the pauses that led to one.
-    /// @param pause its place. @return that one, or the pause itself.
+    /// The first pause of the chain that led to one.
+    /// @param pause its index. @return that one, or the pause itself.
     const Pause& GetRoot(uint32_t pause) const
     {
         return m_links[pause].root;
     }
 
-    /// How many pauses led to one.
-    /// @param pause its place. @return count.
+    /// The number of pauses that led to one.
+    /// @param pause its index. @return count.
     uint32_t GetDepth(uint32_t pause) const
     {
         return m_links[pause].depth;
     }
 
-    /// A pause and all that led to it.
-    /// @param pause its place, or NONE. @return from the first on.
+    /// A pause and its whole causal chain.
+    /// @param pause its index, or NONE. @return the chain, the first pause first.
     std::vector<Pause> GetChain(uint32_t pause) const;
 
   private:
-    /// A pause and what led to it.
+    /// A pause and its causes.
     struct Link
     {
-        Pause pause;     //!< it
-        Pause root;      //!< the first that led to it
-        uint32_t depth;  //!< how many lie before it
-        uint32_t parent; //!< the one before, or NONE
-        uint32_t users;  //!< references to it
+        Pause pause;     //!< the pause
+        Pause root;      //!< first pause of its chain
+        uint32_t depth;  //!< number of pauses before it
+        uint32_t parent; //!< its direct cause, or NONE
+        uint32_t users;  //!< number of references
     };
 
-    std::vector<Link> m_links;    //!< by place
-    std::vector<uint32_t> m_free; //!< places of none
+    std::vector<Link> m_links;    //!< by index
+    std::vector<uint32_t> m_free; //!< free indices
 };
 
 } // namespace lossless

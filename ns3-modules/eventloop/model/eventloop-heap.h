@@ -17,19 +17,19 @@ namespace eventloop
 
 /**
  * @ingroup eventloop
- * @brief An event that waits for its time.
+ * @brief A pending event.
  */
 struct PendingEvent
 {
-    /// What orders events of one time.
+    /// Orders events of the same time.
     using Key = uint64_t;
 
     int64_t time;   //!< time steps
-    Key key;        //!< place among those of one time
+    Key key;        //!< order among events of the same time
     uintptr_t what; //!< EventImpl*, or Occurrence* with the lowest bit set
 
-    /// Does this come first?
-    /// @param other another. @return true if so.
+    /// Is this event before another?
+    /// @param other the other one. @return true if so.
     bool Before(const PendingEvent& other) const
     {
         return time != other.time ? time < other.time : key < other.key;
@@ -38,7 +38,7 @@ struct PendingEvent
 
 /**
  * @ingroup eventloop
- * @brief A 4-ary heap of events, the first on top.
+ * @brief A 4-ary min-heap of events.
  */
 class EventHeap
 {
@@ -46,13 +46,13 @@ class EventHeap
     /// Add an event.
     /// @param entry event.
     void Push(const PendingEvent& entry);
-    /// Take the first event out. Precondition: there is one. @return event.
+    /// Remove the first event. Precondition: not empty. @return event.
     PendingEvent Pop();
-    /// Take out the event at a place of Get().
-    /// @param at place.
+    /// Remove the event at an index of Get().
+    /// @param at index.
     void RemoveAt(std::size_t at);
 
-    /// @return the events, the first of all in front.
+    /// @return the events, the earliest one first.
     const std::vector<PendingEvent>& Get() const
     {
         return m_entries;

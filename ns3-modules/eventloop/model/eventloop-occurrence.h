@@ -20,18 +20,18 @@ namespace eventloop
 
 /**
  * @ingroup eventloop
- * @brief Something that happens again and again, scheduled without allocation.
+ * @brief A recurring event that is scheduled without allocation.
  *
- * The event loop holds a pointer to it, nothing else: it must outlive its last occurrence.
+ * The event loop holds only a pointer to it: it must outlive its last occurrence.
  */
 class Occurrence
 {
   public:
-    /// What to do when the time has come.
+    /// The function to call at its time.
     using Function = void (*)(Occurrence*);
 
-    /// Make it.
-    /// @param function what to do.
+    /// Constructor.
+    /// @param function function to call.
     explicit Occurrence(Function function)
         : m_function(function)
     {
@@ -40,20 +40,20 @@ class Occurrence
     Occurrence(const Occurrence&) = delete;
     Occurrence& operator=(const Occurrence&) = delete;
 
-    /// Do it.
+    /// Call the function.
     void Happen()
     {
         m_function(this);
     }
 
-    /// Memory that it will touch, to be fetched before its time. @return address, or nullptr.
+    /// Memory that it will access, for prefetching. @return address, or nullptr.
     const void* GetSubject() const
     {
         return m_subject;
     }
 
   protected:
-    /// Say what it will touch; only speed depends on it.
+    /// Set the memory that it will access; affects only speed.
     /// @param subject address, or nullptr.
     void SetSubject(const void* subject)
     {
@@ -61,8 +61,8 @@ class Occurrence
     }
 
   private:
-    Function m_function;            //!< what to do
-    const void* m_subject{nullptr}; //!< memory that it will touch
+    Function m_function;            //!< function to call
+    const void* m_subject{nullptr}; //!< memory that it will access
 };
 
 } // namespace eventloop

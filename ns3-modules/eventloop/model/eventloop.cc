@@ -36,7 +36,7 @@ EventLoop::EventLoop()
     : m_thread(std::this_thread::get_id())
 {
     m_first.fill(NONE);
-    NS_ABORT_MSG_IF(s_current, "there can be one ns3::eventloop::EventLoop at a time");
+    NS_ABORT_MSG_IF(s_current, "only one ns3::eventloop::EventLoop may exist at a time");
     s_current = this;
 }
 
@@ -87,7 +87,7 @@ EventLoop::Destroy()
     {
         const EventId id = m_atDestroy.front();
         m_atDestroy.pop_front();
-        id.PeekEventImpl()->Invoke(); // does nothing when it was cancelled
+        id.PeekEventImpl()->Invoke(); // does nothing if it was cancelled
     }
 }
 
@@ -98,7 +98,8 @@ EventLoop::Insert(int64_t time, Key key, uintptr_t what)
 {
     ++m_scheduled;
     const uint64_t ahead = SlotOf(time) - m_slot;
-    // One test for what is rare: the present slot and before, beyond the wheel, no free node.
+    // A single test covers the rare cases: the current slot or earlier, beyond the wheel, no free
+    // node.
     if (ahead - 1 >= N_SLOTS - 1 || m_free == NONE) [[unlikely]]
     {
         InsertElsewhere(time, key, what);
@@ -113,7 +114,7 @@ EventLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
 {
     if (time < m_now)
     {
-        // Either a sum that passed 2^63 or a mistake; the delay tells.
+        // Either a sum that exceeded 2^63 or a mistake; the delay distinguishes them.
         const auto delay =
             static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(m_now));
         NS_ABORT_MSG_IF(delay < 0,
@@ -122,7 +123,7 @@ EventLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
         m_far.Push(Entry{std::numeric_limits<int64_t>::max(), key, what});
         return;
     }
-    // Late events of an earlier slot may still happen when the next has been taken already.
+    // Late events of an earlier slot may still be pending when the next slot has been taken.
     if (SlotOf(time) <= m_slot)
     {
         ++m_lateCount;
@@ -181,7 +182,7 @@ EventLoop::NextSlot(uint64_t& slot) const
     {
         return false;
     }
-    // From the slot behind the present one, once round.
+    // Once around, from the slot after the current one.
     const uint32_t from = (m_slot + 1) % N_SLOTS;
     uint32_t word = from / 64;
     uint64_t bits = m_filled[word] & ~0ULL << from % 64;
@@ -191,7 +192,7 @@ EventLoop::NextSlot(uint64_t& slot) const
         const uint64_t words = m_filledWords[word / 64] & ~0ULL << word % 64;
         if (words == 0)
         {
-            word |= 63; // the next round begins with the next group of words
+            word |= 63; // continue with the next group of words
             continue;
         }
         word = word / 64 * 64 + static_cast<uint32_t>(std::countr_zero(words));
@@ -213,7 +214,7 @@ EventLoop::TakeSlot(uint64_t slot)
         m_filledWords[at / 4096] &= ~(1ULL << at / 64 % 64);
     }
     const uint32_t first = std::exchange(m_first[at], NONE);
-    if (first != NONE) // it is where what was there has been removed
+    if (first != NONE) // unless all its events were removed
     {
         FillRun(first);
         m_waiting -= m_runSize;
@@ -223,7 +224,7 @@ EventLoop::TakeSlot(uint64_t slot)
 void
 EventLoop::FillRun(uint32_t first)
 {
-    // The next event last. What was scheduled last comes first out of a slot, so that this is
+    // The next event last. A slot returns the most recently scheduled event first, so that this is
     // nearly its place: insertion takes few moves.
     Entry* const run = m_run.get();
     std::size_t size = 0;
@@ -251,8 +252,8 @@ EventLoop::FillRun(uint32_t first)
 void
 EventLoop::FillRunFromPiles(uint32_t first)
 {
-    // A burst: many ports do the same at the same time, so that a slot holds a few sequences, each
-    // in order, one woven into the other. Patience sorting takes them apart and merges them.
+    // A burst: many ports act at the same times, so that a slot holds a few interleaved sequences,
+    // each of them in order. Patience sorting separates and merges them.
     std::array<uint32_t, MOST_PILES> heads;
     std::array<uint32_t, MOST_PILES> tails;
     std::size_t piles = 0;
@@ -267,7 +268,7 @@ EventLoop::FillRunFromPiles(uint32_t first)
         }
         if (pile == MOST_PILES)
         {
-            // No burst: leave it to the library, all sequences one behind the other.
+            // No burst: append all sequences and use the library's sort.
             for (std::size_t i = 0; i < piles; ++i)
             {
                 m_nodes[tails[i]].next = i + 1 < piles ? heads[i + 1] : node;
@@ -358,9 +359,9 @@ EventLoop::Refill()
 void
 EventLoop::AdaptWidth()
 {
-    // Late events want narrower slots; far ones, and slots of few events, want wider ones. So that
-    // the width never swings, narrower slots must not make many events far, and few events do not
-    // bring back a width that made many late.
+    // Late events call for narrower slots; far ones, and slots of few events, call for wider ones.
+    // To keep the width from oscillating, slots are not narrowed if that makes many events far, and
+    // not widened again to a width that made many late.
     const bool sparse = m_takenCount > m_scheduled / EVENTS_PER_SLOT &&
                         m_lateCount < m_scheduled / 32 && m_shift < m_widestSparse;
     const bool wider = (m_farCount > m_scheduled / 8 || sparse) && m_shift < WIDEST;
@@ -375,7 +376,7 @@ EventLoop::AdaptWidth()
     {
         m_widestSparse = m_shift - 1;
     }
-    // The present slot is done: all events wait in slots or beyond.
+    // The current slot is done: all events are in other slots or beyond the wheel.
     std::vector<Entry> waiting;
     waiting.reserve(m_waiting);
     for (uint64_t slot = 0; NextSlot(slot);)
@@ -429,8 +430,8 @@ EventLoop::Execute(const Entry& entry)
 inline void
 EventLoop::Prefetch() const
 {
-    // The order of what comes is known: fetch its memory while something else happens. First what
-    // happens, later what that will touch, whose address is then there.
+    // The order of the next events is known: prefetch their memory. First the events, later the
+    // memory that they will access, whose address is known by then.
     constexpr std::size_t FAR = 6;
     constexpr std::size_t NEAR = 3;
     const std::size_t size = m_runSize;
@@ -500,7 +501,7 @@ EventLoop::MakeKey(uint32_t context)
                                << "SimulatorImplementationType");
     if (static_cast<uint32_t>(m_number) < EventId::VALID)
     {
-        m_number += EventId::VALID; // the first values of an EventId's number are not for events
+        m_number += EventId::VALID; // the first values of an EventId's number are reserved
     }
     return (m_number++ << CONTEXT_BITS) | (context & CONTEXT_MASK);
 }
@@ -605,7 +606,7 @@ EventLoop::Extract(const EventId& id)
             *link = m_nodes[node].next;
             m_nodes[node].next = std::exchange(m_free, node);
             --m_waiting;
-            return true; // a slot that is empty now costs nothing but a look
+            return true; // an emptied slot costs only a check
         }
     }
     return false;
@@ -632,7 +633,7 @@ EventLoop::IsExpired(const EventId& id) const
         return std::find(m_atDestroy.begin(), m_atDestroy.end(), id) == m_atDestroy.end();
     }
     const auto now = static_cast<uint64_t>(m_now);
-    // The number of an EventId has 32 bits and starts again: compare by distance.
+    // The number of an EventId has 32 bits and wraps: compare by distance.
     const auto uid = static_cast<uint32_t>(m_key >> CONTEXT_BITS);
     return id.GetTs() < now || (id.GetTs() == now && static_cast<int32_t>(id.GetUid() - uid) <= 0);
 }

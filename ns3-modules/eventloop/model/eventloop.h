@@ -27,28 +27,27 @@ namespace eventloop
 
 /**
  * @ingroup eventloop
- * @brief An event loop whose events wait in a wheel of time slots.
+ * @brief An event loop whose pending events are kept in a wheel of time slots.
  *
- * Chosen as any SimulatorImpl, by the GlobalValue SimulatorImplementationType. It executes what it
- * is given in the order (time, order of scheduling), as ns3::DefaultSimulatorImpl does with any
- * scheduler; the GlobalValue SchedulerType has no effect. Not for threads: real-time and emulated
- * devices need ns-3's own implementations.
+ * Selected like any SimulatorImpl, by the GlobalValue SimulatorImplementationType. It executes
+ * events in the order (time, order of scheduling), as ns3::DefaultSimulatorImpl does with any
+ * scheduler; the GlobalValue SchedulerType has no effect. It is not for threads: real-time and
+ * emulated devices need ns-3's own implementations.
  *
- * The events of the present slot are sorted once and executed one after another; those that come
- * late wait in a heap beside. Events of later slots wait in their slots, in no order, and events
- * beyond the wheel in another heap. The width of a slot follows the events (calendar queue, Brown
- * 1988), so that an event costs the same however many are pending.
+ * The events of the current slot are sorted once and executed in order; events scheduled for it
+ * later are kept in a heap. Events of later slots are kept in their slots, unordered, and events
+ * beyond the wheel in another heap. The width of a slot adapts to the events (calendar queue, Brown
+ * 1988), so that the cost of an event does not depend on the number of pending ones.
  *
- * Code that schedules often may bypass ns3::Simulator by Push(), which needs no EventImpl.
+ * Code that schedules often may bypass ns3::Simulator with Push(), which needs no EventImpl.
  */
 class EventLoop : public SimulatorImpl
 {
   public:
-    /// Bits of a Key that hold the context; the others count events. 1,048,575 nodes, 1.7e13
-    /// events.
+    /// Bits of a Key for the context; the others count events. 1,048,575 nodes, 1.7e13 events.
     static constexpr uint32_t CONTEXT_BITS = 20;
 
-    /// What orders events of one time: (number of the event) << CONTEXT_BITS | context.
+    /// Orders events of the same time: (number of the event) << CONTEXT_BITS | context.
     using Key = PendingEvent::Key;
 
     /// Get the type ID. @return the object TypeId
@@ -57,7 +56,7 @@ class EventLoop : public SimulatorImpl
     ~EventLoop() override;
 
     /// The event loop that ns3::Simulator uses.
-    /// @return it, or null when another implementation is in use or none yet.
+    /// @return the event loop, or null if another implementation or none is in use.
     static EventLoop* Peek()
     {
         return s_current;
@@ -70,12 +69,12 @@ class EventLoop : public SimulatorImpl
     }
 
     /**
-     * @brief Take the next place in the order of events of one time.
+     * @brief Reserve the next position in the order of events of the same time.
      *
-     * What takes its place now and is pushed later happens in the order in which it would have,
-     * had it been pushed now.
+     * An event pushed later with a reserved position is executed as if it had been pushed at the
+     * time of the reservation.
      *
-     * @return place, to be used once.
+     * @return key, to be used once.
      */
     Key TakeKey()
     {
@@ -83,22 +82,22 @@ class EventLoop : public SimulatorImpl
     }
 
     /**
-     * @brief A time so many time steps from now.
+     * @brief The time after a delay.
      *
-     * A sum beyond the end of time (2^63 - 1) wraps; Push() knows how to take it.
+     * A sum beyond the end of time (2^63 - 1) wraps; Push() handles it.
      *
      * @param delay time steps.
-     * @return what to give Push().
+     * @return argument for Push().
      */
     int64_t GetTimeIn(int64_t delay) const
     {
         return static_cast<int64_t>(static_cast<uint64_t>(m_now) + static_cast<uint64_t>(delay));
     }
 
-    /// Schedule. Aborts, in every build, when the time is in the past.
-    /// @param time when, in time steps; not in the past. A sum from GetTimeIn() that lies beyond
-    /// the end of time means the end of time.
-    /// @param key place among the events of that time, from TakeKey(). @param occurrence what.
+    /// Schedule. Aborts, in every build profile, if the time is in the past.
+    /// @param time when, in time steps; not in the past. A sum from GetTimeIn() beyond the end of
+    /// time counts as the end of time.
+    /// @param key order among the events of that time, from TakeKey(). @param occurrence the event.
     void Push(int64_t time, Key key, Occurrence* occurrence)
     {
         Insert(time, key, reinterpret_cast<uintptr_t>(occurrence) | OCCURRENCE);
@@ -139,21 +138,22 @@ class EventLoop : public SimulatorImpl
     static constexpr uint32_t NONE = ~0U;                              //!< end of a list of nodes
     static constexpr uint32_t N_SLOTS = 8192;                          //!< of the wheel
     static constexpr uint32_t N_WORDS = N_SLOTS / 64; //!< of the set of slots that hold something
-    static constexpr uint32_t LOOK_EVERY = 8192;      //!< events between two looks at the width
-    static constexpr uint32_t WIDEST = 40;            //!< largest m_shift
-    static constexpr uint32_t EVENTS_PER_SLOT = 4;    //!< fewer of them want wider slots
-    static constexpr std::size_t FEW = 16;            //!< events of a slot that insertion sorts
-    static constexpr std::size_t MOST_PILES = 8;      //!< sequences that more of them make
+    static constexpr uint32_t LOOK_EVERY = 8192;   //!< events between two adaptations of the width
+    static constexpr uint32_t WIDEST = 40;         //!< largest m_shift
+    static constexpr uint32_t EVENTS_PER_SLOT = 4; //!< below this slots are widened
+    static constexpr std::size_t FEW = 16; //!< events of a slot up to which insertion sort is used
+    static constexpr std::size_t MOST_PILES =
+        8; //!< largest number of sequences for patience sorting
 
     /// An event in a slot.
     struct Node
     {
-        Entry entry;   //!< it
-        uint32_t next; //!< of the same slot
+        Entry entry;   //!< the event
+        uint32_t next; //!< next node of the same slot
     };
 
     /// Number of the slot of a time, counted from time 0.
-    /// @param time time steps. @return number.
+    /// @param time time steps. @return slot number.
     uint64_t SlotOf(int64_t time) const
     {
         return static_cast<uint64_t>(time) >> m_shift;
@@ -177,33 +177,33 @@ class EventLoop : public SimulatorImpl
     Key MakeKey(uint32_t context);
     EventId Add(int64_t delay, uint32_t context, EventImpl* event);
 
-    static EventLoop* s_current; //!< the one in use
+    static EventLoop* s_current; //!< the instance in use
 
-    std::unique_ptr<Entry[]> m_run;           //!< events of the present slot, the next one last
-    std::size_t m_runSize{0};                 //!< how many
-    EventHeap m_late;                         //!< those that were scheduled since
-    uint32_t m_shift{10};                     //!< a slot is 2^this time steps wide
-    uint64_t m_slot{0};                       //!< number of the present slot
-    uint32_t m_free{NONE};                    //!< nodes not in use
-    std::size_t m_waiting{0};                 //!< events in slots
-    std::array<uint64_t, N_WORDS> m_filled{}; //!< bit: the slot holds something
+    std::unique_ptr<Entry[]> m_run;           //!< events of the current slot, the next one last
+    std::size_t m_runSize{0};                 //!< number of these
+    EventHeap m_late;                         //!< events added to the current slot since
+    uint32_t m_shift{10};                     //!< a slot is 2^m_shift time steps wide
+    uint64_t m_slot{0};                       //!< number of the current slot
+    uint32_t m_free{NONE};                    //!< list of unused nodes
+    std::size_t m_waiting{0};                 //!< number of events in slots
+    std::array<uint64_t, N_WORDS> m_filled{}; //!< bit: the slot is not empty
     std::array<uint64_t, N_WORDS / 64> m_filledWords{}; //!< bit: the word is not 0
     std::unique_ptr<Node[]> m_nodes;                    //!< all nodes
-    uint32_t m_nNodes{0};                               //!< how many; m_run has room for as many
-    EventHeap m_far;                                    //!< events beyond the wheel
-    uint32_t m_scheduled{0};                            //!< events since the last look at the width
-    uint32_t m_lateCount{0};                            //!< of them, into m_late
-    uint32_t m_farCount{0};                             //!< of them, into m_far
-    uint32_t m_halfCount{0};           //!< of them, that would go there were a slot half as wide
-    uint32_t m_takenCount{0};          //!< slots taken since that look
-    uint32_t m_widestSparse{WIDEST};   //!< few events a slot make m_shift no larger than this
-    bool m_stop{false};                //!< Stop was called
-    int64_t m_now{0};                  //!< time steps
-    uint64_t m_number{EventId::VALID}; //!< of the next event
-    Key m_key{CONTEXT_MASK};           //!< of the event being executed; CONTEXT_MASK: none
-    uint64_t m_executed{0};            //!< events so far
-    std::list<EventId> m_atDestroy;    //!< for Destroy
-    std::thread::id m_thread;          //!< the only one that may schedule
+    uint32_t m_nNodes{0};                  //!< number of nodes; also the capacity of m_run
+    EventHeap m_far;                       //!< events beyond the wheel
+    uint32_t m_scheduled{0};               //!< events since the last adaptation of the width
+    uint32_t m_lateCount{0};               //!< of these, into m_late
+    uint32_t m_farCount{0};                //!< of these, into m_far
+    uint32_t m_halfCount{0};               //!< of these, far if slots were half as wide
+    uint32_t m_takenCount{0};              //!< slots taken since the last adaptation
+    uint32_t m_widestSparse{WIDEST};       //!< upper bound of m_shift when slots hold few events
+    bool m_stop{false};                    //!< Stop() was called
+    int64_t m_now{0};                      //!< time steps
+    uint64_t m_number{EventId::VALID};     //!< of the next event
+    Key m_key{CONTEXT_MASK};               //!< of the current event; CONTEXT_MASK: none
+    uint64_t m_executed{0};                //!< number of events executed
+    std::list<EventId> m_atDestroy;        //!< events of ScheduleDestroy
+    std::thread::id m_thread;              //!< the only thread that may schedule
     std::array<uint32_t, N_SLOTS> m_first; //!< by slot: its first node
 };
 

@@ -22,7 +22,7 @@ RequireTime(const std::string& what, int64_t time)
 {
     if (time < 0)
     {
-        Refuse(what, " cannot be at ", time, " ps: a run begins at 0 ps");
+        Refuse(what, " cannot be at ", time, " ps: a run starts at 0 ps");
     }
 }
 
@@ -133,7 +133,7 @@ ForEachPort(lossless::Fabric& fabric,
                                    : nullptr;
         if (!port)
         {
-            Refuse("no link joins nodes ", nodes[i], " and ", peers[i]);
+            Refuse("there is no link between nodes ", nodes[i], " and ", peers[i]);
         }
         visit(*port);
     }

@@ -27,13 +27,13 @@ namespace rdma
  * @ingroup facade
  * @brief Throw std::invalid_argument for a time before the start.
  *
- * @param what whose time.
+ * @param what name of the quantity.
  * @param time ps.
  */
 void RequireTime(const std::string& what, int64_t time);
 /**
  * @ingroup facade
- * @brief Throw std::invalid_argument for what is no class.
+ * @brief Throw std::invalid_argument unless a number is a class.
  *
  * @param cls 0..7.
  */
@@ -43,29 +43,29 @@ void RequireClass(uint8_t cls);
  * @brief Throw std::invalid_argument unless there is a name for each node.
  *
  * @param names joined by newlines.
- * @param n how many nodes.
+ * @param n number of nodes.
  */
 void RequireNames(const std::string& names, uint32_t n);
 /**
  * @ingroup facade
- * @brief Throw std::invalid_argument for a number that is too high.
+ * @brief Throw std::invalid_argument for a number out of range.
  *
- * @param what of what.
- * @param number from 0.
- * @param count how many there are.
+ * @param what kind of object.
+ * @param number counted from 0.
+ * @param count number of objects.
  */
 void RequirePlace(const char* what, uint32_t number, std::size_t count);
 /**
  * @ingroup facade
- * @brief Throw std::invalid_argument for what is not a kind of node.
+ * @brief Throw std::invalid_argument unless a number is a kind of node.
  *
- * @param name of the node.
+ * @param name name of the node.
  * @param kind 0 host, 1 switch.
  */
 void RequireKind(const std::string& name, uint8_t kind);
 /**
  * @ingroup facade
- * @brief A column by number; throws std::invalid_argument where there is none.
+ * @brief A column by number; throws std::invalid_argument if there is none.
  *
  * @param table its table.
  * @param column its number.
@@ -74,24 +74,24 @@ void RequireKind(const std::string& name, uint8_t kind);
 const lossless::Table::AnyColumn& RequireColumn(const lossless::Table& table, uint32_t column);
 /**
  * @ingroup facade
- * @brief A host by number; throws std::invalid_argument where the node is none.
+ * @brief A host by number; throws std::invalid_argument if the node is not a host.
  *
  * @param fabric its network.
  * @param node its number.
- * @param what it is to be.
+ * @param what its intended role.
  * @return host.
  */
 Host& RequireHost(lossless::Fabric& fabric, uint32_t node, const char* what);
 
 /**
  * @ingroup facade
- * @brief Visit ports that are named by nodes; throws std::invalid_argument where no link joins two.
+ * @brief Visit ports identified by nodes; throws std::invalid_argument if two nodes have no link.
  *
  * @param fabric their network.
  * @param nodes nodes; empty: all.
- * @param peers for each node the neighbour its port leads to; -1: all.
+ * @param peers for each node the neighbour that its port leads to; -1: all.
  * @param n length of nodes and peers.
- * @param visit called with each port.
+ * @param visit called for each port.
  */
 void ForEachPort(lossless::Fabric& fabric,
                  const uint32_t* nodes,

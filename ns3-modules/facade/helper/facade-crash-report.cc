@@ -19,15 +19,15 @@ namespace rdma
 namespace
 {
 
-/// Time that a report may take [s]: unwinding through compiled Python wrappers allocates memory,
-/// which waits for ever where the crash lies within malloc().
+/// Time limit of a report [s]: unwinding through compiled Python wrappers allocates memory, which
+/// blocks forever if the crash is in malloc().
 constexpr unsigned PATIENCE = 2;
-/// Functions that a report names at most.
+/// Maximum number of functions in a report.
 constexpr int FRAMES = 64;
 /// The signal of the crash.
 volatile std::sig_atomic_t g_crash;
 
-/// Let a signal through to this thread.
+/// Unblock a signal in this thread.
 /// @param number the signal.
 void
 Unblock(int number)
@@ -38,8 +38,8 @@ Unblock(int number)
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-/// Die of the signal of the crash, whose handler SA_RESETHAND took away.
-/// @param alarm the signal that says that the report hangs.
+/// Terminate by the signal of the crash, whose handler was removed by SA_RESETHAND.
+/// @param alarm the signal raised when the report hangs.
 void
 Die([[maybe_unused]] int alarm)
 {
@@ -47,7 +47,7 @@ Die([[maybe_unused]] int alarm)
     Unblock(static_cast<int>(g_crash));
 }
 
-/// Print where this thread is, and die of the signal.
+/// Print the backtrace of this thread, and terminate by the signal.
 /// @param number the signal.
 void
 Report(int number)
@@ -70,9 +70,9 @@ void
 ReportCrashes()
 {
     std::array<void*, 1> frame;
-    backtrace(frame.data(), 1); // loads a library, for which a crash is too late
+    backtrace(frame.data(), 1); // loads a library now; during a crash it is too late
 
-    // a stack of its own: that of a recursion without end has no room
+    // a separate stack: after endless recursion the normal one is full
     alignas(16) static std::array<char, 1 << 16> memory;
     stack_t stack{};
     stack.ss_sp = memory.data();

@@ -13,10 +13,10 @@ namespace rdma
 
 /**
  * @ingroup facade
- * @brief Have a crash print the functions it happened in, and end the process by its signal.
+ * @brief On a crash, print the backtrace and terminate the process by the signal.
  *
- * Whatever handler was there before is replaced: one that allocates memory or runs destructors
- * hangs where the crash lies within malloc(). Of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT.
+ * For SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT. Previous handlers are replaced: one that
+ * allocates memory or runs destructors hangs if the crash is in malloc().
  */
 void ReportCrashes();
 

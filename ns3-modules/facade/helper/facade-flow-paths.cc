@@ -72,7 +72,7 @@ FlowPaths::Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
     {
         Refuse("the path of flow ",
                flow,
-               " names node ",
+               " contains node ",
                *stray,
                "; there are ",
                m_fabric.GetNNodes(),

@@ -26,36 +26,37 @@ namespace rdma
 
 /**
  * @ingroup facade
- * @brief The ways of flows and of what answers them, where they are not left to the routes.
+ * @brief Paths of flows and of their ACKs, NACKs and CNPs ("answers") that are set explicitly.
  */
 class FlowPaths
 {
   public:
-    using Hops = std::vector<std::pair<uint32_t, uint16_t>>; //!< of a flow's frames
+    using Hops = std::vector<std::pair<uint32_t, uint16_t>>; //!< hops of a flow's data frames
     using Ends = std::vector<std::pair<uint32_t, uint32_t>>; //!< source and destination by flow
 
-    /// Choose ways in a network.
-    /// @param fabric it; outlives this. @param ends of the flows; outlives this.
+    /// Set paths in a network.
+    /// @param fabric the network; outlives this. @param ends of the flows; outlives this.
     FlowPaths(lossless::Fabric& fabric, const Ends& ends)
         : m_fabric(fabric),
           m_ends(ends)
     {
     }
 
-    /// Pin a flow, or what answers it, to a path.
-    /// @param flow its number. @param nodes all nodes of the path. @param n how many.
-    /// @param answers what answers it.
+    /// Pin a flow, or its answers, to a path.
+    /// @param flow its number. @param nodes all nodes of the path. @param n number of nodes.
+    /// @param answers whether to pin its answers.
     void Pin(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers);
-    /// Say how answers go that have no path of their own.
+    /// Choose the routing of answers that are not pinned.
     /// @param flow its number.
-    /// @param reverse backwards along the path that data frames have at the start; else by ECMP.
+    /// @param reverse along the reverse of the path that data frames have at the start; else by
+    /// ECMP.
     void SetAnswerRouting(uint32_t flow, bool reverse);
-    /// Route what answers a flow.
-    /// @param flow its number. @param hops of its data frames.
+    /// Route the answers of a flow.
+    /// @param flow its number. @param hops hops of its data frames.
     /// @return true if answers are pinned to a path.
     bool RouteAnswers(uint32_t flow, const Hops& hops);
 
-    /// @return what is wrong with the paths, a line each.
+    /// @return the problems of the paths, one per line.
     std::string GetProblems() const
     {
         return m_problems.str();
@@ -64,11 +65,12 @@ class FlowPaths
   private:
     bool Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers);
 
-    lossless::Fabric& m_fabric;                   //!< the network
-    const Ends& m_ends;                           //!< by flow
-    std::unordered_map<uint32_t, bool> m_routing; //!< by flow, where it was asked for: backwards
-    std::unordered_set<uint32_t> m_own;           //!< flows whose answers have a path of their own
-    std::ostringstream m_problems;                //!< GetProblems
+    lossless::Fabric& m_fabric; //!< the network
+    const Ends& m_ends;         //!< by flow
+    std::unordered_map<uint32_t, bool>
+        m_routing;                      //!< by flow, where SetAckRouting was called: reverse
+    std::unordered_set<uint32_t> m_own; //!< flows whose answers are pinned
+    std::ostringstream m_problems;      //!< GetProblems
 };
 
 } // namespace rdma

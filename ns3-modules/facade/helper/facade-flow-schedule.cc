@@ -135,7 +135,7 @@ FlowSchedule::NotifyFinished(uint32_t flow)
     {
         const int64_t begin =
             std::max(m_flows[next].earliest, m_queuePairs[next]->GetDemand().start);
-        // as an event of its own, for the receiver is still at work on the last packet
+        // as a separate event, since the receiver is still processing the last packet
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
                             &FlowSchedule::StartFlow,
                             this,
@@ -163,7 +163,8 @@ FlowSchedule::Check() const
     {
         left.push_back(steps[i]->left);
         stuck += left.back() > 0;
-        if (left.back() == 0 && i < m_flows.size()) // what waits for points is released already
+        if (left.back() == 0 &&
+            i < m_flows.size()) // followers of points have already been released
         {
             free.push_back(i);
         }
@@ -189,7 +190,7 @@ FlowSchedule::Check() const
     const bool flow = first < m_flows.size();
     return (flow ? "flow " : "point ") + std::to_string(flow ? first : first - m_flows.size()) +
            " and " + std::to_string(stuck - 1) +
-           " more can never start: they wait for each other in a circle\n";
+           " more can never start: they wait for each other in a cycle\n";
 }
 
 } // namespace rdma

@@ -19,56 +19,56 @@ namespace rdma
 
 /**
  * @ingroup facade
- * @brief Starts flows at their times, or some time after others have finished.
+ * @brief Starts flows at their times, or some time after other flows have finished.
  *
- * A point is a moment that many wait for, such as the beginning of a computation: it has no flow,
- * costs no event, and may wait and be waited for as flows do. So n flows that wait for m others
- * take n + m waits instead of n m.
+ * A point is an instant that several flows wait for, such as the start of a computation: it has no
+ * flow, costs no event, and can wait and be waited for like a flow. Thus n flows that wait for m
+ * others take n + m dependencies instead of n m.
  */
 class FlowSchedule
 {
   public:
-    static constexpr uint32_t POINT = 1U << 31; //!< numbers of points begin here
+    static constexpr uint32_t POINT = 1U << 31; //!< numbers of points start here
 
-    /// Start flows of a list.
+    /// Schedule the flows of a list.
     /// @param queuePairs by flow; outlives this.
     explicit FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs);
 
-    /// @return how many points there are.
+    /// @return the number of points.
     std::size_t CountPoints() const
     {
         return m_points.size();
     }
 
-    /// Let a flow or point wait for another.
-    /// @param waiter its number. @param after the other's.
-    /// @param delay from the end of the other (ps).
+    /// Make a flow or point wait for another one.
+    /// @param waiter its number. @param after number of the other one.
+    /// @param delay after the end of the other one (ps).
     void Wait(uint32_t waiter, uint32_t after, int64_t delay);
     /// All flows are connected: start each at its time.
     void Begin();
-    /// Start what waits for a flow.
-    /// @param flow it has finished.
+    /// Start the flows that wait for a flow.
+    /// @param flow a flow that has finished.
     void NotifyFinished(uint32_t flow);
-    /// What keeps flows from ever starting. After Begin. @return a line; empty if nothing does.
+    /// Flows that can never start. After Begin. @return one line; empty if there are none.
     std::string Check() const;
 
   private:
-    /// A flow or point that waits for another.
+    /// A flow or point that waits for another one.
     struct Follower
     {
         uint32_t number; //!< its number
-        int64_t delay;   //!< from the end of the other (ps)
+        int64_t delay;   //!< after the end of the other one (ps)
     };
 
-    /// What a flow or point waits for, and what waits for it.
+    /// Dependencies of a flow or point, in both directions.
     struct Step
     {
-        uint32_t left{0};                //!< how many must come before
-        int64_t earliest{0};             //!< the latest time that those come so far allow (ps)
-        std::vector<Follower> followers; //!< that wait for it
+        uint32_t left{0};                //!< number of dependencies that are not yet met
+        int64_t earliest{0};             //!< earliest start allowed by those that are met (ps)
+        std::vector<Follower> followers; //!< flows and points that wait for it
     };
 
-    /// A flow or point, and when it came.
+    /// A flow or point that has been reached, and when.
     struct Reached
     {
         uint32_t number; //!< its number
@@ -76,20 +76,20 @@ class FlowSchedule
     };
 
     Step& GetStep(uint32_t number);
-    /// Go along from what has come, through points, to the flows that wait for nothing more.
-    /// @param reached what has come; used up. @return the flows; valid until the next call.
+    /// Follow the dependencies from reached flows and points to the flows that are now ready.
+    /// @param reached flows and points; consumed. @return the flows; valid until the next call.
     const std::vector<uint32_t>& Release(std::vector<Reached>& reached);
     void StartFlows();
     void StartFlow(uint32_t flow);
 
     const std::vector<Ptr<QueuePair>>& m_queuePairs; //!< by flow
-    std::vector<uint32_t> m_byStart;                 //!< flows in the order of their starts
-    std::size_t m_nextStart{0};                      //!< next of them
+    std::vector<uint32_t> m_byStart;                 //!< flows in the order of their start times
+    std::size_t m_nextStart{0};                      //!< index of the next one to start
     std::vector<Step> m_flows;                       //!< by flow
     std::vector<Step> m_points;                      //!< by point
-    std::vector<Reached> m_reached;                  //!< used by NotifyFinished
-    std::vector<uint32_t> m_released;                //!< what Release returned last
-    lossless::ReusableEvent<FlowSchedule> m_start;   //!< starts the next one
+    std::vector<Reached> m_reached;                  //!< scratch memory of NotifyFinished
+    std::vector<uint32_t> m_released;                //!< last result of Release
+    lossless::ReusableEvent<FlowSchedule> m_start;   //!< starts the next flow
 };
 
 } // namespace rdma

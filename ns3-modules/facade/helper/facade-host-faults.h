@@ -20,17 +20,17 @@ namespace rdma
 
 /**
  * @ingroup facade
- * @brief Make a host a slow receiver from a time on.
+ * @brief Make a host a slow receiver from a given time on.
  *
  * @param fabric its network.
  * @param host its number.
- * @param rate bit/s at which it takes data; 0: line rate.
+ * @param rate rate at which it drains data, in bit/s; 0: line rate.
  * @param start ps.
  */
 void ScheduleReceiveRate(lossless::Fabric& fabric, uint32_t host, uint64_t rate, int64_t start);
 /**
  * @ingroup facade
- * @brief Let a host's NIC keep pausing its switch.
+ * @brief Make a host's NIC pause its switch continually.
  *
  * @param fabric its network.
  * @param host its number.

@@ -28,13 +28,13 @@ PreferLargePages([[maybe_unused]] std::size_t bytes)
     constexpr std::size_t SMALL_PAGE = 4096;
     constexpr std::size_t PAGE = 2 << 20;
     constexpr std::size_t BLOCK = 8 * PAGE;
-    constexpr int LARGEST = 32 << 20; // glibc maps no smaller block beside its heap then
+    constexpr int LARGEST = 32 << 20; // so that glibc allocates smaller blocks from its heap
     if (bytes < 2 * PAGE)
     {
         return;
     }
-    // The heap grows by these blocks and keeps them when they are given back, with the wish that
-    // was said of them. Nobody writes to them, so that they take no memory yet.
+    // The heap grows by these blocks and keeps them, with their madvise() setting, when they are
+    // freed. Nothing writes to them, so that they use no memory yet.
     constexpr std::size_t KEPT = std::numeric_limits<int>::max();
     if (!mallopt(M_MMAP_THRESHOLD, LARGEST) || !mallopt(M_TRIM_THRESHOLD, static_cast<int>(KEPT)))
     {

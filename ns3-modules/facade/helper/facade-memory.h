@@ -15,14 +15,14 @@ namespace lossless
 
 /**
  * @ingroup facade
- * @brief Let a large network lie in large pages (2 MiB), where the system has them: a processor
- * knows the places of a few thousand pages, and a network of thousands of ports takes more small
- * ones than that.
+ * @brief Use huge pages (2 MiB) for a large network where the system has them: the TLB of a
+ * processor covers a few thousand pages, and a network of thousands of ports takes more small pages
+ * than that.
  *
- * Memory that is allocated from now on comes from the heap that is readied here; nothing is taken
- * before it is used. Only speed depends on it. Does nothing where there is no need, or no glibc.
+ * Memory allocated from now on comes from the heap prepared here; pages are only used once they are
+ * written to. This affects only speed. It does nothing if the network is small, or without glibc.
  *
- * @param bytes how much will be allocated, roughly.
+ * @param bytes approximate amount of memory to be allocated.
  */
 void PreferLargePages(std::size_t bytes);
 

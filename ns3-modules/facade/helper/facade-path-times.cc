@@ -24,14 +24,14 @@ PathTimes::IdealTime(const QueuePair& queuePair, const Hops& hops) const
     {
         return -1;
     }
-    // The last packet leaves hop i when it has arrived there and its predecessor, which the slowest
-    // link so far spaces, has left; all packets but the last are full.
+    // The last packet leaves hop i when it has arrived there and its predecessor has left; packets
+    // are spaced by the slowest link so far. All packets but the last are full.
     const uint64_t packets = queuePair.GetPackets();
     const int64_t full = packets > 1 ? queuePair.GetFrameBytes(0) : 0;
     const int64_t last = queuePair.GetFrameBytes(packets - 1);
-    int64_t firstFull = 0; // first packet has left this hop
+    int64_t firstFull = 0; // when the first packet has left this hop
     int64_t slowest = 0;   // longest transmission of a full packet so far
-    int64_t time = 0;      // last packet has left this hop
+    int64_t time = 0;      // when the last packet has left this hop
     int64_t delays = 0;
     for (const auto& [node, index] : hops)
     {

@@ -23,7 +23,7 @@ class Fabric;
 namespace rdma
 {
 
-/// A sum of times, both from 0 on, that stops at the end of time.
+/// A saturating sum of two times, neither negative.
 /// @param a ps. @param b ps. @return ps.
 inline int64_t
 Later(int64_t a, int64_t b)
@@ -33,30 +33,30 @@ Later(int64_t a, int64_t b)
 
 /**
  * @ingroup facade
- * @brief How long messages and their answers take alone in the network as it was built.
+ * @brief Delays of messages and their ACKs on an otherwise idle network, as it was built.
  */
 class PathTimes
 {
   public:
-    using Hops = std::vector<lossless::DependencyGraph::Egress>; //!< of a flow's frames
+    using Hops = std::vector<lossless::DependencyGraph::Egress>; //!< hops of a flow's data frames
 
-    /// Ask about a network.
-    /// @param fabric it; built, and outlives this.
+    /// Compute delays in a network.
+    /// @param fabric the network; built, outlives this.
     explicit PathTimes(lossless::Fabric& fabric)
         : m_fabric(fabric)
     {
     }
 
-    /// From the start of a message until its last bit is received.
-    /// @param queuePair carries it. @param hops its way.
-    /// @return ps; -1: it has no end, or there is no way.
+    /// Time from the start of a message until its last bit is received.
+    /// @param queuePair its queue pair. @param hops its path.
+    /// @return ps; -1: it is endless, or there is no path.
     int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
-    /// How long an ACK takes.
-    /// @param queuePair it answers. @return ps; -1: there is no way.
+    /// Delay of an ACK.
+    /// @param queuePair the queue pair it acknowledges. @return ps; -1: there is no path.
     int64_t AnswerTime(const QueuePair& queuePair) const;
     /// See QueuePair::GetBaseRtt.
-    /// @param queuePair whose. @param hops its way. @param back AnswerTime (ps).
-    /// @return ps; 0: there is no way.
+    /// @param queuePair the queue pair. @param hops its path. @param back AnswerTime (ps).
+    /// @return ps; 0: there is no path.
     int64_t BaseRtt(const QueuePair& queuePair, const Hops& hops, int64_t back) const;
 
   private:

@@ -26,11 +26,11 @@ using lossless::RefuseNow;
 namespace
 {
 
-/// What runs have chosen in this process; all else was chosen by somebody else.
+/// Settings made by runs of this process; other settings come from elsewhere.
 struct Chosen
 {
     uint64_t run{1};   //!< RngRun; 1 is ns-3's default
-    uint32_t built{0}; //!< runs that have been built and still exist
+    uint32_t built{0}; //!< number of runs that have been built and still exist
 };
 
 Chosen g_chosen; //!< of this process
@@ -41,12 +41,12 @@ RunClaim::RunClaim(uint64_t seed)
 {
     if (seed == 0)
     {
-        Refuse("the seed of a run cannot be 0; seeds are from 1");
+        Refuse("the seed of a run cannot be 0; seeds start at 1");
     }
     const uint64_t run = RngSeedManager::GetRun();
     if (RngSeedManager::GetSeed() != 1 || (run != g_chosen.run && run != seed))
     {
-        RefuseNow("somebody else chose RngSeed ",
+        RefuseNow("other code has set RngSeed ",
                   RngSeedManager::GetSeed(),
                   " and RngRun ",
                   run,
@@ -80,9 +80,9 @@ RunClaim::Choose() const
     if (idle && Simulator::GetImplementation()->GetInstanceTypeId().GetName() != m_simulator)
     {
         ObjectFactory factory(m_simulator);
-        Simulator::Destroy(); // an idle one, which the question made
+        Simulator::Destroy(); // an idle one, created by the query
         Simulator::SetImplementation(factory.Create<SimulatorImpl>());
-        // Of ns-3's schedulers the fastest; eventloop::EventLoop has its own.
+        // The fastest of ns-3's schedulers; eventloop::EventLoop has its own.
         Simulator::SetScheduler(ObjectFactory("ns3::PriorityQueueScheduler"));
     }
 }
@@ -93,20 +93,19 @@ RunClaim::RequireClock() const
     if (g_chosen.built > 0)
     {
         // Also a finished one: this run would begin at its end, and end with it.
-        RefuseNow("another rdma::Simulation still exists, and ns-3 has one clock: copy its "
+        RefuseNow("another rdma::Simulation still exists, and ns-3 has only one clock: copy its "
                   "results and delete it before Build");
     }
     Choose();
     const std::string used = Simulator::GetImplementation()->GetInstanceTypeId().GetName();
     if (used != m_simulator)
     {
-        RefuseNow(
-            "ns-3 runs ",
-            used,
-            " already, not ",
-            m_simulator,
-            ": something was scheduled, or a node was made, before; make the rdma::Simulation "
-            "first, or choose that event loop by SetSimulator");
+        RefuseNow("ns-3 is already running ",
+                  used,
+                  ", not ",
+                  m_simulator,
+                  ": an event was scheduled, or a node was created, before; create the "
+                  "rdma::Simulation first, or select that event loop by SetSimulator");
     }
 }
 

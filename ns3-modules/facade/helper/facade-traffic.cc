@@ -26,7 +26,7 @@ using lossless::Summary;
 namespace
 {
 
-/// Packets of a message that their 32-bit sequence numbers tell apart.
+/// Maximum number of packets of a message: their sequence numbers have 32 bits.
 constexpr uint64_t MOST_PACKETS = 0xffff'ffff;
 
 } // namespace
@@ -127,7 +127,7 @@ Traffic::AddDependencies(const uint32_t* flows,
         }
         if (!(after[i] & FlowSchedule::POINT) && m_demands[after[i]].bytes == 0)
         {
-            Refuse("flow ", flows[i], " waits for flow ", after[i], ", which has no end");
+            Refuse("flow ", flows[i], " waits for flow ", after[i], ", which is endless");
         }
         if (delays[i] < 0)
         {
@@ -153,7 +153,7 @@ Traffic::AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t del
         members.push_back(&RequireHost(m_fabric, hosts[i], "a host of a server"));
         if (!m_serverOf.emplace(hosts[i], nullptr).second)
         {
-            Refuse(members.back()->GetName(), " cannot be of two servers, or of one twice");
+            Refuse(members.back()->GetName(), " cannot belong to two servers, or twice to one");
         }
     }
     auto scaleUp = rate > 0 ? std::make_unique<ScaleUp>(rate, delay) : nullptr;
@@ -195,7 +195,9 @@ Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in,
         }
         if (in[i] != asked.second && FindServer(asked.second)->GetScaleUp())
         {
-            Refuse("flow ", flows[i], " cannot go on over a scale-up domain where it arrives");
+            Refuse("flow ",
+                   flows[i],
+                   " cannot be forwarded over a scale-up domain after its arrival");
         }
         if (out[i] == in[i])
         {
@@ -217,7 +219,7 @@ Traffic::SetOnOff(uint32_t flow, int64_t on, int64_t off)
                on,
                " ps and be silent for ",
                off,
-               " ps; both are from 0 ps, and 0 ps of sending means always");
+               " ps; neither may be negative, and 0 ps of sending means always");
     }
     m_demands[flow].on = on;
     m_demands[flow].off = std::min(off, NEVER - on);
@@ -296,8 +298,8 @@ Traffic::Connect()
     const PathTimes times(m_fabric);
     lossless::Routes& routes = m_fabric.GetRoutes();
     lossless::DependencyGraph dependencies;
-    std::set<std::pair<uint32_t, uint32_t>> pairs; // whose ways are all in it
-    int64_t longest = 0;                           // base round trip (ps)
+    std::set<std::pair<uint32_t, uint32_t>> pairs; // pairs whose paths are all included
+    int64_t longest = 0;                           // base round-trip time (ps)
     for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_ends[flow];
@@ -364,10 +366,10 @@ Traffic::Check() const
         {
             problems += "flow " + std::to_string(queuePair->GetFlow()) + ": " +
                         std::to_string(bytes) + " B are " +
-                        std::to_string(queuePair->GetPackets()) + " packets; allowed: up to " +
+                        std::to_string(queuePair->GetPackets()) + " packets; at most " +
                         std::to_string(MOST_PACKETS) +
-                        ", as their sequence numbers have 32 bits; send less, raise PayloadSize, "
-                        "or say 0 B: without end\n";
+                        " are allowed, as sequence numbers have 32 bits; send less, raise "
+                        "PayloadSize, or use 0 B for an endless flow\n";
         }
         if (queuePair->GetTelemetryHops() && queuePair->GetHops() > queuePair->GetTelemetryHops())
         {
@@ -381,26 +383,26 @@ Traffic::Check() const
         if (queuePair->IsCarried() && bytes == 0)
         {
             problems += "flow " + std::to_string(queuePair->GetFlow()) +
-                        " has no end: what goes over a scale-up domain goes as a whole\n";
+                        " is endless: a scale-up domain carries only whole messages\n";
         }
         if (queuePair->IsInside())
         {
             continue;
         }
         const auto& routes = m_fabric.GetRoutes();
-        // a route that was made to lead astray may be meant to lead in a loop
+        // a diverted route may form a loop on purpose
         if (!routes.IsDiverted(queuePair->GetDestination()->GetId()) &&
             routes.Trace(queuePair->GetSource()->GetId(), queuePair->GetHeader()).empty())
         {
-            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": no way leads from " +
-                        queuePair->GetSource()->GetName() + " to " +
+            problems += "flow " + std::to_string(queuePair->GetFlow()) +
+                        ": there is no path from " + queuePair->GetSource()->GetName() + " to " +
                         queuePair->GetDestination()->GetName() + "\n";
         }
         else if (routes.AreAnswersPinned(queuePair->GetFlow()) &&
                  m_answerTimes[queuePair->GetFlow()] < 0)
         {
             problems += "flow " + std::to_string(queuePair->GetFlow()) +
-                        ": the path of its ACKs leads into a link that is down\n";
+                        ": the path of its ACKs contains a link that is down\n";
         }
     }
     if (!m_queuePairs.empty() && m_queuePairs.front()->GetCongestionControl())

@@ -27,22 +27,22 @@ namespace rdma
 
 /**
  * @ingroup facade
- * @brief The flows of a run, from what is asked of them to what became of them.
+ * @brief The flows of a run, from their configuration to their results.
  */
 class Traffic
 {
   public:
     /// Flows in a network.
-    /// @param fabric it; outlives this.
+    /// @param fabric the network; outlives this.
     explicit Traffic(lossless::Fabric& fabric);
 
-    /// As Simulation::SetCongestionControl.
+    /// See Simulation::SetCongestionControl.
     void SetCongestionControl(const std::string& typeId);
-    /// As Simulation::SetStopWhenDone.
+    /// See Simulation::SetStopWhenDone.
     void SetStopWhenDone(bool stop, bool acknowledged);
     /// @return a new host for these flows.
     Ptr<Host> MakeHost();
-    /// As Simulation::AddFlows.
+    /// See Simulation::AddFlows.
     uint32_t AddFlows(const uint32_t* src,
                       const uint32_t* dst,
                       const uint64_t* sizes,
@@ -52,53 +52,53 @@ class Traffic
                       const uint64_t* rates,
                       const uint64_t* windows,
                       uint32_t n);
-    /// As Simulation::AddDependencies.
+    /// See Simulation::AddDependencies.
     void AddDependencies(const uint32_t* flows,
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
-    /// As Simulation::AddServer.
+    /// See Simulation::AddServer.
     void AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover);
-    /// As Simulation::SetNics.
+    /// See Simulation::SetNics.
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
-    /// As Simulation::SetOnOff.
+    /// See Simulation::SetOnOff.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
-    /// As Simulation::SetPaths, or, of answers, SetAckPaths.
+    /// See Simulation::SetPaths; for answers, SetAckPaths.
     void SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
                   const uint32_t* nodes,
                   uint32_t n,
                   bool answers);
-    /// As Simulation::SetAckRouting.
+    /// See Simulation::SetAckRouting.
     void SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n);
 
-    /// Tell hosts the largest frame, before the network is built.
+    /// Set the largest frame of hosts, before the network is built.
     void Prepare();
-    /// The network is built: connect the queue pairs and start them at their times.
+    /// The network is built: connect the queue pairs and schedule their starts.
     void Connect();
-    /// @return what is wrong with paths and dependencies, one problem a line.
+    /// @return problems of paths and dependencies, one per line.
     std::string CheckWays() const;
-    /// @return what else makes these flows impossible, one problem a line.
+    /// @return other problems of these flows, one per line.
     std::string Check() const;
-    /// @return what the congestion control warns of, one warning a line.
+    /// @return warnings of the congestion control, one per line.
     std::string Warn() const;
-    /// @return the cyclic buffer dependency of the flows, a line; empty if there is none.
+    /// @return the cyclic buffer dependency of the flows, as a line; empty if there is none.
     std::string DescribeCycle() const;
     /// Fill the table "flow".
-    /// @param flows where to.
+    /// @param flows the table.
     void FillTable(lossless::Table& flows) const;
-    /// Add the numbers of all flows.
-    /// @param summary where to.
+    /// Add the totals of all flows.
+    /// @param summary the summary.
     void Report(lossless::Summary& summary) const;
-    /// As Simulation::GetDeliveredShare.
+    /// See Simulation::GetDeliveredShare.
     double GetDeliveredShare() const;
-    /// The queue pair of a flow; throws std::invalid_argument where there is none.
-    /// @param flow its number. @return it.
+    /// The queue pair of a flow; throws std::invalid_argument if there is none.
+    /// @param flow its number. @return the queue pair.
     QueuePair& GetFlow(uint32_t flow) const;
-    /// Forget the queue pairs, before the simulator is destroyed.
+    /// Release the queue pairs, before the simulator is destroyed.
     void Release();
 
-    /// @return how far the messages are.
+    /// @return the progress of the messages.
     const Progress& GetProgress() const
     {
         return m_progress;
@@ -110,21 +110,22 @@ class Traffic
     int64_t Carry(uint32_t flow, QueuePair& queuePair);
     void ForEachHost(const std::function<void(Host&)>& visit) const;
 
-    lossless::Fabric& m_fabric;                     //!< the network
-    std::vector<Ptr<QueuePair>> m_queuePairs;       //!< by flow
-    std::vector<QueuePair::Demand> m_demands;       //!< by flow
-    FlowPaths::Ends m_ends;                         //!< by flow, where they leave and arrive
-    std::vector<std::unique_ptr<Server>> m_servers; //!< all
-    std::map<uint32_t, Server*> m_serverOf;         //!< by host, where it has one
-    std::map<uint32_t, std::pair<uint32_t, uint32_t>> m_asked; //!< ends of flows by other hosts
-    std::vector<int64_t> m_idealTimes;                         //!< by flow (ps); -1: none
-    std::vector<int64_t> m_answerTimes; //!< by flow (ps), of an ACK alone; -1: none
-    Progress m_progress;                //!< of the hosts
-    double m_finiteBytes{0};            //!< of flows on the network with an end (bytes)
+    lossless::Fabric& m_fabric;               //!< the network
+    std::vector<Ptr<QueuePair>> m_queuePairs; //!< by flow
+    std::vector<QueuePair::Demand> m_demands; //!< by flow
+    FlowPaths::Ends m_ends; //!< by flow: hosts at which it enters and leaves the network
+    std::vector<std::unique_ptr<Server>> m_servers; //!< all servers
+    std::map<uint32_t, Server*> m_serverOf;         //!< by host, if it belongs to one
+    std::map<uint32_t, std::pair<uint32_t, uint32_t>>
+        m_asked;                        //!< original ends of flows that use other hosts
+    std::vector<int64_t> m_idealTimes;  //!< by flow (ps); -1: none
+    std::vector<int64_t> m_answerTimes; //!< by flow: delay of an ACK (ps); -1: none
+    Progress m_progress;                //!< progress of the hosts
+    double m_finiteBytes{0};            //!< total bytes of finite flows on the network (B)
     std::string m_congestionControl;    //!< TypeId name; empty: none
-    PathTimes::Hops m_cycle;            //!< of their buffer dependencies; empty: none
-    FlowSchedule m_schedule;            //!< starts them
-    FlowPaths m_paths;                  //!< their ways
+    PathTimes::Hops m_cycle;            //!< cyclic buffer dependency of the flows; empty: none
+    FlowSchedule m_schedule;            //!< starts the flows
+    FlowPaths m_paths;                  //!< their paths
 };
 
 } // namespace rdma

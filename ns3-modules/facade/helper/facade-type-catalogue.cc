@@ -50,9 +50,9 @@ Json(const std::string& text)
     return out.str();
 }
 
-/// What a congestion control needs of the network.
+/// Requirements of a congestion control on the network.
 /// @param tid any type.
-/// @return members of a JSON object; empty, or false, if it is no congestion control.
+/// @return members of a JSON object; empty or false if it is not a congestion control.
 std::string
 DescribeNeeds(TypeId tid)
 {
@@ -83,10 +83,9 @@ DescribeType(TypeId tid)
         const auto info = tid.GetAttribute(i);
         if (!(info.flags & TypeId::ATTR_SET))
         {
-            continue; // a way to other objects, for paths of ns3::Config
+            continue; // a pointer to other objects, for paths of ns3::Config
         }
-        // ns-3 spells an enumeration's type as a template; what it is an enumeration of is in
-        // `allowed`.
+        // ns-3 spells an enumeration's type as a template; its values are in `allowed`.
         const std::string type = info.checker->GetValueTypeName();
         out << (std::exchange(first, false) ? "" : ",") << "{\"name\":" << Json(info.name)
             << ",\"help\":" << Json(info.help)
@@ -120,7 +119,7 @@ DescribeTypes(const std::string& groups)
     {
         wanted.push_back(group);
     }
-    // By name, so that the text does not depend on the order in which libraries were loaded.
+    // Sorted by name, so that the text does not depend on the order in which libraries were loaded.
     std::vector<std::pair<std::string, TypeId>> types;
     for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
     {

@@ -15,11 +15,11 @@ namespace rdma
 
 /**
  * @ingroup facade
- * @brief Describe every registered type of the given modules as JSON; Simulation::Describe says
- * how.
+ * @brief Describe all registered types of the given modules as JSON; see Simulation::Describe for
+ * the format.
  *
  * @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
- * @return a JSON list, by name.
+ * @return a JSON list, sorted by name.
  */
 std::string DescribeTypes(const std::string& groups);
 

@@ -206,7 +206,7 @@ class HostRootedTest : public TestCase
 {
   public:
     HostRootedTest()
-        : TestCase("queues that wait for a host that pauses without an end are told from a cycle")
+        : TestCase("queues that wait for a host that pauses forever are distinguished from a cycle")
     {
     }
 
@@ -721,7 +721,7 @@ class SecondQueueTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(net.Number("deadlock_not_judged_ports"), 2, "both hosts block");
             NS_TEST_ASSERT_MSG_NE(net.sim.Notes().find("deadlock: not judged"),
                                   std::string::npos,
-                                  "and nobody answers for it");
+                                  "and no model answers for it");
             for (const auto& [name, value] : net.sim.GetSummary())
             {
                 NS_TEST_ASSERT_MSG_EQ((name == "deadlocked"), false, "so nobody knows");

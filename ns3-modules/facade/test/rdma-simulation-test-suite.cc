@@ -581,7 +581,7 @@ class CheckTest : public TestCase
         net.Flow(0, 1, 1000);
         net.sim.Build();
         NS_TEST_ASSERT_MSG_EQ(net.sim.Check(),
-                              "flow 0: no way leads from h0 to h2\n",
+                              "flow 0: there is no path from h0 to h2\n",
                               "two islands, and nothing else is wrong");
     }
 };
@@ -979,8 +979,8 @@ class DependencyTest : public TestCase
             const std::string problem = net.sim.Check();
             NS_TEST_ASSERT_MSG_EQ(problem,
                                   "flow 1 and 2 more can never start: they wait for each other in "
-                                  "a circle\n",
-                                  "a circle of three");
+                                  "a cycle\n",
+                                  "a cycle of three");
         }
         Points();
     }
@@ -1025,7 +1025,7 @@ class DependencyTest : public TestCase
             const std::string problem = net.sim.Check();
             NS_TEST_ASSERT_MSG_EQ(problem,
                                   "flow 1 and 2 more can never start: they wait for each other in "
-                                  "a circle\n",
+                                  "a cycle\n",
                                   "a circle by way of points");
         }
     }
@@ -1107,7 +1107,7 @@ class CommandLineTest : public TestCase
         // an event loop that runs already cannot be changed
         Simulator::Schedule(Seconds(1), [] {});
         const std::string late = Refusal(1);
-        NS_TEST_EXPECT_MSG_NE(late.find("ns-3 runs " + theirs + " already"),
+        NS_TEST_EXPECT_MSG_NE(late.find("ns-3 is already running " + theirs),
                               std::string::npos,
                               late);
         Simulator::Destroy();

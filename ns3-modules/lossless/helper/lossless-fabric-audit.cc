@@ -56,7 +56,7 @@ FabricAudit::CheckDemand(const Port& port)
     std::ostringstream problems;
     const std::string where =
         port.GetNode().GetName() + " port to " + port.GetPeer().GetNode().GetName() + ": ";
-    // One problem for all classes that lack the same thing.
+    // One problem for all classes with the same deficiency.
     const auto lacking = [&buffer](const BufferDemand::Part& part, const auto& have) {
         uint8_t cls = 0;
         while (cls < N_CLASSES && (!buffer.IsLossless(cls) || have(cls) >= part.bytes[cls]))
@@ -70,16 +70,16 @@ FabricAudit::CheckDemand(const Port& port)
     {
         problems << where << "Headroom " << headroom(cls) << " B is less than "
                  << demand.beyondStop.formula
-                 << ", so frames could be lost; raise it, leave it 0 (with a HeadroomRatio of 1), "
+                 << ", so frames could be lost; raise it, set it to 0 (with a HeadroomRatio of 1), "
                     "or allow loss\n";
     }
     const auto own = [&](uint8_t cls) { return buffer.GetOwn(port.GetIndex(), cls); };
     if (const uint8_t cls = lacking(demand.promised, own); cls < N_CLASSES)
     {
-        problems << where << buffer.GetInstanceTypeId().GetName() << " keeps " << own(cls)
-                 << " B for a queue alone, less than what is promised to the upstream, "
+        problems << where << buffer.GetInstanceTypeId().GetName() << " reserves " << own(cls)
+                 << " B for a queue, less than what is promised to the upstream, "
                  << demand.promised.formula
-                 << ", so frames could be lost; take another buffer policy, or allow loss\n";
+                 << ", so frames could be lost; use another buffer policy, or allow loss\n";
     }
     return problems.str();
 }
@@ -122,7 +122,7 @@ FabricAudit::Check(bool allowLoss) const
 std::string
 FabricAudit::Warn() const
 {
-    // The same words from many ports or nodes are one warning.
+    // The same text from many ports or nodes is one warning.
     std::vector<std::string> warnings;
     const auto add = [&warnings](const std::string& warning) {
         if (!warning.empty() &&
@@ -185,13 +185,13 @@ FabricAudit::CheckEnd(bool allowLoss) const
                     separator = ", ";
                 }
             }
-            problems << "); say allow_loss = true if this is intended\n";
+            problems << "); set allow_loss = true if this is intended\n";
         }
     }
     if (made != ended + held)
     {
-        problems << "frames are not conserved: " << made << " made, " << ended << " ended, " << held
-                 << " in queues and on links\n";
+        problems << "frames are not conserved: " << made << " created, " << ended << " ended, "
+                 << held << " in queues and on links\n";
     }
     return problems.str();
 }

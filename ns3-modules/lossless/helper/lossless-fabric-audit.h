@@ -20,27 +20,27 @@ class Switch;
 
 /**
  * @ingroup lossless
- * @brief What is to be said of the nodes of a fabric that is built: what makes a run impossible,
- * what was lost in it, and its numbers. It changes nothing.
+ * @brief Checks of a fabric after it was built and at the end of a run: configuration errors,
+ * losses, and the summary. It changes nothing.
  */
 class FabricAudit
 {
   public:
-    /// Look at nodes.
-    /// @param nodes all of a fabric; they outlive this.
+    /// Constructor.
+    /// @param nodes all nodes of a fabric; they outlive this object.
     explicit FabricAudit(const std::vector<Ptr<FabricNode>>& nodes);
-    /// What makes a run impossible.
-    /// @param allowLoss frames of lossless classes may be lost.
-    /// @return one problem a line; empty if none.
+    /// Errors that make a run impossible.
+    /// @param allowLoss whether frames of lossless classes may be lost.
+    /// @return one problem per line; empty if none.
     std::string Check(bool allowLoss) const;
-    /// What lies outside a sufficient bound. @return one warning a line; empty if none.
+    /// Violations of sufficient bounds. @return one warning per line; empty if none.
     std::string Warn() const;
-    /// Are frames conserved at the end of a run, and was nothing lossless lost?
-    /// @param allowLoss frames of lossless classes may be lost.
-    /// @return one problem a line; empty if none.
+    /// Check at the end of a run that frames are conserved and that no lossless frame was lost.
+    /// @param allowLoss whether frames of lossless classes may be lost.
+    /// @return one problem per line; empty if none.
     std::string CheckEnd(bool allowLoss) const;
-    /// Add the numbers of nodes, ports and what is on them.
-    /// @param summary where to.
+    /// Add the totals of nodes, ports and flow controls.
+    /// @param summary the summary.
     void Report(Summary& summary) const;
 
   private:

@@ -15,12 +15,11 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief What watches a whole fabric from outside and has numbers of its own: the tables of a run,
- * who judges deadlocks.
+ * @brief Observes a whole fabric from outside and contributes to the summary: the tables of a run,
+ * the monitor of deadlocks.
  *
- * The fabric owns its observers (Fabric::AddObserver), calls them in the order in which they were
- * added and knows nothing else of them. An observer changes nothing
- * in the network.
+ * The fabric owns its observers (Fabric::AddObserver) and calls them in the order in which they
+ * were added; it knows nothing else about them. An observer changes nothing in the network.
  */
 class FabricObserver
 {
@@ -30,7 +29,7 @@ class FabricObserver
     FabricObserver(const FabricObserver&) = delete;
     FabricObserver& operator=(const FabricObserver&) = delete;
 
-    /// The fabric is built; the run has not begun.
+    /// The fabric is built; the run has not started.
     virtual void NotifyBuilt()
     {
     }
@@ -40,8 +39,8 @@ class FabricObserver
     {
     }
 
-    /// Add numbers to the run's summary.
-    /// @param summary where to.
+    /// Add values to the summary of the run.
+    /// @param summary the summary.
     virtual void Report([[maybe_unused]] Summary& summary) const
     {
     }

@@ -33,7 +33,7 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 namespace
 {
 
-/// The fabrics there are, as the root of paths of ns3::Config. It owns none of them.
+/// All fabrics, as the root of ns3::Config paths. It owns none of them.
 class FabricList : public Object
 {
   public:
@@ -52,12 +52,12 @@ class FabricList : public Object
         return tid;
     }
 
-    /// The one list. @return fabrics, oldest first.
+    /// The singleton. @return fabrics, oldest first.
     static std::vector<Fabric*>& All()
     {
         static auto* all = [] {
             Config::RegisterRootNamespaceObject(CreateObject<FabricList>());
-            return new std::vector<Fabric*>; // outlives what the end of the process destroys
+            return new std::vector<Fabric*>; // never destroyed: outlives other static objects
         }();
         return *all;
     }
@@ -74,7 +74,7 @@ class FabricList : public Object
     }
 };
 
-/// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not move it.
+/// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not affect it.
 constexpr int64_t SALT_STREAM = 1;
 /// First of the streams of forwarding policies.
 constexpr int64_t FORWARDING_STREAM = 1LL << 32;
@@ -141,7 +141,7 @@ Fabric::RequireOpen(const char* what) const
 {
     if (IsBuilt())
     {
-        RefuseNow(what, " came after Build: a network that is built cannot be changed");
+        RefuseNow(what, " was called after Build: a network cannot be changed once it is built");
     }
 }
 
@@ -150,7 +150,7 @@ Fabric::RequireBuilt(const char* what) const
 {
     if (!IsBuilt())
     {
-        RefuseNow(what, " came before Build: call Build first, once everything is added");
+        RefuseNow(what, " was called before Build: call Build first, once everything is added");
     }
 }
 
@@ -185,7 +185,8 @@ Fabric::SetForwarding(const std::string& type)
     TypeSettings::Require<ForwardingPolicy>(type, "a forwarding policy");
     if (!m_switches.empty())
     {
-        RefuseNow("SetForwarding came after AddSwitch: choose the policy before the switches");
+        RefuseNow("SetForwarding was called after AddSwitch: set the policy before adding "
+                  "switches");
     }
     m_forwarding = type;
 }
@@ -203,7 +204,8 @@ Fabric::SetBufferPolicy(const std::string& type)
     TypeSettings::Require<BufferPolicy>(type, "a buffer policy");
     if (!m_nodes.empty())
     {
-        RefuseNow("SetBufferPolicy came after a node: choose the policy before the nodes");
+        RefuseNow("SetBufferPolicy was called after a node was added: set the policy before adding "
+                  "nodes");
     }
     m_bufferPolicy = type;
 }
@@ -217,7 +219,7 @@ Fabric::SetAllowLoss(bool allow)
 void
 Fabric::AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch)
 {
-    RequireOpen("a node");
+    RequireOpen("AddHost or AddSwitch");
     node->SetIdentity(static_cast<uint32_t>(m_nodes.size()), name);
     node->SetBuffer(m_types.Make<BufferPolicy>(m_bufferPolicy));
     node->SetRoutes(&m_routes);
@@ -265,18 +267,18 @@ Fabric::MakePort()
 uint32_t
 Fabric::AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay)
 {
-    RequireOpen("a link");
+    RequireOpen("AddLink");
     if (a >= m_nodes.size() || b >= m_nodes.size() || a == b)
     {
         Refuse("link ",
                m_links.size(),
-               " joins nodes ",
+               " connects nodes ",
                a,
                " and ",
                b,
                "; there are ",
                m_nodes.size(),
-               " nodes, counted from 0, and a link needs two of them");
+               " nodes, counted from 0, and a link needs two different ones");
     }
     for (const uint32_t node : {a, b})
     {
@@ -344,11 +346,11 @@ Fabric::FailLink(uint32_t link, Time down, Time up)
                down.GetTimeStep(),
                " ps and come back at ",
                up.GetTimeStep(),
-               " ps; it fails from 0 ps on, and comes back later or (-1) never");
+               " ps; it may fail at 0 ps or later, and recover after that or never (-1)");
     }
     if (down.IsZero())
     {
-        RequireOpen("FailLink from 0 ps on");
+        RequireOpen("FailLink at 0 ps");
         m_downAtStart.push_back(link);
     }
     else
@@ -366,7 +368,7 @@ Fabric::SetLink(uint32_t link, bool up)
 {
     const Link& ends = m_links[link];
     NS_LOG_INFO("link " << m_nodes[ends.a]->GetName() << " - " << m_nodes[ends.b]->GetName()
-                        << (up ? " comes up" : " fails"));
+                        << (up ? " recovers" : " fails"));
     m_routes.SetLink(ends.a, ends.portA, up);
     UpdateRoutes();
     Port& a = m_nodes[ends.a]->GetPort(ends.portA);
@@ -404,11 +406,11 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     if (node >= m_nodes.size() || dst >= m_nodes.size() || !m_routes.IsSwitch(node) ||
         m_routes.IsSwitch(dst))
     {
-        Refuse("a route is of a switch and to a host, not of node ", node, " to node ", dst);
+        Refuse("a route leads from a switch to a host, not from node ", node, " to node ", dst);
     }
     if (!FindPort(node, neighbour))
     {
-        Refuse("no link leads from ", m_nodes[node]->GetName(), " to node ", neighbour);
+        Refuse("there is no link from ", m_nodes[node]->GetName(), " to node ", neighbour);
     }
     if (at.IsStrictlyNegative() || (!until.IsStrictlyNegative() && until <= at))
     {
@@ -416,7 +418,7 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
                at.GetTimeStep(),
                " ps until ",
                until.GetTimeStep(),
-               " ps; it is from 0 ps on, until later or (-1) for ever");
+               " ps; a diversion starts at 0 ps or later, and ends after that or never (-1)");
     }
     if (at.IsZero())
     {
@@ -489,8 +491,8 @@ Fabric::CheckSimulator() const
     if (type == "ns3::DistributedSimulatorImpl" || type == "ns3::NullMessageSimulatorImpl")
     {
         RefuseNow(
-            "a fabric cannot be split over the ranks of MPI: frames would be lost between them; "
-            "choose another SimulatorImplementationType than ",
+            "a fabric cannot be distributed over MPI ranks: frames between them would be lost; "
+            "choose a SimulatorImplementationType other than ",
             type,
             ", such as ns3::eventloop::EventLoop, and run one process");
     }

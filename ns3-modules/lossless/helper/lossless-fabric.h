@@ -29,18 +29,18 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Builds a fabric: nodes, links, flow-control chains, agents, routes, and checks it before
- * and after a run.
+ * @brief Builds a fabric of nodes, links, flow-control chains, agents and routes, and checks it
+ * before and after a run.
  *
  * Order: AddObserver, SetAttribute, AddFlowControl, AddAgent, AddHostAgent, SetForwarding,
- * SetBufferPolicy; AddSwitch, AddHost,
- * AddLink, FailLink; SetNodeAttribute; Build; Check; run the simulator; Finish.
+ * SetBufferPolicy; AddSwitch, AddHost, AddLink, FailLink; SetNodeAttribute; Build; Check; run the
+ * simulator; Finish.
  *
- * Objects are found by paths of ns3::Config, such as
- * "/FabricList/0/NodeList/3/PortList/0/PauseSent", and by "/Names/s0/PortList/0" after AddNames.
+ * Objects are found by ns3::Config paths, such as "/FabricList/0/NodeList/3/PortList/0/PauseSent",
+ * and by "/Names/s0/PortList/0" after AddNames.
  *
- * What is called with something that does not exist throws std::invalid_argument, what comes too
- * early or too late std::logic_error, both with a sentence.
+ * A call with an argument that does not exist throws std::invalid_argument, one that comes too
+ * early or too late std::logic_error, both with an explanation.
  */
 class Fabric : public Object
 {
@@ -50,7 +50,7 @@ class Fabric : public Object
     Fabric();
     ~Fabric() override;
 
-    /// Set an attribute on every object of a type that is made from now on.
+    /// Set an attribute on all objects of a type that are created from now on.
     /// @param type TypeId name. @param name attribute. @param value value in ns-3's spelling.
     void SetAttribute(const std::string& type, const std::string& name, const std::string& value);
     /// Was Build() called? @return true if so.
@@ -64,25 +64,25 @@ class Fabric : public Object
     /// Add an agent to every host.
     /// @param type TypeId name.
     void AddHostAgent(const std::string& type);
-    /// Say who chooses among equal next hops at every switch; ECMP unless called.
+    /// Set the policy that chooses among equal-cost next hops at every switch; ECMP by default.
     /// @param type TypeId name.
     void SetForwarding(const std::string& type);
-    /// Does every flow that is on no path of its own stay on one, that of the hash?
+    /// Does every flow without a pinned path stay on a single path, that of the hash?
     /// @return true with ECMP.
     bool IsHashed() const;
-    /// Say who shares out the buffer of every node; SharedBuffer unless called.
+    /// Set the policy that manages the buffer of every node; SharedBuffer by default.
     /// @param type TypeId name of a BufferPolicy.
     void SetBufferPolicy(const std::string& type);
-    /// Let frames of lossless classes be lost, and the buffer keep less headroom than the flow
-    /// controls demand.
-    /// @param allow true to.
+    /// Allow the loss of lossless frames, and a buffer with less headroom than the flow controls
+    /// demand.
+    /// @param allow true to allow it.
     void SetAllowLoss(bool allow);
 
     /**
-     * @brief Let somebody watch this fabric. Precondition: not built.
+     * @brief Add an observer. Precondition: not built.
      *
      * @tparam T a FabricObserver.
-     * @param observer it, from now on the fabric's.
+     * @param observer the observer; the fabric takes ownership.
      * @return the same.
      */
     template <class T>
@@ -95,10 +95,10 @@ class Fabric : public Object
     }
 
     /**
-     * @brief The observer of a class.
+     * @brief The observer of a given class.
      *
      * @tparam T class.
-     * @return the first such, or nullptr.
+     * @return the first one, or nullptr.
      */
     template <class T>
     T* FindObserver() const
@@ -114,14 +114,14 @@ class Fabric : public Object
     }
 
     /// Throw std::logic_error if the fabric is built.
-    /// @param what is asked for.
+    /// @param what name of the operation.
     void RequireOpen(const char* what) const;
     /// Throw std::logic_error unless the fabric is built.
-    /// @param what is asked for.
+    /// @param what name of the operation.
     void RequireBuilt(const char* what) const;
 
     /**
-     * @brief Make an object with the attributes set for its type.
+     * @brief Create an object with the attributes set for its type.
      *
      * @tparam T class.
      * @param type TypeId name.
@@ -137,67 +137,68 @@ class Fabric : public Object
     /// @param name its name. @return its number.
     uint32_t AddSwitch(const std::string& name);
     /// Add a host.
-    /// @param name its name. @param host the host, a node made elsewhere. @return its number.
+    /// @param name its name. @param host the host, created elsewhere. @return its number.
     uint32_t AddHost(const std::string& name, Ptr<FabricNode> host);
     /// Add a link.
     /// @param a node. @param b node. @param rate rate. @param delay delay. @return its number.
     uint32_t AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay);
     /// Take a link down.
-    /// @param link its number. @param down when; 0: from the start.
-    /// @param up when; negative: never.
+    /// @param link its number. @param down time of the failure; 0: from the start.
+    /// @param up time of the recovery; negative: never.
     void FailLink(uint32_t link, Time down, Time up);
-    /// Set an attribute on the objects of one node alone: the node itself, its buffer, its agents,
-    /// its ports and their flow controls. Precondition: all links are added.
+    /// Set an attribute on the objects of a single node: the node itself, its buffer, its agents,
+    /// its ports and their flow controls. Precondition: all links have been added.
     /// @param node its number. @param type TypeId name. @param name attribute.
     /// @param value value in ns-3's spelling.
     void SetNodeAttribute(uint32_t node,
                           const std::string& type,
                           const std::string& name,
                           const std::string& value);
-    /// Let a switch send what goes to a host to a neighbour for some time, whatever the shortest
-    /// paths are: a route that is wrong, or not yet right.
+    /// Let a switch send frames for a host to a given neighbour for some time, regardless of
+    /// shortest paths: a wrong or not yet updated route.
     /// @param node the switch. @param dst host. @param neighbour next node.
-    /// @param at when; 0: from the start.
-    /// @param until when it goes back to shortest paths; negative: never.
+    /// @param at start; 0: from the beginning.
+    /// @param until when it returns to shortest paths; negative: never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until);
-    /// All is added: find the routes, configure buffers, start flow controls.
+    /// Everything has been added: compute routes, configure buffers, start flow controls.
     void Build();
-    /// Give all nodes their names in ns3::Names, where none of them may be taken.
+    /// Add all nodes to ns3::Names, where none of their names may be in use.
     void AddNames() const;
 
     /// A node.
     /// @param node its number. @return the node.
     FabricNode& GetNode(uint32_t node) const;
-    /// How many nodes. @return count.
+    /// The number of nodes. @return count.
     uint32_t GetNNodes() const;
     /// The port of a node that leads to a neighbour.
     /// @param node number. @param peer number. @return the port, or nullptr.
     Port* FindPort(uint32_t node, uint32_t peer) const;
-    /// Name a port as experiment files do.
+    /// The name of a port, as in experiment files.
     /// @param node node it belongs to. @param port its index.
     /// @return "s0:h0", the port of s0 that leads to h0.
     std::string GetPortName(uint32_t node, uint16_t port) const;
     /// The routes. @return routes.
     Routes& GetRoutes();
 
-    /// What makes it impossible. Precondition: built. @return one problem a line; empty if none.
+    /// Errors that make a run impossible. Precondition: built. @return one problem per line; empty
+    /// if none.
     std::string Check() const;
-    /// What lies outside a sufficient bound. Precondition: built.
-    /// @return one warning a line; empty if none.
+    /// Violations of sufficient bounds. Precondition: built.
+    /// @return one warning per line; empty if none.
     std::string Warn() const;
-    /// End of a run: close intervals, check that frames and bytes are conserved and that nothing
-    /// lossless was lost.
-    /// @return one problem a line; empty if none.
+    /// End of a run: close intervals, check that frames and bytes are conserved and that no
+    /// lossless frame was lost.
+    /// @return one problem per line; empty if none.
     std::string Finish();
-    /// Add the fabric's numbers.
-    /// @param summary where to.
+    /// Add the fabric's totals.
+    /// @param summary the summary.
     void Report(Summary& summary) const;
 
   protected:
     void DoDispose() override;
 
   private:
-    /// A link and when it fails.
+    /// A link.
     struct Link
     {
         uint32_t a;     //!< node
@@ -212,17 +213,17 @@ class Fabric : public Object
     void SetLink(uint32_t link, bool up);
     void UpdateRoutes();
 
-    TypeSettings m_types;                                      //!< attributes of what is made
+    TypeSettings m_types;                                      //!< attributes of new objects
     std::vector<std::string> m_flowControls;                   //!< chain of every port
     std::vector<std::string> m_agents;                         //!< of every switch
     std::vector<std::string> m_hostAgents;                     //!< of every host
     std::string m_forwarding{"ns3::lossless::Ecmp"};           //!< policy of every switch
     std::string m_bufferPolicy{"ns3::lossless::SharedBuffer"}; //!< of every node
     std::vector<Ptr<FabricNode>> m_nodes;                      //!< all
-    std::vector<Switch*> m_switches;                           //!< those of them that forward
+    std::vector<Switch*> m_switches;                           //!< those that are switches
     std::vector<Link> m_links;                                 //!< all
     std::vector<uint32_t> m_downAtStart;                       //!< links
-    Routes m_routes;                                           //!< the ways
+    Routes m_routes;                                           //!< the routes
     bool m_allowLoss{false};                                   //!< lossless frames may be lost
     bool m_built{false};                                       //!< Build was called
     std::vector<std::unique_ptr<FabricObserver>> m_observers;  //!< in the order of their calls

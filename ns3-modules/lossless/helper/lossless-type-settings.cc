@@ -34,7 +34,7 @@ TypeSettings::Require(const std::string& type, TypeId parent, const char* what)
                type,
                "' is not ",
                what,
-               known ? "" : ", nor any type that is loaded",
+               known ? "" : ", nor any loaded type",
                "; there are ",
                all);
     }

@@ -18,18 +18,18 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief The attributes of each type, with which its objects are made.
+ * @brief The attributes set for each type, with which its objects are created.
  */
 class TypeSettings
 {
   public:
-    /// Set an attribute on every object of a type that is made from now on; throws
-    /// std::invalid_argument where that cannot be.
+    /// Set an attribute on all objects of a type that are created from now on; throws
+    /// std::invalid_argument if this is not possible.
     /// @param type TypeId name. @param name attribute. @param value value in ns-3's spelling.
     void SetAttribute(const std::string& type, const std::string& name, const std::string& value);
 
     /**
-     * @brief Make an object; throws std::invalid_argument where there is no such type.
+     * @brief Create an object; throws std::invalid_argument if there is no such type.
      *
      * @tparam T class.
      * @param type TypeId name.
@@ -42,11 +42,11 @@ class TypeSettings
     }
 
     /**
-     * @brief Throw std::invalid_argument unless a type is a class that can be made.
+     * @brief Throw std::invalid_argument unless a type is a class that can be instantiated.
      *
      * @tparam T the class.
      * @param type TypeId name.
-     * @param what the class in words.
+     * @param what description of the class.
      */
     template <class T>
     static void Require(const std::string& type, const char* what)

@@ -27,7 +27,7 @@ AgentRoles::Add(SwitchAgent* agent)
     {
         if (m_tagger)
         {
-            Refuse("two agents of a switch say in which class frames leave it; one may");
+            Refuse("two agents of a switch change the class of frames; only one may");
         }
         m_tagger = tagger;
     }

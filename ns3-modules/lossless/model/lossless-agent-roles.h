@@ -17,69 +17,69 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Which agents of a node take which role: what happens there is told to those alone.
+ * @brief The agents of a node by role: events are reported only to agents with the matching role.
  */
 class AgentRoles
 {
   public:
-    /// Find the roles of an agent.
-    /// @param agent of the node.
+    /// Register the roles of an agent.
+    /// @param agent agent of the node.
     void Add(SwitchAgent* agent);
 
-    /// @return true if one looks at queues.
+    /// @return true if an agent watches queues.
     bool HasQueueAgents() const
     {
         return !m_queue.empty();
     }
 
-    /// @return true if one looks at frames that arrive, or says in which class they leave.
+    /// @return true if an agent inspects arriving frames, or sets the class in which they leave.
     bool AsksAtArrival() const
     {
         return m_asksAtArrival;
     }
 
-    /// @return true if frames may leave in another class than that in which they came.
+    /// @return true if frames may leave in a class other than that in which they arrived.
     bool ChangesClasses() const
     {
         return m_tagger;
     }
 
     /// The class in which a frame leaves a switch.
-    /// @param frame it, in the class in which it came, with its egress. @param ingress port.
+    /// @param frame the frame, in its ingress class, with its egress. @param ingress port.
     /// @return class.
     uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const
     {
         return m_tagger ? m_tagger->GetEgressClass(frame, ingress) : frame.cls;
     }
 
-    /// @return true if one asks which ingress feeds which egress.
+    /// @return true if an agent needs to know which ingress feeds which egress.
     bool HasFeedReaders() const
     {
         return m_hasFeedReaders;
     }
 
-    /// A frame joins an egress queue, or goes from it.
-    /// @param egress port. @param queue queue. @param frame frame. @param joined joined, else goes.
+    /// A frame joins an egress queue, or starts transmission.
+    /// @param egress port. @param queue queue. @param frame frame. @param joined false: it departs.
     void TellQueue(Port& egress, uint16_t queue, Frame& frame, bool joined) const;
-    /// A port pauses its peer or is paused by it, or that ends.
-    /// @param port port. @param cls class. @param on paused.
-    /// @param sent by this node, else obeyed by it.
+    /// A port pauses its peer or is paused by it, or such a pause ends.
+    /// @param port port. @param cls class. @param on whether the pause starts.
+    /// @param sent true: by this node; false: by the peer.
     void TellPause(Port& port, uint8_t cls, bool on, bool sent) const;
-    /// Let them append to a control frame.
+    /// Let agents append to a control frame.
     /// @param port port. @param control the frame.
     void TellDecorate(Port& port, ControlFrame& control) const;
     /// A control frame takes effect.
     /// @param port port. @param control the frame.
     void TellControl(Port& port, const ControlFrame& control) const;
     /// A data frame is in the FIFO of a slow receiver.
-    /// @param frame it. @param bytes frame bytes in the FIFO.
-    /// @param rate bit/s at which they are taken.
+    /// @param frame the frame. @param bytes frame bytes in the FIFO.
+    /// @param rate drain rate of the FIFO in bit/s.
     void TellReceive(const Frame& frame, int64_t bytes, uint64_t rate) const;
     /// Offer a SIGNAL frame.
-    /// @param frame it. @param ingress port. @return true if one consumed it.
+    /// @param frame the frame. @param ingress port. @return true if an agent consumed it.
     bool OfferTransit(Frame* frame, Port& ingress) const;
-    /// Ask whether an arrived frame may stay.
-    /// @param frame it, with its egress. @param ingress port. @return false: drop it.
+    /// Ask whether an arrived frame is to be kept.
+    /// @param frame the frame, with its egress. @param ingress port. @return false: drop it.
     bool OfferArrival(Frame& frame, Port& ingress) const;
 
   private:

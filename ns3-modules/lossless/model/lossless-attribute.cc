@@ -24,13 +24,13 @@ namespace
 {
 
 /**
- * @brief Read a whole number with a unit.
+ * @brief Parse a whole number with a unit.
  *
  * @tparam T integer.
  * @param text such as "25ps".
  * @param unit such as "ps".
  * @param[out] value the number.
- * @return false if it is not a whole number with this unit, or one that T cannot hold.
+ * @return false if it is not a whole number with this unit, or out of T's range.
  */
 template <class T>
 bool
@@ -47,7 +47,7 @@ ReadWhole(const std::string& text, const std::string& unit, T& value)
 }
 
 /// Split a text into a number and its unit.
-/// @param text such as "1.5us". @return both; not a number (NaN) where there is none.
+/// @param text such as "1.5us". @return both; not a number (NaN) if there is none.
 std::pair<long double, std::string>
 Split(const std::string& text)
 {
@@ -63,7 +63,7 @@ Split(const std::string& text)
     }
 }
 
-/// A Time that is read exactly from whole picoseconds.
+/// A Time that is parsed exactly from whole picoseconds.
 class ExactTimeValue : public TimeValue
 {
   public:
@@ -82,7 +82,7 @@ class ExactTimeValue : public TimeValue
             Set(Time::From(ps, Time::PS));
             return true;
         }
-        // What is too long for 2^63 - 1 ps is so in any unit ns-3 knows: it would wrap.
+        // A time beyond 2^63 - 1 ps would wrap in any unit that ns-3 knows.
         static const std::pair<const char*, long double> UNITS[] = {{"fs", 1e-3L},
                                                                     {"ps", 1},
                                                                     {"ns", 1e3L},
@@ -106,7 +106,7 @@ class ExactTimeValue : public TimeValue
     }
 };
 
-/// A DataRate that is read exactly from whole bits a second.
+/// A DataRate that is parsed exactly from whole bits per second.
 class ExactRateValue : public DataRateValue
 {
   public:
@@ -131,7 +131,7 @@ class ExactRateValue : public DataRateValue
             prefix == std::string::npos ? 1 : std::pow(1e3L, static_cast<long double>(prefix + 1));
         if (!(number >= 0 && number * scale < static_cast<long double>(NEVER)))
         {
-            return false; // DataRate would make another number of it
+            return false; // DataRate would change the number
         }
         return DataRateValue::DeserializeFromString(text, checker);
     }
@@ -247,10 +247,10 @@ class RateBounds : public AttributeChecker
     uint64_t m_highest; //!< bit/s
 };
 
-/// Is a text of the kind that a value is read from? ns-3 itself aborts on some that are not, or
-/// reads a part of them.
-/// @param kind name of the value's class. @param names of an enumeration, joined by "|".
-/// @param text what is to be read. @return true if so, or if ns-3 is to judge.
+/// Does a text have the syntax of a value? ns-3 itself aborts on some that do not, or parses only a
+/// part of them.
+/// @param kind name of the value's class. @param names names of an enumeration, joined by "|".
+/// @param text the text. @return true if so, or if the decision is left to ns-3.
 bool
 IsSpelt(const std::string& kind, const std::string& names, const std::string& text)
 {

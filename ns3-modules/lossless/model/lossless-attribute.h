@@ -19,22 +19,22 @@ namespace ns3
 namespace lossless
 {
 
-/// Longest time that an attribute, or the delay of a link, may be: a million seconds, in ps. The
-/// sum of any nine stays below 2^63.
+/// Longest time for an attribute or a link delay: a million seconds, in ps. The sum of any nine
+/// stays below 2^63.
 inline constexpr int64_t LONGEST_TIME = 1'000'000'000'000'000'000;
 /// Slowest link: 1 kb/s. The longest pause, 65,535 quanta, then takes 9.3 hours.
 inline constexpr uint64_t SLOWEST_LINK = 1'000;
-/// Fastest link, and highest rate that an attribute may be: 1 Pb/s. ns-3 reads rates as double,
-/// which is exact up to 2^53.
+/// Fastest link, and highest rate for an attribute: 1 Pb/s. ns-3 parses rates as double, which is
+/// exact up to 2^53.
 inline constexpr uint64_t HIGHEST_RATE = 1'000'000'000'000'000;
 
 /**
  * @ingroup lossless
- * @brief Make a checker of times.
+ * @brief Create a checker for times.
  *
- * Unlike ns-3's, its bounds are picoseconds also when types are registered, which is before
- * UsePicoseconds(): ns-3's PicoSeconds(1) is 0 by then. It reads whole picoseconds exactly, and
- * refuses a text that int64_t cannot hold instead of wrapping.
+ * Unlike ns-3's, its bounds are in picoseconds even when types are registered, which is before
+ * UsePicoseconds(): ns-3's PicoSeconds(1) is 0 at that time. It parses whole picoseconds exactly,
+ * and rejects a text beyond the range of int64_t instead of wrapping.
  *
  * @param lowest ps.
  * @param highest ps.
@@ -44,9 +44,9 @@ Ptr<const AttributeChecker> MakePicosecondsChecker(int64_t lowest = 0,
                                                    int64_t highest = LONGEST_TIME);
 /**
  * @ingroup lossless
- * @brief Make a checker of rates with bounds, which ns-3's has not.
+ * @brief Create a checker for rates with bounds, which ns-3's lacks.
  *
- * It refuses a text that uint64_t cannot hold, of which ns-3's makes 0.
+ * It rejects a text beyond the range of uint64_t, which ns-3's turns into 0.
  *
  * @param lowest bit/s.
  * @param highest bit/s.
@@ -54,10 +54,10 @@ Ptr<const AttributeChecker> MakePicosecondsChecker(int64_t lowest = 0,
  */
 Ptr<const AttributeChecker> MakeRateChecker(uint64_t lowest = 0, uint64_t highest = HIGHEST_RATE);
 
-/// Why an attribute of a type cannot have a value.
+/// The reason why an attribute of a type cannot have a value.
 /// @param type TypeId name. @param name attribute. @param value in ns-3's spelling.
-/// @return a sentence that names the type, the attribute, the value and what is allowed; empty if
-/// it can.
+/// @return a sentence that names the type, the attribute, the value and the allowed values; empty
+/// if it can.
 std::string CheckAttribute(const std::string& type,
                            const std::string& name,
                            const std::string& value);

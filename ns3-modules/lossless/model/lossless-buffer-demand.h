@@ -24,26 +24,26 @@ namespace lossless
  */
 struct BufferDemand
 {
-    /// Bytes for each class, and how they come about.
+    /// Bytes for each class, and their derivation.
     struct Part
     {
-        std::array<int64_t, N_CLASSES> bytes{}; //!< by class (B); counts for lossless ones
+        std::array<int64_t, N_CLASSES> bytes{}; //!< by class (B); lossless classes only
         std::string formula;                    //!< scheme, formula, value; empty if none
 
-        /// The most of any class. @return bytes.
+        /// The maximum over classes. @return bytes.
         int64_t Most() const;
     };
 
-    Part beyondStop; //!< must find room after the upstream was told to stop (PFC: eta')
-    Part promised;   //!< the upstream may have here in all, untold (CBFC: its credits)
+    Part beyondStop; //!< room needed after the upstream was paused (PFC: eta')
+    Part promised;   //!< what the upstream may have here in total (CBFC: its credits)
 
-    /// The same for all classes.
-    /// @param bytes of each class. @param formula how they come about. @return a part.
+    /// The same part for all classes.
+    /// @param bytes of each class. @param formula derivation. @return a part.
     static Part ForEachClass(int64_t bytes, const std::string& formula);
 
-    /// Put that of another member of the chain beside it: the upstream obeys both, so of each part
-    /// the larger one counts.
-    /// @param other that of the other.
+    /// Combine with the demand of another member of the chain: the upstream obeys both, so the
+    /// larger value of each part counts.
+    /// @param other demand of the other member.
     void Join(const BufferDemand& other);
 };
 

@@ -28,18 +28,18 @@ BufferPolicy::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("lossless")
             .AddAttribute("Size",
-                          "Whole packet buffer; a Tomahawk has 16 MB. [B]",
+                          "Total packet buffer; a Tomahawk has 16 MB. [B]",
                           UintegerValue(16'000'000),
                           MakeUintegerAccessor(&BufferPolicy::m_size),
                           MakeUintegerChecker<int64_t>(1, MAX_BUFFER))
             .AddAttribute("LossyPool",
-                          "Part of the buffer set aside for lossy classes. [B]",
+                          "Part of the buffer reserved for lossy classes. [B]",
                           UintegerValue(1'000'000),
                           MakeUintegerAccessor(&BufferPolicy::m_lossyPool),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("LosslessClasses",
-                          "Bit mask: bit c set makes class c lossless; by default class 3, as RoCE "
-                          "deployments do.",
+                          "Bit mask: bit c set makes class c lossless; by default class 3, as in "
+                          "RoCE deployments.",
                           UintegerValue(0x08),
                           MakeUintegerAccessor(&BufferPolicy::m_losslessClasses),
                           MakeUintegerChecker<uint32_t>(0, 0xff))
@@ -121,7 +121,7 @@ BufferPolicy::DescribeDemands(int64_t missing) const
         const auto bytes = [](Int128 number) {
             return static_cast<int64_t>(std::clamp<Int128>(number, 0, NEVER));
         };
-        text << "; in all " << bytes(promised) << " B are promised, and at most "
+        text << "; in total " << bytes(promised) << " B are promised, but at most "
              << bytes(promised - missing) << " B can be";
     }
     return text.str();

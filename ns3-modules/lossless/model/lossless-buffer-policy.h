@@ -24,27 +24,27 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Who gets a node's packet buffer: which frames it takes, and whose upstream is to be
- * silent.
+ * @brief Manages a node's packet buffer: decides which frames are admitted, and which upstreams are
+ * to be paused.
  *
- * Arithmetic only: no events, no devices. What all policies share is here. A lossless queue is an
- * (ingress port, class); its bytes lie in three segments, private, shared and headroom, of which a
- * policy decides the sizes (DoConfigure), which takes a frame as it arrives (DoAdmit), and which
- * queues turn ON when bytes have gone (DoRelease). Bytes are released from headroom first, then
- * shared, then private. A lossy queue is an (egress port, class) with a dynamic threshold on the
- * lossy pool.
+ * Arithmetic only: no events, no devices. This class has the parts common to all policies. A
+ * lossless queue is an (ingress port, class); its bytes are charged to three segments, private,
+ * shared and headroom. A policy decides their sizes (DoConfigure), the segment of an arriving frame
+ * (DoAdmit), and which queues turn ON when bytes are released (DoRelease). Bytes are released from
+ * headroom first, then shared, then private. A lossy queue is an (egress port, class) with a
+ * dynamic threshold on the lossy pool.
  */
 class BufferPolicy : public Object
 {
   public:
-    /// What became of a frame.
+    /// Result of an admission.
     enum class Verdict : uint8_t
     {
         ADMITTED,    ///< charged
         TURNED_OFF,  ///< charged, and queues turned OFF: TakeTurnedOff
         REFUSED,     ///< not charged: drop it
-        REFUSED_OFF, ///< not charged, and queues turned OFF: where a headroom holds not one frame,
-                     ///< the pause must still come
+        REFUSED_OFF, ///< not charged, and queues turned OFF: even if a headroom cannot hold a
+                     ///< single frame, the pause is needed
     };
 
     /// Bytes of one lossless queue.
@@ -55,72 +55,73 @@ class BufferPolicy : public Object
         int64_t headroom{0}; //!< in its headroom
         bool off{false};     //!< OFF: its upstream is to be paused
 
-        /// All. @return bytes.
+        /// Total. @return bytes.
         int64_t Total() const
         {
             return priv + shared + headroom;
         }
     };
 
-    /// What would be left of a lossless queue.
+    /// Bytes that remain in a lossless queue.
     struct Rest
     {
         uint16_t port; //!< ingress port
         uint8_t cls;   //!< class
-        int64_t bytes; //!< at most what it holds
+        int64_t bytes; //!< at most its current bytes
     };
 
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     /// Fix the geometry. Attributes are not read afterwards.
-    /// @param demands what the flow controls of each port need, one entry a port.
+    /// @param demands demand of the flow controls of each port, one entry per port.
     void Configure(const std::vector<BufferDemand>& demands);
-    /// What the flow controls of a port need, as configured.
+    /// The configured demand of the flow controls of a port.
     /// @param port ingress port. @return the demand.
     const BufferDemand& GetDemand(uint16_t port) const;
 
-    /// What makes the configuration impossible. Precondition: configured.
-    /// @return one problem a line; empty if none.
+    /// Errors of the configuration. Precondition: configured.
+    /// @return one problem per line; empty if none.
     virtual std::string Check() const;
-    /// What is kept for the frames that arrive after a queue has turned OFF.
-    /// @param port ingress port. @param cls class. @return bytes it can count on.
+    /// Room for frames that arrive after a queue has turned OFF.
+    /// @param port ingress port. @param cls class. @return guaranteed bytes.
     virtual int64_t GetHeadroom(uint16_t port, uint8_t cls) const = 0;
-    /// What a queue finds room for before it turns OFF, whatever the other queues hold.
+    /// Room of a queue before it turns OFF, whatever the other queues hold.
     /// @param port ingress port. @param cls class. @return bytes; by default 0.
     virtual int64_t GetOwn(uint16_t port, uint8_t cls) const;
 
     /// A frame has arrived.
-    /// @param ingress port it came in by. @param egress port it will leave by.
-    /// @param cls its class, 0..7. @param bytes its size. @return what became of it.
+    /// @param ingress port by which it arrived. @param egress port by which it will leave.
+    /// @param cls its class, 0..7. @param bytes its size. @return what was done with it.
     Verdict Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
-    /// An admitted frame has left. Afterwards take the queues that turned ON with TakeResumed().
-    /// @param ingress port it came in by. @param egress port it left by.
+    /// An admitted frame has left. Afterwards get the queues that turned ON by TakeResumed().
+    /// @param ingress port by which it arrived. @param egress port by which it left.
     /// @param cls its class, 0..7. @param bytes its size.
     void Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes);
 
-    /// Take one queue that the last Admit turned OFF and that was not taken yet.
-    /// @param port its port. @param cls its class. @return false when there is none.
+    /// Get a queue that the last Admit turned OFF; each is returned once.
+    /// @param port its port. @param cls its class. @return false if there is none.
     bool TakeTurnedOff(uint16_t& port, uint8_t& cls)
     {
         return Take(m_turnedOff, port, cls);
     }
 
-    /// Take one queue that has turned ON and was not taken yet.
-    /// @param port its port. @param cls its class. @return false when there is none.
+    /// Get a queue that has turned ON; each is returned once.
+    /// @param port its port. @param cls its class. @return false if there is none.
     bool TakeResumed(uint16_t& port, uint8_t& cls)
     {
         return Take(m_resumed, port, cls);
     }
 
     /**
-     * @brief Would a queue that is OFF stay OFF if most bytes went?
+     * @brief Would a queue that is OFF stay OFF if most bytes were released?
      *
-     * Asked when deadlocks are judged. Precondition: taking bytes away never makes the answer true.
+     * Called by the deadlock analyzer. Precondition: releasing more bytes never turns false into
+     * true.
      *
      * @param port its port.
      * @param cls its class.
-     * @param rests all lossless bytes that stay, each queue once; what is not named goes.
+     * @param rests all remaining lossless bytes, each queue once; queues not listed are empty.
      * @return true if so; false for a queue that is ON.
      */
     virtual bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const = 0;
@@ -146,67 +147,67 @@ class BufferPolicy : public Object
         return m_lossy[Index(egress, cls)];
     }
 
-    /// Size of the shared segment Bs.
-    /// @return bytes; negative if the buffer is over-committed by so much.
+    /// Size of the shared segment, Bs.
+    /// @return bytes; negative by the amount that the buffer is over-committed.
     int64_t GetSharedSize() const
     {
         return m_sharedSize;
     }
 
-    /// Sum of w. @return bytes.
+    /// The sum of w. @return bytes.
     int64_t GetSharedUsed() const
     {
         return m_sharedUsed;
     }
 
-    /// All bytes held now. @return bytes.
+    /// Current total. @return bytes.
     int64_t GetUsed() const
     {
         return m_used;
     }
 
-    /// Most bytes ever held. @return bytes.
+    /// Peak of the total. @return bytes.
     int64_t GetPeak() const
     {
         return m_peak;
     }
 
-    /// Most bytes that any lossless queue ever held. @return bytes.
+    /// Peak of any lossless queue. @return bytes.
     int64_t GetPeakQueue() const
     {
         return m_peakQueue;
     }
 
-    /// Most bytes that any headroom ever held. @return bytes.
+    /// Peak of any headroom. @return bytes.
     int64_t GetPeakHeadroom() const
     {
         return m_peakHeadroom;
     }
 
-    /// Add to the summary of the run; by default the peaks, over all nodes.
-    /// @param summary numbers by name.
+    /// Add to the summary of the run; by default the peaks over all nodes.
+    /// @param summary values by name.
     virtual void Report(Summary& summary) const;
 
   protected:
-    /// Binary digits of alpha after the point.
+    /// Fractional bits of alpha.
     static constexpr uint32_t ALPHA_SHIFT = 20;
-    /// Largest buffer that the fixed-point thresholds hold exactly.
+    /// Largest buffer that the fixed-point thresholds represent exactly.
     static constexpr uint64_t MAX_BUFFER = 1ULL << 42;
 
-    /// Size what is the policy's own, and Bs.
-    /// @param demands as for Configure.
+    /// Size the policy's own segments, and Bs.
+    /// @param demands see Configure.
     virtual void DoConfigure(const std::vector<BufferDemand>& demands) = 0;
-    /// A frame of a lossless class has arrived: add its bytes to a segment of its queue (ToPrivate,
-    /// ToShared, ToHeadroom), or to none to refuse it; turn queues OFF (TurnOff).
+    /// A frame of a lossless class has arrived: charge its bytes to a segment of its queue
+    /// (ToPrivate, ToShared, ToHeadroom), or to none to refuse it; turn queues OFF (TurnOff).
     /// @param queue Index of its queue. @param bytes its size. @return false: refused.
     virtual bool DoAdmit(uint32_t queue, int64_t bytes) = 0;
-    /// Bytes of a lossless queue have gone, and are in no segment any more: turn queues ON
-    /// (TurnOn), not this one only.
-    /// @param queue its Index. @param shared how many of them were shared.
-    /// @param headroom how many were in its headroom.
+    /// Bytes of a lossless queue have been released and are in no segment any more: turn queues ON
+    /// (TurnOn), possibly others as well.
+    /// @param queue its Index. @param shared bytes released from the shared segment.
+    /// @param headroom bytes released from its headroom.
     virtual void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) = 0;
 
-    /// Number of a queue; its port is that by 8, its class the rest.
+    /// Index of a queue: port * 8 + class.
     /// @param port port. @param cls class. @return number.
     static uint32_t Index(uint16_t port, uint8_t cls)
     {
@@ -252,17 +253,17 @@ class BufferPolicy : public Object
         m_resumed.push_back(queue);
     }
 
-    /// Say of an over-committed buffer what is demanded of it. Precondition: configured.
-    /// @param missing bytes that the buffer is too small by.
-    /// @return the largest demands with their formulas, and the most that could be promised.
+    /// Describe the demands on an over-committed buffer. Precondition: configured.
+    /// @param missing shortage of the buffer in bytes.
+    /// @return the largest demands with their formulas, and the maximum that could be promised.
     std::string DescribeDemands(int64_t missing) const;
 
-    /// What would be left of a queue, as bytes are released.
-    /// @param rest bytes that stay. @return its usage then, OFF if it is OFF now.
+    /// The usage of a queue after a partial release.
+    /// @param rest remaining bytes. @return its usage then, OFF if it is OFF now.
     Usage Shrink(const Rest& rest) const;
 
-    /// Alpha as thresholds use it: a fixed-point number of 20 binary digits.
-    /// @param alpha alpha. @return it.
+    /// Alpha as a fixed-point number with 20 fractional bits.
+    /// @param alpha alpha. @return fixed-point.
     static uint64_t Fixed(double alpha);
 
     /// The dynamic threshold T = floor(alpha free); 0 for a pool that is over its size.
@@ -275,7 +276,7 @@ class BufferPolicy : public Object
                                ALPHA_SHIFT);
     }
 
-    /// The inverse: how much must be free for a threshold.
+    /// The inverse: free bytes needed for a threshold.
     /// @param alpha fixed-point. @param threshold bytes.
     /// @return bytes, the least with Threshold(alpha, free) >= threshold.
     static int64_t FreeFor(uint64_t alpha, int64_t threshold);
@@ -289,7 +290,7 @@ class BufferPolicy : public Object
     int64_t m_sharedSize{0};    //!< Bs; DoConfigure sets it
     int64_t m_sharedUsed{0};    //!< sum w
     int64_t m_headroomUsed{0};  //!< bytes in all headrooms
-    int64_t m_peakHeadroom{0};  //!< most bytes in one headroom, as the policy means it
+    int64_t m_peakHeadroom{0};  //!< most bytes in one headroom, as defined by the policy
 
   private:
     static bool Take(std::vector<uint32_t>& queues, uint16_t& port, uint8_t& cls)
@@ -308,15 +309,15 @@ class BufferPolicy : public Object
 
     std::vector<BufferDemand> m_demands; //!< by port
     uint32_t m_losslessClasses{0};       //!< bit c: class c is lossless
-    double m_lossyAlpha{0};              //!< of the lossy pool
+    double m_lossyAlpha{0};              //!< alpha of the lossy pool
     uint64_t m_lossyAlphaFixed{0};       //!< Fixed
     std::vector<int64_t> m_lossy;        //!< per (egress port, class)
     int64_t m_lossyUsed{0};              //!< bytes in the lossy pool
-    int64_t m_used{0};                   //!< all bytes
-    int64_t m_peak{0};                   //!< most bytes
-    int64_t m_peakQueue{0};              //!< most bytes in one lossless queue
-    std::vector<uint32_t> m_turnedOff;   //!< by the last Admit, and not taken
-    std::vector<uint32_t> m_resumed;     //!< queues that turned ON and were not taken
+    int64_t m_used{0};                   //!< total bytes
+    int64_t m_peak{0};                   //!< peak of the total (B)
+    int64_t m_peakQueue{0};              //!< peak of one lossless queue (B)
+    std::vector<uint32_t> m_turnedOff;   //!< turned OFF by the last Admit, and not taken yet
+    std::vector<uint32_t> m_resumed;     //!< queues that turned ON, and not taken yet
 };
 
 // Called for every frame at every hop, so inline

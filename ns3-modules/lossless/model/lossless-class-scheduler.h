@@ -19,23 +19,23 @@ namespace ns3
 namespace lossless
 {
 
-/// Which class of a port goes next.
+/// How the next class of a port is chosen.
 enum class ClassService
 {
-    STRICT, ///< the highest that may
+    STRICT, ///< strict priority, highest class first
     DWRR,   ///< deficit weighted round robin, in bytes
     FIFO,   ///< the frame that has waited longest
 };
 
 /**
  * @ingroup lossless
- * @brief Chooses the class of a port that sends next.
+ * @brief Chooses the class of a port to be served next.
  */
 class ClassScheduler
 {
   public:
-    /// Set it up, before the first choice.
-    /// @param service how to choose. @param quantum bytes that a class may send a turn (DWRR).
+    /// Initialise, before the first choice.
+    /// @param service discipline. @param quantum bytes per class and round (DWRR).
     void Configure(ClassService service, uint32_t quantum)
     {
         m_service = service;
@@ -43,13 +43,13 @@ class ClassScheduler
     }
 
     /**
-     * @brief Choose.
+     * @brief Choose a queue.
      *
      * @tparam F type of `selectOf`.
-     * @param classes bit c: class c has frames that nothing blocks.
+     * @param classes bit c: class c has frames that are not blocked.
      * @param queues egress queues of the port.
-     * @param selectOf names the queue that a class would send from now, or -1.
-     * @return the queue, or -1 if none may send.
+     * @param selectOf returns the queue that a class would be served from, or -1.
+     * @return the queue, or -1 if none can be served.
      */
     template <class F>
     int Select(uint32_t classes, const std::vector<EgressQueue>& queues, F selectOf)
@@ -102,7 +102,7 @@ class ClassScheduler
     template <class F>
     int SelectDwrr(uint32_t classes, const std::vector<EgressQueue>& queues, F selectOf)
     {
-        // The first queue of each class that may go stands for the class in this turn.
+        // The first eligible queue of each class represents the class in this round.
         std::array<int, N_CLASSES> candidate;
         candidate.fill(-1);
         bool any = false;
@@ -139,11 +139,11 @@ class ClassScheduler
         return -1;
     }
 
-    ClassService m_service{ClassService::STRICT}; //!< how it chooses
-    uint32_t m_quantum{0};                        //!< bytes a turn
-    uint8_t m_turn{0};                            //!< class whose turn it is
-    bool m_fresh{true};                           //!< it has not got its quantum for this turn
-    std::array<int64_t, N_CLASSES> m_deficit{};   //!< bytes a class may still send in its turn
+    ClassService m_service{ClassService::STRICT}; //!< discipline
+    uint32_t m_quantum{0};                        //!< bytes per round
+    uint8_t m_turn{0};                            //!< class being served
+    bool m_fresh{true};                           //!< it has not received its quantum of this round
+    std::array<int64_t, N_CLASSES> m_deficit{};   //!< remaining bytes of a class
 };
 
 } // namespace lossless

@@ -13,8 +13,8 @@
  * @defgroup lossless Lossless Ethernet fabric
  *
  * Switches, ports, shared buffers and flow control of lossless Ethernet. Times inside the module
- * are 64-bit integers in picoseconds, rates are bit/s and sizes bytes; ns-3's clock runs in
- * picoseconds too (see lossless::UsePicoseconds).
+ * are 64-bit integers in picoseconds, rates are bit/s and sizes bytes; ns-3's clock counts
+ * picoseconds, too (see lossless::UsePicoseconds).
  */
 
 namespace ns3
@@ -22,28 +22,29 @@ namespace ns3
 namespace lossless
 {
 
-/// Wide enough for rate (bit/s) times time (ps); ISO C++ has no such type, GCC and Clang do.
+/// Holds rate (bit/s) times time (ps); not part of ISO C++, but of GCC and Clang.
 __extension__ typedef __int128 Int128;
 /// Unsigned counterpart of Int128.
 __extension__ typedef unsigned __int128 Uint128;
 
 /// Classes of service that can be paused (IEEE 802.1Q: eight priorities).
 inline constexpr uint8_t N_CLASSES = 8;
-/// The queue of a port that is never paused and goes first; MAC control frames go before it.
+/// The queue of a port that is never paused and served first; only MAC control frames precede it.
 inline constexpr uint8_t CONTROL_CLASS = N_CLASSES;
 /// No port.
 inline constexpr uint16_t NO_PORT = std::numeric_limits<uint16_t>::max();
 /// No egress queue, or every one.
 inline constexpr uint16_t ANY_QUEUE = std::numeric_limits<uint16_t>::max();
-/// Destination of a frame that is for every host: broadcast and multicast.
+/// Destination of a frame to all hosts: broadcast and multicast.
 inline constexpr uint32_t ALL_NODES = std::numeric_limits<uint32_t>::max();
 /// A time that never comes, in ps.
 inline constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 /// A pause quantum (IEEE 802.1Qbb, clause 36; 802.3 annex 31B): 512 bit times, in bytes.
 inline constexpr int64_t QUANTUM_BYTES = 64;
-/// Longest pause a frame can ask for, in quanta: the timer has 16 bits.
+/// Longest pause of a frame, in quanta: the timer has 16 bits.
 inline constexpr uint32_t MAX_QUANTA = 65535;
-/// Most data a port may still send between receiving a pause and obeying it (60 quanta), in bytes.
+/// Most data that a port may still send between receiving a pause and obeying it (60 quanta), in
+/// bytes.
 inline constexpr int64_t RESPONSE_BYTES = 60 * QUANTUM_BYTES;
 /// Bytes of a minimum Ethernet frame, FCS included (IEEE 802.3, clause 4.4.2).
 inline constexpr uint32_t MIN_FRAME_BYTES = 64;

@@ -15,23 +15,23 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief MAC control frames that wait for the wire.
+ * @brief Queue of MAC control frames.
  */
 class ControlQueue : public FrameFifo
 {
   public:
-    /// Put a frame before all others but those of its opcode: what was said first goes first.
-    /// @param frame it.
+    /// Put a frame before all others except those of its opcode, whose order is kept.
+    /// @param frame the frame.
     void PushFirst(Frame* frame)
     {
         Frame* before = Find(frame->control->opcode);
         before ? InsertAfter(before, frame) : PushFront(frame);
     }
 
-    /// Let the last frame of an opcode take the words of a newer one along.
+    /// Merge a newer frame into the last one of the same opcode.
     /// @param newer the newer one.
-    /// @return what that frame says now, without what agents appended to the former words; nullptr
-    /// if none of the opcode waits.
+    /// @return the merged frame, without what agents appended to the former words; nullptr if there
+    /// is no frame of this opcode.
     ControlFrame* Merge(const ControlFrame& newer)
     {
         Frame* waiting = Find(newer.opcode);

@@ -23,7 +23,7 @@ NS_OBJECT_ENSURE_REGISTERED(EcnMarking);
 namespace
 {
 
-constexpr int64_t FIRST_STREAM = 1000; //!< of switch 0; that of switch n is n more
+constexpr int64_t FIRST_STREAM = 1000; //!< of switch 0; switch n uses the n-th after it
 
 } // namespace
 
@@ -36,36 +36,37 @@ EcnMarking::GetTypeId()
             .SetGroupName("lossless")
             .AddConstructor<EcnMarking>()
             .AddAttribute("At",
-                          "When a frame is marked: Enqueue, by the depth it finds, itself "
-                          "included; Dequeue, by the depth it leaves, as in the HPCC simulator.",
+                          "When a frame is marked: Enqueue, by the queue length including the "
+                          "frame itself; Dequeue, by the queue length that remains, as in the HPCC "
+                          "simulator.",
                           EnumValue(At::DEQUEUE),
                           MakeEnumAccessor<At>(&EcnMarking::m_at),
                           MakeEnumChecker(At::ENQUEUE, "Enqueue", At::DEQUEUE, "Dequeue"))
             .AddAttribute("Kmin",
-                          "Depth up to which nothing is marked. 100 KB: kmin_map of the HPCC "
-                          "simulator at 25 Gb/s. [B]",
+                          "Queue length up to which no frame is marked. 100 KB: kmin_map of the "
+                          "HPCC simulator at 25 Gb/s. [B]",
                           IntegerValue(100'000),
                           MakeIntegerAccessor(&EcnMarking::m_kmin),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("Kmax",
-                          "Depth above which everything is marked. 400 KB: kmax_map of the HPCC "
-                          "simulator at 25 Gb/s. [B]",
+                          "Queue length above which every frame is marked. 400 KB: kmax_map of the "
+                          "HPCC simulator at 25 Gb/s. [B]",
                           IntegerValue(400'000),
                           MakeIntegerAccessor(&EcnMarking::m_kmax),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("Pmax",
-                          "Probability at Kmax. 0.2: pmax_map of the HPCC simulator.",
+                          "Marking probability at Kmax. 0.2: pmax_map of the HPCC simulator.",
                           DoubleValue(0.2),
                           MakeDoubleAccessor(&EcnMarking::m_pmax),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("ReferenceRate",
-                          "Rate of the egress port at which Kmin and Kmax hold; they grow in "
-                          "proportion to the port. 0: they hold at any port.",
+                          "Rate of the egress port for which Kmin and Kmax are given; they scale "
+                          "in proportion to the port's rate. 0: no scaling.",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&EcnMarking::m_referenceRate),
                           MakeRateChecker())
             .AddTraceSource("Mark",
-                            "A frame was marked: egress port, frame, depth of the queue.",
+                            "A frame was marked: egress port, frame, queue length.",
                             MakeTraceSourceAccessor(&EcnMarking::m_markTrace),
                             "ns3::lossless::EcnMarking::MarkCallback");
     return tid;
@@ -157,7 +158,7 @@ EcnMarking::Look(Port& egress, uint16_t queue, Frame& frame)
     }
     if (depth <= at.kmax)
     {
-        // u < Pmax (q - Kmin) / (Kmax - Kmin), without the division
+        // u < Pmax (q - Kmin) / (Kmax - Kmin), without a division
         const double u = m_random->GetValue(0, 1);
         if (u * static_cast<double>(at.kmax - at.kmin) >=
             m_pmax * static_cast<double>(depth - at.kmin))

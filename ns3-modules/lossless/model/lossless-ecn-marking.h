@@ -21,23 +21,23 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief The switch's part of an end-to-end congestion control: RED on the instantaneous depth of
- * an egress queue, which marks and never drops.
+ * @brief The switch's part of an end-to-end congestion control: RED on the instantaneous length of
+ * an egress queue, marking only, never dropping.
  *
  * With q bytes in the egress queue that a data frame joins or leaves, it is marked with probability
- * 0 for q <= Kmin, Pmax (q - Kmin) / (Kmax - Kmin) up to Kmax, and 1 above. At enqueue q holds the
- * frame itself, at dequeue it does not. Only data frames that are capable of it (Frame::ecn 1) are
- * marked; they then carry 3. Random numbers come from a stream of the switch's own, so that what
- * one switch draws does not depend on another.
+ * 0 for q <= Kmin, Pmax (q - Kmin) / (Kmax - Kmin) up to Kmax, and 1 above. At enqueue q includes
+ * the frame itself, at dequeue it does not. Only ECN-capable data frames (Frame::ecn 1) are marked,
+ * by setting the field to 3. Each switch has its own random stream, so that the draws of switches
+ * are independent.
  */
 class EcnMarking : public SwitchAgent, public QueueAgent
 {
   public:
-    /// When the depth is looked at and the frame is marked.
+    /// When the queue length is read and the frame is marked.
     enum class At
     {
         ENQUEUE, ///< the frame joins: its mark waits in the queue with it
-        DEQUEUE, ///< the frame begins to go: its mark says how the queue is now
+        DEQUEUE, ///< the frame starts transmission: its mark reflects the current queue
     };
 
     /// Get the type ID. @return the object TypeId
@@ -45,9 +45,9 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     EcnMarking();
     ~EcnMarking() override;
 
-    /// Draw from a given random stream instead of the one of this node's number. Precondition: not
+    /// Use a given random stream instead of the default one of this node. Precondition: not
     /// started.
-    /// @param stream its number. @return how many streams are taken: 1.
+    /// @param stream its number. @return number of streams used: 1.
     int64_t AssignStreams(int64_t stream);
 
     void Start() override;
@@ -62,7 +62,7 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     uint64_t GetMarked() const;
 
     /// TracedCallback signature of marks.
-    /// @param egress port. @param frame the frame, marked. @param depth bytes of its egress queue.
+    /// @param egress port. @param frame the marked frame. @param depth bytes of its egress queue.
     typedef void (*MarkCallback)(const Port& egress, const Frame& frame, int64_t depth);
 
   private:
@@ -81,12 +81,12 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     int64_t m_kmin;           //!< B
     int64_t m_kmax;           //!< B
     double m_pmax;            //!< 0 to 1
-    DataRate m_referenceRate; //!< of the port at which the thresholds hold; 0: any
+    DataRate m_referenceRate; //!< port rate for which the thresholds are given; 0: any
 
     int64_t m_stream{-1};                                           //!< of m_random; -1: by node
     std::vector<Thresholds> m_thresholds;                           //!< by egress port
     Ptr<UniformRandomVariable> m_random;                            //!< in [0, 1)
-    uint64_t m_marked{0};                                           //!< frames
+    uint64_t m_marked{0};                                           //!< marked frames
     TracedCallback<const Port&, const Frame&, int64_t> m_markTrace; //!< Mark
 };
 

@@ -20,16 +20,16 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Frames of one class that wait for a port: first in first out, or one frame from each
- * ingress port in turn.
+ * @brief Frames of one class that wait at a port: first in, first out, or round-robin over ingress
+ * ports.
  */
 class EgressQueue
 {
   public:
-    /// Set it up.
+    /// Initialise.
     /// @param cls its class.
-    /// @param lanes 1: FIFO; else the number of ingress ports + 1, served round-robin (the last is
-    /// for frames made here).
+    /// @param lanes 1: FIFO; else the number of ingress ports + 1, served round-robin (the last
+    /// lane is for frames created here).
     EgressQueue(uint8_t cls, uint16_t lanes)
         : m_cls(cls)
     {
@@ -47,32 +47,32 @@ class EgressQueue
         m_lanes ? m_lanes->Push(frame) : m_fifo.Push(frame);
     }
 
-    /// Next to go. @return the frame, or nullptr.
+    /// The head of the queue. @return the frame, or nullptr.
     Frame* Head() const
     {
         return m_lanes ? m_lanes->Head() : m_fifo.Head();
     }
 
-    /// Take the next. Precondition: not empty. @return the frame.
+    /// Remove the head. Precondition: not empty. @return the frame.
     Frame* Pop()
     {
         return m_lanes ? m_lanes->Pop() : m_fifo.Pop();
     }
 
-    /// Bytes waiting. @return bytes.
+    /// Queue length. @return bytes.
     int64_t GetBytes() const
     {
         return m_lanes ? m_lanes->bytes : m_fifo.GetBytes();
     }
 
-    /// Frames waiting. @return count.
+    /// Queue length in frames. @return count.
     uint32_t GetFrames() const
     {
         return m_lanes ? m_lanes->frames : m_fifo.GetFrames();
     }
 
     /**
-     * @brief Look at every frame, lane by lane, from the head on.
+     * @brief Visit every frame, lane by lane, from the head on.
      *
      * @tparam F takes a const Frame&.
      * @param look called with each.
@@ -94,8 +94,8 @@ class EgressQueue
         std::for_each(m_lanes->lanes.begin(), m_lanes->lanes.end(), lookAt);
     }
 
-    /// Frame::order of the frame that has waited longest; it is not always the next to go.
-    /// @return order; the largest number if the queue is empty.
+    /// Frame::order of the frame that has waited longest, which is not always the head.
+    /// @return order; the largest value if the queue is empty.
     uint64_t GetOldest() const
     {
         if (m_lanes)
@@ -106,13 +106,13 @@ class EgressQueue
     }
 
     /**
-     * @brief The ports that its frames may have come in by.
+     * @brief The ports by which its frames may have arrived.
      *
-     * Kept with every frame that joins. It is counted anew only once all frames have left that
-     * were here at the last count, so that a frame is looked at once at most, however often this
-     * is asked; until then ports of frames that have left may still be in it.
+     * Updated by every frame that joins. It is recounted only once all frames that were here at the
+     * last count have left, so that a frame is visited at most once, however often this is called;
+     * until then it may include ports of frames that have left.
      *
-     * @return bit i: ports i, i + 64, ...; frames made here have none.
+     * @return bit i: ports i, i + 64, ...; frames created here set none.
      */
     uint64_t GetIngresses() const
     {
@@ -143,11 +143,11 @@ class EgressQueue
         return frame.ingress == NO_PORT ? 0 : 1ULL << frame.ingress % 64;
     }
 
-    /// Round robin over the ports that frames came in by.
+    /// Round robin over ingress ports.
     struct Lanes
     {
-        /// Set it up.
-        /// @param n how many.
+        /// Initialise.
+        /// @param n number of lanes.
         explicit Lanes(uint16_t n)
             : lanes(n),
               turn(n, 0)
@@ -211,10 +211,10 @@ class EgressQueue
             ++active;
         }
 
-        std::vector<FrameFifo> lanes; //!< one an ingress port, and one for frames made here
-        std::vector<uint16_t> turn;   //!< ring of lanes that hold frames, in the order of turns
-        std::size_t first{0};         //!< whose turn it is
-        std::size_t active{0};        //!< lanes in the ring
+        std::vector<FrameFifo> lanes; //!< one per ingress port, and one for frames created here
+        std::vector<uint16_t> turn;   //!< ring of non-empty lanes, in service order
+        std::size_t first{0};         //!< index in the ring of the next lane
+        std::size_t active{0};        //!< number of lanes in the ring
         int64_t bytes{0};             //!< bytes waiting
         uint32_t frames{0};           //!< frames waiting
     };

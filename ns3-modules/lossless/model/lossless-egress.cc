@@ -19,15 +19,15 @@ namespace ns3
 namespace lossless
 {
 
-/// The queues that a flow control added to a class, and who serves them.
+/// The queues that a flow control added to a class, and their scheduler.
 class Egress::OwnQueues : public QueueScheduler::Heads
 {
   public:
-    /// Make them.
-    /// @param egress whose
+    /// Constructor.
+    /// @param egress owner
     /// @param cls class
-    /// @param n how many
-    /// @param own who serves them
+    /// @param n number of queues
+    /// @param own their scheduler
     OwnQueues(Egress& egress, uint8_t cls, uint32_t n, std::unique_ptr<QueueScheduler> own)
         : scheduler(std::move(own)),
           ignored(n, false),
@@ -58,7 +58,7 @@ class Egress::OwnQueues : public QueueScheduler::Heads
         return queue / N_CLASSES - 1U;
     }
 
-    /// A queue may have become active, or ceased to be.
+    /// A queue may have become active or inactive.
     void Update(uint16_t queue)
     {
         const uint32_t place = PlaceOf(queue);
@@ -82,18 +82,18 @@ class Egress::OwnQueues : public QueueScheduler::Heads
         }
     }
 
-    std::unique_ptr<QueueScheduler> scheduler; //!< who serves them
-    std::vector<bool> ignored;                 //!< by place: goes whatever holds it back
-    int64_t bytes{0};                          //!< in all of them
-    uint32_t blocked{0};                       //!< queues that are held back one by one
-    uint32_t paused{0};                        //!< flow controls that hold the class back
-    int64_t now{0};                            //!< time of the present selection (ps)
+    std::unique_ptr<QueueScheduler> scheduler; //!< their scheduler
+    std::vector<bool> ignored;                 //!< by index: sent regardless of flow control
+    int64_t bytes{0};                          //!< total queue length (B)
+    uint32_t blocked{0};                       //!< number of individually blocked queues
+    uint32_t paused{0};                        //!< number of flow controls that hold the class back
+    int64_t now{0};                            //!< time of the current selection (ps)
 
   private:
-    Egress& m_egress;           //!< whose
+    Egress& m_egress;           //!< owner
     uint8_t m_cls;              //!< class
-    std::vector<bool> m_active; //!< by place: the scheduler may choose it
-    uint32_t m_nActive{0};      //!< how many
+    std::vector<bool> m_active; //!< by index: eligible for the scheduler
+    uint32_t m_nActive{0};      //!< number of active queues
 };
 
 Egress::Egress(Port& port, const TracedCallback<const Port&, uint8_t>& trace)
@@ -135,7 +135,7 @@ Egress::FindOwner() const
             {
                 Refuse("two flow controls of ",
                        m_node->GetName(),
-                       " ask for egress queues of their own; one of a chain may");
+                       " request egress queues of their own; only one in a chain may");
             }
             owner = selector;
         }
@@ -144,9 +144,9 @@ Egress::FindOwner() const
     {
         Refuse("a flow control of ",
                m_node->GetName(),
-               " asks for ",
+               " requests ",
                owner->GetOwnQueues(),
-               " egress queues of its own a class; at most ",
+               " egress queues of its own per class; at most ",
                MAX_OWN_QUEUES,
                " are possible");
     }
@@ -288,7 +288,7 @@ Egress::Select(int64_t now)
 {
     m_wakeTime = NEVER;
     const uint32_t mask = Eligible();
-    const uint32_t free = m_gates.empty() ? mask : 0; // of these there is nothing to ask
+    const uint32_t free = m_gates.empty() ? mask : 0; // no gates to be queried for these
     const auto selectOf = [&](uint8_t cls) {
         return (free >> cls) & 1U ? int{cls} : SelectOf(cls, mask, now);
     };
@@ -419,7 +419,7 @@ Egress::BlockClass(uint8_t cls, bool block)
     block ? AddBlock(cls) : TakeBlock(cls);
     if (!m_own.empty())
     {
-        // The scheduler is not told: turns and deficits outlast the pause.
+        // The scheduler is not notified: turns and deficits survive the pause.
         uint32_t& paused = m_own[cls]->paused;
         paused += block ? 1 : -1;
         const uint32_t bit = 1U << (N_CLASSES + cls);
@@ -448,7 +448,7 @@ Egress::UpdateHeld(uint8_t cls)
     {
         return;
     }
-    // A scheme that gates frame by frame says with NotePaused that it may have to.
+    // A scheme that gates single frames reports by NotePaused that it may have to.
     const uint32_t bit = 1U << cls;
     if (m_blocked & bit || (!m_own.empty() && m_own[cls]->blocked > 0) ||
         (!m_gates.empty() && m_paused & bit))
@@ -543,7 +543,7 @@ Egress::DropQueue(uint16_t queue, DropCause cause)
     const std::vector<Frame*> frames = TakeFrames(queue, [](const Frame&) { return true; });
     for (Frame* frame : frames)
     {
-        frame->egress = m_index; // a host's frames do not know it
+        frame->egress = m_index; // not set in a host's frames
         m_node->Discard(frame, cause);
     }
     return static_cast<uint32_t>(frames.size());

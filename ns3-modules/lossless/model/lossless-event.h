@@ -27,11 +27,11 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Let ns-3's clock count picoseconds: 1048 B at 100 Gb/s take 83.84 ns, which nanoseconds
- * cannot say.
+ * @brief Make ns-3's clock count picoseconds: 1048 B at 100 Gb/s take 83.84 ns, which is not a
+ * whole number of nanoseconds.
  *
  * Call it before any simulation in the process; further calls do nothing. It throws
- * std::logic_error when events wait already: their times would become others.
+ * std::logic_error if events are already pending: their times would change.
  */
 inline void
 UsePicoseconds()
@@ -42,14 +42,14 @@ UsePicoseconds()
     }
     if (!Simulator::IsFinished() || Simulator::GetEventCount() > 0)
     {
-        RefuseNow("something was scheduled before ns-3's clock counted picoseconds, and would come "
-                  "at another time; call lossless::UsePicoseconds() first of all");
+        RefuseNow("an event was scheduled before ns-3's clock counted picoseconds, and its time "
+                  "would change; call lossless::UsePicoseconds() first");
     }
     const SimulatorImpl& loop = *PeekPointer(Simulator::GetImplementation());
     if (typeid(loop) == typeid(DefaultSimulatorImpl) ||
         typeid(loop) == typeid(eventloop::EventLoop))
     {
-        Simulator::Destroy(); // an idle one that the question made: another may still be chosen
+        Simulator::Destroy(); // an idle one, created by the query: another may still be chosen
     }
     Time::SetResolution(Time::PS);
 }
@@ -62,9 +62,9 @@ NowPs()
     return loop ? loop->GetTimeStep() : Simulator::Now().GetTimeStep();
 }
 
-/// A delay for ns-3's own event loops, which check it only in debug builds. Aborts when it is
+/// Check a delay for ns-3's own event loops, which check it only in debug builds. Aborts if it is
 /// negative.
-/// @param delay ps. @return it, or what is left until the end of time if that is less.
+/// @param delay ps. @return the delay, capped at the end of time.
 inline Time
 TimeUntil(int64_t delay)
 {
@@ -80,9 +80,9 @@ TimeUntil(int64_t delay)
  * @brief An event that calls a member function and is allocated once, however often it is
  * scheduled.
  *
- * It may be pending several times at once. There is no way to cancel it: the function must know
- * whether it is still wanted. Under eventloop::EventLoop an occurrence is one record in its heap;
- * under any other SimulatorImpl it is an EventImpl of its own, and the order is the same.
+ * It may be pending several times at once. It cannot be cancelled: the function must check whether
+ * it still applies. Under eventloop::EventLoop an occurrence is one record in its heap; under any
+ * other SimulatorImpl it is an EventImpl of its own, with the same order.
  *
  * @tparam T class of the object
  */
@@ -90,7 +90,7 @@ template <class T>
 class ReusableEvent : private eventloop::Occurrence
 {
   public:
-    /// Bind it.
+    /// Constructor.
     /// @param object the object, which must outlive every pending occurrence or the simulation.
     /// @param function the member function to call.
     ReusableEvent(T* object, void (T::*function)())
@@ -119,27 +119,27 @@ class ReusableEvent : private eventloop::Occurrence
         (event->m_object->*event->m_function)();
     }
 
-    T* m_object;             //!< whom to call
-    void (T::*m_function)(); //!< what to call
+    T* m_object;             //!< object to call
+    void (T::*m_function)(); //!< function to call
 };
 
 /**
  * @ingroup lossless
- * @brief Items on their way, each with the time of its arrival: a wire, a pipeline.
+ * @brief Items in flight, each with the time of its arrival: a wire, a pipeline.
  *
- * They arrive in the order in which they were sent. Only the next arrival is known to the event
- * loop; the others wait here. So the event loop holds ports instead of frames and stays small, and
- * the order of events is the same as if each had been scheduled by itself.
+ * Items arrive in the order in which they were sent. Only the next arrival is scheduled in the
+ * event loop; the others wait here. So the event loop holds ports instead of frames and stays
+ * small, and the order of events is the same as if each item had been scheduled individually.
  *
  * @tparam T class of the object
- * @tparam Item what is on its way
- * @tparam FUNCTION member function that takes an item that has arrived
+ * @tparam Item type of the items
+ * @tparam FUNCTION member function called with an item that has arrived
  */
 template <class T, class Item, void (T::*FUNCTION)(Item*)>
 class EventStream : private eventloop::Occurrence
 {
   public:
-    /// Bind it.
+    /// Constructor.
     /// @param object the object, which must outlive every pending arrival or the simulation.
     explicit EventStream(T* object)
         : Occurrence(&EventStream::Happen),
@@ -148,7 +148,7 @@ class EventStream : private eventloop::Occurrence
     }
 
     /// Send an item.
-    /// @param delay ps from now, not negative; not before what was sent earlier. @param item it.
+    /// @param delay ps from now, not negative; not before earlier items. @param item the item.
     void Send(int64_t delay, Item* item)
     {
         if (m_count == m_size)
@@ -164,10 +164,10 @@ class EventStream : private eventloop::Occurrence
             const int64_t before =
                 m_count ? m_ring[(m_first + m_count - 1) & (m_size - 1)].time : 0;
             NS_ABORT_MSG_IF(place.time < before,
-                            "something was sent to arrive at " << place.time
-                                                               << " ps, before what was sent "
-                                                                  "earlier, which arrives at "
-                                                               << before << " ps");
+                            "an item would arrive at " << place.time
+                                                       << " ps, before an item sent earlier, "
+                                                          "which arrives at "
+                                                       << before << " ps");
             ++m_count;
             Simulator::Schedule(TimeUntil(delay), &EventStream::Arrive, this);
             return;
@@ -182,7 +182,7 @@ class EventStream : private eventloop::Occurrence
     }
 
     /**
-     * @brief Look at every item on its way, the next to arrive first.
+     * @brief Visit every item in flight, the next to arrive first.
      *
      * @tparam F callable with an Item&
      * @param look called with each.
@@ -196,19 +196,19 @@ class EventStream : private eventloop::Occurrence
         }
     }
 
-    /// How many items are on their way. @return count.
+    /// Number of items in flight. @return count.
     uint32_t GetCount() const
     {
         return m_count;
     }
 
   private:
-    /// An item and its arrival.
+    /// An item and its arrival time.
     struct Place
     {
         int64_t time;                  //!< ps
-        eventloop::EventLoop::Key key; //!< place among the events of that time
-        Item* item;                    //!< it
+        eventloop::EventLoop::Key key; //!< order among the events of that time
+        Item* item;                    //!< the item
     };
 
     static void Happen(Occurrence* occurrence)
@@ -250,9 +250,9 @@ class EventStream : private eventloop::Occurrence
 
     T* m_object;                     //!< whom to call
     std::unique_ptr<Place[]> m_ring; //!< items, from m_first on
-    uint32_t m_size{0};              //!< places, a power of two
-    uint32_t m_first{0};             //!< where they begin
-    uint32_t m_count{0};             //!< how many
+    uint32_t m_size{0};              //!< capacity, a power of two
+    uint32_t m_first{0};             //!< index of the first item
+    uint32_t m_count{0};             //!< number of items
 };
 
 } // namespace lossless

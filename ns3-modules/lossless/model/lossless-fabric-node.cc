@@ -73,7 +73,7 @@ FabricNode::AddAgent(Ptr<SwitchAgent> agent)
     NS_ABORT_MSG_IF(m_started,
                     agent->GetInstanceTypeId().GetName()
                         << " was added to " << m_name
-                        << ", which has started already: it would never be started");
+                        << ", which has already started: it would never be started");
     agent->SetNode(this);
     m_agents.push_back(agent);
     m_roles.Add(PeekPointer(agent));
@@ -319,7 +319,7 @@ FabricNode::Drop(Frame* frame, DropCause cause)
 {
     if (m_observer && (cause == DropCause::SCHEME || cause == DropCause::LINK_DOWN))
     {
-        m_observer->NotifyChange(); // nothing else takes a frame out of a queue that stands still
+        m_observer->NotifyChange(); // frames leave a held queue in no other way
     }
     if (frame->paced)
     {

@@ -27,21 +27,21 @@ class Routes;
 
 /**
  * @ingroup lossless
- * @brief A node of the fabric, switch or host: ports, a buffer, agents, and the accounting
- * of what it takes and drops.
+ * @brief A node of the fabric, switch or host: ports, a buffer, agents, and counters of the frames
+ * it accepts and drops.
  */
 class FabricNode : public PortOwner
 {
   public:
-    /// Counted over a node's life. Frames of MAC control are not counted.
+    /// Totals over the life of a node. MAC control frames are not counted.
     struct Counters
     {
-        uint64_t made{0};                              //!< frames made here
-        uint64_t taken{0};                             //!< frames that ended here
-        uint64_t dropped{0};                           //!< frames dropped here
-        uint64_t droppedLossless{0};                   //!< of them, frames of lossless classes that
-                                                       //!< no scheme dropped on purpose
-        uint64_t onPurposeBytes{0};                    //!< of them, bytes that a scheme dropped
+        uint64_t made{0};            //!< frames created here
+        uint64_t taken{0};           //!< frames that ended here
+        uint64_t dropped{0};         //!< frames dropped here
+        uint64_t droppedLossless{0}; //!< of these, frames of lossless classes not
+                                     //!< dropped on purpose by a scheme
+        uint64_t onPurposeBytes{0};  //!< of these, bytes dropped on purpose by a scheme
         std::array<uint64_t, N_DROP_CAUSES> byCause{}; //!< dropped, by cause
     };
 
@@ -50,7 +50,7 @@ class FabricNode : public PortOwner
     FabricNode();
     ~FabricNode() override;
 
-    /// The node of a port: all owners of ports are of this type.
+    /// The node of a port: all port owners are of this type.
     /// @param port the port. @return its node.
     static FabricNode& Of(const Port& port)
     {
@@ -71,94 +71,95 @@ class FabricNode : public PortOwner
         return static_cast<uint16_t>(m_ports.size());
     }
 
-    /// Give it an agent, before it has started.
-    /// @param agent the agent; its roles are found here.
+    /// Add an agent, before the node has started.
+    /// @param agent the agent; its roles are registered here.
     void AddAgent(Ptr<SwitchAgent> agent);
-    /// Who knows the ways.
+    /// Set the routes.
     /// @param routes the routes.
     void SetRoutes(const Routes* routes);
 
-    /// Who takes the packets that arrive here.
-    /// @param receiver it, which outlives the run; nullptr: nobody.
+    /// Set the receiver of packets that arrive here.
+    /// @param receiver the receiver, which must outlive the run; nullptr: none.
     void SetPacketReceiver(PacketReceiver* receiver)
     {
         m_packetReceiver = receiver;
     }
 
-    /// @return who takes the packets that arrive here, or nullptr.
+    /// @return the receiver of packets, or nullptr.
     PacketReceiver* GetPacketReceiver() const
     {
         return m_packetReceiver;
     }
 
-    /// Does this node keep its peers from sending, whatever it holds, and will it not stop?
-    /// @param cls class. @return true for a host that pauses without an end.
+    /// Does this node pause its peers regardless of what it holds, and forever?
+    /// @param cls class. @return true for a host that pauses forever.
     virtual bool IsPausingForever(uint8_t cls) const;
 
-    /// All links are there: configure the buffer, start flow controls and agents.
+    /// All links exist: configure the buffer, start flow controls and agents.
     void Start();
-    /// Time between a frame's arrival and its joining an egress queue. @return ps.
+    /// Time from a frame's arrival until it joins an egress queue. @return ps.
     virtual int64_t GetPipelineLatency() const = 0;
-    /// Send a frame made here.
-    /// @param frame it.
+    /// Send a frame created here.
+    /// @param frame the frame.
     virtual void Inject(Frame* frame) = 0;
-    /// Frames inside the node but in no port. @return count.
+    /// Number of frames inside the node but in no port. @return count.
     virtual uint64_t CountHeld() const;
-    /// The link of a port went down or came up. The packet receiver is told.
+    /// The link of a port went down or came up; notifies the packet receiver.
     /// @param port the port. @param up true: up.
     virtual void NotifyLink(Port& port, bool up);
-    /// Give a PACKET that arrived to the packet receiver; one that is for all is taken where nobody
-    /// wants it.
-    /// @param frame it.
+    /// Deliver an arrived PACKET to the packet receiver; a broadcast without a receiver counts as
+    /// taken.
+    /// @param frame the frame.
     void HandOver(Frame* frame);
 
-    /// Count a frame made here.
-    /// @param frame it.
+    /// Count a frame created here.
+    /// @param frame the frame.
     void CountMade(const Frame* frame)
     {
         m_counters.made += frame->kind != FrameKind::MAC;
     }
 
-    /// Charge a frame to the buffer, in the class in which it came, tell the flow controls, and
-    /// drop it if it is refused.
-    /// @param frame it. @param ingress port it came in by.
-    /// @param egress index of the port it will leave by. @return false when it was dropped.
+    /// Charge a frame to the buffer, in its ingress class, notify the flow controls, and drop it if
+    /// it is refused.
+    /// @param frame the frame. @param ingress port by which it arrived.
+    /// @param egress index of the port by which it will leave. @return false if it was dropped.
     bool Charge(Frame* frame, Port& ingress, uint16_t egress);
 
-    /// Tell the observer why a class of the peer is about to be paused.
+    /// Notify the observer why a class of the peer is about to be paused.
     /// @param ingress the port that pauses its peer.
-    /// @param egress where the frame that did it goes; NO_PORT: it is the fault of this node.
-    /// @param cls class. @param egressClass class in which that frame leaves.
+    /// @param egress egress of the frame that caused it; NO_PORT: this node is the cause.
+    /// @param cls class. @param egressClass class in which that frame will leave.
     void NotePressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t egressClass) const;
 
     void Release(const Departure& departure) final;
-    /// Charge and release a frame that a host takes at once: a flow control that counts bytes
+    /// Charge and release a frame that a host consumes at once: a flow control that counts bytes
     /// (credits) has to see them come and go.
-    /// @param frame it. @param ingress port it came in by. @return false when it was dropped.
+    /// @param frame the frame. @param ingress port by which it arrived. @return false if it was
+    /// dropped.
     bool PassThrough(Frame* frame, Port& ingress);
 
     void Discard(Frame* frame, DropCause cause) final;
-    /// Let a frame that was taken out of an egress queue leave by another port. It does not follow
-    /// the path of its flow any more.
-    /// @param frame it; of a lossless class. @param egress index of the port.
+    /// Send a frame that was removed from an egress queue by another port. It no longer follows the
+    /// path of its flow.
+    /// @param frame the frame, of a lossless class. @param egress index of the port.
     void Redirect(Frame* frame, uint16_t egress);
-    /// Let a frame that was taken out of an egress queue go on in another class; it is dropped, as
-    /// an intended loss, if the buffer of that class does not take it.
-    /// @param frame it. @param cls class, not a lossless one.
+    /// Move a frame that was removed from an egress queue to another class; it is dropped, as an
+    /// intended loss, if the buffer of that class does not admit it.
+    /// @param frame the frame. @param cls a lossy class.
     void Reclass(Frame* frame, uint8_t cls);
 
     void Drop(Frame* frame, DropCause cause) final;
     /// Count a frame that ended here and free it.
-    /// @param frame it.
+    /// @param frame the frame.
     void Take(Frame* frame);
 
-    /// Which ingress feeds which egress. @return the map, or nullptr where no agent asked for it.
+    /// Which ingress feeds which egress. @return the map, or nullptr if no agent needs it.
     const FeedMap* GetFeeds() const;
 
-    /// The ways through the fabric. @return routes.
+    /// The routes of the fabric. @return routes.
     const Routes& GetRoutes() const;
 
-    /// What it counted. @return counters.
+    /// Totals of this node. @return counters.
     const Counters& GetCounters() const;
     /// TracedCallback signature of drops.
     /// @param node name. @param frame frame. @param cause cause.
@@ -169,15 +170,15 @@ class FabricNode : public PortOwner
 
     std::vector<Ptr<Port>> m_ports;            //!< ports
     std::unique_ptr<FeedMap> m_feeds;          //!< or null
-    const Routes* m_routes{nullptr};           //!< the ways
+    const Routes* m_routes{nullptr};           //!< the routes
     PacketReceiver* m_packetReceiver{nullptr}; //!< or null
-    bool m_started{false};                     //!< all agents are there
-    Counters m_counters;                       //!< what it counted
+    bool m_started{false};                     //!< all agents have started
+    Counters m_counters;                       //!< totals
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 
   private:
-    /// Tell the flow controls which queues the buffer has turned OFF.
-    /// @param egress where the frame that did it goes. @param egressClass class in which.
+    /// Report to the flow controls which queues the buffer has turned OFF.
+    /// @param egress egress of the frame that caused it. @param egressClass its class there.
     void TellTurnedOff(uint16_t egress, uint8_t egressClass);
 };
 

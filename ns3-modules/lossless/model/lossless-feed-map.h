@@ -17,18 +17,18 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Which ingress ports of a node feed which of its egress ports, class by class, and which
- * egress was behind a pause.
+ * @brief Which ingress ports of a node feed which of its egress ports, per class, and which egress
+ * caused a pause.
  *
- * Counts the charged bytes of lossless classes from a frame's admission until its last bit has
- * gone. A node keeps one where an agent asked for it (SwitchAgent::FEEDS). The cost of a frame is
- * an addition to three numbers when it comes and a subtraction when it goes.
+ * It counts the charged bytes of lossless classes from a frame's admission until its last bit has
+ * been sent. A node keeps a map only if an agent needs one (SwitchAgent::FEEDS). A frame costs an
+ * addition to three numbers at its arrival and a subtraction at its departure.
  */
 class FeedMap
 {
   public:
-    /// Make an empty one.
-    /// @param ports of the node.
+    /// Constructor of an empty map.
+    /// @param ports number of ports of the node.
     explicit FeedMap(uint16_t ports)
         : m_ports(ports),
           m_words((ports + 63U) / 64U),
@@ -40,7 +40,7 @@ class FeedMap
     }
 
     /// A frame was admitted.
-    /// @param ingress port it came in by. @param egress port it will leave by.
+    /// @param ingress port by which it arrived. @param egress port by which it will leave.
     /// @param cls its class. @param bytes its size.
     void Add(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t bytes)
     {
@@ -51,7 +51,8 @@ class FeedMap
     }
 
     /// An admitted frame has left.
-    /// @param ingress port it came in by. @param egress port it left by. @param cls its class.
+    /// @param ingress port by which it arrived. @param egress port by which it left. @param cls its
+    /// class.
     /// @param bytes its size.
     void Remove(uint16_t ingress, uint16_t egress, uint8_t cls, uint32_t bytes)
     {
@@ -67,39 +68,39 @@ class FeedMap
         }
     }
 
-    /// The egress of the frame that made a pause necessary.
+    /// Record the egress of the frame that caused a pause.
     /// @param ingress port whose upstream is to be paused. @param cls class.
-    /// @param egress port that the frame will leave by.
+    /// @param egress port by which the frame will leave.
     void NoteCause(uint16_t ingress, uint8_t cls, uint16_t egress)
     {
         m_cause[Row(ingress, cls)] = egress;
     }
 
-    /// Bytes for an egress that came in by an ingress.
+    /// Bytes from an ingress for an egress.
     /// @param egress port. @param ingress port. @param cls class. @return bytes.
     uint32_t GetBytes(uint16_t egress, uint16_t ingress, uint8_t cls) const
     {
         return m_bytes[Row(egress, cls) * m_ports + ingress];
     }
 
-    /// Has an egress got frames from an ingress since it was last empty? It needs one bit where
-    /// GetBytes needs a counter.
+    /// Has an egress received frames from an ingress since it was last empty? This needs one bit
+    /// where GetBytes needs a counter.
     /// @param egress port. @param ingress port. @param cls class. @return true if so.
     bool HasFed(uint16_t egress, uint16_t ingress, uint8_t cls) const
     {
         return (m_since[Row(egress, cls) * m_words + ingress / 64U] >> (ingress % 64U)) & 1U;
     }
 
-    /// The egress of the frame that made the last pause of an ingress necessary.
+    /// The egress of the frame that caused the last pause of an ingress.
     /// @param ingress port. @param cls class. @return port; NO_PORT if there was none.
     uint16_t GetCause(uint16_t ingress, uint8_t cls) const
     {
         return m_cause[Row(ingress, cls)];
     }
 
-    /// The egress that most bytes of an ingress are for.
+    /// The egress for which an ingress holds most bytes.
     /// @param ingress port. @param cls class.
-    /// @return port, the first of equals; NO_PORT if there are no bytes.
+    /// @return port, the first among equals; NO_PORT if there are no bytes.
     uint16_t FindLargest(uint16_t ingress, uint8_t cls) const
     {
         uint16_t largest = NO_PORT;
@@ -121,11 +122,12 @@ class FeedMap
         return static_cast<std::size_t>(cls) * m_ports + port;
     }
 
-    uint16_t m_ports;              //!< of the node
-    std::size_t m_words;           //!< words of 64 bits a row
+    uint16_t m_ports;              //!< number of ports
+    std::size_t m_words;           //!< words of 64 bits per row
     std::vector<uint32_t> m_bytes; //!< by class, egress, ingress
     std::vector<uint32_t> m_total; //!< by class, egress
-    std::vector<uint64_t> m_since; //!< by class, egress: bit i, ingress i fed it since it was empty
+    std::vector<uint64_t>
+        m_since; //!< by class, egress: bit i, ingress i has fed it since it was empty
     std::vector<uint16_t> m_cause; //!< by class, ingress
 };
 

@@ -64,7 +64,7 @@ void
 FlowControlChain::NotifyXoff(uint8_t cls, bool xoff)
 {
     uint32_t& reasons = m_reasons[cls];
-    NS_ABORT_MSG_IF(!xoff && reasons == 0, "a reason for a pause ended that had not begun");
+    NS_ABORT_MSG_IF(!xoff && reasons == 0, "a reason for a pause ended that had not started");
     reasons += xoff ? 1 : -1;
     if (reasons != (xoff ? 1 : 0))
     {

@@ -18,21 +18,21 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief The flow controls of a port in their order, and what they hear as receivers: bytes that
- * come and go, OFF and ON, control frames of the peer.
+ * @brief The flow controls of a port in order, and the events reported to their receiver sides:
+ * arriving and departing bytes, OFF and ON, control frames of the peer.
  */
 class FlowControlChain
 {
   public:
-    /// Append one; its receiver's roles are found here.
+    /// Append a flow control; its receiver's roles are registered here.
     /// @param flowControl a new instance.
     void Add(const Ptr<FlowControl>& flowControl);
-    /// Start them all; none can be added any more.
+    /// Start all members; none can be added afterwards.
     void Start();
-    /// Let them go.
+    /// Release the members.
     void Clear();
 
-    /// @return true if none can be added any more.
+    /// @return true if no more members can be added.
     bool IsStarted() const
     {
         return m_started;
@@ -44,25 +44,25 @@ class FlowControlChain
         return m_members;
     }
 
-    /// @return those that answer when deadlocks are judged.
+    /// @return the members that are deadlock models.
     const std::vector<DeadlockModel*>& GetDeadlockModels() const
     {
         return m_deadlockModels;
     }
 
-    /// @return true if one has a gate, for which no DeadlockModel of it answers.
+    /// @return true if a member with a gate is not a DeadlockModel.
     bool HasUnjudgedGate() const
     {
         return m_hasUnjudgedGate;
     }
 
-    /// @return true if one counts the bytes that come and go.
+    /// @return true if a member counts arriving and departing bytes.
     bool CountsBytes() const
     {
         return !m_byteObservers.empty();
     }
 
-    /// @return true if one silences the peer when the buffer asks for it.
+    /// @return true if a member pauses the peer when the buffer requires it.
     bool HasXoffListeners() const
     {
         return !m_xoffListeners.empty();
@@ -72,14 +72,14 @@ class FlowControlChain
     /// @param frame charged frame. @param queueBytes bytes of its (port, class).
     void NotifyReceived(const Frame& frame, int64_t queueBytes) const;
     /// Bytes have left the ingress accounting.
-    /// @param departure whose bytes. @param queueBytes bytes of the (port, class).
+    /// @param departure the frame that left. @param queueBytes bytes of the (port, class).
     void NotifyReleased(const Departure& departure, int64_t queueBytes) const;
-    /// There is a reason more, or less, for the upstream to be silent: the buffer, a faulty host.
-    /// They are told of the first, and when none is left.
-    /// @param cls class. @param xoff true: one more.
+    /// A reason to pause the upstream starts or ends: the buffer, a faulty host. Members are
+    /// notified of the first reason, and when none is left.
+    /// @param cls class. @param xoff true: a reason starts.
     void NotifyXoff(uint8_t cls, bool xoff);
-    /// A control frame takes effect: give it to the first that knows it.
-    /// @param control it.
+    /// A control frame takes effect: pass it to the member that recognises it.
+    /// @param control the frame.
     void ReceiveControl(const ControlFrame& control) const;
     /// The link went down or came up.
     /// @param up true: up.
@@ -90,9 +90,10 @@ class FlowControlChain
     std::vector<Ptr<FlowControl>> m_members;      //!< all
     std::vector<XoffListener*> m_xoffListeners;   //!< of the members
     std::vector<DeadlockModel*> m_deadlockModels; //!< of the members
-    std::array<uint32_t, N_CLASSES> m_reasons{};  //!< for the upstream to be silent, by class
-    bool m_hasUnjudgedGate{false};                //!< see HasUnjudgedGate
-    bool m_started{false};                        //!< the chain is closed
+    std::array<uint32_t, N_CLASSES>
+        m_reasons{};               //!< by class: number of reasons to pause the upstream
+    bool m_hasUnjudgedGate{false}; //!< see HasUnjudgedGate
+    bool m_started{false};         //!< the chain is closed
 };
 
 } // namespace lossless

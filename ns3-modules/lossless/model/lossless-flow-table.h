@@ -18,21 +18,21 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief What is known of each flow, by key, in one block of memory.
+ * @brief State of each flow, by key, in one block of memory.
  *
- * Flows come and go with almost every frame, so that a table that asks the heap for each would be
- * slow. Open addressing with linear probing; a removal moves what follows back, so that there are
- * no tombstones; the block doubles when three quarters are in use and is never given back.
+ * Flows come and go with almost every frame, so that a table with one heap allocation each would be
+ * slow. Open addressing with linear probing; a removal moves later entries back, so that there are
+ * no tombstones; the block doubles when it is three quarters full and never shrinks.
  *
- * @tparam T what is known; copied when entries move, so that a pointer to one holds only until the
- * next Add or Remove.
+ * @tparam T type of the state; entries are copied when they move, so that a pointer to one is valid
+ * only until the next Add or Remove.
  */
 template <class T>
 class FlowTable
 {
   public:
     /// Find an entry.
-    /// @param key its key. @return it, or nullptr.
+    /// @param key its key. @return the entry, or nullptr.
     T* Find(uint64_t key)
     {
         const std::size_t at = Locate(key);
@@ -40,15 +40,15 @@ class FlowTable
     }
 
     /// Find an entry.
-    /// @param key its key. @return it, or nullptr.
+    /// @param key its key. @return the entry, or nullptr.
     const T* Find(uint64_t key) const
     {
         const std::size_t at = Locate(key);
         return at < m_slots.size() && m_slots[at].used ? &m_slots[at].value : nullptr;
     }
 
-    /// Find an entry, or make one with default values.
-    /// @param key its key. @return it.
+    /// Find an entry, or create one with default values.
+    /// @param key its key. @return the entry.
     T& Add(uint64_t key)
     {
         if (4 * (m_entries + 1) > 3 * m_slots.size())
@@ -76,7 +76,7 @@ class FlowTable
         const std::size_t mask = m_slots.size() - 1;
         for (std::size_t at = (hole + 1) & mask; m_slots[at].used; at = (at + 1) & mask)
         {
-            // It may fill the hole if the hole lies on its way from where it belongs.
+            // An entry may fill the hole if the hole is on its probe sequence.
             const std::size_t home = Home(m_slots[at].key);
             if (((at - home) & mask) >= ((at - hole) & mask))
             {
@@ -100,10 +100,10 @@ class FlowTable
     }
 
     /**
-     * @brief Look at every entry, in no particular but the same order in every run.
+     * @brief Visit every entry, in arbitrary order that is the same in every run.
      *
      * @tparam F type of function.
-     * @param function called with key and entry; must not add or remove.
+     * @param function called with key and entry; must not add or remove entries.
      */
     template <class F>
     void ForEach(F function)
@@ -117,25 +117,25 @@ class FlowTable
         }
     }
 
-    /// How many entries. @return count.
+    /// Number of entries. @return count.
     std::size_t GetEntries() const
     {
         return m_entries;
     }
 
-    /// Memory it has taken. @return bytes.
+    /// Memory allocated. @return bytes.
     std::size_t GetBytes() const
     {
         return m_slots.size() * sizeof(Slot);
     }
 
   private:
-    /// Room for one entry.
+    /// Slot of one entry.
     struct Slot
     {
-        uint64_t key{0};  //!< of the entry
+        uint64_t key{0};  //!< key of the entry
         T value{};        //!< the entry
-        bool used{false}; //!< there is one
+        bool used{false}; //!< the slot is in use
     };
 
     std::size_t Home(uint64_t key) const
@@ -144,8 +144,8 @@ class FlowTable
         return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15ULL >> 32) & (m_slots.size() - 1);
     }
 
-    /// Where an entry is, or would be.
-    /// @param key its key. @return slot; the number of slots if there are none.
+    /// The slot where an entry is, or would be.
+    /// @param key its key. @return slot; the number of slots if the table is empty.
     std::size_t Locate(uint64_t key) const
     {
         if (m_slots.empty())
@@ -173,8 +173,8 @@ class FlowTable
         }
     }
 
-    std::vector<Slot> m_slots; //!< a power of two of them, or none
-    std::size_t m_entries{0};  //!< in use
+    std::vector<Slot> m_slots; //!< a power of two of slots, or none
+    std::size_t m_entries{0};  //!< slots in use
 };
 
 } // namespace lossless

@@ -25,8 +25,8 @@ ForwardingPolicy::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("lossless")
             .AddAttribute("Answers",
-                          "Choose for ACK, NACK, CNP and the routed messages of schemes, too; else "
-                          "they go by the hash of ECMP.",
+                          "Apply the policy to ACK, NACK, CNP and the routed messages of schemes, "
+                          "too; otherwise they use ECMP.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&ForwardingPolicy::m_answers),
                           MakeBooleanChecker());

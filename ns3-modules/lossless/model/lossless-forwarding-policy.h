@@ -24,13 +24,14 @@ class FabricNode;
 
 /**
  * @ingroup lossless
- * @brief Chooses the egress of a frame among the equal next hops of its switch; one a switch.
+ * @brief Chooses the egress of a frame among the equal-cost next hops of its switch; one per
+ * switch.
  *
- * Routes knows the ways, a policy chooses between those that are equally short; so no policy can
- * send a frame in a loop. It is asked about payload (DATA and PACKET) that has a choice: a frame on
- * a pinned or diverted path has none, nor has one for a host of this switch. Answers (ACK, NACK,
- * CNP) and routed messages go by the hash, so that those of a flow stay in order, unless Answers is
- * set.
+ * Routes provides the shortest paths, a policy chooses among those of equal length; so no policy
+ * can create a forwarding loop. It is called for payload (DATA and PACKET) with more than one next
+ * hop: not for frames on a pinned or diverted path, nor for those to a host of this switch. Answers
+ * (ACK, NACK, CNP) and routed messages use the hash, so that those of a flow stay in order, unless
+ * Answers is set.
  */
 class ForwardingPolicy : public Object
 {
@@ -38,27 +39,27 @@ class ForwardingPolicy : public Object
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /// Tie it to its switch; called once.
+    /// Attach to a switch; called once.
     /// @param node the switch, which owns this object.
     void SetSwitch(FabricNode* node);
-    /// All ports are complete. Called once, before any frame.
+    /// All ports are complete. Called once, before the first frame.
     virtual void Start();
-    /// Choose for a frame that has arrived. Called once a frame: what is drawn or counted here, is
-    /// so for this frame.
-    /// @param frame it.
-    /// @param hops the ports it may leave by, two at least, in order; those over links that the
-    /// switch knows to be down are left out. @return which of them, from 0.
+    /// Choose for a frame that has arrived. Called exactly once per frame, so it may draw random
+    /// numbers and count.
+    /// @param frame the frame.
+    /// @param hops the ports by which it may leave, at least two, in order, without those of links
+    /// that the switch knows to be down. @return index of one of them.
     virtual std::size_t Choose(const Frame& frame, NextHops hops) = 0;
-    /// Draw random numbers from fixed streams; a fabric gives each switch its own.
-    /// @param stream the first of them. @return how many there are.
+    /// Use fixed random streams; a fabric gives each switch its own.
+    /// @param stream the first one. @return number of streams used.
     virtual int64_t AssignStreams(int64_t stream);
-    /// What makes this configuration impossible. @return one problem a line; empty if none.
+    /// Errors of the configuration. @return one problem per line; empty if none.
     virtual std::string Check() const;
     /// Add this switch's numbers to the run's summary.
-    /// @param summary where to add.
+    /// @param summary the summary.
     virtual void Report(Summary& summary) const;
 
-    /// Is it asked about answers and routed messages, too? @return Answers.
+    /// Does the policy apply to answers and routed messages? @return Answers.
     bool ChoosesAnswers() const
     {
         return m_answers;
@@ -68,14 +69,14 @@ class ForwardingPolicy : public Object
     ForwardingPolicy();
     ~ForwardingPolicy() override;
 
-    /// Draw a next hop, each as likely as any other, from the run's seed.
-    /// @param count how many there are, from 1. @return one of them, from 0.
+    /// Draw a next hop uniformly at random, from the run's seed.
+    /// @param count number of next hops, at least 1. @return index of one of them.
     std::size_t Draw(std::size_t count)
     {
         return m_random->GetInteger(0, static_cast<uint32_t>(count - 1));
     }
 
-    FabricNode* m_switch{nullptr}; //!< the switch it belongs to
+    FabricNode* m_switch{nullptr}; //!< switch it belongs to
 
   private:
     bool m_answers;                      //!< attribute
@@ -84,8 +85,8 @@ class ForwardingPolicy : public Object
 
 /**
  * @ingroup lossless
- * @brief Equal-cost multipath: a hash of the 5-tuple and of a salt of the switch, so that a flow
- * stays on one path.
+ * @brief Equal-cost multipath: a hash of the 5-tuple and a salt of the switch, so that a flow stays
+ * on one path.
  */
 class Ecmp : public ForwardingPolicy
 {

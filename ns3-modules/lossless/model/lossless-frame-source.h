@@ -18,49 +18,51 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Where a port gets frames that are made only when they can go: the queue pairs of a host.
+ * @brief A source of frames that are created only when they can be sent: the queue pairs of a host.
  */
 class FrameSource
 {
   public:
     virtual ~FrameSource() = default;
-    /// Make the next frame of a class. Called only while the class is ready. Where flow controls
-    /// choose queues (Egress::HasSelectors), it passes over flows whose frames would join a queue
-    /// that is not empty, until Reopen says that they may be tried again.
-    /// @param cls class. @return it, or nullptr.
+    /// Create the next frame of a class. Called only while the class is ready. If flow controls
+    /// select queues (Egress::HasSelectors), flows whose frames would join a non-empty queue are
+    /// skipped until Reopen is called for it.
+    /// @param cls class. @return the frame, or nullptr.
     virtual Frame* Pull(uint8_t cls) = 0;
-    /// Flows that were passed over because their frames would have had to wait may be tried again:
-    /// the first of them, or all.
-    /// @param queue egress queue that has run empty, or ANY_QUEUE: flows may join other queues now.
+    /// Flows that were skipped because their frames would have had to wait may be tried again: the
+    /// first of them, or all.
+    /// @param queue egress queue that has become empty, or ANY_QUEUE: flows may join other queues
+    /// now.
     virtual void Reopen(uint16_t queue);
 };
 
 /**
  * @ingroup lossless
- * @brief Several sources of one port: of those that have frames of a class, each gives one in turn.
+ * @brief Several sources of one port: those with frames of a class provide one each in turn.
  */
 class SourceRing : public FrameSource
 {
   public:
     /// Add a source.
-    /// @param source it. @param ready bit c: it has frames of class c.
+    /// @param source the source. @param ready bit c: it has frames of class c.
     void Add(FrameSource* source, uint32_t ready);
-    /// A source has, or has no more, frames of a class.
-    /// @param source it. @param cls class. @param ready has. @return true if any source has.
+    /// A source has frames of a class, or no longer has any.
+    /// @param source the source. @param cls class. @param ready whether it has. @return true if any
+    /// has.
     bool SetReady(const FrameSource* source, uint8_t cls, bool ready);
     Frame* Pull(uint8_t cls) override;
     void Reopen(uint16_t queue) override;
 
   private:
-    /// A source and what it has.
+    /// A source and its state.
     struct Member
     {
-        FrameSource* source; //!< it
+        FrameSource* source; //!< the source
         uint32_t ready;      //!< bit c: it has frames of class c
     };
 
     std::vector<Member> m_members;               //!< the sources
-    std::array<std::size_t, N_CLASSES> m_turn{}; //!< by class: whose turn it is
+    std::array<std::size_t, N_CLASSES> m_turn{}; //!< by class: index of the next source
 };
 
 } // namespace lossless

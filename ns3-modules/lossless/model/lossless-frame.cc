@@ -21,7 +21,7 @@ namespace lossless
 namespace
 {
 
-/// Memory of one kind of record, given out from chunks that are never moved.
+/// Pool of one kind of record, allocated in chunks that are never moved.
 template <class T>
 class Pool
 {
@@ -33,7 +33,7 @@ class Pool
         return item;
     }
 
-    /// One with whatever its former user left in it.
+    /// Get a record, with the contents of its former use.
     T* TakeUsed()
     {
         if (m_free.empty())
@@ -57,7 +57,7 @@ class Pool
         return m_live;
     }
 
-    /// Look at every record that was ever given out, in use or not.
+    /// Visit every record ever handed out, in use or not.
     template <class F>
     void ForEach(F look)
     {
@@ -78,7 +78,7 @@ class Pool
     }
 
   private:
-    static constexpr std::size_t CHUNK = 1024; //!< records a chunk
+    static constexpr std::size_t CHUNK = 1024; //!< records per chunk
 
     void Grow()
     {
@@ -90,7 +90,7 @@ class Pool
     }
 
     std::vector<std::unique_ptr<T[]>> m_chunks; //!< the memory
-    std::vector<T*> m_free; //!< records not in use; last in, first out, so they stay in cache
+    std::vector<T*> m_free; //!< free records; last in, first out, so that they stay in cache
     uint64_t m_live{0};     //!< records in use
 };
 
@@ -121,12 +121,12 @@ Telemetries()
 /// A scheme's share of Frame::scheme.
 struct Share
 {
-    std::string scheme; //!< whose
+    std::string scheme; //!< name of the scheme
     uint32_t first;     //!< index
-    uint32_t bytes;     //!< how many
+    uint32_t bytes;     //!< number of bytes
 };
 
-std::vector<Share> g_shares; //!< one behind the other
+std::vector<Share> g_shares; //!< in order of their offsets
 uint32_t g_users = 0;        //!< simulations that have frames
 
 } // namespace
@@ -196,7 +196,7 @@ FramePool::Copy(const Frame& frame)
 void
 FramePool::Give(Frame* frame)
 {
-    if (frame->kind >= FrameKind::MAC) // or PACKET: what else there is holds nothing
+    if (frame->kind >= FrameKind::MAC) // or PACKET: other kinds hold no references
     {
         if (frame->control)
         {
@@ -242,9 +242,9 @@ FramePool::ReserveSchemeBytes(const std::string& scheme, uint32_t bytes)
         first = share.first + share.bytes;
     }
     NS_ABORT_MSG_IF(first + bytes > SCHEME_BYTES,
-                    scheme << " asks for " << bytes << " bytes of every frame, and "
+                    scheme << " requests " << bytes << " bytes of every frame, but only "
                            << SCHEME_BYTES - first << " of " << SCHEME_BYTES
-                           << " are left: run fewer schemes together, or raise SCHEME_BYTES");
+                           << " are left: use fewer schemes together, or raise SCHEME_BYTES");
     g_shares.push_back(Share{scheme, first, bytes});
     return first;
 }

@@ -39,8 +39,8 @@ enum class DropCause : uint8_t
 {
     HEADROOM,  ///< the headroom of its (port, class) was full
     LOSSY,     ///< a lossy class was over its threshold
-    NO_ROUTE,  ///< no link leads to the destination
-    TTL,       ///< its time to live ran out
+    NO_ROUTE,  ///< there is no link to the destination
+    TTL,       ///< its time to live expired
     LINK_DOWN, ///< it was on, or queued for, a link that failed
     SCHEME,    ///< a SwitchAgent dropped it on purpose
 };
@@ -50,7 +50,7 @@ inline constexpr uint32_t N_DROP_CAUSES = 6;
 
 /**
  * @ingroup lossless
- * @brief A MAC control frame (EtherType 0x8808): what a FlowControl tells the other end of its
+ * @brief A MAC control frame (EtherType 0x8808): a message of a FlowControl to the other end of its
  * link.
  *
  * A FlowControl recognises its own frames by the opcode. `value` is the scheme's word for each
@@ -58,118 +58,119 @@ inline constexpr uint32_t N_DROP_CAUSES = 6;
  */
 struct ControlFrame
 {
-    uint16_t opcode{0};                    //!< MAC control opcode
-    uint16_t classes{0};                   //!< class-enable vector: bit c set, class c is addressed
-    bool isState{false};                   //!< word c is the present state of class c
-    std::array<uint32_t, N_CLASSES> value; //!< one word a class; meaning depends on the opcode
-    std::array<uint8_t, 24> extra;         //!< bytes that a SwitchAgent appended inside the padding
-    uint8_t extraLength{0};                //!< how many of them are in use
+    uint16_t opcode{0};  //!< MAC control opcode
+    uint16_t classes{0}; //!< class-enable vector: bit c set, class c is addressed
+    bool isState{false}; //!< word c is the current state of class c
+    std::array<uint32_t, N_CLASSES>
+        value;                     //!< one word per class; its meaning depends on the opcode
+    std::array<uint8_t, 24> extra; //!< bytes that a SwitchAgent appended inside the padding
+    uint8_t extraLength{0};        //!< number of these bytes in use
 };
 
-/// Most hops that in-band network telemetry (INT) has room for in a frame: a count of 4 bits.
+/// Maximum number of hops of in-band network telemetry (INT) in a frame: a count of 4 bits.
 inline constexpr uint32_t MOST_TELEMETRY_HOPS = 15;
 
-/// What a switch writes about an egress port into a frame that collects telemetry, as its first
-/// bit goes.
+/// Data about an egress port that a switch writes into a frame with telemetry when transmission of
+/// the frame starts.
 struct TelemetryHop
 {
-    int64_t time;    //!< now (ps)
-    int64_t txBytes; //!< wire bytes of all classes in the frames that went before
-    int64_t queue;   //!< bytes left in the egress queue that the frame comes from
-    uint64_t rate;   //!< of the link (bit/s)
+    int64_t time;    //!< current time (ps)
+    int64_t txBytes; //!< wire bytes of all frames sent before, of all classes
+    int64_t queue;   //!< bytes left in the frame's egress queue
+    uint64_t rate;   //!< link rate (bit/s)
 };
 
 /**
  * @ingroup lossless
- * @brief In-band network telemetry: what the switches on its way wrote into a frame.
+ * @brief In-band network telemetry: the records that switches on its path wrote into a frame.
  *
- * The sender reserves the room, as HPCC's simulator does: a frame that grew on its way would upset
- * schemes at both ends of a link that count bytes.
+ * The sender reserves the room, as HPCC's simulator does: a frame that grew on its path would break
+ * schemes that count bytes at both ends of a link.
  */
 struct Telemetry
 {
-    uint8_t room{0};                                   //!< most hops
-    uint8_t hops{0};                                   //!< hops written
-    uint8_t missed{0};                                 //!< switches that found no room, at most 255
-    std::array<TelemetryHop, MOST_TELEMETRY_HOPS> hop; //!< from the sender on; the rest is not set
+    uint8_t room{0};   //!< maximum number of hops
+    uint8_t hops{0};   //!< number of hops written
+    uint8_t missed{0}; //!< number of switches without room, at most 255
+    std::array<TelemetryHop, MOST_TELEMETRY_HOPS> hop; //!< in path order; later entries are not set
 
-    /// Take over what another says; only the hops written are copied.
-    /// @param other the other.
+    /// Copy another record; only the hops written are copied.
+    /// @param other the other one.
     void Assign(const Telemetry& other);
 };
 
-/// Bytes of a frame that belong to the schemes on its way; see FramePool::ReserveSchemeBytes.
+/// Bytes of a frame for use by schemes; see FramePool::ReserveSchemeBytes.
 inline constexpr uint32_t SCHEME_BYTES = 8;
 /// Those bytes.
 using SchemeBytes = std::array<uint8_t, SCHEME_BYTES>;
 
 /**
  * @ingroup lossless
- * @brief A frame: a small pooled record. Bytes are made only where somebody looks at them.
+ * @brief A frame: a small pooled record. Its bytes are only generated for captures.
  *
  * Owned by exactly one place at a time: a queue, a link, or the function that handles it.
  */
 struct alignas(64) Frame
 {
     static constexpr uint8_t ECN_CAPABLE = 1; //!< a switch may mark it
-    static constexpr uint8_t ECN_MARKED = 3;  //!< a switch has: congestion experienced
+    static constexpr uint8_t ECN_MARKED = 3;  //!< a switch has marked it: congestion experienced
 
-    // What every switch touches, in one cache line
-    Frame* next{nullptr};            //!< link of the list that holds it
-    int64_t queued{0};               //!< when it joined its egress queue (ps)
-    uint64_t order{0};               //!< frames that joined egress queues of its port before it
+    // Accessed by every switch, in one cache line
+    Frame* next{nullptr}; //!< link of the list that holds it
+    int64_t queued{0};    //!< when it joined its egress queue (ps)
+    uint64_t order{0};    //!< number of frames that joined egress queues of its port before it
     ControlFrame* control{nullptr};  //!< MAC only
-    uint32_t flow{0};                //!< number of its flow
-    uint32_t dst{0};                 //!< node it goes to, or ALL_NODES
+    uint32_t flow{0};                //!< flow number
+    uint32_t dst{0};                 //!< destination node, or ALL_NODES
     uint32_t hash{0};                //!< of the 5-tuple, for ECMP
     uint16_t bytes{0};               //!< size from the destination address to the FCS
-    uint16_t ingress{NO_PORT};       //!< port through which it came into the node that holds it
-    uint16_t egress{NO_PORT};        //!< port of that switch through which it will leave; NO_PORT
-                                     //!< at a host, which has one
+    uint16_t ingress{NO_PORT};       //!< port by which it arrived at the current node
+    uint16_t egress{NO_PORT};        //!< port by which it will leave that switch; NO_PORT
+                                     //!< at a host, which has only one
     FrameKind kind{FrameKind::DATA}; //!< what it carries
-    uint8_t cls{0};                  //!< class 0..7, or CONTROL_CLASS: that of the wire or queue it
-                                     //!< is in
-    uint8_t ingressClass{0};         //!< class that it is charged to, in which it came into the
-                                     //!< node that holds it
-    uint8_t ttl{64};                 //!< hops it may still take
-    uint8_t hop{0};                  //!< switches passed, the index into a pinned path
-    uint8_t ecn{0};                  //!< 0 not capable, ECN_CAPABLE, or ECN_MARKED
-    bool pinned{false};              //!< follows the path of its flow
-    bool lost{false};                //!< its link failed while it was on the wire
-    bool repeat{false};              //!< DATA: this packet was sent before
-    bool charged{false};  //!< its bytes are in the shared buffer of the node that holds it
-    bool paced{false};    //!< the node that made it waits for it to leave (FabricNode::NotifyLeft)
-    bool collects{false}; //!< switches write into its telemetry
-    // What its ends touch
+    uint8_t cls{0};          //!< class 0..7, or CONTROL_CLASS, on the current wire or in the
+                             //!< current queue
+    uint8_t ingressClass{0}; //!< class that it is charged to, in which it arrived at the
+                             //!< current node
+    uint8_t ttl{64};         //!< remaining hops
+    uint8_t hop{0};          //!< number of switches passed, the index into a pinned path
+    uint8_t ecn{0};          //!< 0 not capable, ECN_CAPABLE, or ECN_MARKED
+    bool pinned{false};      //!< follows the path of its flow
+    bool lost{false};        //!< its link failed while it was on the wire
+    bool repeat{false};      //!< DATA: a retransmission
+    bool charged{false};     //!< its bytes are charged to the buffer of the current node
+    bool paced{false};       //!< its node waits for it to leave (FabricNode::NotifyLeft)
+    bool collects{false};    //!< switches write telemetry into it
+    // Accessed by its end nodes
     uint16_t payload{0};            //!< payload bytes in it
-    uint32_t src{0};                //!< node that made it
+    uint32_t src{0};                //!< source node
     uint32_t psn{0};                //!< packet sequence number
-    std::array<uint64_t, 2> word{}; //!< DATA: [0] 1 asks for an ACK; ACK, NACK: [0] next packet in
-                                    //!< order, [1] packet answered; SIGNAL: the scheme's own
-    Telemetry* telemetry{nullptr};  //!< DATA: of its way; ACK, NACK: that of the data frame they
-                                    //!< answer; nullptr: its flow does not ask for any
+    std::array<uint64_t, 2> word{}; //!< DATA: [0] 1 requests an ACK; ACK, NACK: [0] next packet in
+                                    //!< order, [1] packet answered; SIGNAL: defined by the scheme
+    Telemetry* telemetry{nullptr};  //!< DATA: of its path; ACK, NACK: of the data frame they
+                                    //!< answer; nullptr: its flow does not use it
     Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
                                     //!< the Ethernet header on, an 802.1Q tag included, without
                                     //!< padding and FCS
-    mutable SchemeBytes scheme{};   //!< 0 when the frame is made; each scheme has its share, and
-                                    //!< may write into it whenever it is shown the frame
+    mutable SchemeBytes scheme{};   //!< 0 in a new frame; each scheme has its share, and may
+                                    //!< write to it whenever it is given the frame
 };
 
 /**
  * @ingroup lossless
- * @brief What is known of a frame whose bytes leave a node's accounting; it may be gone itself.
+ * @brief A frame whose bytes leave a node's accounting; the frame itself may no longer exist.
  */
 struct Departure
 {
-    uint32_t flow{0};          //!< its flow
-    uint16_t ingress{NO_PORT}; //!< port it came in by
-    uint16_t egress{NO_PORT};  //!< port it left by
+    uint32_t flow{0};          //!< flow number
+    uint16_t ingress{NO_PORT}; //!< port by which it arrived
+    uint16_t egress{NO_PORT};  //!< port by which it left
     uint16_t bytes{0};         //!< size
     uint8_t cls{0};            //!< class that it was charged to
     SchemeBytes scheme{};      //!< Frame::scheme
 
-    /// The departure of a frame that is still there.
-    /// @param frame it. @return what is to be released.
+    /// The departure of a frame that still exists.
+    /// @param frame the frame. @return its departure.
     static Departure Of(const Frame& frame)
     {
         return {frame.flow,
@@ -183,54 +184,54 @@ struct Departure
 
 /**
  * @ingroup lossless
- * @brief Makes and takes back frames without asking the heap for each.
+ * @brief Allocates and recycles frames without a heap allocation for each.
  *
- * One pool a process, as there is one simulation a process.
+ * One pool per process, as there is one simulation per process.
  */
 class FramePool
 {
   public:
-    /// Take a frame with default fields. @return the frame.
+    /// Get a frame with default fields. @return the frame.
     static Frame* Take();
-    /// Take a MAC control frame. @return the frame; its `control` has no class set.
+    /// Get a MAC control frame. @return the frame; its `control` has no class set.
     static Frame* TakeControl();
-    /// Take a frame that carries a packet.
-    /// @param packet the packet, from its Ethernet header on; the frame refers to it until it is
-    /// given back. @return the frame.
+    /// Get a frame that carries a packet.
+    /// @param packet the packet, starting with its Ethernet header; the frame holds a reference
+    /// until it is returned. @return the frame.
     static Frame* TakePacket(Ptr<Packet> packet);
-    /// Give a frame room for telemetry.
-    /// @param frame a frame without any; it gives the room back with itself.
-    /// @param hops hops, up to MOST_TELEMETRY_HOPS.
+    /// Add room for telemetry to a frame.
+    /// @param frame a frame without telemetry; the room is released with the frame.
+    /// @param hops maximum number of hops, up to MOST_TELEMETRY_HOPS.
     static void AddTelemetry(Frame& frame, uint32_t hops);
-    /// Take a frame with the fields of another: a copy made on the way.
-    /// @param frame any but a MAC control frame; a packet in it is shared.
+    /// Get a frame with the fields of another one: a copy made by a switch.
+    /// @param frame any but a MAC control frame; its packet is shared.
     /// @return the copy, which is in no list and not charged.
     static Frame* Copy(const Frame& frame);
-    /// Give a frame back.
-    /// @param frame the frame; not to be used any more.
+    /// Return a frame.
+    /// @param frame the frame; must not be used afterwards.
     static void Give(Frame* frame);
-    /// Frames taken and not given back. @return count.
+    /// Number of frames in use. @return count.
     static uint64_t GetLive();
-    /// Telemetry records of frames that were not given back. @return count.
+    /// Number of telemetry records in use. @return count.
     static uint64_t GetLiveTelemetry();
-    /// Set bytes of every frame (Frame::scheme) aside for a scheme, at set-up: in
-    /// SwitchAgent::SetUp or FlowControl::Start. They are 0 when a frame is made, stay with it on
-    /// its way, and are on no wire.
-    /// @param scheme its name: all instances get the same bytes. @param bytes how many.
+    /// Reserve bytes of every frame (Frame::scheme) for a scheme, at set-up: in SwitchAgent::SetUp
+    /// or FlowControl::Start. They are 0 in a new frame, stay with it along its path, and do not
+    /// occupy the wire.
+    /// @param scheme its name: all instances get the same bytes. @param bytes number of bytes.
     /// @return index of the first in Frame::scheme and Departure::scheme.
     static uint32_t ReserveSchemeBytes(const std::string& scheme, uint32_t bytes);
-    /// A simulation begins to use the pool.
+    /// A simulation starts using the pool.
     static void Open();
-    /// A simulation has ended; Clear with the last.
+    /// A simulation has ended; calls Clear for the last one.
     static void Close();
-    /// Forget every frame, and who reserved bytes of frames: pointers into the pool become invalid
-    /// and the packets of frames in use are let go.
+    /// Discard all frames and reservations: pointers into the pool become invalid, and the packets
+    /// of frames in use are released.
     static void Clear();
 };
 
 /**
  * @ingroup lossless
- * @brief First in, first out list of frames that counts bytes.
+ * @brief A FIFO list of frames that counts bytes.
  */
 class FrameFifo
 {
@@ -246,7 +247,7 @@ class FrameFifo
         ++m_frames;
     }
 
-    /// Put before all others.
+    /// Insert at the head.
     /// @param frame the frame.
     void PushFront(Frame* frame)
     {
@@ -260,8 +261,8 @@ class FrameFifo
         ++m_frames;
     }
 
-    /// Put behind one that is here.
-    /// @param before it. @param frame the frame.
+    /// Insert behind a given frame.
+    /// @param before that frame. @param frame the frame.
     void InsertAfter(Frame* before, Frame* frame)
     {
         frame->next = before->next;
@@ -274,7 +275,7 @@ class FrameFifo
         ++m_frames;
     }
 
-    /// Remove the first. Precondition: not empty. @return the frame.
+    /// Remove the head. Precondition: not empty. @return the frame.
     Frame* Pop()
     {
         Frame* frame = m_head;
@@ -288,25 +289,25 @@ class FrameFifo
         return frame;
     }
 
-    /// The first frame. @return the frame, or nullptr.
+    /// The head. @return the frame, or nullptr.
     Frame* Head() const
     {
         return m_head;
     }
 
-    /// Is there none? @return true when empty.
+    /// Is it empty? @return true if so.
     bool IsEmpty() const
     {
         return !m_head;
     }
 
-    /// Bytes held. @return sum of Frame::bytes.
+    /// Total of the bytes. @return sum of Frame::bytes.
     int64_t GetBytes() const
     {
         return m_bytes;
     }
 
-    /// Frames held. @return count.
+    /// Number of frames. @return count.
     uint32_t GetFrames() const
     {
         return m_frames;

@@ -13,8 +13,8 @@ namespace ns3
 namespace lossless
 {
 
-/// Scramble 64 bits so that each input bit moves every output bit (finaliser of SplitMix64, Steele
-/// et al. 2014).
+/// Mix 64 bits so that each input bit affects every output bit (finaliser of SplitMix64, Steele et
+/// al. 2014).
 /// @param x number. @return number.
 constexpr uint64_t
 Mix(uint64_t x)

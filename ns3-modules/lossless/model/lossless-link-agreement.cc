@@ -42,7 +42,7 @@ FindDifferences(const FlowControl& flowControl,
                 problems << flowControl.GetInstanceTypeId().GetName() << ": " << key << " is "
                          << here.Get() << " at " << port.GetNode().GetName() << ", but "
                          << there.Get() << " at " << peer.GetNode().GetName()
-                         << "; both ends of a link must have the same\n";
+                         << "; both ends of a link must have the same value\n";
             }
         }
     }

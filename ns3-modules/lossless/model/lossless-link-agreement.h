@@ -16,10 +16,11 @@ namespace ns3
 namespace lossless
 {
 
-/// For FlowControl::Check: what must be the same at both ends of a link, and is not. It is told at
-/// one end alone.
+/// For FlowControl::Check: attributes that must be the same at both ends of a link, but are not.
+/// Reported at one end only.
 /// @param flowControl of a port. @param port the port. @param keys attributes of its type.
-/// @return one problem a line; empty if there is none, or the peer has no flow control of the type.
+/// @return one problem per line; empty if there are none, or the peer has no flow control of the
+/// type.
 std::string FindDifferences(const FlowControl& flowControl,
                             const Port& port,
                             std::initializer_list<const char*> keys);

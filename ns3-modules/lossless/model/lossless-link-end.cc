@@ -21,16 +21,15 @@ LinkEnd::AddAttributes(TypeId tid)
 {
     return tid
         .AddAttribute("Overhead",
-                      "Wire bytes of a frame beside its own: preamble 8 and inter-packet gap "
-                      "12 (IEEE 802.3). [B]",
+                      "Wire bytes of a frame in addition to its own: preamble 8 and inter-packet "
+                      "gap 12 (IEEE 802.3). [B]",
                       UintegerValue(20),
                       MakeUintegerAccessor(&LinkEnd::m_overhead),
                       MakeUintegerChecker<uint32_t>(0, 1000))
         .AddAttribute("ControlDelay",
                       "Time from the last bit of a MAC control frame to its effect on the "
-                      "transmitter. PFC caps it at "
-                      "60 quanta (3840 B at the link rate); reproductions of papers set their "
-                      "feedback latency here.",
+                      "transmitter. PFC caps it at 60 quanta (3840 B at the link rate); "
+                      "reproductions of papers set their feedback latency here.",
                       TimeValue(Seconds(0)),
                       MakeTimeAccessor(&LinkEnd::m_controlDelay),
                       MakePicosecondsChecker())

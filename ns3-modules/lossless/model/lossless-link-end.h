@@ -20,7 +20,7 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief What is fixed of one end of a link: rate, delay, and what frames take beside their bytes.
+ * @brief Constants of one end of a link: rate, delay, and the overhead of frames.
  */
 class LinkEnd : public Object
 {
@@ -43,7 +43,7 @@ class LinkEnd : public Object
         return m_delay;
     }
 
-    /// @return wire bytes a frame takes beyond its own.
+    /// @return overhead of a frame on the wire (B).
     uint32_t GetOverhead() const
     {
         return m_overhead;
@@ -55,13 +55,13 @@ class LinkEnd : public Object
         return m_controlFrameSize;
     }
 
-    /// @return time a received control frame takes to have effect here (ps).
+    /// @return time until a received control frame takes effect here (ps).
     int64_t GetControlDelay() const
     {
         return m_controlDelay.GetTimeStep();
     }
 
-    /// Tell it how large frames get in this fabric.
+    /// Set the size of the largest frame in this fabric.
     /// @param bytes bytes.
     void SetLargestFrame(uint32_t bytes)
     {
@@ -78,11 +78,11 @@ class LinkEnd : public Object
     /// Add the attributes to the type of a class derived from this one.
     /// @param tid type. @return the same.
     static TypeId AddAttributes(TypeId tid);
-    /// Set what the link is.
+    /// Set the link parameters.
     /// @param index in the node. @param rate bit/s. @param delay ps.
     void Attach(uint16_t index, uint64_t rate, int64_t delay);
 
-    /// Time that bytes take on the wire.
+    /// Transmission time of bytes.
     /// @param wire bytes, overhead included. @return ps.
     int64_t GetTimeOf(int64_t wire) const
     {
@@ -90,8 +90,8 @@ class LinkEnd : public Object
     }
 
     uint16_t m_index{0};         //!< in the node
-    uint32_t m_overhead;         //!< wire bytes beside a frame (attribute)
-    int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number
+    uint32_t m_overhead;         //!< overhead of a frame (B); attribute
+    int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number of ps
     int64_t m_delay{0};          //!< ps
     Time m_controlDelay;         //!< receive processing of control frames
     uint32_t m_controlFrameSize; //!< bytes

@@ -15,17 +15,17 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief What a host gives frames of the kind PACKET to: the network device of another protocol
+ * @brief The receiver of a host's frames of the kind PACKET: the network device of another protocol
  * stack.
  */
 class PacketReceiver
 {
   public:
     virtual ~PacketReceiver() = default;
-    /// The ports of the node are there; called once, before the first frame.
+    /// The ports of the node exist; called once, before the first frame.
     virtual void Start() = 0;
-    /// Take a frame that is for this host, or for all.
-    /// @param frame it, counted as taken; to be given back to the FramePool.
+    /// Receive a frame for this host, or a broadcast.
+    /// @param frame the frame, counted as taken; to be returned to the FramePool.
     virtual void ReceivePacket(Frame* frame) = 0;
     /// The link of the host went down or came up.
     /// @param up true: up.

@@ -18,7 +18,7 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief For how long the classes of a port were paused.
+ * @brief Measures how long the classes of a port were paused.
  */
 class PauseClock
 {
@@ -28,8 +28,8 @@ class PauseClock
         m_since.fill(-1);
     }
 
-    /// A pause begins, or ends.
-    /// @param cls class. @param on it begins. @param now ps.
+    /// A pause starts or ends.
+    /// @param cls class. @param on whether it starts. @param now ps.
     void Set(uint8_t cls, bool on, int64_t now)
     {
         m_time += on ? 0 : now - m_since[cls];
@@ -43,7 +43,7 @@ class PauseClock
         return m_since[cls] >= 0;
     }
 
-    /// Time paused, summed over classes.
+    /// Total pause time, summed over classes.
     /// @param now ps. @return ps.
     int64_t GetTime(int64_t now) const
     {
@@ -56,8 +56,8 @@ class PauseClock
     }
 
   private:
-    int64_t m_time{0};                      //!< of pauses that have ended (ps)
-    std::array<int64_t, N_CLASSES> m_since; //!< start of the present one (ps), or -1
+    int64_t m_time{0};                      //!< total of pauses that have ended (ps)
+    std::array<int64_t, N_CLASSES> m_since; //!< start of the current pause (ps), or -1
 };
 
 } // namespace lossless

@@ -18,35 +18,35 @@ struct Frame;
 
 /**
  * @ingroup lossless
- * @brief Who watches the ports of a fabric for queues that are held back: the deadlock oracle.
+ * @brief Observes the ports of a fabric for queues that are held back: the deadlock oracle.
  *
- * All else that can be seen of a port are its trace sources. An observer acts on nothing.
+ * Everything else about a port is visible in its trace sources. An observer never intervenes.
  */
 class PortObserver
 {
   public:
     virtual ~PortObserver() = default;
-    /// A class of an egress port is held back, or another queue of it is.
+    /// A class of an egress port, or another queue of that class, is held back.
     /// @param port the port. @param cls class.
     virtual void NotifyHeld(const Port& port, uint8_t cls) = 0;
     /// No queue of a class of an egress port is held back any more.
     /// @param port the port. @param cls class.
     virtual void NotifyFree(const Port& port, uint8_t cls) = 0;
     /// A frame has joined a queue of a held class.
-    /// @param port egress port. @param queue its queue. @param frame it.
+    /// @param port egress port. @param queue its queue. @param frame the frame.
     virtual void NotifyJoined(const Port& port, uint16_t queue, const Frame& frame) = 0;
     /// A frame has left a queue of a held class.
     /// @param port egress port. @param queue its queue.
     virtual void NotifyLeft(const Port& port, uint16_t queue) = 0;
     /// A port is about to pause its peer.
     /// @param ingress the port.
-    /// @param egress where the frame that did it goes; NO_PORT: it is the fault of its node.
-    /// @param cls class. @param egressClass class in which that frame leaves.
+    /// @param egress egress of the frame that caused it; NO_PORT: its node is the cause.
+    /// @param cls class. @param egressClass class in which that frame will leave.
     virtual void NotifyPressure(const Port& ingress,
                                 uint16_t egress,
                                 uint8_t cls,
                                 uint8_t egressClass) = 0;
-    /// Something else happened that may free or hold queues: a drop, a link, a revoked release.
+    /// Another event that may release or hold queues: a drop, a link, a revoked release.
     virtual void NotifyChange() = 0;
 };
 

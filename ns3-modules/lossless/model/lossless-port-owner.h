@@ -26,8 +26,8 @@ class PortObserver;
 
 /**
  * @ingroup lossless
- * @brief A node as its ports and their flow controls know it: who it is, what it has, who is told
- * of what happens, and where frames go that have arrived or left.
+ * @brief A node as seen by its ports and their flow controls: its identity and parts, the
+ * recipients of events, and the handling of frames that have arrived or left.
  */
 class PortOwner : public Object
 {
@@ -37,7 +37,7 @@ class PortOwner : public Object
     PortOwner();
     ~PortOwner() override;
 
-    /// Number and name it.
+    /// Set number and name.
     /// @param id its number in the fabric. @param name its name.
     void SetIdentity(uint32_t id, const std::string& name);
 
@@ -56,12 +56,12 @@ class PortOwner : public Object
     /// A port.
     /// @param index its index. @return the port.
     virtual Port& GetPort(uint16_t index) const = 0;
-    /// @return how many ports.
+    /// @return number of ports.
     virtual uint16_t GetNPorts() const = 0;
-    /// Largest frame this node may make. @return bytes; 0: it makes none of its own.
+    /// Largest frame that this node may create. @return bytes; 0: it creates none.
     virtual uint32_t GetLargestFrame() const;
 
-    /// Give it a buffer, not yet configured.
+    /// Set its buffer, which is not yet configured.
     /// @param buffer the buffer.
     void SetBuffer(Ptr<BufferPolicy> buffer);
 
@@ -77,30 +77,30 @@ class PortOwner : public Object
         return m_agents;
     }
 
-    /// @return which of them are told of what.
+    /// @return the agents by role.
     const AgentRoles& GetRoles() const
     {
         return m_roles;
     }
 
-    /// Who watches the ports.
-    /// @param observer it, or nullptr.
+    /// Set the observer of the ports.
+    /// @param observer the observer, or nullptr.
     void SetObserver(PortObserver* observer)
     {
         m_observer = observer;
     }
 
-    /// @return who watches the ports, or nullptr.
+    /// @return the observer of the ports, or nullptr.
     PortObserver* GetObserver() const
     {
         return m_observer;
     }
 
     /**
-     * @brief What the instances of a scheme on the ports of this node share.
+     * @brief State shared by the instances of a scheme on the ports of this node.
      *
-     * @tparam T its type, made when first asked for.
-     * @return it.
+     * @tparam T its type, created at the first call.
+     * @return the state.
      */
     template <class T>
     std::shared_ptr<T> GetShared()
@@ -113,20 +113,20 @@ class PortOwner : public Object
         return std::static_pointer_cast<T>(shared);
     }
 
-    /// A frame has arrived whole.
-    /// @param frame it. @param ingress port.
+    /// A frame has arrived completely.
+    /// @param frame the frame. @param ingress port.
     virtual void Receive(Frame* frame, Port& ingress) = 0;
-    /// Release a frame's bytes, tell the flow controls, and let queues resume that now may.
-    /// @param departure what leaves.
+    /// Release a frame's bytes, notify the flow controls, and resume queues that now may.
+    /// @param departure the frame that leaves.
     virtual void Release(const Departure& departure) = 0;
-    /// A frame that was made here, with Frame::paced set, begins to go, or was dropped before.
-    /// @param frame it.
+    /// A frame created here with Frame::paced set starts transmission, or was dropped before.
+    /// @param frame the frame.
     virtual void NotifyLeft(const Frame& frame);
-    /// Drop a frame that was taken out of an egress queue, and release its bytes.
-    /// @param frame it. @param cause why.
+    /// Drop a frame that was removed from an egress queue, and release its bytes.
+    /// @param frame the frame. @param cause cause.
     virtual void Discard(Frame* frame, DropCause cause) = 0;
-    /// Count a drop and free the frame, whose bytes are not, or no longer, charged.
-    /// @param frame it. @param cause why.
+    /// Count a drop and free the frame, whose bytes are not charged.
+    /// @param frame the frame. @param cause cause.
     virtual void Drop(Frame* frame, DropCause cause) = 0;
 
   protected:
@@ -134,7 +134,7 @@ class PortOwner : public Object
 
     uint32_t m_id{0};                       //!< number
     PortObserver* m_observer{nullptr};      //!< or null
-    AgentRoles m_roles;                     //!< of the agents
+    AgentRoles m_roles;                     //!< the agents by role
     Ptr<BufferPolicy> m_buffer;             //!< buffer
     std::string m_name;                     //!< name
     std::vector<Ptr<SwitchAgent>> m_agents; //!< all agents

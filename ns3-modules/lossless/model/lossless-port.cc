@@ -34,14 +34,15 @@ Port::GetTypeId()
                           .SetGroupName("lossless")
                           .AddConstructor<Port>())
             .AddAttribute("FlowControlList",
-                          "Its chain, for paths of ns3::Config.",
+                          "The chain of flow controls, for paths of ns3::Config.",
                           TypeId::ATTR_GET,
                           ObjectVectorValue(),
                           MakeObjectVectorAccessor(&Port::GetFlowControl, &Port::GetNFlowControls),
                           MakeObjectVectorChecker<FlowControl>())
             .AddAttribute(
                 "ClassService",
-                "Which class goes next: Strict (the highest), Dwrr, or Fifo (the longest wait).",
+                "Scheduling of classes: Strict priority (highest class first), Dwrr, or Fifo "
+                "(longest wait first).",
                 EnumValue(ClassService::STRICT),
                 MakeEnumAccessor<ClassService>(&Port::m_classService),
                 MakeEnumChecker(ClassService::STRICT,
@@ -52,8 +53,8 @@ Port::GetTypeId()
                                 "Fifo"))
             .AddAttribute(
                 "QueueService",
-                "Which frame of a class goes next: Fifo, or RoundRobin over the ports "
-                "they came in by. Queues that flow controls add have schedulers of theirs.",
+                "Scheduling within a class: Fifo, or RoundRobin over ingress ports. Queues added "
+                "by flow controls have their own schedulers.",
                 EnumValue(QueueService::FIFO),
                 MakeEnumAccessor<QueueService>(&Port::m_queueService),
                 MakeEnumChecker(QueueService::FIFO,
@@ -61,7 +62,7 @@ Port::GetTypeId()
                                 QueueService::ROUND_ROBIN,
                                 "RoundRobin"))
             .AddAttribute("Quantum",
-                          "Bytes a class may send a turn under Dwrr. [B]",
+                          "Bytes per class and round under Dwrr. [B]",
                           UintegerValue(1600),
                           MakeUintegerAccessor(&Port::m_quantum),
                           MakeUintegerChecker<uint32_t>(1, 1'000'000))
@@ -72,9 +73,9 @@ Port::GetTypeId()
                           MakeEnumAccessor<ReleaseAt>(&Port::m_releaseAt),
                           MakeEnumChecker(ReleaseAt::END, "End", ReleaseAt::START, "Start"))
             .AddAttribute("States",
-                          "What becomes of a PFC or GFC frame that still waits for the wire when a "
-                          "newer one follows: Latest (the newer one takes its place: a PAUSE that "
-                          "follows a RESUME in time is all that goes) or All (both go).",
+                          "What happens to a PFC or GFC frame that still waits for the wire when a "
+                          "newer one follows: Latest (the newer one replaces it: of a RESUME and a "
+                          "PAUSE shortly after, only the PAUSE is sent) or All (both are sent).",
                           EnumValue(States::LATEST),
                           MakeEnumAccessor<States>(&Port::m_states),
                           MakeEnumChecker(States::LATEST, "Latest", States::ALL, "All"))
@@ -83,15 +84,16 @@ Port::GetTypeId()
                             MakeTraceSourceAccessor(&Port::m_pauseSentTrace),
                             "ns3::lossless::Port::PauseCallback")
             .AddTraceSource("Paused",
-                            "This port began (true) or ceased (false) to obey a pause of a class.",
+                            "This port started (true) or ceased (false) to obey a pause of a "
+                            "class.",
                             MakeTraceSourceAccessor(&Port::m_pausedTrace),
                             "ns3::lossless::Port::PauseCallback")
             .AddTraceSource("Transmit",
-                            "A frame begins to go.",
+                            "A frame starts transmission.",
                             MakeTraceSourceAccessor(&Port::m_transmitTrace),
                             "ns3::lossless::Port::FrameCallback")
             .AddTraceSource("Receive",
-                            "A frame has arrived whole.",
+                            "A frame has been received completely.",
                             MakeTraceSourceAccessor(&Port::m_receiveTrace),
                             "ns3::lossless::Port::FrameCallback")
             .AddTraceSource("IngressBytes",
@@ -99,7 +101,7 @@ Port::GetTypeId()
                             MakeTraceSourceAccessor(&Port::m_ingressTrace),
                             "ns3::lossless::Port::BytesCallback")
             .AddTraceSource("Egress",
-                            "The bytes that wait in the egress queues of a class have changed.",
+                            "The number of bytes in the egress queues of a class has changed.",
                             MakeTraceSourceAccessor(&Port::m_egressTrace),
                             "ns3::lossless::Port::EgressCallback");
     return tid;
@@ -140,7 +142,7 @@ Port::AddFlowControl(Ptr<FlowControl> flowControl)
     NS_ABORT_MSG_IF(m_chain.IsStarted(),
                     flowControl->GetInstanceTypeId().GetName()
                         << " was added to a port of " << m_node->GetName()
-                        << " that has started already: it would never be started; an agent adds "
+                        << " that has already started: it would never be started; agents must add "
                            "flow controls in SetUp");
     flowControl->SetPort(this);
     m_chain.Add(flowControl);
@@ -184,7 +186,7 @@ Port::SendState(Frame* frame, bool first)
     {
         m_node->GetRoles().TellDecorate(*this, *state);
         FramePool::Give(frame);
-        NoteModelChange(); // a release that was under way may be no more
+        NoteModelChange(); // a release on its way may be lost
         return false;
     }
     Launch(frame, first ? Way::FIRST : Way::LAST);
@@ -260,8 +262,8 @@ Port::SetUp(bool up)
     m_up = up;
     if (!up)
     {
-        // A control frame that has arrived but not taken effect dies with the link too: a pause
-        // that took effect afterwards would have nobody to end it.
+        // A control frame that has arrived but not yet taken effect is lost with the link, too: a
+        // pause that took effect afterwards would never end.
         const auto lose = [](Frame& frame) { frame.lost = true; };
         m_inbound.ForEach(lose);
         m_pending.ForEach(lose);
@@ -303,7 +305,7 @@ Port::TransmitNext()
     }
     if (m_egress.WantsRefill())
     {
-        m_busy = true; // what joins must not be transmitted yet
+        m_busy = true; // frames that join must not be transmitted yet
         m_egress.Refill();
         m_busy = false;
     }
@@ -334,7 +336,7 @@ Port::WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const
 {
     if (frame.src == m_node->GetId())
     {
-        return; // switches write, not the sender
+        return; // switches write telemetry, senders do not
     }
     Telemetry& stack = *frame.telemetry;
     if (stack.hops == stack.room)
@@ -371,7 +373,7 @@ Port::Transmit(Frame* frame)
     if (frame->paced)
     {
         frame->paced = false;
-        m_node->NotifyLeft(*frame); // may Kick: the port is busy already
+        m_node->NotifyLeft(*frame); // may Kick: the port is already busy
     }
     m_transmitTrace(*this, *frame);
     m_peer->m_inbound.Send(time + m_delay, frame);
@@ -395,7 +397,8 @@ Port::ReleaseDeparture()
 void
 Port::TransmitEnd()
 {
-    // Still busy: what the release sets off must not start a transmission inside this one's end.
+    // Still busy: events triggered by the release must not start a transmission inside the end of
+    // this one.
     ReleaseDeparture();
     m_busy = false;
     TransmitNext();

@@ -27,47 +27,48 @@ class PortOwner;
 
 /**
  * @ingroup lossless
- * @brief One end of a full-duplex link: sends what its Egress chooses, receives, and gives control
- * frames to its chain of flow controls.
+ * @brief One end of a full-duplex link: sends the frames that its Egress chooses, receives, and
+ * passes control frames to its chain of flow controls.
  *
- * MAC control frames go first, then the control queue, which is never paused, then what the Egress
- * chooses. A frame in transmission completes. A frame's last bit leaves at the end of its wire
- * time, which includes Overhead; it arrives a link delay later.
+ * MAC control frames are sent first, then the control queue, which is never paused, then the frames
+ * chosen by the Egress. A transmission is never interrupted. A frame's last bit leaves at the end
+ * of its wire time, which includes Overhead; it arrives a link delay later.
  *
  * Not modelled: bit errors, auto-negotiation, cut-through.
  */
 class Port : public LinkEnd
 {
   public:
-    /// Which frame of a class goes next.
+    /// Scheduling within a class.
     enum class QueueService
     {
-        FIFO,        ///< the first
-        ROUND_ROBIN, ///< one frame of each ingress port in turn
+        FIFO,        ///< first in, first out
+        ROUND_ROBIN, ///< one frame from each ingress port in turn
     };
 
     /// When the bytes of a frame leave the shared buffer.
     enum class ReleaseAt
     {
-        END,   ///< its last bit has gone
-        START, ///< its first bit goes
+        END,   ///< when its last bit has been sent
+        START, ///< when its transmission starts
     };
 
-    /// Counted over its life.
+    /// Totals over the life of a port.
     struct Counters
     {
-        uint64_t dataIn{0};                           //!< DATA frames received
-        uint64_t controlOut{0};                       //!< MAC control frames sent, ideal ones too
-        uint64_t pausesSent{0};                       //!< times it paused a class of its peer
-        std::array<int64_t, N_CLASSES + 1> wireIn{};  //!< wire bytes received, by class
-        std::array<int64_t, N_CLASSES + 1> wireOut{}; //!< wire bytes that have begun to go
+        uint64_t dataIn{0};     //!< DATA frames received
+        uint64_t controlOut{0}; //!< MAC control frames sent, including ideal ones
+        uint64_t pausesSent{0}; //!< times it paused a class of its peer
+        std::array<int64_t, N_CLASSES + 1> wireIn{}; //!< wire bytes received, by class
+        std::array<int64_t, N_CLASSES + 1>
+            wireOut{}; //!< wire bytes whose transmission has started, by class
     };
 
-    /// What becomes of a state that waits for the wire when there is a newer one.
+    /// What happens to a state message that waits for the wire when there is a newer one.
     enum class States
     {
-        LATEST, ///< the newer one takes its place
-        ALL,    ///< both go, one after the other
+        LATEST, ///< the newer one replaces it
+        ALL,    ///< both are sent, in order
     };
 
     /// Get the type ID. @return the object TypeId
@@ -75,12 +76,12 @@ class Port : public LinkEnd
     Port();
     ~Port() override;
 
-    /// Connect it.
+    /// Connect the port.
     /// @param node the node it belongs to. @param index its index there. @param peer the other end.
     /// @param rate bit/s. @param delay ps.
     void Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay);
-    /// Append a flow control to its chain, before the port has started.
-    /// @param flowControl a new instance; its roles are found here.
+    /// Append a flow control to the chain, before the port has started.
+    /// @param flowControl a new instance; its roles are registered here.
     void AddFlowControl(Ptr<FlowControl> flowControl);
 
     /// @return its flow controls.
@@ -95,23 +96,23 @@ class Port : public LinkEnd
         return m_chain;
     }
 
-    /// @return what it has to send.
+    /// @return the transmit side.
     Egress& GetEgress()
     {
         return m_egress;
     }
 
-    /// @return what it has to send.
+    /// @return the transmit side.
     const Egress& GetEgress() const
     {
         return m_egress;
     }
 
-    /// Make queues and start flow controls; the node's ports are all there.
+    /// Create queues and start flow controls; the node's ports all exist.
     void Start();
 
     /// A frame joins an egress queue; the class of the control queue is CONTROL_CLASS.
-    /// @param frame it.
+    /// @param frame the frame.
     void Enqueue(Frame* frame)
     {
         frame->cls < N_CLASSES ? m_egress.Push(frame) : m_controlQueue.Push(frame);
@@ -119,22 +120,22 @@ class Port : public LinkEnd
     }
 
     /// Send a MAC control frame to the peer.
-    /// @param frame it; taken over.
-    /// @param ideal true: it takes no bandwidth and waits for nothing, as a scheme's concept may
+    /// @param frame the frame; the port takes ownership.
+    /// @param ideal true: it uses no bandwidth and does not wait, as the concept of a scheme may
     /// assume.
     void SendControl(Frame* frame, bool ideal = false);
     /**
-     * @brief Send a MAC control frame whose words are the present state of the classes it
-     * addresses, so that the latest is all that matters.
+     * @brief Send a MAC control frame whose words are the current state of the classes it
+     * addresses, so that only the latest one matters.
      *
-     * Where a frame of the same opcode still waits, that one takes over the words: so no scheme
-     * has more than one such frame waiting, however many classes change. With the attribute States
-     * All both go, in their order.
+     * If a frame of the same opcode still waits, it takes over the words: so no scheme has more
+     * than one such frame waiting, however many classes change. With the attribute States set to
+     * All both are sent, in order.
      *
-     * @param frame it; taken over.
-     * @param first true: before all other control frames that wait, as a PAUSE has to be for its
+     * @param frame the frame; the port takes ownership.
+     * @param first true: before all other waiting control frames, as required of a PAUSE for its
      * headroom to suffice.
-     * @return true when it goes as a frame of its own, false when one that waited takes it along.
+     * @return true if it is sent as a separate frame, false if it was merged into a waiting one.
      */
     bool SendState(Frame* frame, bool first = false);
 
@@ -147,17 +148,17 @@ class Port : public LinkEnd
         }
     }
 
-    /// Hold a queue back until Unblock; several flow controls may.
+    /// Block a queue until Unblock; several flow controls may do so.
     /// @param queue egress queue.
     void Block(uint16_t queue);
     /// Undo one Block.
     /// @param queue egress queue.
     void Unblock(uint16_t queue);
-    /// Block all queues of a class, or undo that.
-    /// @param cls class. @param block true to.
+    /// Block or unblock all queues of a class.
+    /// @param cls class. @param block true to block.
     void BlockClass(uint8_t cls, bool block);
-    /// Transmit a queue whatever the flow controls say.
-    /// @param queue egress queue. @param ignore true to.
+    /// Transmit from a queue regardless of flow controls.
+    /// @param queue egress queue. @param ignore true to ignore them.
     void SetIgnorePause(uint16_t queue, bool ignore);
     /// The link goes down or comes up, at this end.
     /// @param up true: up.
@@ -170,17 +171,17 @@ class Port : public LinkEnd
     }
 
     /// A flow control has paused or resumed the peer.
-    /// @param cls class. @param on paused.
+    /// @param cls class. @param on whether it is paused.
     void NotePauseSent(uint8_t cls, bool on);
-    /// A flow control obeys or ends a pause of the peer.
-    /// @param cls class. @param on paused.
+    /// The port starts or ceases to obey a pause of the peer.
+    /// @param cls class. @param on whether it is paused.
     void NotePaused(uint8_t cls, bool on);
 
-    /// What a flow control of this port answers to WouldHold or WaitsFor may have become yes,
-    /// though no frame joined a queue that is held back.
+    /// The answer of this port's flow controls to WouldHold or WaitsFor may have become true,
+    /// although no frame joined a queue that is held back.
     void NoteModelChange() const;
 
-    /// Bytes have entered its ingress accounting: tell the trace and the chain.
+    /// Bytes have entered its ingress accounting: notify the trace and the chain.
     /// @param frame charged frame. @param queueBytes bytes of its (port, class).
     void NotifyReceived(const Frame& frame, int64_t queueBytes) const
     {
@@ -190,8 +191,8 @@ class Port : public LinkEnd
         }
     }
 
-    /// Bytes have left its ingress accounting: tell the trace and the chain.
-    /// @param departure whose bytes. @param queueBytes bytes of the (port, class).
+    /// Bytes have left its ingress accounting: notify the trace and the chain.
+    /// @param departure the frame that left. @param queueBytes bytes of the (port, class).
     void NotifyReleased(const Departure& departure, int64_t queueBytes) const
     {
         if (IsIngressWatched())
@@ -217,15 +218,14 @@ class Port : public LinkEnd
         return *m_peer;
     }
 
-    /// Can something hold queues of this port, or its peer, back that no DeadlockModel of it
-    /// answers for?
-    /// @return true if a gate does without being a model, or queues are or were blocked though no
-    /// model is there.
+    /// Can queues of this port, or of its peer, be held back by something without a DeadlockModel?
+    /// @return true if there is a gate that is not a model, or queues are or were blocked although
+    /// there is no model.
     bool IsUnjudged() const;
 
     /**
-     * @brief Look at the MAC control frames on their way to this port: that wait at the peer, are
-     * on the wire, or have no effect yet.
+     * @brief Visit the MAC control frames on their way to this port: those waiting at the peer, on
+     * the wire, or not yet in effect.
      *
      * @tparam F takes a const Frame&.
      * @param look called with each.
@@ -258,20 +258,20 @@ class Port : public LinkEnd
         return m_egress.GetQueues();
     }
 
-    /// Bytes that wait in the egress queues of a class.
+    /// Queue length of a class.
     /// @param cls class. @return bytes; the frame in transmission is not counted.
     int64_t GetEgressBytes(uint8_t cls) const
     {
         return m_egress.GetBytes(cls);
     }
 
-    /// @return what it counted.
+    /// @return totals of this port.
     const Counters& GetCounters() const
     {
         return m_counters;
     }
 
-    /// Time in which classes of it were paused, summed over classes, until now. @return ps.
+    /// Total time, summed over classes, for which they were paused until now. @return ps.
     int64_t GetPausedTime() const
     {
         return m_pauses.GetTime(NowPs());
@@ -287,29 +287,29 @@ class Port : public LinkEnd
     /// Frames in its queues and on the wire towards it, MAC frames not counted. @return count.
     uint64_t CountHeld() const;
     /// TracedCallback signature of pauses.
-    /// @param port the port. @param cls class. @param on paused.
+    /// @param port the port. @param cls class. @param on whether it is paused.
     typedef void (*PauseCallback)(const Port& port, uint8_t cls, bool on);
     /// TracedCallback signature of frames.
     /// @param port the port. @param frame the frame.
     typedef void (*FrameCallback)(const Port& port, const Frame& frame);
     /// TracedCallback signature of ingress bytes.
     /// @param port the port. @param cls class.
-    /// @param bytes of it in the ingress accounting of the port.
+    /// @param bytes its bytes in the ingress accounting of the port.
     typedef void (*BytesCallback)(const Port& port, uint8_t cls, int64_t bytes);
     /// TracedCallback signature of egress queues.
-    /// @param port the port. @param cls class; GetEgressBytes says what waits.
+    /// @param port the port. @param cls class; see GetEgressBytes for the queue length.
     typedef void (*EgressCallback)(const Port& port, uint8_t cls);
 
   protected:
     void DoDispose() override;
 
   private:
-    /// How a control frame goes.
+    /// How a control frame is sent.
     enum class Way : uint8_t
     {
-        LAST,  ///< behind those that wait
-        FIRST, ///< before them
-        IDEAL, ///< beside the wire
+        LAST,  ///< after waiting ones
+        FIRST, ///< before waiting ones
+        IDEAL, ///< without using the wire
     };
 
     std::size_t GetNFlowControls() const;
@@ -331,43 +331,43 @@ class Port : public LinkEnd
         return m_chain.CountsBytes() || !m_ingressTrace.IsEmpty();
     }
 
-    // What a frame that goes touches, together in few cache lines
+    // Accessed for every transmitted frame, kept in few cache lines
     PortOwner* m_node{nullptr};        //!< owner
     Port* m_peer{nullptr};             //!< other end
     bool m_up{true};                   //!< link state
     bool m_busy{false};                //!< transmitting
-    bool m_releaseDue{false};          //!< m_departure is to be released
+    bool m_releaseDue{false};          //!< m_departure has yet to be released
     ControlQueue m_macQueue;           //!< MAC control frames
     FrameFifo m_controlQueue;          //!< frames of CONTROL_CLASS
     Egress m_egress;                   //!< all other frames
     ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
-    States m_states;                   //!< that wait for the wire (attribute)
+    States m_states;                   //!< handling of waiting state messages (attribute)
     Departure m_departure;             //!< the frame in transmission
     ReusableEvent<Port> m_transmitEnd; //!< transmission ends
     TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit
     TracedCallback<const Port&, uint8_t> m_egressTrace;        //!< Egress
-    Counters m_counters;                                       //!< what it counted
+    Counters m_counters;                                       //!< totals
 
-    // What a frame that comes touches
+    // Accessed for every received frame
     EventStream<Port, Frame, &Port::Arrive> m_inbound;            //!< on the wire towards this port
     TracedCallback<const Port&, const Frame&> m_receiveTrace;     //!< Receive
     TracedCallback<const Port&, uint8_t, int64_t> m_ingressTrace; //!< IngressBytes
     FlowControlChain m_chain;                                     //!< of flow controls
 
     // Control frames and pauses
-    EventStream<Port, Frame, &Port::Obey> m_pending; //!< received, without effect yet
-    EventStream<Port, Frame, &Port::Obey> m_ideal;   //!< ideal ones on their way
+    EventStream<Port, Frame, &Port::Obey> m_pending; //!< received, not yet in effect
+    EventStream<Port, Frame, &Port::Obey> m_ideal;   //!< ideal ones in flight
     int64_t m_controlDelayPs{0};                     //!< m_controlDelay
-    ReusableEvent<Port> m_wake;                      //!< a queue may go now
+    ReusableEvent<Port> m_wake;                      //!< a queue may be sent from now
     int64_t m_wakeAt{NEVER};                         //!< earliest pending wake-up (ps)
 
-    // Set once
+    // Constants
     ClassService m_classService; //!< between classes
     QueueService m_queueService; //!< within a class
-    uint32_t m_quantum;          //!< bytes a turn
+    uint32_t m_quantum;          //!< bytes per round
 
     // Pauses
-    PauseClock m_pauses;                                         //!< of its classes by the peer
+    PauseClock m_pauses; //!< pauses of its classes by the peer
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
 };

@@ -69,7 +69,7 @@ RoundRobinScheduler::Configure(uint32_t queues)
 void
 RoundRobinScheduler::Activate(uint32_t place)
 {
-    // behind all others, which is before the first
+    // last in the ring, which is before the first
     if (m_active++ == 0)
     {
         m_first = place;
@@ -121,7 +121,7 @@ RoundRobinScheduler::NotifySent(uint32_t place, uint32_t /* bytes */)
         Rotate();
         return;
     }
-    // It overtook queues that gates hold back: those keep their turn, it goes behind all.
+    // It overtook queues held back by gates: those keep their turn, it moves to the end.
     RoundRobinScheduler::Deactivate(place);
     RoundRobinScheduler::Activate(place);
 }

@@ -14,58 +14,59 @@ namespace ns3
 namespace lossless
 {
 
-/// Most egress queues of its own that a class of a port can have.
+/// Maximum number of a scheme's own egress queues of a class at a port.
 inline constexpr uint32_t MAX_OWN_QUEUES = 1024;
 
 /**
  * @ingroup lossless
- * @brief Which of a class's own egress queues goes next.
+ * @brief Chooses the next one of a class's own egress queues.
  *
- * It knows the queues by their place, 0 .. n - 1, and is told which are active: hold frames and are
- * not blocked. Select() may be asked any number of times before a frame goes, so it takes nothing
- * away; NotifySent() does. Derive from it for an order of your own: constant time a frame, however
- * many queues there are.
+ * It identifies queues by index, 0 .. n - 1, and is notified which are active: not empty and not
+ * blocked. Select() may be called any number of times before a frame is sent, so it changes
+ * nothing; NotifySent() does. Derive from it for another discipline: constant time per frame,
+ * whatever the number of queues.
  */
 class QueueScheduler
 {
   public:
-    /// What it may ask of active queues.
+    /// Information about active queues.
     class Heads
     {
       public:
         virtual ~Heads() = default;
-        /// Do the gates of the port let a queue's head go now?
-        /// @param place of the queue. @return true if so.
+        /// Do the gates of the port allow a queue's head to be sent now?
+        /// @param place index of the queue. @return true if so.
         virtual bool MayGo(uint32_t place) = 0;
         /// Size of a queue's head.
-        /// @param place of the queue. @return bytes.
+        /// @param place index of the queue. @return bytes.
         virtual uint32_t GetBytes(uint32_t place) const = 0;
     };
 
     static constexpr uint32_t NONE = UINT32_MAX; //!< no queue
 
     virtual ~QueueScheduler() = default;
-    /// Set it up, with no queue active; called once.
-    /// @param queues how many there are.
+    /// Initialise, with no active queue; called once.
+    /// @param queues number of queues.
     virtual void Configure(uint32_t queues) = 0;
     /// A queue may be served from now on.
-    /// @param place of a queue that was not active.
+    /// @param place index of a queue that was not active.
     virtual void Activate(uint32_t place) = 0;
-    /// A queue has run empty or was blocked.
-    /// @param place of a queue that was active.
+    /// A queue has become empty or was blocked.
+    /// @param place index of a queue that was active.
     virtual void Deactivate(uint32_t place) = 0;
-    /// Choose.
-    /// @param heads to ask of the active queues.
-    /// @return place of one that may go; NONE if none may.
+    /// Choose a queue.
+    /// @param heads information about the active queues.
+    /// @return index of one that may be served; NONE if none may.
     virtual uint32_t Select(Heads& heads) = 0;
-    /// The head of a queue has begun to go; called before Deactivate if it was the last.
-    /// @param place of the queue, the one that Select named last. @param bytes its size.
+    /// The head of a queue has started transmission; called before Deactivate if it was the last
+    /// frame.
+    /// @param place index of the queue, the last result of Select. @param bytes size of the frame.
     virtual void NotifySent(uint32_t place, uint32_t bytes);
 };
 
 /**
  * @ingroup lossless
- * @brief The lowest place first.
+ * @brief Strict priority, lowest index first.
  */
 class StrictScheduler : public QueueScheduler
 {
@@ -76,13 +77,13 @@ class StrictScheduler : public QueueScheduler
     uint32_t Select(Heads& heads) override;
 
   private:
-    std::vector<uint64_t> m_words; //!< bit p % 64 of word p / 64: place p is active
+    std::vector<uint64_t> m_words; //!< bit p % 64 of word p / 64: queue p is active
     uint64_t m_summary{0};         //!< bit w: word w is not 0
 };
 
 /**
  * @ingroup lossless
- * @brief One frame of each active queue in turn.
+ * @brief Round robin: one frame of each active queue in turn.
  */
 class RoundRobinScheduler : public QueueScheduler
 {
@@ -94,7 +95,7 @@ class RoundRobinScheduler : public QueueScheduler
     void NotifySent(uint32_t place, uint32_t bytes) override;
 
   protected:
-    /// Put the first of the ring behind all others.
+    /// Move the first queue of the ring to the end.
     void Rotate()
     {
         m_first = m_links[m_first].next;
@@ -103,28 +104,28 @@ class RoundRobinScheduler : public QueueScheduler
     /// Neighbours in the ring of active queues.
     struct Links
     {
-        uint32_t next; //!< place behind it
-        uint32_t last; //!< place before it
+        uint32_t next; //!< index of the next queue
+        uint32_t last; //!< index of the previous queue
     };
 
-    std::vector<Links> m_links; //!< by place
-    uint32_t m_first{NONE};     //!< place whose turn it is, or NONE
-    uint32_t m_active{0};       //!< queues in the ring
+    std::vector<Links> m_links; //!< by index
+    uint32_t m_first{NONE};     //!< index of the next queue to serve, or NONE
+    uint32_t m_active{0};       //!< number of queues in the ring
 };
 
 /**
  * @ingroup lossless
  * @brief Deficit round robin over the active queues (Shreedhar and Varghese, SIGCOMM 1995).
  *
- * In its turn a queue may send what it has left and a quantum more; what is left is lost when it
- * runs empty, is blocked, or is passed over because a gate holds its head back. With a quantum of
- * at least the largest frame it takes constant time a frame.
+ * In its turn a queue may send its remaining deficit plus a quantum; the deficit is reset when it
+ * becomes empty, is blocked, or is passed over because a gate holds its head back. With a quantum
+ * of at least the largest frame it takes constant time per frame.
  */
 class DrrScheduler : public RoundRobinScheduler
 {
   public:
-    /// Make one.
-    /// @param quantum bytes a turn, above 0.
+    /// Constructor.
+    /// @param quantum bytes per round, above 0.
     explicit DrrScheduler(uint32_t quantum);
     void Configure(uint32_t queues) override;
     void Deactivate(uint32_t place) override;
@@ -132,9 +133,9 @@ class DrrScheduler : public RoundRobinScheduler
     void NotifySent(uint32_t place, uint32_t bytes) override;
 
   private:
-    uint32_t m_quantum;             //!< bytes a turn
-    bool m_granted{false};          //!< the first of the ring has its quantum of this turn
-    std::vector<int64_t> m_deficit; //!< by place: bytes it may still send
+    uint32_t m_quantum;    //!< bytes per round
+    bool m_granted{false}; //!< the first of the ring has received its quantum of this round
+    std::vector<int64_t> m_deficit; //!< by index: remaining bytes
 };
 
 } // namespace lossless

@@ -31,10 +31,10 @@ TransmissionTime(int64_t bytes, uint64_t rate)
 
 /**
  * @ingroup lossless
- * @brief Bytes that pass at a rate in a time, rounded up.
+ * @brief Bytes transferred at a rate in a time, rounded up.
  * @param rate bit/s.
  * @param time ps.
- * @return bytes; at most 2^59, more than any buffer has, so that sums of a few can be made.
+ * @return bytes; at most 2^59, more than any buffer has, so that a few can be added.
  */
 inline int64_t
 BytesInTime(uint64_t rate, int64_t time)
@@ -48,11 +48,11 @@ BytesInTime(uint64_t rate, int64_t time)
 
 /**
  * @ingroup lossless
- * @brief A value that holds at a reference rate, in proportion to another rate, rounded down.
- * @param value it, in any unit.
+ * @brief Scale a value that is given for a reference rate to another rate, rounded down.
+ * @param value the value, in any unit.
  * @param rate bit/s.
- * @param reference bit/s at which the value holds; 0: at any rate.
- * @param most what is above counts as this, in the unit of the value.
+ * @param reference rate in bit/s for which the value is given; 0: no scaling.
+ * @param most upper bound of the result, in the unit of the value.
  * @return the value at the rate.
  */
 inline uint64_t
@@ -68,18 +68,18 @@ InProportion(uint64_t value, uint64_t rate, uint64_t reference, uint64_t most)
 
 /**
  * @ingroup lossless
- * @brief Spaces frames so that the wire bytes sent never run ahead of a rate that may change at any
- * time.
+ * @brief Paces frames so that the wire bytes sent never exceed the integral of a rate, which may
+ * change at any time.
  *
  * After a frame of L bytes the next may start once the integral of the rate since the frame's start
  * has reached L. This is exact for a rate that changes in between, where "last start + L / rate" is
- * not. Idle time earns nothing for later.
+ * not. Idle time earns no credit.
  *
- * A frame that may start but has to wait for its turn (Wait) does not delay those behind it: they
- * are paid for from when it was its time, by at most its own length. So whoever shares a line gets
- * its rate whenever that is not above its fair share: its turn then comes within its own spacing,
- * and the limit of one frame is never reached. A wait that is no wait for a turn, such as a pause,
- * earns nothing (Forfeit).
+ * A frame that may start but has to wait for its turn (Wait) does not delay those behind it: their
+ * spacing counts from when it could have started, by at most its own length. So a queue that shares
+ * a line achieves its rate whenever that is not above its fair share: its turn then comes within
+ * its own spacing, and the limit of one frame is never reached. Waiting for other reasons, such as
+ * a pause, earns no credit (Forfeit).
  */
 class RateLimiter
 {
@@ -92,13 +92,13 @@ class RateLimiter
         m_rate = rate;
     }
 
-    /// The rate in force. @return bit/s.
+    /// The current rate. @return bit/s.
     uint64_t GetRate() const
     {
         return m_rate;
     }
 
-    /// The next frame may start, and waits for its turn from now on until it does.
+    /// The next frame may start, and waits for its turn from now until it does.
     /// @param now ps.
     void Wait(int64_t now)
     {
@@ -107,8 +107,8 @@ class RateLimiter
         m_waiting = true;
     }
 
-    /// Waiting earned nothing until a time: the line could not be had. What the rate of now earns
-    /// from then on is the most that is left.
+    /// Waiting until a given time earned no credit: the line was not available. At most what the
+    /// current rate earns from then on is left.
     /// @param until ps, at most now. @param now ps.
     void Forfeit(int64_t until, int64_t now)
     {
@@ -127,7 +127,7 @@ class RateLimiter
         m_owed = m_owed < -price ? 0 : m_owed < 0 ? price + m_owed : price;
     }
 
-    /// When may the next frame start?
+    /// Earliest start of the next frame.
     /// @param now ps. @return ps, at least now; NEVER when the rate is 0 and bits are owed.
     int64_t GetEarliest(int64_t now) const
     {
@@ -140,8 +140,8 @@ class RateLimiter
     }
 
   private:
-    /// Bits times ps per s: owed bits are kept in this unit so that rate (bit/s) x time (ps) needs
-    /// no division.
+    /// Bits times ps per s: the debt is kept in this unit so that rate (bit/s) x time (ps) needs no
+    /// division.
     static constexpr Int128 BIT_PS_PER_BYTE = static_cast<Int128>(8) * 1'000'000'000'000LL;
 
     Int128 Earned(int64_t now) const
@@ -159,9 +159,9 @@ class RateLimiter
         m_since = now;
     }
 
-    uint64_t m_rate{0}; //!< bit/s
-    int64_t m_since{0}; //!< when m_owed was last brought up to date (ps)
-    Int128 m_owed{0};   //!< what the last frame still has to wait for; below 0: earned by waiting
+    uint64_t m_rate{0};    //!< bit/s
+    int64_t m_since{0};    //!< when m_owed was last updated (ps)
+    Int128 m_owed{0};      //!< debt of the last frame; below 0: credit earned by waiting
     bool m_waiting{false}; //!< a frame waits for its turn
 };
 

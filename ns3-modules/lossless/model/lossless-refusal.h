@@ -16,13 +16,13 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief Refuse a call whose arguments are wrong.
+ * @brief Reject a call with invalid arguments.
  *
- * Nothing of the call is done. A program that does not catch the exception ends with its sentence;
- * in Python it is an exception of Python.
+ * The call has no effect. A program that does not catch the exception terminates with its message;
+ * in Python it becomes a Python exception.
  *
- * @tparam Parts what a stream can print
- * @param parts of a sentence that says what was wrong and what is allowed.
+ * @tparam Parts streamable types
+ * @param parts parts of a sentence that states the error and what is allowed.
  * @throw std::invalid_argument always.
  */
 template <class... Parts>
@@ -36,10 +36,10 @@ Refuse(const Parts&... parts)
 
 /**
  * @ingroup lossless
- * @brief Refuse a call that comes too early or too late.
+ * @brief Reject a call that comes too early or too late.
  *
- * @tparam Parts what a stream can print
- * @param parts of a sentence that says what has to be done before, or must not be.
+ * @tparam Parts streamable types
+ * @param parts parts of a sentence that states what must, or must not, be done before.
  * @throw std::logic_error always.
  */
 template <class... Parts>

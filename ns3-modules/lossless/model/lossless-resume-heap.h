@@ -19,18 +19,19 @@ namespace lossless
 
 /**
  * @ingroup lossless
- * @brief What is OFF in a buffer, the one that may resume at the highest use of the pool on top.
+ * @brief Heap of OFF members of a buffer; on top the one that may resume at the highest use of the
+ * pool.
  *
- * A release then looks at one queue, not at all. Members are numbers below the size.
+ * A release then checks one queue instead of all. Members are numbers below the size.
  */
 class ResumeHeap
 {
   public:
-    static constexpr int64_t ALWAYS = NEVER; //!< may resume whatever the pool holds
+    static constexpr int64_t ALWAYS = NEVER; //!< may resume at any use of the pool
     static constexpr int64_t NOT_NOW = -1;   //!< must first release bytes of its own
 
-    /// Forget all.
-    /// @param size members there may be.
+    /// Clear the heap.
+    /// @param size number of possible members.
     void Reset(std::size_t size)
     {
         m_heap.clear();
@@ -39,7 +40,7 @@ class ResumeHeap
         m_at.assign(size, 0);
     }
 
-    /// Add a member that is not there.
+    /// Add a member that is not in the heap.
     /// @param member its number.
     /// @param level the largest use of the pool at which it resumes (B), or a constant.
     void Push(uint32_t member, int64_t level)
@@ -64,7 +65,7 @@ class ResumeHeap
         }
     }
 
-    /// Take out a member that may resume.
+    /// Remove a member that may resume.
     /// @param pool use of the pool (B). @param member its number. @return false if there is none.
     bool Pop(int64_t pool, uint32_t& member)
     {
@@ -132,7 +133,7 @@ class ResumeHeap
 
     std::vector<uint32_t> m_heap; //!< members
     std::vector<int64_t> m_level; //!< by member
-    std::vector<uint32_t> m_at;   //!< by member: its place in the heap
+    std::vector<uint32_t> m_at;   //!< by member: its index in the heap
 };
 
 } // namespace lossless

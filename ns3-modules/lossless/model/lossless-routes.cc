@@ -107,8 +107,8 @@ Routes::Tables
 Routes::Find()
 {
     FindTree();
-    // A group has the same number whatever links are down, so that tables of different times can
-    // stand side by side.
+    // A group has the same number whichever links are down, so that tables of different times can
+    // be combined.
     const std::size_t n = m_edges.size();
     m_group.assign(n, NO_GROUP);
     m_lastPort.assign(n, NO_PORT);
@@ -130,7 +130,7 @@ Routes::Find()
         m_lastPort[host] = edge.peerPort;
     }
     Tables tables(n);
-    std::vector<std::map<std::vector<uint16_t>, uint32_t>> known(n); // sets, and where they are
+    std::vector<std::map<std::vector<uint16_t>, uint32_t>> known(n); // sets, and their offsets
     std::vector<uint16_t> set;
     for (uint32_t node = 0; node < n; ++node)
     {
@@ -232,7 +232,8 @@ Routes::Follow(uint32_t flow, const std::vector<uint32_t>& nodes) const
     {
         if (i > 0 && !m_isSwitch[nodes[i]])
         {
-            problem << "it leads through node " << nodes[i] << ", a host, which forwards nothing\n";
+            problem << "it leads through node " << nodes[i]
+                    << ", which is a host and cannot forward\n";
             walk.problem = problem.str();
             return walk;
         }
@@ -242,7 +243,7 @@ Routes::Follow(uint32_t flow, const std::vector<uint32_t>& nodes) const
         });
         if (edge == edges.end())
         {
-            problem << "no link that is up leads from node " << nodes[i] << " to node "
+            problem << "there is no link that is up from node " << nodes[i] << " to node "
                     << nodes[i + 1] << "\n";
             walk.problem = problem.str();
             return walk;
@@ -336,7 +337,7 @@ Routes::GetNextHops(uint32_t node, const Frame& frame) const
     }
     if (frame.dst >= m_group.size())
     {
-        return {}; // for all: it goes along the tree
+        return {}; // broadcast: it follows the tree
     }
     const uint32_t group = m_group[frame.dst];
     if (group == NO_GROUP)
@@ -413,7 +414,7 @@ Routes::Trace(uint32_t src, const Frame& header) const
         const uint16_t port = m_isSwitch[node] && hops.size() <= 255 ? Next(node, frame) : NO_PORT;
         if (port == NO_PORT || !m_edges[node][port].up)
         {
-            return {}; // a pinned path may lead into a link that is down
+            return {}; // a pinned path may contain a link that is down
         }
         ++frame.hop;
         hops.emplace_back(node, port);

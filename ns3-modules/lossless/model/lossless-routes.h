@@ -25,16 +25,17 @@ using NextHops = std::span<const uint16_t>;
 
 /**
  * @ingroup lossless
- * @brief The ways through the fabric: shortest paths, kept per destination switch, and paths pinned
- * to flows.
+ * @brief The routes of the fabric: shortest paths, kept per destination switch, and pinned paths of
+ * flows.
  *
- * Among equal next hops a switch's ForwardingPolicy chooses; here is the hash of ECMP, of the
- * 5-tuple and a salt of the switch, so that choices at different switches are independent.
+ * A switch's ForwardingPolicy chooses among equal-cost next hops; this class provides the hash of
+ * ECMP, of the 5-tuple and a salt of the switch, so that choices at different switches are
+ * independent.
  */
 class Routes
 {
   public:
-    /// A link end: port of a node and what it leads to.
+    /// A link end: a port of a node and its peer.
     struct Edge
     {
         uint16_t port;     //!< port of this node
@@ -47,59 +48,60 @@ class Routes
     using Path = std::vector<uint16_t>;
 
     /// Add a node; nodes are numbered in order.
-    /// @param isSwitch it forwards frames.
+    /// @param isSwitch whether it forwards frames.
     void AddNode(bool isSwitch);
     /// Add a link.
     /// @param a node. @param portA its port. @param b node. @param portB its port.
     void AddLink(uint32_t a, uint16_t portA, uint32_t b, uint16_t portB);
-    /// Mark a link.
-    /// @param a node. @param port its port towards the link. @param up usable.
+    /// Set the state of a link.
+    /// @param a node. @param port its port to the link. @param up usable.
     void SetLink(uint32_t a, uint16_t port, bool up);
-    /// Salt of a switch's ECMP hash.
+    /// Set the salt of a switch's ECMP hash.
     /// @param node the switch. @param salt any number.
     void SetSalt(uint32_t node, uint32_t salt);
-    /// Find all shortest paths over the links that are up; every switch knows them at once.
+    /// Compute all shortest paths over the links that are up; all switches use them at once.
     void Compute();
 
-    /// What a switch forwards by.
+    /// Forwarding table of a switch.
     struct Table
     {
-        std::vector<uint32_t> start; //!< per group: where its set begins
-        std::vector<uint16_t> sets;  //!< a count, then so many ports; groups share what is the same
+        std::vector<uint32_t> start; //!< by group: start of its set
+        std::vector<uint16_t>
+            sets; //!< each a count, followed by as many ports; groups share equal sets
     };
 
-    /// What switches forward by, by node.
+    /// Forwarding tables by node.
     using Tables = std::vector<Table>;
-    /// Find all shortest paths over the links that are up, without telling the switches. That a
-    /// host is cut off is known at once.
-    /// @return what they should forward by.
+    /// Compute all shortest paths over the links that are up, without updating the switches.
+    /// Disconnected hosts are known at once.
+    /// @return the new forwarding tables.
     Tables Find();
-    /// A switch learns of its ways.
-    /// @param node the switch. @param table what it forwards by from now on.
+    /// Update the forwarding table of a switch.
+    /// @param node the switch. @param table its new table.
     void Adopt(uint32_t node, Table table);
-    /// Let a switch send what goes to a host to a neighbour, whatever the shortest paths are. Flows
-    /// on pinned paths keep theirs.
+    /// Make a switch send frames for a host to a given neighbour, regardless of shortest paths.
+    /// Flows on pinned paths are not affected.
     /// @param node the switch. @param dst host. @param neighbour next node.
-    /// @return false if no link joins the two.
+    /// @return false if there is no link between the two.
     bool Divert(uint32_t node, uint32_t dst, uint32_t neighbour);
-    /// Does a switch send what goes to a host elsewhere than the shortest paths lead?
+    /// Does a switch divert frames for a host from the shortest paths?
     /// @param dst host. @return true if one does.
     bool IsDiverted(uint32_t dst) const;
     /// Undo Divert.
     /// @param node the switch. @param dst host.
     void Restore(uint32_t node, uint32_t dst);
 
-    /// Pin a flow to a path; what answers it takes the same path backwards.
+    /// Pin a flow to a path; its answers take the reverse path.
     /// @param flow its number.
     /// @param nodes all nodes from source to destination, two at least; switches between them.
-    /// @return empty, or what is wrong with it; nothing is pinned then.
+    /// @return empty, or the problem of the path; then nothing is pinned.
     std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
-    /// Pin what answers a flow (ACK, NACK, CNP) to a path of its own.
+    /// Pin the answers of a flow (ACK, NACK, CNP) to a path of their own.
     /// @param flow its number.
     /// @param nodes all nodes from the flow's destination to its source, two at least.
-    /// @return empty, or what is wrong with it; nothing is pinned then.
+    /// @return empty, or the problem of the path; then nothing is pinned.
     std::string PinAnswers(uint32_t flow, const std::vector<uint32_t>& nodes);
-    /// Let what answers a flow go by ECMP, whatever its data frames do.
+    /// Route the answers of a flow by ECMP, whatever the path of its data frames.
     /// @param flow its number.
     void FreeAnswers(uint32_t flow);
     /// Are the data frames of a flow pinned?
@@ -109,34 +111,35 @@ class Routes
     /// @param flow its number. @return true if so.
     bool AreAnswersPinned(uint32_t flow) const;
 
-    /// Ports of a node that lie on the spanning tree along which frames for all go. As with IEEE
-    /// 802.1D, paths to the root are shortest and the root is the switch of the lowest number, here
-    /// in each part of the network that hangs together. All nodes know a new tree at once.
+    /// Ports of a node on the spanning tree for broadcast frames. As in IEEE 802.1D, paths to the
+    /// root are shortest and the root is the switch with the lowest number, here in each connected
+    /// part of the network. All nodes know a new tree at once.
     /// @param node its number. @return port indices, in order.
     const std::vector<uint16_t>& GetTree(uint32_t node) const;
 
-    /// The ports by which a switch may send a frame: the next one of the path it is pinned to, the
-    /// one it is diverted to, or those of all shortest paths that the switch knows.
+    /// The ports by which a switch may send a frame: the next one of its pinned path, the one it is
+    /// diverted to, or those of all shortest paths known to the switch.
     /// @param node the switch. @param frame the frame.
-    /// @return ports, valid until routes change; none if there is no way.
+    /// @return ports, valid until routes change; empty if there is no route.
     NextHops GetNextHops(uint32_t node, const Frame& frame) const;
-    /// Where ECMP sends a frame.
+    /// The next hop by ECMP.
     /// @param node the switch. @param frame the frame. @return its port, or NO_PORT.
     uint16_t Next(uint32_t node, const Frame& frame) const;
-    /// Which of several next hops ECMP chooses.
-    /// @param node the switch. @param frame the frame. @param count of next hops, from 1.
-    /// @return its place among them, from 0.
+    /// The choice of ECMP among several next hops.
+    /// @param node the switch. @param frame the frame. @param count number of next hops, at least
+    /// 1.
+    /// @return index of one of them.
     std::size_t HashTo(uint32_t node, const Frame& frame, std::size_t count) const;
 
     /// The ports by which a switch can send a frame to its destination without the frame coming
     /// back: its loop-free alternates.
-    /// @param node the switch. @param header the frame; a path it is pinned to does not count.
+    /// @param node the switch. @param header the frame; its pinned path, if any, is ignored.
     /// @return ports over links that are up, in order.
     std::vector<uint16_t> FindDetours(uint32_t node, const Frame& header) const;
 
-    /// The links a frame would take.
+    /// The links on a frame's path.
     /// @param src source host. @param header a frame with dst, hash, flow and pinned set.
-    /// @return (node, port) of each transmission, or empty when there is no way.
+    /// @return (node, port) of each transmission; empty if there is no path.
     std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, const Frame& header) const;
 
     /// Links of a node.
@@ -150,22 +153,22 @@ class Routes
     static uint32_t Hash(uint32_t src, uint32_t dst, uint32_t flow);
 
   private:
-    /// Both directions of a flow of which one at least is pinned.
+    /// Pinned paths of a flow, in one or both directions.
     struct Pinned
     {
         uint32_t dst{0};     //!< destination host
         Path forward;        //!< of DATA
-        Path backward;       //!< of what answers
+        Path backward;       //!< of answers
         bool data{false};    //!< DATA is pinned
-        bool answers{false}; //!< what answers is pinned
+        bool answers{false}; //!< answers are pinned
     };
 
-    /// A walk along a path, in both directions.
+    /// A path in both directions, and its validity.
     struct Walk
     {
         Path forward;        //!< egress ports of the switches in order
-        Path backward;       //!< of the way back
-        std::string problem; //!< what is wrong with it; empty: nothing
+        Path backward;       //!< egress ports of the reverse path
+        std::string problem; //!< error; empty: none
     };
 
     Walk Follow(uint32_t flow, const std::vector<uint32_t>& nodes) const;
@@ -179,7 +182,7 @@ class Routes
         m_group; //!< per node: destinations with the same last switch share a group
     std::vector<uint32_t> m_lastSwitch; //!< per group
     std::vector<uint16_t> m_lastPort;   //!< per node: port of the last switch that leads to it
-    Tables m_tables;                    //!< per node: what it forwards by
+    Tables m_tables;                    //!< by node: its forwarding table
     std::unordered_map<uint64_t, uint16_t> m_diverted; //!< port by (switch, host)
     std::unordered_map<uint32_t, Pinned> m_pinned;     //!< per pinned flow
 };

@@ -28,24 +28,24 @@ SharedBuffer::GetTypeId()
             .SetGroupName("lossless")
             .AddConstructor<SharedBuffer>()
             .AddAttribute("Private",
-                          "Private part phi of each lossless (port, class); more where more is "
-                          "promised to the upstream. [B]",
+                          "Private part phi of each lossless (port, class); more where the "
+                          "upstream was promised more. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_private),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("Headroom",
-                          "Headroom eta of each lossless (port, class); 0 sets what its flow "
-                          "controls demand, which is lossless: eta' of PFC, none where nothing "
-                          "waits for a stop. [B]",
+                          "Headroom eta of each lossless (port, class); 0: what its flow controls "
+                          "demand, which is lossless: eta' for PFC, none for those that need no "
+                          "headroom. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SharedBuffer::m_headroomAttr),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute(
                 "HeadroomRatio",
-                "Over-subscription of headroom, as over_subscribe_ratio of SONiC's shared "
-                "headroom pool (recalled): all queues together hold at most the sum of "
-                "their headrooms by this, each at most its own. Above 1 frames can be "
-                "lost, which the run must allow.",
+                "Over-subscription of headroom, like over_subscribe_ratio of SONiC's shared "
+                "headroom pool (recalled): all queues together hold at most the sum of their "
+                "headrooms divided by this, and each at most its own. Above 1 frames can be lost, "
+                "which the run must allow.",
                 DoubleValue(1.0),
                 MakeDoubleAccessor(&SharedBuffer::m_headroomRatio),
                 MakeDoubleChecker<double>(1.0, 1024))
@@ -62,20 +62,20 @@ SharedBuffer::GetTypeId()
                 MakeDoubleAccessor(&SharedBuffer::m_alpha),
                 MakeDoubleChecker<double>(1.0 / 1024, 1024))
             .AddAttribute("XonOffset",
-                          "With dynamic thresholds a queue resumes when its shared bytes are under "
-                          "T - XonOffset. [B]",
+                          "With dynamic thresholds, a queue resumes when its shared bytes are "
+                          "below T - XonOffset. [B]",
                           UintegerValue(3000),
                           MakeUintegerAccessor(&SharedBuffer::m_xonOffset),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("Xoff",
                           "Static threshold: a frame that would take the shared bytes of its queue "
-                          "above it pauses. [B]",
+                          "above it triggers a pause. [B]",
                           UintegerValue(80'000),
                           MakeUintegerAccessor(&SharedBuffer::m_xoff),
                           MakeUintegerChecker<int64_t>(1, MAX_BUFFER))
             .AddAttribute(
                 "Xon",
-                "Static threshold: a queue resumes when its shared bytes are under it. [B]",
+                "Static threshold: a queue resumes when its shared bytes are below it. [B]",
                 UintegerValue(77'000),
                 MakeUintegerAccessor(&SharedBuffer::m_xon),
                 MakeUintegerChecker<int64_t>(0, MAX_BUFFER));
@@ -90,7 +90,7 @@ SharedBuffer::DoConfigure(const std::vector<BufferDemand>& demands)
     m_parts.assign(m_usage.size(), Parts{});
     m_off.Reset(m_usage.size());
     m_alphaFixed = Fixed(m_alpha);
-    Int128 pool = 0; // headrooms of long links may add up to more than 2^63
+    Int128 pool = 0; // the sum of long links' headrooms may exceed 2^63
     Int128 shared = m_size - m_lossyPool;
     for (uint16_t port = 0; port < demands.size(); ++port)
     {
@@ -164,7 +164,7 @@ SharedBuffer::ResumeLevel(uint32_t queue, const Usage& usage) const
     }
     if (m_threshold == Threshold::STATIC)
     {
-        // w and what is promised < Xon, and the pool has room for at least a byte
+        // w plus the promise < Xon, and the pool has room for at least a byte
         const bool isBelow = usage.shared + m_parts[queue].promised < m_xon;
         return isBelow ? m_sharedSize - 1 : ResumeHeap::NOT_NOW;
     }
@@ -252,7 +252,7 @@ int64_t
 SharedBuffer::GetHeadroom(uint16_t port, uint8_t cls) const
 {
     const int64_t headroom = m_parts[Index(port, cls)].headroom;
-    // With a pool: when all of it is in use.
+    // With a headroom pool: when all of it is in use.
     return m_headroomRatio > 1
                ? static_cast<int64_t>(static_cast<double>(headroom) / m_headroomRatio)
                : headroom;

@@ -24,23 +24,24 @@ namespace lossless
  *
  * Each lossless queue has a private part and a headroom of its own; the rest is shared under a
  * dynamic threshold T = alpha (Bs - sum w) over the shared bytes w. The private part is Private or,
- * if that is more, what the flow controls of the port have promised to the upstream; headroom is
- * there as far as they ask for it. This follows the PFC buffer background of the DSH paper (ICDCS
- * 2023, Background), with these rules where that text is not lossless or silent:
+ * if larger, what the flow controls of the port have promised to the upstream; headroom is what
+ * they demand. This follows the PFC buffer background of the DSH paper (ICDCS 2023, Background),
+ * with these rules where that text is not lossless or silent:
  *
- * - A frame is charged as a whole: to private if it fits there, else to shared if w + frame <= T,
- * else to headroom; it is refused only when the headroom cannot take it. (Comparing q with phi + T
- * + eta can drop with the headroom empty, because T shrinks while a queue is paused.)
- * - The queue turns OFF with the first headroom byte. It turns ON when its headroom is empty and w
- * < Xon, or w = 0; this is evaluated when it releases bytes and whenever T rises.
+ * - A frame is charged as a whole: to the private part if it fits there, else to the shared pool if
+ *   w + frame <= T, else to headroom; it is refused only if the headroom cannot hold it. (Comparing
+ *   q with phi + T + eta can drop with the headroom empty, because T shrinks while a queue is
+ *   paused.)
+ * - The queue turns OFF with the first byte in its headroom. It turns ON when its headroom is empty
+ *   and w < Xon, or w = 0; this is evaluated when it releases bytes and whenever T rises.
  *
- * With a HeadroomRatio above 1 the headrooms share a pool that is smaller than their sum, as
- * SONiC's shared headroom pool (recalled); it saves buffer, and loses frames when too many queues
+ * With a HeadroomRatio above 1 the headrooms share a pool that is smaller than their sum, like
+ * SONiC's shared headroom pool (recalled); this saves buffer, but loses frames when too many queues
  * need theirs at once.
  *
- * Static thresholds replace T by Xoff, limited by what the shared pool still has. Xoff and Xon
- * count what was promised beyond Private as well, so that a flow control behind one that promises
- * acts at Xoff, but never within the promise.
+ * Static thresholds replace T by Xoff, limited by the free bytes of the shared pool. Xoff and Xon
+ * also count what was promised beyond Private, so that a flow control behind one that promises acts
+ * at Xoff, but never within the promise.
  */
 class SharedBuffer : public BufferPolicy
 {
@@ -49,7 +50,7 @@ class SharedBuffer : public BufferPolicy
     enum class Threshold
     {
         DYNAMIC, ///< T = alpha (Bs - sum w)
-        STATIC,  ///< bytes given
+        STATIC,  ///< fixed number of bytes
     };
 
     /// Get the type ID. @return the object TypeId
@@ -71,11 +72,11 @@ class SharedBuffer : public BufferPolicy
     void DoRelease(uint32_t queue, int64_t shared, int64_t headroom) final;
 
   private:
-    /// What is set aside for a lossless queue.
+    /// Reserved parts of a lossless queue.
     struct Parts
     {
         int64_t own{0};      //!< private part (B)
-        int64_t promised{0}; //!< of it, promised beyond Private: Xoff and Xon count it (B)
+        int64_t promised{0}; //!< of which promised beyond Private: counted by Xoff and Xon (B)
         int64_t headroom{0}; //!< (B)
     };
 
@@ -87,7 +88,7 @@ class SharedBuffer : public BufferPolicy
     // Attributes
     int64_t m_private;      //!< phi (B)
     int64_t m_headroomAttr; //!< eta (B); 0: as demanded
-    double m_headroomRatio; //!< by which headrooms are over-subscribed
+    double m_headroomRatio; //!< over-subscription of headrooms
     Threshold m_threshold;  //!< dynamic or static
     double m_alpha;         //!< of the lossless pool
     int64_t m_xonOffset;    //!< Xon = T - this (B), dynamic
@@ -96,7 +97,7 @@ class SharedBuffer : public BufferPolicy
 
     // State
     std::vector<Parts> m_parts; //!< by Index
-    int64_t m_headroomPool{0};  //!< what all headrooms may hold together
+    int64_t m_headroomPool{0};  //!< total that all headrooms may hold (B)
     uint64_t m_alphaFixed{0};   //!< Fixed
     ResumeHeap m_off;           //!< OFF queues
 };

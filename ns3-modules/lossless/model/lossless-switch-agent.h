@@ -23,11 +23,11 @@ class Port;
 
 /**
  * @ingroup lossless
- * @brief Something that acts on a whole node; what it sees there it says by the roles below, of
- * which it derives from any number. A role that it does not take costs nothing.
+ * @brief An extension of a whole node; it declares the events that it handles by deriving from any
+ * number of the roles below. Roles it does not have cost nothing.
  *
- * Any number a node, switch or host. Act through the node and its ports: FabricNode::Inject,
- * Port::SendControl, Port::DropQueue, Port::TakeFrames, Port::SetIgnorePause.
+ * A node, switch or host, may have any number of agents. They act through the node and its ports:
+ * FabricNode::Inject, Port::SendControl, Port::DropQueue, Port::TakeFrames, Port::SetIgnorePause.
  */
 class SwitchAgent : public Object
 {
@@ -35,141 +35,142 @@ class SwitchAgent : public Object
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /// Tie it to its node; called once.
+    /// Attach to a node; called once.
     /// @param node the node, which owns this object.
     void SetNode(FabricNode* node);
-    /// All ports are there and none has started: the time to give them flow controls.
+    /// All ports exist and none has started: the time to add flow controls to them.
     virtual void SetUp();
-    /// All ports are complete. Called once, before any frame.
+    /// All ports are complete. Called once, before the first frame.
     virtual void Start();
 
-    /// What makes this configuration impossible on this node.
-    /// @return one problem a line; empty if none.
+    /// Errors that make this configuration impossible on this node.
+    /// @return one problem per line; empty if none.
     virtual std::string Check() const;
-    /// What is possible on this node, but hardly wanted. @return one warning a line; empty if none.
+    /// Settings on this node that are possible but hardly intended. @return one warning per line;
+    /// empty if none.
     virtual std::string Warn() const;
     /// Add this node's numbers to the run's summary.
-    /// @param summary where to add.
+    /// @param summary the summary.
     virtual void Report(Summary& summary) const;
 
   protected:
-    FabricNode* m_node{nullptr}; //!< the node it belongs to
+    FabricNode* m_node{nullptr}; //!< node it belongs to
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent that watches the egress queues of the classes 0..7.
+ * @brief Role of an agent that watches the egress queues of classes 0..7.
  */
 class QueueAgent
 {
   public:
     virtual ~QueueAgent() = default;
     /// A frame has joined an egress queue.
-    /// @param egress port. @param queue queue. @param frame it; may be marked.
+    /// @param egress port. @param queue queue. @param frame the frame; may be marked.
     virtual void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame);
-    /// A frame begins to go.
-    /// @param egress port. @param queue queue it left. @param frame it; may be marked.
+    /// A frame starts transmission.
+    /// @param egress port. @param queue queue it left. @param frame the frame; may be marked.
     virtual void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame);
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent that hears of pauses.
+ * @brief Role of an agent that is notified of pauses.
  */
 class PauseAgent
 {
   public:
     virtual ~PauseAgent() = default;
     /// This node has paused, or resumed, a peer.
-    /// @param port towards it. @param cls class. @param on paused.
+    /// @param port port to the peer. @param cls class. @param on whether it is paused.
     virtual void NotifyPauseSent(Port& port, uint8_t cls, bool on);
     /// A peer has paused, or resumed, this node.
-    /// @param port towards it. @param cls class. @param on paused.
+    /// @param port port to the peer. @param cls class. @param on whether it is paused.
     virtual void NotifyPaused(Port& port, uint8_t cls, bool on);
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent that looks at SIGNAL frames in transit.
+ * @brief Role of an agent that inspects SIGNAL frames in transit.
  */
 class TransitAgent
 {
   public:
     virtual ~TransitAgent() = default;
     /// A SIGNAL frame has arrived.
-    /// @param frame it. @param ingress port. @return true: consumed, this object frees it.
+    /// @param frame the frame. @param ingress port. @return true: consumed, the agent frees it.
     virtual bool NotifyTransit(Frame* frame, Port& ingress) = 0;
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent that sees MAC control frames come and go.
+ * @brief Role of an agent that sees outgoing and incoming MAC control frames.
  */
 class ControlAgent
 {
   public:
     virtual ~ControlAgent() = default;
     /// A MAC control frame is about to be queued: append bytes, or change its words.
-    /// @param port towards the peer. @param control the frame.
+    /// @param port port to the peer. @param control the frame.
     virtual void Decorate(Port& port, ControlFrame& control);
     /// A MAC control frame takes effect.
-    /// @param port it came by. @param control the frame.
+    /// @param port port by which it arrived. @param control the frame.
     virtual void NotifyControl(Port& port, const ControlFrame& control);
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent that decides whether frames may stay.
+ * @brief Role of an agent that decides whether arriving frames are kept.
  */
 class ArrivalAgent
 {
   public:
     virtual ~ArrivalAgent() = default;
-    /// A frame of one of the classes 0..7 has arrived at a switch and knows its egress; it is not
-    /// charged yet.
-    /// @param frame it; its class may be changed. @param ingress port.
-    /// @return false: it is to be dropped, as an intended loss.
+    /// A frame of classes 0..7 has arrived at a switch and has its egress; it is not charged yet.
+    /// @param frame the frame; its class may be changed. @param ingress port.
+    /// @return false: drop it, as an intended loss.
     virtual bool NotifyArrival(Frame& frame, Port& ingress) = 0;
 };
 
 /**
  * @ingroup lossless
- * @brief Role of the agent that says in which class a frame leaves a switch; a switch has one at
- * most.
+ * @brief Role of the agent that sets the class in which a frame leaves a switch; at most one per
+ * switch.
  *
- * The frame stays charged to the class in which it came until it has gone: a pause of the upstream
- * names the class that the upstream sends. Its egress queue, and its priority on the next link, are
- * those of the new class.
+ * Until it has been sent, the frame is charged to the class in which it arrived: a pause of the
+ * upstream names the class that the upstream sends. Its egress queue, and its priority on the next
+ * link, are those of the new class.
  */
 class TagAgent
 {
   public:
     virtual ~TagAgent() = default;
-    /// The class in which a frame of one of the classes 0..7 leaves. It may be asked more than once
-    /// of a frame, and has to give the same answer.
-    /// @param frame it, in the class in which it came, with its egress. @param ingress port.
+    /// The class in which a frame of classes 0..7 leaves. It may be called more than once for a
+    /// frame, and must return the same result.
+    /// @param frame the frame, in its ingress class, with its egress. @param ingress port.
     /// @return class 0..7.
     virtual uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const = 0;
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent of a host that takes data more slowly than its line.
+ * @brief Role of an agent of a host that drains data more slowly than its line.
  */
 class ReceiveAgent
 {
   public:
     virtual ~ReceiveAgent() = default;
     /// A data frame has joined the FIFO of the receiver.
-    /// @param frame it.
-    /// @param bytes frame bytes in the FIFO, this one and the one that is being taken included.
-    /// @param rate bit/s of frame bytes at which the host takes them.
+    /// @param frame the frame.
+    /// @param bytes frame bytes in the FIFO, including this one and the one being drained.
+    /// @param rate drain rate in bit/s of frame bytes.
     virtual void NotifyReceive(const Frame& frame, int64_t bytes, uint64_t rate) = 0;
 };
 
 /**
  * @ingroup lossless
- * @brief Role of an agent that reads FabricNode::GetFeeds, which is kept only for such.
+ * @brief Role of an agent that reads FabricNode::GetFeeds, which is only maintained for such
+ * agents.
  */
 class FeedReader
 {

@@ -33,33 +33,33 @@ Switch::GetTypeId()
             .AddConstructor<Switch>()
             .AddAttribute(
                 "Latency",
-                "Time from the arrival of a frame's last bit to its joining an egress queue.",
+                "Time from the arrival of a frame's last bit until it joins an egress queue.",
                 TimeValue(Seconds(0)),
                 MakeTimeAccessor(&Switch::m_latency),
                 MakePicosecondsChecker())
             .AddAttribute(
                 "RouteDelay",
-                "Time from the failure or recovery of a link to this switch's new routes; "
-                "until then it forwards as before. Of switches that differ, some forward "
-                "in loops meanwhile.",
+                "Time from the failure or recovery of a link to the new routes of this switch; "
+                "until then it forwards as before. If it differs between switches, transient "
+                "forwarding loops are possible.",
                 TimeValue(Seconds(0)),
                 MakeTimeAccessor(&Switch::m_routeDelay),
                 MakePicosecondsChecker())
             .AddAttribute("FastReroute",
-                          "Send frames for a link of this switch that failed to another of their "
-                          "equal next hops, if there is one, before new routes come; else they are "
-                          "dropped until RouteDelay has passed.",
+                          "When a link of this switch has failed, send its frames to another "
+                          "equal-cost next hop, if there is one, until the new routes are in "
+                          "place; otherwise they are dropped until RouteDelay has passed.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Switch::m_fastReroute),
                           MakeBooleanChecker())
             .AddAttribute("DetectionDelay",
                           "With FastReroute: time from the failure of a link until this switch "
-                          "knows of it; until then frames for it are lost.",
+                          "detects it; until then frames for the link are lost.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Switch::m_detectionDelay),
                           MakePicosecondsChecker())
             .AddAttribute("DecrementTtl",
-                          "Count down the time to live and drop a frame when it runs out.",
+                          "Decrement the time to live and drop a frame when it expires.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&Switch::m_decrementTtl),
                           MakeBooleanChecker());
@@ -139,7 +139,7 @@ Switch::Forward(Frame* frame, Port& ingress)
 bool
 Switch::Admit(Frame* frame, Port& ingress)
 {
-    frame->ingressClass = frame->cls; // for agents that ask for its departure
+    frame->ingressClass = frame->cls; // for agents that need its departure
     if (!m_roles.OfferArrival(*frame, ingress))
     {
         Drop(frame, DropCause::SCHEME);
@@ -150,7 +150,7 @@ Switch::Admit(Frame* frame, Port& ingress)
     {
         return false;
     }
-    frame->cls = cls; // charged to the class in which it came: that is what a pause has to name
+    frame->cls = cls; // charged to its ingress class, which a pause has to name
     return true;
 }
 
@@ -190,7 +190,7 @@ Switch::Flood(Frame* frame, Port& ingress)
     const std::vector<uint16_t>& tree = m_routes->GetTree(m_id);
     if (std::find(tree.begin(), tree.end(), ingress.GetIndex()) == tree.end())
     {
-        Drop(frame, DropCause::NO_ROUTE); // it was sent along a tree that is no more
+        Drop(frame, DropCause::NO_ROUTE); // it was sent along a tree that no longer exists
         return;
     }
     std::vector<Frame*> copies;
@@ -247,7 +247,8 @@ Switch::Choose(const Frame& frame)
         std::copy_if(hops.begin(), hops.end(), std::back_inserter(m_alive), [this](uint16_t port) {
             return !m_left[port];
         });
-        hops = m_alive.empty() ? hops : NextHops(m_alive); // nowhere to go: lost on a dead link
+        hops =
+            m_alive.empty() ? hops : NextHops(m_alive); // no alternative: lost on the failed link
     }
     if (hops.size() <= 1)
     {
@@ -260,7 +261,7 @@ Switch::Choose(const Frame& frame)
     NS_ABORT_MSG_IF(chosen >= hops.size(),
                     m_policy->GetInstanceTypeId().GetName()
                         << " chose next hop " << chosen << " of " << hops.size()
-                        << "; they are counted from 0");
+                        << "; indices start at 0");
     return hops[chosen];
 }
 
@@ -283,7 +284,7 @@ Switch::NotifyLink(Port& port, bool up)
     }
     else if (!m_left.empty())
     {
-        m_left[index] = false; // whether it is a next hop again, new routes say
+        m_left[index] = false; // new routes determine whether it is a next hop again
     }
 }
 

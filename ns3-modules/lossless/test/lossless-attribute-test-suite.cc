@@ -210,7 +210,7 @@ class FabricOrderTest : public TestCase
             GlobalValue::Bind("SimulatorImplementationType",
                               StringValue("ns3::NullMessageSimulatorImpl"));
             auto fabric = CreateObject<Fabric>();
-            NS_TEST_EXPECT_MSG_NE(Refusal([&] { fabric->Build(); }).find("ranks of MPI"),
+            NS_TEST_EXPECT_MSG_NE(Refusal([&] { fabric->Build(); }).find("MPI ranks"),
                                   std::string::npos,
                                   "MPI");
             fabric->Dispose();
@@ -220,14 +220,15 @@ class FabricOrderTest : public TestCase
         auto fabric = CreateObject<Fabric>();
         NS_TEST_EXPECT_MSG_EQ(
             Refusal([&] { fabric->Finish(); }),
-            "Finish came before Build: call Build first, once everything is added",
+            "Finish was called before Build: call Build first, once everything is added",
             "too early");
         fabric->AddSwitch("s0");
         fabric->AddSwitch("s1");
         fabric->AddLink(0, 1, DataRate("10Gbps"), NanoSeconds(100));
         fabric->Build();
         NS_TEST_EXPECT_MSG_EQ(Refusal([&] { fabric->AddSwitch("s2"); }),
-                              "a node came after Build: a network that is built cannot be changed",
+                              "AddHost or AddSwitch was called after Build: a network cannot be "
+                              "changed once it is built",
                               "too late");
         NS_TEST_EXPECT_MSG_NE(Refusal([&] { fabric->Build(); }), "", "twice");
         fabric->Dispose();

@@ -418,7 +418,7 @@ class OwnQueuesTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(port.GetEgressBytes(3), 1500 * (3 * N + 1), "all wait");
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(b->got.size(), 0, "a class that is blocked stands still");
-        NS_TEST_ASSERT_MSG_EQ(port.IsUnjudged(), true, "nobody answers for the block");
+        NS_TEST_ASSERT_MSG_EQ(port.IsUnjudged(), true, "no model answers for the block");
         NS_TEST_ASSERT_MSG_EQ(port.GetEgress().IsHeld(queueOf(7)), true, "held");
         port.Block(queueOf(5)); // a second time: 5 stays
         port.SetIgnorePause(queueOf(6), true);

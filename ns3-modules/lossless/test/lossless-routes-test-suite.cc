@@ -508,7 +508,7 @@ class PinTest : public TestCase
             through.insert(through.end(), nodes.rbegin() + 1, nodes.rend());
             NS_TEST_ASSERT_MSG_EQ(graph.routes.Pin(10, through),
                                   "path of flow 10: it leads through node " + std::to_string(dst) +
-                                      ", a host, which forwards nothing\n",
+                                      ", which is a host and cannot forward\n",
                                   "a path through a host");
             NS_TEST_ASSERT_MSG_EQ(graph.routes.IsPinned(10), false, "is not pinned");
         }

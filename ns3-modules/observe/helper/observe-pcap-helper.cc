@@ -17,7 +17,7 @@ namespace
 {
 
 /// A node's name as part of a file's name.
-/// @param name it. @return the same, other characters than a few as '_'.
+/// @param name the name. @return the same, with unusual characters replaced by '_'.
 std::string
 FileName(std::string name)
 {
@@ -50,7 +50,7 @@ FabricPcapHelper::EnablePcap(const std::string& prefix, Port& port)
     }
     if (!m_serializers)
     {
-        std::vector<const FabricNode*> nodes; // all: the network may be in parts
+        std::vector<const FabricNode*> nodes; // all: the network may be disconnected
         for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
         {
             nodes.push_back(&m_fabric.GetNode(node));
@@ -92,7 +92,7 @@ FabricPcapHelper::Close()
     {
         if (!tap->Close())
         {
-            problems += tap->GetFile() + ": could not be written to its end\n";
+            problems += tap->GetFile() + ": could not be written completely\n";
         }
     }
     return problems;

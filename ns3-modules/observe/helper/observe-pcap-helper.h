@@ -21,12 +21,12 @@ namespace lossless
 
 /**
  * @ingroup observe
- * @brief Captures ports of a fabric into pcap files, one file a port.
+ * @brief Captures ports of a fabric into pcap files, one file per port.
  */
 class FabricPcapHelper
 {
   public:
-    /// Start without a tap.
+    /// Constructor, without taps.
     /// @param fabric the network; all its links are added.
     explicit FabricPcapHelper(Fabric& fabric);
     /// Closes all files.
@@ -35,12 +35,12 @@ class FabricPcapHelper
     FabricPcapHelper& operator=(const FabricPcapHelper&) = delete;
 
     /**
-     * @brief Capture a port. A port that is captured already is left as it is.
+     * @brief Capture a port; does nothing if the port is already captured.
      *
      * Attributes of the tap are those that Fabric::SetAttribute set for "ns3::lossless::PcapTap".
-     * The file is named after the node and its neighbour: prefix + "s0-h0.pcap". A second link
-     * between the same nodes has the number of its port behind that: "s0-s1-3.pcap". Characters
-     * other than letters, digits, '.', '_' and '+' become '_'.
+     * The file is named after the node and its neighbour: prefix + "s0-h0.pcap". For further links
+     * between the same nodes, the port number is appended: "s0-s1-3.pcap". Characters other than
+     * letters, digits, '.', '_' and '+' become '_'.
      *
      * @param prefix of the file's path, such as "traces/".
      * @param port the port.
@@ -48,19 +48,19 @@ class FabricPcapHelper
      */
     bool EnablePcap(const std::string& prefix, Port& port);
     /// Capture all ports of all nodes.
-    /// @param prefix of the files' paths. @return false if one of the files cannot be written.
+    /// @param prefix of the files' paths. @return false if any of the files cannot be written.
     bool EnablePcapAll(const std::string& prefix);
-    /// Close all files. @return one problem a line; empty if all is written.
+    /// Close all files. @return one problem per line; empty if all were written.
     std::string Close();
-    /// The taps. @return in the order in which they were made.
+    /// The taps. @return in the order of their creation.
     const std::vector<Ptr<PcapTap>>& GetTaps() const;
 
   private:
     Fabric& m_fabric;                                      //!< the network
     std::shared_ptr<const FrameSerializers> m_serializers; //!< of the network
-    std::vector<Ptr<PcapTap>> m_taps;                      //!< all
-    std::set<const Port*> m_ports;                         //!< those captured
-    std::set<std::string> m_files;                         //!< their files
+    std::vector<Ptr<PcapTap>> m_taps;                      //!< all taps
+    std::set<const Port*> m_ports;                         //!< ports that are captured
+    std::set<std::string> m_files;                         //!< names of their files
 };
 
 } // namespace lossless

@@ -71,12 +71,12 @@ Probe::GetWatched(const Port& port) const
     return found == m_watched.end() ? 0 : found->second;
 }
 
-/// Looks at a port every so often.
+/// Samples a port periodically.
 class SampledProbe::Sampler
 {
   public:
-    /// Start.
-    /// @param probe whose. @param port of. @param classes mask. @param period ps.
+    /// Constructor.
+    /// @param probe its probe. @param port port to sample. @param classes mask. @param period ps.
     Sampler(SampledProbe* probe, const Port* port, uint32_t classes, int64_t period)
         : m_probe(probe),
           m_port(port),
@@ -100,8 +100,8 @@ class SampledProbe::Sampler
         m_event.Schedule(m_period);
     }
 
-    SampledProbe* m_probe;          //!< who writes
-    const Port* m_port;             //!< whom it looks at
+    SampledProbe* m_probe;          //!< probe that writes the rows
+    const Port* m_port;             //!< port to sample
     uint32_t m_classes;             //!< mask
     int64_t m_period;               //!< ps
     ReusableEvent<Sampler> m_event; //!< next sample

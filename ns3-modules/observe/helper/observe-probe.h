@@ -30,10 +30,10 @@ class Port;
  * @ingroup observe
  * @brief Fills a result table from trace sources.
  *
- * A class derived from it is all that a table needs: the table has the name of the class in snake
- * case, without "Probe" at its end (ControlValueProbe: "control_value"), experiment files choose it
- * by [[trace]], and its columns, whose names end in their unit, become those of the results. It
- * belongs to the module whose table it is.
+ * A table needs only a derived class: the table's name is that of the class in snake case, without
+ * "Probe" at its end (ControlValueProbe: "control_value"); experiment files select it by [[trace]];
+ * and its columns, whose names end in their unit, become those of the results. The class belongs to
+ * the module whose table it is.
  */
 class Probe : public Object
 {
@@ -44,33 +44,33 @@ class Probe : public Object
     /// @param type the type. @return its name.
     static std::string TableOf(TypeId type);
 
-    /// Begin: add columns, listen to what concerns the whole network. Called once.
-    /// @param fabric the network; it outlives the probe. @param table empty.
+    /// Start: add columns and connect to network-wide trace sources. Called once.
+    /// @param fabric the network; it outlives the probe. @param table the table, empty.
     virtual void Open(Fabric& fabric, Table& table) = 0;
-    /// Record of a port at every change, or event by event.
+    /// Record a port at every change, or event by event.
     /// @param port the port.
-    /// @param classes bit c set: class c; a call for the same port adds classes.
+    /// @param classes bit c set: class c; further calls for the same port add classes.
     virtual void Watch(Port& port, uint32_t classes);
     /// The run is over: write rows that are still open.
     virtual void Finish();
 
   protected:
-    /// Of the classes that are asked for at a port, those that were not before.
+    /// Those of the requested classes of a port that were not requested before.
     /// @param port the port. @param classes mask. @return mask.
     uint32_t Claim(const Port& port, uint32_t classes);
-    /// All classes that were asked for at a port.
+    /// All classes requested for a port.
     /// @param port the port. @return mask.
     uint32_t GetWatched(const Port& port) const;
 
     /**
-     * @brief Listen to a trace source that fires for every frame.
+     * @brief Connect to a trace source that fires for every frame.
      *
-     * MakeCallback would call by way of a std::function for the member function, another for the
-     * object and a third for a bound argument; here it is one. There is no way to disconnect it.
+     * MakeCallback would go through one std::function for the member function, another for the
+     * object and a third for a bound argument; this uses a single one. It cannot be disconnected.
      *
      * @tparam Args arguments of the trace source
-     * @tparam F takes them
-     * @param object whose trace source it is. @param source its name. @param function called.
+     * @tparam F type of the function
+     * @param object owner of the trace source. @param source its name. @param function called.
      */
     template <class... Args, class F>
     static void Listen(ObjectBase& object, const std::string& source, F function)
@@ -88,7 +88,7 @@ class Probe : public Object
 
 /**
  * @ingroup observe
- * @brief A probe that can look every so often, too.
+ * @brief A probe that can also sample periodically.
  */
 class SampledProbe : public Probe
 {
@@ -98,7 +98,7 @@ class SampledProbe : public Probe
     SampledProbe();
     ~SampledProbe() override;
 
-    /// Record of a port periodically.
+    /// Record a port periodically.
     /// @param port the port. @param classes bit c set: class c. @param period between two rows.
     void WatchEvery(Port& port, uint32_t classes, Time period);
 
@@ -108,27 +108,27 @@ class SampledProbe : public Probe
   private:
     class Sampler; //!< a port that is sampled
 
-    /// Write what a class of a port is like now.
+    /// Write the current state of a class of a port.
     /// @param port the port. @param cls class.
     virtual void Sample(const Port& port, uint8_t cls) = 0;
-    /// Is there something to write of the very start, and not only a period later?
-    /// @return true unless it is of a period.
+    /// Is there a row for time 0, and not only one period later?
+    /// @return true unless a row covers a period.
     virtual bool SamplesStart() const;
 
-    std::vector<std::unique_ptr<Sampler>> m_samplers; //!< all
+    std::vector<std::unique_ptr<Sampler>> m_samplers; //!< all samplers
 };
 
 /**
  * @ingroup observe
- * @brief The columns that most tables begin with.
+ * @brief The leading columns of most tables.
  */
 class PortColumns
 {
   public:
     /// Add "time_ps", "node", "peer" and "class".
-    /// @param table where to.
+    /// @param table the table.
     void Open(Table& table);
-    /// Append a row's beginning, with the time that it is now.
+    /// Append the leading values of a row, with the current time.
     /// @param port node and peer. @param cls class.
     void Append(const Port& port, uint8_t cls);
 
@@ -146,28 +146,28 @@ class PortColumns
 class Recorder : public FabricObserver
 {
   public:
-    /// Begin with no tables.
+    /// Constructor, without tables.
     /// @param fabric of the network.
     explicit Recorder(Fabric& fabric);
     ~Recorder() override;
 
-    /// Record a table at a port. Refuses one that no type of probe fills.
+    /// Record a table at a port. Throws if no type of probe fills it.
     /// @param table its name. @param port the port. @param classes bit c set: class c.
     /// @param period between samples; 0: at every change.
     void Trace(const std::string& table, Port& port, uint32_t classes, Time period);
     /// Add a table.
     /// @param name its name. @return the table, to add columns to.
     Table& AddTable(const std::string& name);
-    /// All tables that were asked for. @return tables.
+    /// All requested tables. @return tables.
     const std::vector<std::unique_ptr<Table>>& GetTables() const;
     void NotifyFinish() override;
 
   private:
     Probe& Find(const std::string& table);
 
-    Fabric& m_fabric;                             //!< what probes look at
+    Fabric& m_fabric;                             //!< network that the probes observe
     std::map<std::string, Ptr<Probe>> m_probes;   //!< by table
-    std::vector<std::unique_ptr<Table>> m_tables; //!< in the order in which they were asked for
+    std::vector<std::unique_ptr<Table>> m_tables; //!< in the order in which they were requested
 };
 
 } // namespace lossless

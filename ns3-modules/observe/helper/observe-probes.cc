@@ -14,7 +14,7 @@
 /**
  * @file
  * @ingroup observe
- * The probes of this module. Each is found by its TypeId.
+ * The probes of this module, each looked up by its TypeId.
  */
 
 namespace ns3
@@ -29,7 +29,7 @@ namespace
  * @brief The TypeId of a probe without attributes.
  *
  * @tparam T probe
- * @tparam Parent what it is derived from
+ * @tparam Parent its base class
  * @param name its full name
  * @return the object TypeId
  */
@@ -41,7 +41,7 @@ TypeIdOf(const char* name)
 }
 
 /**
- * @brief Call a function with each class of a mask.
+ * @brief Call a function for each class of a mask.
  *
  * @tparam F type of the function
  * @param classes mask
@@ -60,7 +60,7 @@ ForEachClass(uint32_t classes, F call)
     }
 }
 
-/// A table of one number of bytes of a (port, class), 0 at first.
+/// A table with the bytes of a (port, class), initially 0.
 class BytesProbe : public SampledProbe
 {
   public:
@@ -71,7 +71,7 @@ class BytesProbe : public SampledProbe
     }
 
   protected:
-    /// Write a row of 0 for each class that was not asked for before; return these classes.
+    /// Write a row of 0 for each class not requested before; return these classes.
     uint32_t Begin(const Port& port, uint32_t classes)
     {
         classes = Claim(port, classes);
@@ -86,7 +86,7 @@ class BytesProbe : public SampledProbe
     }
 
   private:
-    PortColumns m_columns;                   //!< first
+    PortColumns m_columns;                   //!< time, node, peer, class
     ColumnValues<int64_t>* m_bytes{nullptr}; //!< B
 };
 
@@ -121,7 +121,7 @@ class QueueProbe : public BytesProbe
     }
 };
 
-/// "buffer": where the buffer holds the ingress bytes of a (port, class).
+/// "buffer": the pools of the buffer that hold the ingress bytes of a (port, class).
 class BufferProbe : public SampledProbe
 {
   public:
@@ -169,13 +169,13 @@ class BufferProbe : public SampledProbe
         Write(port, cls, usage.priv, usage.shared, usage.headroom);
     }
 
-    PortColumns m_columns;                      //!< first
+    PortColumns m_columns;                      //!< time, node, peer, class
     ColumnValues<int64_t>* m_private{nullptr};  //!< B
     ColumnValues<int64_t>* m_shared{nullptr};   //!< B
     ColumnValues<int64_t>* m_headroom{nullptr}; //!< B
 };
 
-/// "egress": bytes that wait in the egress queues of a (port, class).
+/// "egress": bytes in the egress queues of a (port, class).
 class EgressProbe : public BytesProbe
 {
   public:
@@ -260,14 +260,14 @@ class RateProbe : public SampledProbe
         return false;
     }
 
-    PortColumns m_columns;                //!< first
+    PortColumns m_columns;                //!< time, node, peer, class
     ColumnValues<int64_t>* m_rx{nullptr}; //!< B
     ColumnValues<int64_t>* m_tx{nullptr}; //!< B
     /// Bytes in and out at the last sample.
     std::map<std::pair<const Port*, uint8_t>, std::pair<int64_t, int64_t>> m_last;
 };
 
-/// "pause": times in which a port paused its peer, or obeyed a pause.
+/// "pause": intervals in which a port paused its peer, or was paused.
 class PauseProbe : public Probe
 {
   public:
@@ -307,8 +307,8 @@ class PauseProbe : public Probe
     }
 
   private:
-    static constexpr uint8_t SENT = 0;   //!< by this port
-    static constexpr uint8_t OBEYED = 1; //!< by it
+    static constexpr uint8_t SENT = 0;   //!< sent by this port
+    static constexpr uint8_t OBEYED = 1; //!< obeyed by this port
 
     void Record(uint32_t classes, uint8_t side, const Port& port, uint8_t cls, bool on)
     {
@@ -351,7 +351,7 @@ class PauseProbe : public Probe
     ColumnValues<uint8_t>* m_side{nullptr};                //!< 0 sent, 1 obeyed
 };
 
-/// "drop": every frame that any node drops.
+/// "drop": every frame dropped by any node.
 class DropProbe : public Probe
 {
   public:
@@ -397,14 +397,15 @@ class DropProbe : public Probe
 
     ColumnValues<int64_t>* m_time{nullptr};  //!< ps
     ColumnValues<uint32_t>* m_node{nullptr}; //!< number
-    ColumnValues<uint32_t>* m_peer{nullptr}; //!< whom it came from
+    ColumnValues<uint32_t>* m_peer{nullptr}; //!< sender of the frame on the last link
     ColumnValues<uint8_t>* m_cls{nullptr};   //!< class
     ColumnValues<uint8_t>* m_cause{nullptr}; //!< DropCause
     ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
     ColumnValues<int64_t>* m_bytes{nullptr}; //!< B
 };
 
-/// "control": MAC control frames as they begin to go; ideal ones are not on the wire.
+/// "control": MAC control frames at the start of their transmission; ideal ones are not on the
+/// wire.
 class ControlProbe : public Probe
 {
   public:
@@ -426,7 +427,7 @@ class ControlProbe : public Probe
 
     void Watch(Port& port, uint32_t classes) override
     {
-        // a frame that addresses classes of several calls is one row
+        // a frame for classes of several calls is a single row
         const uint32_t added = Claim(port, classes);
         if (GetWatched(port) == added)
         {
@@ -456,7 +457,8 @@ class ControlProbe : public Probe
     ColumnValues<int64_t>* m_bytes{nullptr};    //!< wire bytes
 };
 
-/// "control_value": what a state (Port::SendState) that begins to go says of each class.
+/// "control_value": the words of a state message (Port::SendState) for each class, at the start of
+/// its transmission.
 class ControlValueProbe : public Probe
 {
   public:
@@ -508,7 +510,7 @@ class ControlValueProbe : public Probe
     ColumnValues<uint32_t>* m_value{nullptr};  //!< its word; its meaning depends on the opcode
 };
 
-/// "frame": every frame, of any class, as it begins to go.
+/// "frame": every frame, of any class, at the start of its transmission.
 class FrameProbe : public Probe
 {
   public:
@@ -543,8 +545,8 @@ class FrameProbe : public Probe
     }
 
   private:
-    /// What identifies a frame within its flow.
-    /// @param frame it. @return packet number; -1 if it has none.
+    /// Identifies a frame within its flow.
+    /// @param frame the frame. @return packet number; -1 if it has none.
     static int64_t NumberOf(const Frame& frame)
     {
         switch (frame.kind)
@@ -572,7 +574,7 @@ class FrameProbe : public Probe
         m_bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
     }
 
-    ColumnValues<int64_t>* m_time{nullptr};  //!< ps: first bit
+    ColumnValues<int64_t>* m_time{nullptr};  //!< time of the first bit (ps)
     ColumnValues<uint32_t>* m_node{nullptr}; //!< number
     ColumnValues<uint32_t>* m_peer{nullptr}; //!< number
     ColumnValues<uint8_t>* m_kind{nullptr};  //!< FrameKind
@@ -583,7 +585,7 @@ class FrameProbe : public Probe
     ColumnValues<int64_t>* m_bytes{nullptr}; //!< wire bytes
 };
 
-/// "flow_link": the data frames of a flow at an egress, from the first to the last.
+/// "flow_link": the data frames of a flow at an egress, from the first to the last one.
 class FlowLinkProbe : public Probe
 {
   public:
@@ -635,7 +637,7 @@ class FlowLinkProbe : public Probe
     }
 
   private:
-    using Places = std::unordered_map<uint32_t, std::size_t>; //!< of rows, by flow
+    using Places = std::unordered_map<uint32_t, std::size_t>; //!< row numbers, by flow
 
     /// A row of the table.
     struct Row
@@ -643,7 +645,7 @@ class FlowLinkProbe : public Probe
         const Port* port; //!< egress
         int64_t first;    //!< first bit of the first frame (ps)
         int64_t last;     //!< last bit of the last frame (ps)
-        int64_t bytes;    //!< on the wire
+        int64_t bytes;    //!< wire bytes
         uint32_t flow;    //!< number
         uint8_t cls;      //!< class
     };

@@ -26,7 +26,7 @@ inline constexpr uint32_t UDP_BYTES = 8;
 
 /**
  * @ingroup observe
- * @brief MAC address of a node on a capture: locally administered, its number in the last 32 bits.
+ * @brief MAC address of a node in a capture: locally administered, its number in the last 32 bits.
  *
  * @param node its number.
  * @return 48 bits.
@@ -34,7 +34,7 @@ inline constexpr uint32_t UDP_BYTES = 8;
 uint64_t MacAddressOf(uint32_t node);
 /**
  * @ingroup observe
- * @brief IPv4 address of a node on a capture: 10.0.0.1 for node 0, and so on.
+ * @brief IPv4 address of a node in a capture: 10.0.0.1 for node 0, and so on.
  *
  * @param node its number, below 2^24 - 1.
  * @return 32 bits.
@@ -44,65 +44,65 @@ uint32_t Ipv4AddressOf(uint32_t node);
  * @ingroup observe
  * @brief Priority code point of a class.
  *
- * @param cls class, or CONTROL_CLASS, which has no number of its own on the wire: 6, where NICs
- * put notifications by default.
- * @return 0..7; the DSCP is eight times as much (class selectors, RFC 2474).
+ * @param cls class, or CONTROL_CLASS, which has no number of its own on the wire: 6, as NICs use
+ * for notifications by default.
+ * @return 0..7; the DSCP is eight times that (class selectors, RFC 2474).
  */
 uint8_t PriorityOf(uint8_t cls);
 /**
  * @ingroup observe
  * @brief Length of an Ethernet header.
  *
- * @param tagged with an 802.1Q tag.
+ * @param tagged whether it has an 802.1Q tag.
  * @return bytes.
  */
 uint32_t EthernetBytes(bool tagged);
 
 /**
  * @ingroup observe
- * @brief The bytes of a frame as they are put together, from the destination address on, in
- * network order.
+ * @brief Buffer for composing the bytes of a frame, from the destination address on, in network
+ * byte order.
  */
 class FrameBytes
 {
   public:
-    /// Forget all bytes; the memory stays.
+    /// Clear the buffer; its memory is kept.
     void Clear();
 
-    /// How many bytes there are. @return count.
+    /// Number of bytes. @return count.
     std::size_t GetSize() const
     {
         return m_bytes.size();
     }
 
-    /// The bytes. @return the first of them.
+    /// The bytes. @return pointer to the first one.
     const uint8_t* GetData() const
     {
         return m_bytes.data();
     }
 
     /// Append a number, most significant byte first.
-    /// @param value it. @param n how many bytes of it, 1..8.
+    /// @param value the number. @param n number of bytes, 1..8.
     void Put(uint64_t value, uint32_t n);
     /// Append bytes.
-    /// @param from the first. @param n how many.
+    /// @param from pointer to the first one. @param n number of bytes.
     void Append(const uint8_t* from, std::size_t n);
-    /// Append zeros until there are so many bytes; nothing if there are.
+    /// Append zeros up to a size; does nothing if it is reached already.
     /// @param size bytes.
     void PadTo(std::size_t size);
-    /// Keep the first bytes.
-    /// @param size how many, if there are more.
+    /// Truncate to a size.
+    /// @param size maximum number of bytes.
     void CutTo(std::size_t size);
     /// Append 32 bits, least significant byte first, as CRCs are sent.
     /// @param crc the CRC.
     void PutCrc(uint32_t crc);
-    /// Room for bytes that are copied in by the caller.
-    /// @param n how many to append. @return the first of them.
+    /// Append bytes that the caller fills in.
+    /// @param n number of bytes. @return pointer to the first one.
     uint8_t* Extend(std::size_t n);
 
-    /// Ethernet header (IEEE 802.3), with a priority tag (IEEE 802.1Q, VLAN 0) if asked for.
+    /// Ethernet header (IEEE 802.3), optionally with a priority tag (IEEE 802.1Q, VLAN 0).
     /// @param destination MAC address. @param source MAC address. @param cls class.
-    /// @param tagged with the tag. @param etherType of what follows.
+    /// @param tagged whether to add the tag. @param etherType of the payload.
     void PutEthernet(uint64_t destination,
                      uint64_t source,
                      uint8_t cls,
@@ -112,14 +112,14 @@ class FrameBytes
      * @brief Ethernet, IPv4 and UDP headers of a routed frame, from its source to its destination.
      *
      * The IPv4 header has its checksum, no options, identification 0 and DF; the UDP checksum is 0
-     * (not used), as RoCEv2 has it.
+     * (not used), as in RoCEv2.
      *
-     * @param frame it.
+     * @param frame the frame.
      * @param ecn ECN field (RFC 3168), 0..3.
      * @param sourcePort UDP port.
      * @param destinationPort UDP port.
-     * @param length what follows the UDP header, without padding. [B]
-     * @param tagged with an 802.1Q tag.
+     * @param length bytes after the UDP header, without padding. [B]
+     * @param tagged whether to add an 802.1Q tag.
      */
     void PutUdp(const Frame& frame,
                 uint8_t ecn,
@@ -133,7 +133,7 @@ class FrameBytes
     void PutMacControl(const ControlFrame& control, uint32_t sender);
 
   private:
-    std::vector<uint8_t> m_bytes; //!< all
+    std::vector<uint8_t> m_bytes; //!< all bytes
 };
 
 } // namespace lossless

@@ -28,9 +28,9 @@ namespace
 /// EtherType for local experiments (IEEE 802, clause 9.2.4).
 constexpr uint16_t LOCAL_EXPERIMENT = 0x88b5;
 
-/// Serialize what no module does.
-/// @param frame it. @param sender node from whose port it goes. @param tagged with an 802.1Q tag.
-/// @param bytes where to.
+/// Serialize a frame for which no module has a serializer.
+/// @param frame the frame. @param sender sending node. @param tagged whether to add an 802.1Q tag.
+/// @param bytes output.
 void
 SerializeOther(const Frame& frame, uint32_t sender, bool tagged, FrameBytes& bytes)
 {
@@ -77,7 +77,7 @@ FrameSerializer::SetNodes(const std::vector<const FabricNode*>& /* nodes */)
 
 FrameSerializers::FrameSerializers(const std::vector<const FabricNode*>& nodes)
 {
-    // By name, so that nothing depends on the order in which libraries were loaded.
+    // Sorted by name, so that nothing depends on the order in which libraries were loaded.
     std::map<std::string, TypeId> types;
     for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
     {

@@ -21,34 +21,34 @@ namespace lossless
 class FabricNode;
 class Port;
 
-/// UDP port of a SIGNAL frame that no serializer knows (RFC 6335, first dynamic port).
+/// UDP port of a SIGNAL frame without a serializer (RFC 6335, first dynamic port).
 inline constexpr uint16_t SIGNAL_PORT = 49152;
 
 /**
  * @ingroup observe
- * @brief Knows the bytes of some frames: what a module derives, once, for the frames it makes.
+ * @brief Serializes some kinds of frames: each module derives one class for the frames it sends.
  *
- * Every derived class that has a constructor and is registered is found by its TypeId and asked;
- * no list of them is kept anywhere. MAC control frames whose words fit 16 bits need none: they are
- * serialized as SerializeMacControl does.
+ * Every registered derived class with a constructor is found by its TypeId; there is no list of
+ * them. MAC control frames whose words fit 16 bits need none: they are serialized by
+ * SerializeMacControl.
  */
 class FrameSerializer : public Object
 {
   public:
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
-    /// The nodes of the network; called before Serialize.
-    /// @param nodes node n at index n, null where it is not known.
+    /// Set the nodes of the network; called before Serialize.
+    /// @param nodes node n at index n, null if it is not known.
     virtual void SetNodes(const std::vector<const FabricNode*>& nodes);
     /**
-     * @brief Append the bytes of a frame, as the standards have them, from the destination address
-     * up to, but not including, padding and FCS.
+     * @brief Append the bytes of a frame, in the format of the standards, from the destination
+     * address up to, but not including, padding and FCS.
      *
-     * @param frame it. The wire has room for Frame::bytes, the FCS included.
-     * @param sender node from whose port it goes.
-     * @param tagged with an 802.1Q tag, where such frames have one.
-     * @param bytes empty, where to; stays empty if it is not known.
-     * @return false if this class does not know such frames.
+     * @param frame the frame. The wire has room for Frame::bytes, FCS included.
+     * @param sender sending node.
+     * @param tagged whether to add an 802.1Q tag, if such frames have one.
+     * @param bytes output, empty; stays empty if the frame is not supported.
+     * @return false if this class does not support such frames.
      */
     virtual bool Serialize(const Frame& frame,
                            uint32_t sender,
@@ -64,26 +64,26 @@ class FrameSerializers
 {
   public:
     /// Make one of each registered class.
-    /// @param nodes node n at index n, null where it is not known.
+    /// @param nodes node n at index n, null if it is not known.
     explicit FrameSerializers(const std::vector<const FabricNode*>& nodes);
-    /// Those of the network that a port is part of.
-    /// @param port it; all links are there.
-    /// @return serializers that know the nodes that links lead to from here.
+    /// The serializers of the network that a port belongs to.
+    /// @param port the port; all links have been added.
+    /// @return serializers that know the nodes reachable from here.
     static std::shared_ptr<const FrameSerializers> Of(const Port& port);
     /**
      * @brief Serialize a frame.
      *
-     * It gets the length that the model gave it: shorter frames are padded with zeros. Where the
-     * headers of the standards need more than the model has, the bytes are cut off, as by a capture
-     * with a snap length.
+     * The output has the length of the frame in the model: shorter frames are padded with zeros. If
+     * the headers of the standards need more bytes than the model has, the output is truncated, as
+     * by a capture with a snap length.
      *
-     * @param frame it.
-     * @param sender node from whose port it goes.
-     * @param tagged with an 802.1Q tag, where such frames have one.
-     * @param fcs with the FCS.
-     * @param bytes where to; emptied before. Frame::bytes long, or four less without the FCS.
-     * @return length of the frame by the standards, the FCS counted if `fcs`: that of `bytes`, or
-     * more if it was cut. [B]
+     * @param frame the frame.
+     * @param sender sending node.
+     * @param tagged whether to add an 802.1Q tag, if such frames have one.
+     * @param fcs whether to add the FCS.
+     * @param bytes output; cleared first. Frame::bytes long, or four less without the FCS.
+     * @return length of the frame by the standards, including the FCS if `fcs`: that of `bytes`, or
+     * more if it was truncated. [B]
      */
     uint32_t Serialize(const Frame& frame,
                        uint32_t sender,

@@ -16,30 +16,29 @@ namespace ns3
 namespace lossless
 {
 
-/// A MAC control frame as bytes, from the destination address to the FCS.
+/// A serialized MAC control frame, from the destination address to the FCS.
 using MacControlBytes = std::array<uint8_t, MIN_FRAME_BYTES>;
 
 /**
  * @ingroup observe
- * @brief Serialize a MAC control frame as IEEE 802.1Qbb does (802.3 annex 31, clause 31.4).
+ * @brief Serialize a MAC control frame as in IEEE 802.1Qbb (802.3 annex 31, clause 31.4).
  *
  * Destination 01-80-C2-00-00-01, source, EtherType 0x8808, opcode, class-enable vector, eight words
- * of 16 bits, zero padding, FCS. Bytes that an agent appended stand at the start of the padding.
+ * of 16 bits, zero padding, FCS. Bytes appended by an agent are at the start of the padding.
  *
  * @param control the frame; words above 65535 are serialized as 65535.
- * @param source node that sends it; its number fills the low half of a locally administered
- * address.
+ * @param source sending node; its number fills the low half of a locally administered address.
  * @return 64 bytes.
  */
 MacControlBytes SerializeMacControl(const ControlFrame& control, uint32_t source);
 
 /**
  * @ingroup observe
- * @brief Read what SerializeMacControl wrote.
+ * @brief Parse the output of SerializeMacControl.
  *
  * @param bytes the frame.
- * @param control where to put it; its extra bytes are the whole padding.
- * @return false when the address, the EtherType or the FCS is not right.
+ * @param control output; its extra bytes are the whole padding.
+ * @return false if the address, the EtherType or the FCS is wrong.
  */
 bool ReadMacControl(const MacControlBytes& bytes, ControlFrame& control);
 

@@ -35,11 +35,11 @@ constexpr int64_t PS_PER_NS = 1'000;
 constexpr int64_t PS_PER_S = 1'000'000'000'000;
 
 /**
- * @brief Write words, least significant byte first whatever the machine.
+ * @brief Write words, least significant byte first on any machine.
  *
- * @tparam N how many.
- * @param out where to.
- * @param words them.
+ * @tparam N number of words.
+ * @param out output.
+ * @param words the words.
  */
 template <std::size_t N>
 void
@@ -64,22 +64,22 @@ PcapTap::GetTypeId()
             .SetGroupName("observe")
             .AddConstructor<PcapTap>()
             .AddAttribute("Fcs",
-                          "Frames end with their FCS, as few NICs capture them.",
+                          "Whether frames include their FCS; few NICs capture it.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&PcapTap::m_fcs),
                           MakeBooleanChecker())
             .AddAttribute("Tagged",
-                          "Routed frames have an 802.1Q tag with their class as priority.",
+                          "Whether routed frames have an 802.1Q tag with their class as priority.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&PcapTap::m_tagged),
                           MakeBooleanChecker())
             .AddAttribute("SnapLength",
-                          "Most bytes of a frame that are written. [B]",
+                          "Maximum number of bytes written per frame. [B]",
                           UintegerValue(65535),
                           MakeUintegerAccessor(&PcapTap::m_snapLength),
                           MakeUintegerChecker<uint32_t>(1, 65535))
             .AddAttribute("Direction",
-                          "Which frames of the port: Both, Transmit or Receive.",
+                          "Which frames of the port are captured: Both, Transmit or Receive.",
                           EnumValue(Direction::BOTH),
                           MakeEnumAccessor<Direction>(&PcapTap::m_direction),
                           MakeEnumChecker(Direction::BOTH,
@@ -89,12 +89,12 @@ PcapTap::GetTypeId()
                                           Direction::RECEIVE,
                                           "Receive"))
             .AddAttribute("Start",
-                          "Frames before are not captured.",
+                          "Time from which frames are captured.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&PcapTap::m_start),
                           MakePicosecondsChecker())
             .AddAttribute("Stop",
-                          "Frames from then on are not captured; 0: all are.",
+                          "Time from which frames are no longer captured; 0: never.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&PcapTap::m_stop),
                           MakePicosecondsChecker());
@@ -105,7 +105,7 @@ PcapTap::PcapTap() = default;
 
 PcapTap::~PcapTap()
 {
-    Close(); // the port may live longer
+    Close(); // the port may outlive the tap
 }
 
 void
@@ -122,12 +122,12 @@ PcapTap::Open(const std::string& file,
               std::shared_ptr<const FrameSerializers> serializers)
 {
     NS_ABORT_MSG_IF(!m_file.empty(),
-                    "a PcapTap captures one port: it writes " << m_file << " already");
+                    "a PcapTap captures one port: this one already writes " << m_file);
     m_file = file;
     m_port = &port;
     m_serializers = serializers ? std::move(serializers) : FrameSerializers::Of(port);
     m_out.open(file, std::ios::binary | std::ios::trunc);
-    FatalImpl::RegisterStream(&m_out); // what was captured is wanted most after an abort
+    FatalImpl::RegisterStream(&m_out); // captures matter most after an abort
     WriteHeader();
     if (m_direction != Direction::RECEIVE)
     {
@@ -144,7 +144,7 @@ void
 PcapTap::WriteHeader()
 {
     WriteWords<6>(m_out, {NANOSECOND_MAGIC, VERSION, 0, 0, m_snapLength, LINKTYPE_ETHERNET});
-    m_out.flush(); // a path that cannot be written is noticed at once
+    m_out.flush(); // detects an unwritable path at once
 }
 
 bool

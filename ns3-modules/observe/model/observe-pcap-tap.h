@@ -22,20 +22,20 @@ namespace lossless
 
 /**
  * @ingroup observe
- * @brief Writes the frames of a port into a pcap file, as their bytes would be on the wire.
+ * @brief Writes the frames of a port to a pcap file, as the bytes on the wire.
  *
- * Classic pcap, link type Ethernet, time stamps of nanoseconds (the rest of the picoseconds is cut
- * off). A frame that goes is stamped when its first bit goes, one that comes when its last bit has
- * come, so that the file is in the order of time. A frame is as long as in the model (see
- * FrameSerializers::Serialize); where the standards need more bytes than the model gave it, the
- * captured length is the model's and the original length that of the standards.
+ * Classic pcap, link type Ethernet, time stamps in nanoseconds (truncated from picoseconds).
+ * Transmitted frames are stamped at their first bit, received ones at their last bit, so that the
+ * file is in time order. A frame has the length of the model (see FrameSerializers::Serialize); if
+ * the standards need more bytes than the model gave it, the captured length is the model's and the
+ * original length that of the standards.
  *
- * It listens to the trace sources Transmit and Receive: a port without a tap pays nothing. ns-3's
- * own PcapFile is not used, because it writes no frame whose captured length is below that of the
- * file's snap length and of the frame.
+ * The tap connects to the trace sources Transmit and Receive: a port without a tap has no overhead.
+ * ns-3's own PcapFile is not used, because it cannot write a frame whose captured length is below
+ * both the file's snap length and the frame's original length.
  *
- * Not in the file: control frames of an ideal scheme, which are not on the wire; frames that a
- * failed link loses, at their receiver.
+ * Not captured: control frames of an ideal scheme, which are not on the wire; frames lost by a
+ * failed link, at their receiver.
  */
 class PcapTap : public Object
 {
@@ -43,9 +43,9 @@ class PcapTap : public Object
     /// Which frames of a port are captured.
     enum class Direction
     {
-        BOTH,     ///< all
-        TRANSMIT, ///< those that go
-        RECEIVE,  ///< those that come
+        BOTH,     ///< all frames
+        TRANSMIT, ///< transmitted frames
+        RECEIVE,  ///< received frames
     };
 
     /// Get the type ID. @return the object TypeId
@@ -53,21 +53,22 @@ class PcapTap : public Object
     PcapTap();
     ~PcapTap() override;
 
-    /// Begin to capture. To be called once.
-    /// @param file path; written anew. @param port the port; its network has all its links.
-    /// @param serializers of its network; by default made here.
+    /// Start capturing. To be called once.
+    /// @param file path; overwritten. @param port the port; all links of its network have been
+    /// added.
+    /// @param serializers serializers of its network; created here by default.
     /// @return false if the file cannot be written.
     bool Open(const std::string& file,
               Port& port,
               std::shared_ptr<const FrameSerializers> serializers = nullptr);
-    /// End: nothing is captured any more, and all is written.
-    /// @return false if the file could not be written to its end.
+    /// Stop capturing and write all data.
+    /// @return false if the file could not be written completely.
     bool Close();
-    /// Where it writes. @return path.
+    /// The output file. @return path.
     const std::string& GetFile() const;
-    /// Frames captured. @return count.
+    /// Number of frames captured. @return count.
     uint64_t GetFrames() const;
-    /// Of them, those whose headers need more bytes by the standards than the model gave them.
+    /// Number of these whose headers by the standards exceed their length in the model.
     /// @return count.
     uint64_t GetCutFrames() const;
 
@@ -82,20 +83,20 @@ class PcapTap : public Object
     void Disconnect();
 
     // Attributes
-    bool m_fcs;            //!< frames end with their FCS
+    bool m_fcs;            //!< frames include their FCS
     bool m_tagged;         //!< routed frames have an 802.1Q tag
-    uint32_t m_snapLength; //!< most bytes of a frame that are written
-    Direction m_direction; //!< which frames
-    Time m_start;          //!< from when
-    Time m_stop;           //!< until when; 0: the end
+    uint32_t m_snapLength; //!< maximum bytes written per frame
+    Direction m_direction; //!< which frames are captured
+    Time m_start;          //!< start of the capture
+    Time m_stop;           //!< end of the capture; 0: none
 
-    std::shared_ptr<const FrameSerializers> m_serializers; //!< know the bytes
+    std::shared_ptr<const FrameSerializers> m_serializers; //!< serializers of the network
     Ptr<Port> m_port;                                      //!< the port, while it is tapped
     std::string m_file;                                    //!< path
     std::ofstream m_out;                                   //!< the file
-    FrameBytes m_bytes;                                    //!< of one frame
-    uint64_t m_frames{0};                                  //!< captured
-    uint64_t m_cut{0};                                     //!< of them, longer by the standards
+    FrameBytes m_bytes;                                    //!< bytes of one frame
+    uint64_t m_frames{0};                                  //!< frames captured
+    uint64_t m_cut{0};                                     //!< of these, longer by the standards
 };
 
 } // namespace lossless

@@ -29,7 +29,7 @@ namespace lossless
 
 /**
  * @ingroup observe
- * @brief Name of a column's type as numpy spells it.
+ * @brief Name of a column's type in numpy's spelling.
  *
  * @tparam T the type.
  * @return the name.
@@ -67,9 +67,10 @@ ColumnTypeName<uint8_t>()
 
 /**
  * @ingroup observe
- * @brief The values of a column, which only grow in number.
+ * @brief The values of a column, append-only.
  *
- * As a std::vector, but a long one grows by realloc, which moves pages where a vector copies bytes.
+ * Like a std::vector, but it grows by realloc, which remaps the pages of a long column instead of
+ * copying its bytes.
  *
  * @tparam T element type
  */
@@ -89,7 +90,7 @@ class ColumnValues
     }
 
     /// Append a value.
-    /// @param value it.
+    /// @param value the value.
     void push_back(T value)
     {
         if (m_size == m_room) [[unlikely]]
@@ -99,19 +100,19 @@ class ColumnValues
         m_values[m_size++] = value;
     }
 
-    /// The last. Precondition: there is one. @return value.
+    /// The last value. Precondition: there is one. @return value.
     T& back()
     {
         return m_values[m_size - 1];
     }
 
-    /// How many. @return count.
+    /// Number of values. @return count.
     std::size_t size() const
     {
         return m_size;
     }
 
-    /// The first of all, in a row. @return address; null while there is none.
+    /// The values, contiguous. @return address; null while there are none.
     const T* data() const
     {
         return m_values;
@@ -131,8 +132,8 @@ class ColumnValues
     }
 
     T* m_values{nullptr};  //!< the values
-    std::size_t m_size{0}; //!< how many
-    std::size_t m_room{0}; //!< for how many
+    std::size_t m_size{0}; //!< number of values
+    std::size_t m_room{0}; //!< capacity
 };
 
 /**
@@ -142,11 +143,11 @@ class ColumnValues
 class Table
 {
   public:
-    /// A column without its type.
+    /// Type-erased base of a column.
     class AnyColumn
     {
       public:
-        /// Name it.
+        /// Constructor.
         /// @param name name ending in its unit. @param type numpy's name of the type.
         AnyColumn(std::string name, const char* type)
             : m_name(std::move(name)),
@@ -155,16 +156,16 @@ class Table
         }
 
         virtual ~AnyColumn() = default;
-        /// First element. @return address.
+        /// First value. @return address.
         virtual const void* GetData() const = 0;
-        /// Length. @return rows.
+        /// Number of values. @return rows.
         virtual uint64_t GetRows() const = 0;
         std::string m_name; //!< name, ending in its unit
         const char* m_type; //!< numpy's name of the type
     };
 
     /**
-     * @brief A column of T.
+     * @brief A column of values of type T.
      *
      * @tparam T element type
      */
@@ -172,7 +173,7 @@ class Table
     class Column : public AnyColumn
     {
       public:
-        /// Name it.
+        /// Constructor.
         /// @param name name ending in its unit.
         explicit Column(std::string name)
             : AnyColumn(std::move(name), ColumnTypeName<T>())
@@ -192,7 +193,7 @@ class Table
         ColumnValues<T> m_values; //!< the values
     };
 
-    /// Name it.
+    /// Constructor.
     /// @param name the table's name.
     explicit Table(std::string name)
         : m_name(std::move(name))
@@ -221,13 +222,13 @@ class Table
         return m_name;
     }
 
-    /// Its columns. @return them in order.
+    /// Its columns. @return in order.
     const std::vector<std::unique_ptr<AnyColumn>>& GetColumns() const
     {
         return m_columns;
     }
 
-    /// Its length. @return rows.
+    /// Number of rows. @return rows.
     uint64_t GetRows() const
     {
         return m_columns.empty() ? 0 : m_columns.front()->GetRows();

@@ -17,14 +17,14 @@ class Port;
 
 /**
  * @ingroup pfc
- * @brief Headroom that loses nothing under PFC, eta', of a lossless (port, class).
+ * @brief Headroom eta' of a lossless (port, class) that is sufficient for PFC to lose nothing.
  *
  * eta' = 2 (C D + L_wire) + max(3840 B, C x control delay of the peer) + control frame on the wire
  * + L
  *
- * after eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, Background, C), with what that leaves out:
- * the preamble and gap bytes of the frames, the serialisation of the PAUSE itself, and the frame
- * that triggers the PAUSE, which is charged to headroom too.
+ * This is eta = 2 (C D + L_MTU) + 3840 B (DSH, ICDCS 2023, Background, C) plus what that formula
+ * omits: the preamble and gap bytes of the frames, the serialisation of the PAUSE itself, and the
+ * frame that triggers the PAUSE, which is charged to headroom, too.
  *
  * @param port the receiving port.
  * @return bytes, rounded up.

@@ -23,10 +23,10 @@ NS_OBJECT_ENSURE_REGISTERED(Tagger);
 namespace
 {
 
-/// Parts of a text.
-/// @param text it
-/// @param mark what stands between them
-/// @return them, empty ones included
+/// Split a text.
+/// @param text the text
+/// @param mark separator
+/// @return its parts, empty ones included
 std::vector<std::string>
 Split(const std::string& text, char mark)
 {
@@ -40,9 +40,9 @@ Split(const std::string& text, char mark)
     return parts;
 }
 
-/// Words of a text.
-/// @param text it
-/// @return what stands between blanks
+/// Split a text at blanks.
+/// @param text the text
+/// @return its words
 std::vector<std::string>
 WordsOf(const std::string& text)
 {
@@ -57,7 +57,7 @@ WordsOf(const std::string& text)
 }
 
 /// The class that a text names.
-/// @param text it
+/// @param text the text
 /// @return class, or N_CLASSES
 uint8_t
 ClassOf(const std::string& text)
@@ -79,17 +79,17 @@ Tagger::GetTypeId()
             .SetGroupName("pfc")
             .AddConstructor<Tagger>()
             .AddAttribute("Rules",
-                          "FROM > TO : OLD=NEW, ..., divided by semicolons: frames that come from "
-                          "one of the neighbours FROM and leave to one of TO, names between "
-                          "blanks, change from class OLD to NEW. `invoke prevent --tags` writes "
-                          "them.",
+                          "FROM > TO : OLD=NEW, ..., separated by semicolons: frames received from "
+                          "a neighbour in FROM and sent to one in TO change from class OLD to "
+                          "class NEW; names are separated by blanks. `invoke prevent --tags` "
+                          "writes the rules.",
                           StringValue(""),
                           MakeStringAccessor(&Tagger::m_rules),
                           MakeStringChecker())
             .AddAttribute("Charge",
-                          "To which class the ingress charges a frame whose class changes: Old "
-                          "(that in which it came, as Tagger has to) or New (a control: pauses "
-                          "then name a class in which the upstream does not hold such frames).",
+                          "The class to which the ingress charges a frame whose class changes: Old "
+                          "(that in which it arrived, as Tagger requires) or New (for comparison: "
+                          "pauses then name a class in which the upstream holds no such frames).",
                           EnumValue(Charge::OLD),
                           MakeEnumAccessor<Charge>(&Tagger::m_charge),
                           MakeEnumChecker(Charge::OLD, "Old", Charge::NEW, "New"));
@@ -158,7 +158,7 @@ Tagger::Read(std::vector<Classes>& table) const
                     uint8_t& entry = table[std::size_t{ingress} * ports + egress][before];
                     if (entry != before && entry != after)
                     {
-                        tell("'", rule, "' and another rule send class ", +before, " to two");
+                        tell("'", rule, "' and another rule map class ", +before, " differently");
                     }
                     entry = after;
                 }
@@ -175,10 +175,10 @@ Tagger::Check() const
     std::string problems = Read(table);
     if (m_node->GetRoles().HasFeedReaders() && !WordsOf(m_rules).empty())
     {
-        problems +=
-            m_node->GetName() +
-            ": tagger changes classes, and an agent beside it (such as dcfit) takes it that "
-            "a frame leaves in the class in which it came; leave out one of them\n";
+        problems += m_node->GetName() +
+                    ": tagger changes classes, but another agent of the switch (such as dcfit) "
+                    "assumes that "
+                    "a frame leaves in the class in which it arrived; remove one of them\n";
     }
     return problems;
 }

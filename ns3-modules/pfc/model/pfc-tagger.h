@@ -19,20 +19,21 @@ namespace lossless
 
 /**
  * @ingroup pfc
- * @brief Tagger's rules at a switch: frames change class by the ports that they come and leave by,
- * so that no class has a cycle of dependencies.
+ * @brief Tagger's rules at a switch: a frame changes its class by its input and output port, so
+ * that no class has a cyclic buffer dependency.
  *
- * A frame that no rule names keeps its class. The tag is the class itself, as in Tagger the DSCP
- * decides the priority.
+ * A frame that matches no rule keeps its class. The tag is the class itself, as in Tagger the DSCP
+ * selects the priority.
  */
 class Tagger : public SwitchAgent, public TagAgent, public ArrivalAgent
 {
   public:
-    /// To which class a frame is charged whose class changes.
+    /// The class to which a frame that changes its class is charged.
     enum class Charge
     {
-        OLD, ///< that in which it came: pauses name what the upstream sends
-        NEW, ///< that in which it leaves: pauses name a class in which the upstream holds others
+        OLD, ///< the class in which it arrived: pauses name a class that the upstream sends
+        NEW, ///< the class in which it leaves: pauses name a class in which the upstream holds
+             ///< other frames
     };
 
     /// Get the type ID. @return the object TypeId
@@ -46,19 +47,19 @@ class Tagger : public SwitchAgent, public TagAgent, public ArrivalAgent
     uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const override;
 
   private:
-    /// Classes in which frames leave, by the class in which they come.
+    /// Egress class of frames, by their ingress class.
     using Classes = std::array<uint8_t, N_CLASSES>;
 
-    /// Read the rules.
-    /// @param table by ingress and egress port; empty if there is no rule.
-    /// @return one problem a line; empty if none.
+    /// Parse the rules.
+    /// @param table by ingress and egress port; empty if there are no rules.
+    /// @return one problem per line; empty if none.
     std::string Read(std::vector<Classes>& table) const;
-    /// What the rules say of a frame in the class in which it came.
+    /// Apply the rules to a frame in its ingress class.
     uint8_t Look(const Frame& frame, const Port& ingress) const;
 
     std::string m_rules;          //!< attribute
     Charge m_charge;              //!< attribute
-    std::vector<Classes> m_table; //!< by ingress and egress port; empty: nothing changes
+    std::vector<Classes> m_table; //!< by ingress and egress port; empty: no class changes
     uint64_t m_changed{0};        //!< frames whose class changed
 };
 

@@ -31,7 +31,7 @@ NS_OBJECT_ENSURE_REGISTERED(PfcWatchdog);
 namespace
 {
 
-/// Share of an interval that PFC must have held a queue back for more than.
+/// Share of a polling interval above which being held back by PFC counts as a storm.
 constexpr double PAUSED_SHARE = 0.99;
 
 } // namespace
@@ -45,25 +45,26 @@ PfcWatchdog::GetTypeId()
             .SetGroupName("pfc")
             .AddConstructor<PfcWatchdog>()
             .AddAttribute("Poll",
-                          "Time between two looks; SONiC: 200 ms.",
+                          "Polling interval; SONiC: 200 ms.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&PfcWatchdog::m_poll),
                           lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Detection",
-                          "How long a storm lasts before the watchdog acts; SONiC: 200 ms, at "
+                          "Duration of a storm after which the watchdog acts; SONiC: 200 ms, at "
                           "least a Poll.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&PfcWatchdog::m_detection),
                           lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Restoration",
-                          "How long there is no storm before the watchdog takes its action back; "
+                          "Time without a storm after which the watchdog reverts its action; "
                           "SONiC: 200 ms, at least a Poll.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&PfcWatchdog::m_restoration),
                           lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Action",
-                          "Drop (the queue's frames and those that come for it, an intended "
-                          "loss), Forward (send in spite of PFC) or Alert (nothing).",
+                          "Action in a storm: Drop (the queue's frames and those that arrive for "
+                          "it, an intended loss), Forward (send in spite of PFC) or Alert (only "
+                          "report).",
                           EnumValue(Action::DROP),
                           MakeEnumAccessor<Action>(&PfcWatchdog::m_action),
                           MakeEnumChecker(Action::DROP,
@@ -74,7 +75,7 @@ PfcWatchdog::GetTypeId()
                                           "Alert"))
             .AddTraceSource(
                 "Detection",
-                "An egress queue is taken for deadlocked; nothing is done about it yet.",
+                "An egress queue is considered deadlocked; no action has been taken yet.",
                 MakeTraceSourceAccessor(&PfcWatchdog::m_detectionTrace),
                 "ns3::dcfit::DetectionCallback");
     return tid;

@@ -21,24 +21,24 @@ namespace dcfit
 
 /**
  * @ingroup pfc
- * @brief The PFC watchdog of a switch, as SONiC has it.
+ * @brief The PFC watchdog of a switch, modelled on SONiC's.
  *
- * Every Poll it looks at each (port, lossless class): if the queue holds frames, none was sent and
- * PFC held it back for more than 99 % of the interval, the interval counts as a storm. When
- * storms have lasted Detection, it acts; when there was none for Restoration, it takes that back.
- * It knows nothing of loops.
+ * Every Poll it checks each (port, lossless class): if the queue holds frames, none was sent and
+ * PFC held it back for more than 99 % of the interval, the interval counts as a storm. When storms
+ * have lasted for Detection, the watchdog acts; when there has been none for Restoration, it
+ * reverts the action. It does not check for cycles.
  */
 class PfcWatchdog : public lossless::SwitchAgent,
                     public lossless::PauseAgent,
                     public lossless::ArrivalAgent
 {
   public:
-    /// What is done about a storm.
+    /// Action in a storm.
     enum class Action
     {
-        DROP,    ///< the queue's frames are dropped, and those that come for it
-        FORWARD, ///< they are sent, whatever the peer says
-        ALERT,   ///< nothing
+        DROP,    ///< drop the queue's frames and those that arrive for it
+        FORWARD, ///< send frames in spite of PFC
+        ALERT,   ///< only report
     };
 
     /// Get the type ID. @return the object TypeId
@@ -52,15 +52,15 @@ class PfcWatchdog : public lossless::SwitchAgent,
     void Report(lossless::Summary& summary) const override;
 
   private:
-    /// A (port, class) that is watched.
+    /// A watched (port, class).
     struct Watch
     {
-        int64_t pausedSince{-1}; //!< open pause (ps), or -1
-        int64_t pausedTime{0};   //!< paused in this interval (ps), open pause not counted
+        int64_t pausedSince{-1}; //!< start of the current pause (ps), or -1
+        int64_t pausedTime{0};   //!< paused in this interval (ps), current pause not included
         int64_t sent{0};         //!< wire bytes sent at the last poll
-        int64_t storm{0};        //!< how long there has been one (ps)
-        int64_t calm{0};         //!< how long there has been none, after one (ps)
-        bool acting{false};      //!< the action is taken
+        int64_t storm{0};        //!< duration of the current storm (ps)
+        int64_t calm{0};         //!< time since the last storm (ps)
+        bool acting{false};      //!< the action is in force
     };
 
     Watch& At(uint16_t port, uint8_t cls)
@@ -81,9 +81,9 @@ class PfcWatchdog : public lossless::SwitchAgent,
     std::vector<Watch> m_watches; //!< by port, class
     /// Detection
     TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
-    uint64_t m_storms{0};                        //!< detected
-    uint64_t m_restored{0};                      //!< ended
-    uint64_t m_dropped{0};                       //!< frames
+    uint64_t m_storms{0};                        //!< storms detected
+    uint64_t m_restored{0};                      //!< storms ended
+    uint64_t m_dropped{0};                       //!< frames dropped
     int64_t m_firstAt{-1};                       //!< first storm (ps)
     lossless::ReusableEvent<PfcWatchdog> m_tick; //!< Poll
 };

@@ -36,17 +36,18 @@ Pfc::GetTypeId()
             .AddConstructor<Pfc>()
             .AddAttribute(
                 "Mode",
-                "What ends a pause: Timer (its quanta, IEEE 802.1Qbb) or OnOff (only a resume).",
+                "What ends a pause: Timer (its pause quanta, IEEE 802.1Qbb) or OnOff (only a "
+                "resume).",
                 EnumValue(Mode::TIMER),
                 MakeEnumAccessor<Mode>(&Pfc::m_mode),
                 MakeEnumChecker(Mode::TIMER, "Timer", Mode::ON_OFF, "OnOff"))
             .AddAttribute("PauseQuanta",
-                          "Length of a pause in quanta of 512 bit times.",
+                          "Duration of a pause in quanta of 512 bit times.",
                           UintegerValue(MAX_QUANTA),
                           MakeUintegerAccessor(&Pfc::m_quanta),
                           MakeUintegerChecker<uint32_t>(1, MAX_QUANTA))
             .AddAttribute("RefreshAt",
-                          "Share of a pause after which a class that is still OFF is paused anew "
+                          "Share of a pause after which a class that is still OFF is paused again "
                           "(Timer mode).",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Pfc::m_refreshAt),
@@ -100,7 +101,7 @@ Pfc::Check() const
 std::string
 Pfc::Warn() const
 {
-    // Between two refreshes the later one may wait for a frame that the earlier one did not.
+    // The later of two refreshes may wait for a frame that the earlier one did not wait for.
     const int64_t spare = PauseTime(m_quanta) - m_refreshInterval;
     const int64_t frame =
         TransmissionTime(m_port->GetLargestFrame() + m_port->GetOverhead(), m_port->GetRate());
@@ -216,8 +217,8 @@ Pfc::ReceiveControl(const ControlFrame& control)
 void
 Pfc::Expire()
 {
-    // Not every occurrence is a pause's end: the timer may have been replaced, or the class
-    // resumed, since.
+    // Not every occurrence ends a pause: since it was scheduled, the timer may have been replaced
+    // or the class resumed.
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         if ((m_paused >> cls) & 1U && m_until[cls] <= NowPs())
@@ -238,7 +239,7 @@ Pfc::SetPaused(uint8_t cls, bool paused)
     }
     m_paused = paused ? m_paused | bit : m_paused & ~bit;
     NS_LOG_LOGIC("port to node " << m_port->GetPeerId() << ": class " << +cls
-                                 << (paused ? " is paused" : " may go on"));
+                                 << (paused ? " is paused" : " is resumed"));
     m_port->NotePaused(cls, paused);
     m_port->BlockClass(cls, paused);
 }

@@ -14,7 +14,7 @@
 /**
  * @defgroup pfc Priority-based flow control
  *
- * PFC, IEEE 802.1Qbb, and the watchdog that breaks its storms.
+ * PFC, IEEE 802.1Qbb, and the watchdog that breaks pause storms.
  */
 
 namespace ns3
@@ -28,11 +28,11 @@ namespace lossless
  *
  * Pauses a class of the peer when the shared buffer turns its queue OFF, and resumes it with zero
  * quanta when the queue turns ON. In Timer mode a pause lasts as many quanta of 512 bit times as
- * the frame says, a new frame replaces the timer, and a class that stays OFF is paused anew before
- * its time is up. In OnOff mode a pause lasts until the resume, as most simulators have it; the two
- * are the same while no refresh is lost.
+ * the frame says, a new frame replaces the timer, and a class that stays OFF is paused again before
+ * the pause expires. In OnOff mode a pause lasts until the resume, as in most simulators; the two
+ * are equivalent while no refresh is lost.
  *
- * How long a received frame takes to have effect is Port's ControlDelay.
+ * A received frame takes effect after Port's ControlDelay.
  */
 class Pfc : public FlowControl, public XoffListener, public DeadlockModel
 {
@@ -70,22 +70,22 @@ class Pfc : public FlowControl, public XoffListener, public DeadlockModel
 
     // Attributes
     Mode m_mode;        //!< what ends a pause
-    uint32_t m_quanta;  //!< length of a pause
-    double m_refreshAt; //!< share of a pause after which it is sent anew
+    uint32_t m_quanta;  //!< duration of a pause
+    double m_refreshAt; //!< share of a pause after which it is refreshed
 
     // Receiver's side
-    uint32_t m_off{0};            //!< bit c: class c is to be silent
+    uint32_t m_off{0};            //!< bit c: class c of the peer is to be paused
     bool m_refreshPending{false}; //!< an occurrence of m_refresh is scheduled
     int64_t m_refreshInterval{0}; //!< ps
-    uint64_t m_frames{0};         //!< sent
-    uint64_t m_refreshes{0};      //!< of them, refreshes
+    uint64_t m_frames{0};         //!< PFC frames sent
+    uint64_t m_refreshes{0};      //!< of these, refreshes
 
     // Sender's side
     std::array<int64_t, N_CLASSES> m_until{}; //!< when the pause of a class ends (ps)
-    uint32_t m_paused{0};                     //!< bit c: class c obeys a pause
-    uint64_t m_expired{0};                    //!< pauses that ended by their time
+    uint32_t m_paused{0};                     //!< bit c: class c is paused
+    uint64_t m_expired{0};                    //!< pauses that expired
 
-    ReusableEvent<Pfc> m_refresh; //!< refresh the pauses sent
+    ReusableEvent<Pfc> m_refresh; //!< refreshes the pauses sent
     ReusableEvent<Pfc> m_expire;  //!< a pause may have ended
 };
 

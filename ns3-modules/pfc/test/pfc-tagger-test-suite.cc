@@ -286,7 +286,7 @@ class TaggerRulesTest : public TestCase
                  {"h0 > h1 : 3=8",
                   "' 3=8' in 'h0 > h1 : 3=8' is not OLD=NEW with classes from 0 to 7"},
                  {"h0 > h1 : 3=4; h0 > h1 : 3=5",
-                  "' h0 > h1 : 3=5' and another rule send class 3 to two"}})
+                  "' h0 > h1 : 3=5' and another rule map class 3 differently"}})
         {
             NS_TEST_EXPECT_MSG_EQ(Try(rules), whose + problem + "\n", rules);
         }
