@@ -34,7 +34,7 @@ NS_OBJECT_ENSURE_REGISTERED(Dcqcn);
 namespace
 {
 
-/// Alpha below this changes no rate of 53 bits any more and counts as 0.
+/// An alpha below this no longer changes a rate of 53 bits and counts as 0.
 constexpr double NO_ALPHA = 0x1p-53;
 } // namespace
 
@@ -47,9 +47,9 @@ Dcqcn::GetTypeId()
             .SetGroupName("dcqcn")
             .AddConstructor<Dcqcn>()
             .AddAttribute("Notification",
-                          "How the receiver tells of marked packets: Paced, a CNP at most every "
-                          "CnpInterval; PerPacket, a CNP for each; AckBit, a bit of its ACK or "
-                          "NACK, as in the HPCC simulator.",
+                          "How the receiver reports marked packets: Paced, a CNP at most every "
+                          "CnpInterval; PerPacket, a CNP for each; AckBit, a bit of the packet's "
+                          "ACK or NACK, as in the HPCC simulator.",
                           EnumValue(Notification::ACK_BIT),
                           MakeEnumAccessor<Notification>(&Dcqcn::m_notification),
                           MakeEnumChecker(Notification::PACED,
@@ -59,26 +59,27 @@ Dcqcn::GetTypeId()
                                           Notification::ACK_BIT,
                                           "AckBit"))
             .AddAttribute("CnpInterval",
-                          "Least time between two CNPs of a flow, with Paced. 50 us in the SFC "
+                          "Minimum time between two CNPs of a flow, with Paced. 50 us in the SFC "
                           "slides and, as recalled, in the paper; 4 us in NVIDIA firmware.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcqcn::m_cnpInterval),
                           lossless::MakePicosecondsChecker(1))
             .AddAttribute("Latency",
-                          "Time from the arrival of a notification at the sender until it counts. "
-                          "0: it counts at once, as in the HPCC simulator.",
+                          "Time from the arrival of a notification at the sender until it takes "
+                          "effect. 0: immediately, as in the HPCC simulator.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Dcqcn::m_latency),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("CutOn",
-                          "What makes the sender cut its rate: Cnp, each notification, at least "
-                          "DecreaseInterval after the last cut; Timer, a look every "
-                          "DecreaseInterval whether there was one, as in the HPCC simulator.",
+                          "What triggers a rate cut: Cnp, each notification, at least "
+                          "DecreaseInterval after the last cut; Timer, a check every "
+                          "DecreaseInterval for a notification since the last one, as in the HPCC "
+                          "simulator.",
                           EnumValue(CutOn::TIMER),
                           MakeEnumAccessor<CutOn>(&Dcqcn::m_cutOn),
                           MakeEnumChecker(CutOn::CNP, "Cnp", CutOn::TIMER, "Timer"))
             .AddAttribute("DecreaseInterval",
-                          "Time between two looks, or least time between two cuts. 4 us: t_dec "
+                          "Time between two checks, or minimum time between two cuts. 4 us: t_dec "
                           "of the HPCC simulator.",
                           TimeValue(MicroSeconds(4)),
                           MakeTimeAccessor(&Dcqcn::m_decreaseTime),
@@ -95,35 +96,36 @@ Dcqcn::GetTypeId()
                           MakeDoubleAccessor(&Dcqcn::m_gain),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("IncreaseInterval",
-                          "Time of the increase timer. 300 us: t_inc of the HPCC simulator.",
+                          "Period of the increase timer. 300 us: t_inc of the HPCC simulator.",
                           TimeValue(MicroSeconds(300)),
                           MakeTimeAccessor(&Dcqcn::m_increaseTime),
                           lossless::MakePicosecondsChecker(1))
             .AddAttribute("ByteCounter",
-                          "Bytes of frames sent for an increase; 0: the timer alone. [B]",
+                          "Bytes sent per increase of the byte counter; 0: the timer alone. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Dcqcn::m_byteCounter),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("FastRecovery",
-                          "The paper's F: increases that only halve the way to the target, before "
-                          "the target grows. 1: FAST_RECOVERY_TIMES of the HPCC simulator.",
+                          "The paper's F: number of increases that only halve the distance to the "
+                          "target, before the target grows. 1: FAST_RECOVERY_TIMES of the HPCC "
+                          "simulator.",
                           IntegerValue(1),
                           MakeIntegerAccessor(&Dcqcn::m_fastRecovery),
                           MakeIntegerChecker<int64_t>(0, 1'000'000))
             .AddAttribute("AdditiveIncrease",
-                          "The paper's R_AI, the growth of the target rate. 5 Mb/s: ai of the HPCC "
-                          "simulator at 25 Gb/s.",
+                          "The paper's R_AI, the increase of the target rate. 5 Mb/s: ai of the "
+                          "HPCC simulator at 25 Gb/s.",
                           DataRateValue(DataRate(5'000'000)),
                           MakeDataRateAccessor(&Dcqcn::m_additiveRate),
                           lossless::MakeRateChecker())
             .AddAttribute("HyperIncrease",
-                          "The paper's R_HAI, the same in hyper increase. 50 Mb/s: hai of the HPCC "
-                          "simulator at 25 Gb/s.",
+                          "The paper's R_HAI, the increase in the hyper increase stage. 50 Mb/s: "
+                          "hai of the HPCC simulator at 25 Gb/s.",
                           DataRateValue(DataRate(50'000'000)),
                           MakeDataRateAccessor(&Dcqcn::m_hyperRate),
                           lossless::MakeRateChecker())
             .AddAttribute("MinRate",
-                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
+                          "Minimum rate, capped at the line rate. 1 Gb/s: MIN_RATE of the HPCC "
                           "simulator.",
                           DataRateValue(DataRate(1'000'000'000)),
                           MakeDataRateAccessor(&Dcqcn::m_leastRate),
@@ -136,13 +138,14 @@ Dcqcn::GetTypeId()
                           MakeBooleanAccessor(&Dcqcn::m_clampTarget),
                           MakeBooleanChecker())
             .AddAttribute("ReferenceRate",
-                          "Rate of the sender's line at which AdditiveIncrease and HyperIncrease "
-                          "hold; they grow in proportion to the line. 0: they hold on any line.",
+                          "Line rate of the sender for which AdditiveIncrease and HyperIncrease "
+                          "are given; they scale in proportion to the line rate. 0: no scaling.",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&Dcqcn::m_referenceRate),
                           lossless::MakeRateChecker())
             .AddTraceSource("State",
-                            "A cut or an increase: flow, current rate, target rate, alpha.",
+                            "A cut or an increase of the rate: flow, current rate, target rate, "
+                            "alpha.",
                             MakeTraceSourceAccessor(&Dcqcn::m_stateTrace),
                             "ns3::dcqcn::Dcqcn::StateCallback");
     return tid;
@@ -160,10 +163,11 @@ Dcqcn::~Dcqcn() = default;
 uint64_t
 Dcqcn::Scaled(const DataRate& rate) const
 {
-    return lossless::InProportion(rate.GetBitRate(),
-                                  m_line,
-                                  m_referenceRate.GetBitRate(),
-                                  lossless::HIGHEST_RATE); // as good as any that passes a line
+    return lossless::InProportion(
+        rate.GetBitRate(),
+        m_line,
+        m_referenceRate.GetBitRate(),
+        lossless::HIGHEST_RATE); // equivalent to any rate above the line's
 }
 
 void
@@ -187,8 +191,8 @@ Dcqcn::Check() const
 {
     if (m_cutOn == CutOn::TIMER && m_decreaseTime.IsZero())
     {
-        return "DCQCN: CutOn Timer needs DecreaseInterval, the time between two looks, which is 0; "
-               "give it, such as 50us, or let CNPs cut (CutOn Cnp)\n";
+        return "DCQCN: CutOn Timer needs a DecreaseInterval, the time between two checks, above 0; "
+               "set it, such as 50us, or let CNPs cut (CutOn Cnp)\n";
     }
     return {};
 }
@@ -258,7 +262,7 @@ Dcqcn::HeardLate()
     Notified();
     if (!m_queuePair->IsAcknowledged())
     {
-        m_queuePair->Reconsider(); // after a timer nobody else does
+        m_queuePair->Reconsider(); // after a timer nothing else does
     }
 }
 
@@ -310,7 +314,7 @@ Dcqcn::AdvanceAlpha(int64_t now)
     }
     int64_t periods = (now - m_alphaAt) / m_alphaInterval;
     m_alphaAt += periods * m_alphaInterval;
-    constexpr int64_t MANY = 1'000'000; // only with a gain and an interval that are next to nothing
+    constexpr int64_t MANY = 1'000'000; // only for a vanishing gain and interval
     if (periods > MANY && !m_alphaSeen)
     {
         m_alpha *= std::pow(1 - m_gain, static_cast<double>(periods - MANY));
@@ -385,7 +389,7 @@ Dcqcn::IncreaseTimer()
     }
     if (now < m_increaseAt)
     {
-        m_increasePending = true; // a cut has started it anew
+        m_increasePending = true; // a cut has restarted it
         m_increase.Schedule(m_increaseAt - now);
         return;
     }
@@ -415,7 +419,7 @@ Dcqcn::NotifySent(const Frame& frame)
 void
 Dcqcn::Increase(int64_t& stage)
 {
-    // Without a byte counter the timer alone decides.
+    // Without a byte counter only the timer counts.
     const int64_t last = m_byteCounter ? std::min(m_timeStage, m_byteStage) : m_timeStage;
     const int64_t first = std::max(m_timeStage, m_byteStage);
     if (last > m_fastRecovery)

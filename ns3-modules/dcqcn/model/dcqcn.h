@@ -22,32 +22,32 @@ namespace dcqcn
  * @brief DCQCN's reaction point (the sender) and notification point (the receiver) of a queue pair;
  * lossless::EcnMarking is its congestion point.
  *
- * A flow starts at line rate and unlimited. The first notification sets alpha to 1. A
- * cut makes Rc = max(Rmin, Rc (1 - alpha / 2)) and starts the increases anew; an increase, by the
- * timer or the byte counter, moves Rc half-way to the target Rt, which from step FastRecovery on
- * first grows by AI, or, when both are beyond that step, by HAI. Alpha moves by Gain towards 1 when
- * there was a notification, and towards 0 when for AlphaInterval there was none.
+ * A flow starts at line rate, without a limiter. The first notification sets alpha to 1. A cut sets
+ * Rc = max(Rmin, Rc (1 - alpha / 2)) and restarts the increases; an increase, by the timer or the
+ * byte counter, moves Rc half-way to the target Rt, which from step FastRecovery on first grows by
+ * AI, or, when both counts are beyond that step, by HAI. Alpha moves towards 1 by Gain for a
+ * notification, and towards 0 after an AlphaInterval without one.
  *
- * Alpha has no event: it is brought up to date when it is used, step by step, which gives the same
- * numbers as a timer. The sender looks whether to cut only when there was a notification, and the
- * increase timer runs only while Rc is below the line's rate and the message is not finished. Rates
- * are whole bit/s: a cut rounds down, an increase rounds up, so that it ends at Rt.
+ * Alpha needs no event: it is updated step by step when it is used, with the same result as a
+ * timer. The check for a cut runs only after a notification, and the increase timer only while Rc
+ * is below line rate and the message is not finished. Rates are whole bit/s: a cut rounds down, an
+ * increase rounds up, so that it reaches Rt.
  */
 class Dcqcn : public rdma::CongestionControl
 {
   public:
-    /// What makes the sender cut its rate.
+    /// What triggers a rate cut.
     enum class CutOn
     {
-        CNP,   ///< each notification, at once
-        TIMER, ///< a look every DecreaseInterval, when there was a notification since the last
+        CNP,   ///< each notification, immediately
+        TIMER, ///< a check every DecreaseInterval for a notification since the last one
     };
 
-    /// How the receiver tells of marked packets.
+    /// How the receiver reports marked packets.
     enum class Notification
     {
         PACED,      ///< a CNP, at most one every CnpInterval
-        PER_PACKET, ///< a CNP for each
+        PER_PACKET, ///< a CNP for each marked packet
         ACK_BIT,    ///< no CNP: a bit of the packet's ACK or NACK
     };
 
@@ -65,7 +65,7 @@ class Dcqcn : public rdma::CongestionControl
     bool NotifyData(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// Alpha, brought up to date. @return 0 to 1.
+    /// Alpha, updated. @return 0 to 1.
     double GetAlpha();
     /// TracedCallback signature of changes.
     /// @param flow number. @param current Rc in bit/s. @param target Rt in bit/s.
@@ -86,21 +86,21 @@ class Dcqcn : public rdma::CongestionControl
     void Apply();
 
     // Attributes
-    Notification m_notification; //!< how the receiver tells
-    Time m_cnpInterval;          //!< least time between two CNPs of a flow
-    Time m_latency;              //!< from a notification's arrival until it counts
-    CutOn m_cutOn;               //!< what makes the sender cut
+    Notification m_notification; //!< how the receiver reports marks
+    Time m_cnpInterval;          //!< minimum time between two CNPs of a flow
+    Time m_latency;              //!< from the arrival of a notification to its effect
+    CutOn m_cutOn;               //!< what triggers a cut
     Time m_decreaseTime;         //!< see m_decreaseInterval
     Time m_alphaTime;            //!< see m_alphaInterval
     double m_gain;               //!< g
     Time m_increaseTime;         //!< see m_increaseInterval
     int64_t m_byteCounter;       //!< B; 0: none
-    int64_t m_fastRecovery;      //!< steps
+    int64_t m_fastRecovery;      //!< number of steps
     DataRate m_additiveRate;     //!< see m_additiveIncrease
     DataRate m_hyperRate;        //!< see m_hyperIncrease
     DataRate m_leastRate;        //!< see m_minRate
-    bool m_clampTarget;          //!< at every cut
-    DataRate m_referenceRate;    //!< of the line at which the increases hold; 0: any
+    bool m_clampTarget;          //!< the target follows every cut
+    DataRate m_referenceRate;    //!< line rate for which the increases are given; 0: any
 
     // Sender
     int64_t m_decreaseInterval{0};         //!< ps
@@ -123,17 +123,17 @@ class Dcqcn : public rdma::CongestionControl
     bool m_alphaSeen{false};               //!< a notification since m_alphaAt
     bool m_lookPending{false};             //!< an occurrence of m_look is scheduled
     bool m_increasePending{false};         //!< an occurrence of m_increase is scheduled
-    lossless::ReusableEvent<Dcqcn> m_look; //!< cut?
+    lossless::ReusableEvent<Dcqcn> m_look; //!< checks for a cut
     lossless::ReusableEvent<Dcqcn> m_increase; //!< the increase timer
-    lossless::ReusableEvent<Dcqcn> m_heard;    //!< a notification counts
+    lossless::ReusableEvent<Dcqcn> m_heard;    //!< a notification takes effect
 
     // Receiver
-    int64_t m_nextCnp{0}; //!< no CNP before (ps)
+    int64_t m_nextCnp{0}; //!< earliest time of the next CNP (ps)
 
     // Counters and traces
-    uint64_t m_marksSeen{0};                                           //!< marked packets received
-    uint64_t m_notifications{0};                                       //!< received by the sender
-    uint64_t m_cuts{0};                                                //!< of the rate
+    uint64_t m_marksSeen{0};     //!< marked packets that were received
+    uint64_t m_notifications{0}; //!< notifications received by the sender
+    uint64_t m_cuts{0};          //!< rate cuts
     TracedCallback<uint32_t, uint64_t, uint64_t, double> m_stateTrace; //!< State
 };
 

@@ -728,7 +728,7 @@ class ParametersTest : public TestCase
             net.Flow(0, 1, 1000);
             net.sim.Build();
             NS_TEST_EXPECT_MSG_EQ(
-                (net.sim.Check().find("Timer needs DecreaseInterval") == std::string::npos),
+                (net.sim.Check().find("Timer needs a DecreaseInterval") == std::string::npos),
                 given,
                 net.sim.Check());
         }

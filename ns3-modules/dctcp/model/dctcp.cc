@@ -30,20 +30,20 @@ Dctcp::GetTypeId()
             .SetGroupName("dctcp")
             .AddConstructor<Dctcp>()
             .AddAttribute("Gain",
-                          "g, the weight of a new share of marked packets in its average alpha. "
-                          "1/16: EWMA_GAIN of the HPCC simulator.",
+                          "g, the weight of a new sample of the share of marked packets in its "
+                          "average alpha. 1/16: EWMA_GAIN of the HPCC simulator.",
                           DoubleValue(0.0625),
                           MakeDoubleAccessor(&Dctcp::m_gain),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AdditiveIncrease",
-                          "What a round trip without a cut adds to W, as a rate: W / T. 0: the "
-                          "payload of a packet. 615 Mb/s: DCTCP_RATE_AI of the HPCC simulator, a "
-                          "packet of 1 KB in 13 us.",
+                          "Additive increase of W per round trip without a cut, as a rate: W / T. "
+                          "0: the payload of a packet. 615 Mb/s: DCTCP_RATE_AI of the HPCC "
+                          "simulator, a packet of 1 KB in 13 us.",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&Dctcp::m_additiveRate),
                           lossless::MakeRateChecker())
             .AddTraceSource("Window",
-                            "A change: flow, window, alpha.",
+                            "A change of the window: flow, window, alpha.",
                             MakeTraceSourceAccessor(&Dctcp::m_windowTrace),
                             "ns3::dctcp::Dctcp::WindowCallback");
     return tid;
@@ -99,7 +99,7 @@ Dctcp::NotifyAck(const lossless::Frame& frame)
     m_windowTrace(m_queuePair->GetFlow(), m_bytes, m_alpha);
 }
 
-/// Bring alpha up to date.
+/// Update alpha.
 void
 Dctcp::EndRound()
 {

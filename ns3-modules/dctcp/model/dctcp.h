@@ -15,7 +15,8 @@
 /**
  * @defgroup dctcp DCTCP
  *
- * Data center TCP's congestion control on queue pairs: windows from the share of marked packets.
+ * Data Center TCP's congestion control on queue pairs: windows controlled by the share of marked
+ * packets.
  */
 
 namespace ns3
@@ -25,14 +26,14 @@ namespace dctcp
 
 /**
  * @ingroup dctcp
- * @brief DCTCP's sender on a queue pair: it cuts its window in proportion to the share of packets
- * that were marked.
+ * @brief DCTCP's sender on a queue pair: it cuts its window in proportion to the share of marked
+ * packets.
  *
- * Once a round trip alpha = (1 - g) alpha + g F, F being the share of the answers of that round
- * trip that carry a mark. The first answer with a mark cuts the window W to W (1 - alpha / 2); no
- * other one cuts it until a packet that was sent after the cut is answered. A round trip that ends
- * without a cut under way adds a packet to W. Slow start and what follows a loss are TCP's and not
- * here: a queue pair begins at the line's rate, as in the public HPCC simulator.
+ * Once per round trip alpha = (1 - g) alpha + g F, F being the share of ACKs with an ECN echo in
+ * that round trip. The first such ACK cuts the window W to W (1 - alpha / 2); no other one cuts it
+ * until a packet sent after the cut is acknowledged. A round trip that ends with no cut in progress
+ * adds a packet to W. Slow start and loss recovery are TCP's and not modelled: a queue pair starts
+ * at line rate, as in the public HPCC simulator.
  */
 class Dctcp : public rdma::WindowControl
 {
@@ -54,16 +55,16 @@ class Dctcp : public rdma::WindowControl
 
     // Attributes
     double m_gain;           //!< g
-    DataRate m_additiveRate; //!< step / T; 0: a packet a round trip
+    DataRate m_additiveRate; //!< step / T; 0: a packet per round trip
 
-    double m_step{0};        //!< what a round trip adds to W (B)
+    double m_step{0};        //!< additive increase per round trip (B)
     double m_alpha{1};       //!< estimate of the share of marked packets
     uint64_t m_answers{0};   //!< in this round trip
-    uint64_t m_marked{0};    //!< of these with a mark
-    int64_t m_cutEnd{0};     //!< next packet to send as of the last cut
-    bool m_isCutting{false}; //!< no answer to a packet sent after the last cut yet
-    uint64_t m_cuts{0};      //!< so far
-    uint64_t m_rounds{0};    //!< round trips so far
+    uint64_t m_marked{0};    //!< of these, with an ECN echo
+    int64_t m_cutEnd{0};     //!< next packet to send at the time of the last cut
+    bool m_isCutting{false}; //!< no packet sent after the last cut has been acknowledged yet
+    uint64_t m_cuts{0};      //!< total number of cuts
+    uint64_t m_rounds{0};    //!< total number of round trips
     TracedCallback<uint32_t, double, double> m_windowTrace; //!< Window
 };
 

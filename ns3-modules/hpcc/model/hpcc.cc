@@ -37,13 +37,14 @@ Hpcc::GetTypeId()
             .SetGroupName("hpcc")
             .AddConstructor<Hpcc>()
             .AddAttribute("Eta",
-                          "Share of a link that is aimed at. 0.95: U_TARGET of the HPCC simulator.",
+                          "Target utilization of a link. 0.95: U_TARGET of the HPCC simulator.",
                           DoubleValue(0.95),
                           MakeDoubleAccessor(&Hpcc::m_eta),
                           MakeDoubleChecker<double>(0.01, 1))
             .AddAttribute("MaxStage",
-                          "Additive steps before one by the telemetry, although the link has room. "
-                          "5: MiThresh of the HPCC simulator; its run.py sets 0.",
+                          "Maximum number of additive steps before a multiplicative one, although "
+                          "the link has room. 5: MiThresh of the HPCC simulator; its run.py sets "
+                          "0.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Hpcc::m_maxStage),
                           MakeUintegerChecker<uint32_t>(0, 1'000'000))
@@ -54,14 +55,14 @@ Hpcc::GetTypeId()
                           MakeDataRateAccessor(&Hpcc::m_additiveRate),
                           lossless::MakeRateChecker())
             .AddAttribute("ReferenceRate",
-                          "Rate of the sender's line at which AdditiveIncrease holds; it grows in "
-                          "proportion to the line. 0: it holds on any line.",
+                          "Line rate of the sender for which AdditiveIncrease is given; it scales "
+                          "in proportion to the line rate. 0: no scaling.",
                           DataRateValue(DataRate(25'000'000'000)),
                           MakeDataRateAccessor(&Hpcc::m_referenceRate),
                           lossless::MakeRateChecker())
             .AddAttribute("Reaction",
-                          "When the window follows the telemetry: Both, the window at every answer "
-                          "and its reference once a round trip, as HPCC does; PerRtt; PerAck.",
+                          "When the window follows the telemetry: Both, the window at every ACK "
+                          "and its reference once per round trip, as HPCC does; PerRtt; PerAck.",
                           EnumValue(Reaction::BOTH),
                           MakeEnumAccessor<Reaction>(&Hpcc::m_reaction),
                           MakeEnumChecker(Reaction::BOTH,
@@ -71,7 +72,8 @@ Hpcc::GetTypeId()
                                           Reaction::PER_ACK,
                                           "PerAck"))
             .AddTraceSource("Window",
-                            "A change: flow, window, reference window, utilization, stage.",
+                            "A change of the window: flow, window, reference window, utilization, "
+                            "stage.",
                             MakeTraceSourceAccessor(&Hpcc::m_windowTrace),
                             "ns3::hpcc::Hpcc::WindowCallback");
     return tid;
@@ -102,9 +104,9 @@ Hpcc::Compare(const Telemetry& now, const Telemetry& before, bool round)
     return true;
 }
 
-/// Bring U up to date.
-/// @param now telemetry of this answer.
-/// @param last of the one before.
+/// Update U.
+/// @param now telemetry of this ACK.
+/// @param last telemetry of the previous ACK.
 void
 Hpcc::Measure(const Telemetry& now, const Telemetry& last)
 {
@@ -131,7 +133,7 @@ Hpcc::Measure(const Telemetry& now, const Telemetry& last)
 }
 
 /// Compute W from Wc and U.
-/// @param reference Wc follows.
+/// @param reference whether Wc is updated, too.
 void
 Hpcc::Update(bool reference)
 {

@@ -13,7 +13,7 @@
 /**
  * @defgroup hpcc HPCC
  *
- * High precision congestion control: windows from in-band telemetry.
+ * High precision congestion control: windows controlled by in-band telemetry.
  */
 
 namespace ns3
@@ -23,15 +23,15 @@ namespace hpcc
 
 /**
  * @ingroup hpcc
- * @brief HPCC's sender: it keeps the bytes in flight at a share of what the busiest link carries in
- * a round trip.
+ * @brief HPCC's sender: it keeps the bytes in flight at a target share of what the busiest link
+ * carries in a round trip.
  *
- * Every answer says, for each hop, what its port sent and what waited there (Algorithm 1 of the
- * paper): U = min(queue now, queue before) / (B T) + (bytes sent) / (B dt) is the load of a link of
- * rate B, T the base round trip. The highest of them goes into a moving average over T. The window
- * is W = Wc Eta / U + W_AI when U >= Eta, or after MaxStage additive steps, and Wc + W_AI else. The
- * reference Wc follows W once a round trip, so that answers to the same packets in flight are not
- * counted twice.
+ * Every ACK carries, for each hop, the bytes that its port has sent and the length of its queue
+ * (Algorithm 1 of the paper): U = min(queue now, queue before) / (B T) + (bytes sent) / (B dt) is
+ * the utilization of a link of rate B, T the base round-trip time. The highest U enters a moving
+ * average over T. The window is W = Wc Eta / U + W_AI when U >= Eta or after MaxStage additive
+ * steps, and Wc + W_AI otherwise. The reference Wc follows W once per round trip, so that ACKs of
+ * the same packets in flight are not counted twice.
  */
 class Hpcc : public rdma::TelemetryControl
 {
@@ -39,9 +39,9 @@ class Hpcc : public rdma::TelemetryControl
     /// When the window and its reference follow the telemetry.
     enum class Reaction
     {
-        BOTH,    ///< the window at every answer, the reference once a round trip: HPCC
-        PER_RTT, ///< both once a round trip: reacts late
-        PER_ACK, ///< both at every answer: counts one and the same queue many times
+        BOTH,    ///< the window at every ACK, the reference once per round trip: HPCC
+        PER_RTT, ///< both once per round trip: reacts late
+        PER_ACK, ///< both at every ACK: counts the same queue several times
     };
 
     /// Get the type ID. @return the object TypeId
@@ -52,7 +52,7 @@ class Hpcc : public rdma::TelemetryControl
 
     /// TracedCallback signature of changes.
     /// @param flow number. @param window W in bytes. @param reference Wc in bytes.
-    /// @param utilization U. @param stage additive steps since the last other one.
+    /// @param utilization U. @param stage additive steps since the last multiplicative one.
     typedef void (*WindowCallback)(uint32_t flow,
                                    double window,
                                    double reference,
@@ -69,18 +69,18 @@ class Hpcc : public rdma::TelemetryControl
     void Update(bool reference);
 
     // Attributes
-    double m_eta;             //!< share of a link that is aimed at
-    uint32_t m_maxStage;      //!< additive steps before one by the telemetry
+    double m_eta;             //!< target utilization of a link
+    uint32_t m_maxStage;      //!< additive steps before a multiplicative one
     DataRate m_additiveRate;  //!< W_AI / T
-    DataRate m_referenceRate; //!< of the line at which m_additiveRate holds; 0: any
-    Reaction m_reaction;      //!< when to follow
+    DataRate m_referenceRate; //!< line rate for which m_additiveRate is given; 0: any
+    Reaction m_reaction;      //!< when the window follows the telemetry
 
     double m_step{0};        //!< W_AI (B)
     double m_reference{0};   //!< Wc (B)
     double m_utilization{1}; //!< U
     double m_highest{0};     //!< highest U
-    uint32_t m_stage{0};     //!< additive steps since the last other one
-    uint64_t m_rounds{0};    //!< updates of Wc
+    uint32_t m_stage{0};     //!< additive steps since the last multiplicative one
+    uint64_t m_rounds{0};    //!< number of updates of Wc
     TracedCallback<uint32_t, double, double, double, uint32_t> m_windowTrace; //!< Window
 };
 

@@ -13,22 +13,22 @@ namespace powertcp
 
 /**
  * @ingroup powertcp
- * @brief What both forms of PowerTCP do with the power that they measure.
+ * @brief The response of both forms of PowerTCP to the measured power.
  */
 class Response
 {
   public:
-    /// Begin.
-    /// @param gamma share of the new window. @param step additive increase (B).
+    /// Initialise.
+    /// @param gamma weight of the new window. @param step additive increase (B).
     /// @param reference Wc (B).
     void Start(double gamma, double step, double reference);
-    /// Take a measurement.
-    /// @param power normalised, above 0. @param elapsed share of T that it covers; above 1 is 1.
+    /// Process a measurement.
+    /// @param power normalised, above 0. @param elapsed share of T that it covers, capped at 1.
     /// @return W (B), before any bounds.
     double Follow(double power, double elapsed);
 
-    /// A round trip is over.
-    /// @param window the reference from now on (B).
+    /// A round trip has ended.
+    /// @param window the new reference (B).
     void SetReference(double window)
     {
         m_reference = window;
@@ -40,17 +40,17 @@ class Response
         return m_reference;
     }
 
-    /// @return the power, smoothed.
+    /// @return the smoothed power.
     double GetPower() const
     {
         return m_power;
     }
 
   private:
-    double m_gamma{1};     //!< share of the new window
+    double m_gamma{1};     //!< weight of the new window
     double m_step{0};      //!< additive increase (B)
     double m_reference{0}; //!< Wc (B)
-    double m_power{1};     //!< smoothed
+    double m_power{1};     //!< power, smoothed
 };
 
 } // namespace powertcp

@@ -25,9 +25,9 @@ using lossless::TelemetryHop;
 namespace
 {
 
-/// Put a power into a summary if it is higher than what is there.
-/// @param summary it
-/// @param power highest of a flow
+/// Put a power into a summary if it exceeds the value there.
+/// @param summary the summary
+/// @param power highest power of a flow
 void
 ReportHighest(lossless::Summary& summary, double power)
 {
@@ -49,30 +49,30 @@ PowerTcp::GetTypeId()
             .SetGroupName("powertcp")
             .AddConstructor<PowerTcp>()
             .AddAttribute("Gamma",
-                          "Share of the new window in an update. 0.9: the public simulator.",
+                          "Weight of the new window in an update. 0.9: the public simulator.",
                           DoubleValue(0.9),
                           MakeDoubleAccessor(&PowerTcp::m_gamma),
                           MakeDoubleChecker<double>(0.001, 1))
             .AddAttribute("AdditiveIncrease",
                           "The paper's beta, as a rate: beta / T. 150 Mb/s: the public simulator, "
-                          "on any line.",
+                          "at any line rate.",
                           DataRateValue(DataRate(150'000'000)),
                           MakeDataRateAccessor(&PowerTcp::m_additiveRate),
                           lossless::MakeRateChecker())
             .AddAttribute("Eta",
-                          "Share of a link that is aimed at. 0.95: U_TARGET of the public "
-                          "simulator; 1: the paper.",
+                          "Target utilization of a link. 0.95: U_TARGET of the public simulator; "
+                          "1: the paper.",
                           DoubleValue(0.95),
                           MakeDoubleAccessor(&PowerTcp::m_eta),
                           MakeDoubleChecker<double>(0.01, 1))
             .AddAttribute("LeastCurrent",
-                          "Share of a link's rate that the current is taken for at the least. 0.5: "
-                          "the public simulator.",
+                          "Lower bound of the current, as a share of the link's rate. 0.5: the "
+                          "public simulator.",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&PowerTcp::m_leastCurrent),
                           MakeDoubleChecker<double>(0.001, 1))
             .AddTraceSource("Window",
-                            "A change: flow, window, reference window, power.",
+                            "A change of the window: flow, window, reference window, power.",
                             MakeTraceSourceAccessor(&PowerTcp::m_windowTrace),
                             "ns3::powertcp::WindowCallback");
     return tid;
@@ -135,30 +135,30 @@ ThetaPowerTcp::GetTypeId()
             .SetGroupName("powertcp")
             .AddConstructor<ThetaPowerTcp>()
             .AddAttribute("Gamma",
-                          "Share of the new window in an update. 0.7: the public simulator.",
+                          "Weight of the new window in an update. 0.7: the public simulator.",
                           DoubleValue(0.7),
                           MakeDoubleAccessor(&ThetaPowerTcp::m_gamma),
                           MakeDoubleChecker<double>(0.001, 1))
             .AddAttribute("AdditiveIncrease",
                           "The paper's beta, as a rate: beta / T. 150 Mb/s: the public simulator, "
-                          "on any line.",
+                          "at any line rate.",
                           DataRateValue(DataRate(150'000'000)),
                           MakeDataRateAccessor(&ThetaPowerTcp::m_additiveRate),
                           lossless::MakeRateChecker())
             .AddAttribute("Margin",
-                          "Round trip, over the base one, that is no congestion. 1.05: the public "
-                          "simulator; 1: the paper.",
+                          "Round-trip time, relative to the base one, that does not yet count as "
+                          "congestion. 1.05: the public simulator; 1: the paper.",
                           DoubleValue(1.05),
                           MakeDoubleAccessor(&ThetaPowerTcp::m_margin),
                           MakeDoubleChecker<double>(0.5, 100))
             .AddAttribute("LeastCurrent",
-                          "What 1 and the growth of the round trip in time are taken for at the "
-                          "least. 0.5: the public simulator.",
+                          "Lower bound of 1 plus the time derivative of the round-trip time. 0.5: "
+                          "the public simulator.",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&ThetaPowerTcp::m_leastCurrent),
                           MakeDoubleChecker<double>(0.001, 1))
             .AddTraceSource("Window",
-                            "A change: flow, window, reference window, power.",
+                            "A change of the window: flow, window, reference window, power.",
                             MakeTraceSourceAccessor(&ThetaPowerTcp::m_windowTrace),
                             "ns3::powertcp::WindowCallback");
     return tid;
@@ -179,7 +179,7 @@ ThetaPowerTcp::NotifySent(const Frame& frame)
     {
         m_probes.push_back(Probe{frame.psn, NowPs()});
     }
-    else // of a repeat nobody knows which was answered
+    else // ambiguous: which transmission was acknowledged?
     {
         const auto first =
             std::lower_bound(m_probes.begin(),

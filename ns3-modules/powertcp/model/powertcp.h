@@ -33,15 +33,15 @@ typedef void (*WindowCallback)(uint32_t flow, double window, double reference, d
 
 /**
  * @ingroup powertcp
- * @brief PowerTCP: windows by the power of the busiest hop, as telemetry says it.
+ * @brief PowerTCP: windows controlled by the power of the busiest hop, from telemetry.
  *
- * Of each hop of rate b, with T the base round trip: current is the rate at which bytes come, which
- * is the rate at which they go and the growth of the queue; voltage is what waits and b T; power is
- * their product, over Eta b b T. The highest is averaged over T, and at each answer
+ * For each hop of rate b, with T the base round-trip time: the current is the arrival rate, that is
+ * the departure rate plus the growth of the queue; the voltage is the queue length plus b T; the
+ * power is their product over Eta b b T. The highest power is averaged over T, and each ACK sets
  *
  *   W = Gamma (Wc / power + W_AI) + (1 - Gamma) Wc
  *
- * where Wc is W as it was a round trip ago.
+ * where Wc is the W of a round trip ago.
  */
 class PowerTcp : public rdma::TelemetryControl
 {
@@ -59,21 +59,21 @@ class PowerTcp : public rdma::TelemetryControl
 
   private:
     // Attributes
-    double m_gamma;          //!< share of the new window
+    double m_gamma;          //!< weight of the new window
     DataRate m_additiveRate; //!< W_AI / T
-    double m_eta;            //!< share of a link that is aimed at
-    double m_leastCurrent;   //!< share of a link that current is at the least
+    double m_eta;            //!< target utilization of a link
+    double m_leastCurrent;   //!< lower bound of the current, as a share of the link's rate
 
-    Response m_response;                                            //!< W by the power
-    double m_highest{0};                                            //!< highest power
+    Response m_response; //!< window controlled by the power
+    double m_highest{0}; //!< highest power
     TracedCallback<uint32_t, double, double, double> m_windowTrace; //!< Window
 };
 
 /**
  * @ingroup powertcp
- * @brief Theta-PowerTCP: the same without telemetry, by round trips.
+ * @brief Theta-PowerTCP: the same without telemetry, from round-trip times.
  *
- * Power is (1 + the growth of the round trip in time) RTT / (Margin T). Each packet is measured.
+ * The power is (1 + d RTT / dt) RTT / (Margin T). Each packet is measured.
  */
 class ThetaPowerTcp : public rdma::WindowControl
 {
@@ -90,21 +90,21 @@ class ThetaPowerTcp : public rdma::WindowControl
     /// A packet in flight.
     struct Probe
     {
-        int64_t psn;  //!< its number
-        int64_t sent; //!< when it went (ps)
+        int64_t psn;  //!< packet number
+        int64_t sent; //!< when it was sent (ps)
     };
 
     // Attributes
-    double m_gamma;          //!< share of the new window
+    double m_gamma;          //!< weight of the new window
     DataRate m_additiveRate; //!< W_AI / T
-    double m_margin;         //!< of the base round trip that is no congestion
-    double m_leastCurrent;   //!< what the current is at the least
+    double m_margin;         //!< round-trip time over the base one that is not yet congestion
+    double m_leastCurrent;   //!< lower bound of the current
 
-    Response m_response;        //!< W by the power
+    Response m_response;        //!< window controlled by the power
     double m_highest{0};        //!< highest power
-    std::deque<Probe> m_probes; //!< in flight
-    int64_t m_lastRtt{0};       //!< of the answer before (ps)
-    int64_t m_lastTime{-1};     //!< when that came (ps); -1: none yet
+    std::deque<Probe> m_probes; //!< packets in flight
+    int64_t m_lastRtt{0};       //!< round-trip time of the previous ACK (ps)
+    int64_t m_lastTime{-1};     //!< arrival of the previous ACK (ps); -1: none yet
     TracedCallback<uint32_t, double, double, double> m_windowTrace; //!< Window
 };
 

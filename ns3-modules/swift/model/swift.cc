@@ -51,20 +51,20 @@ Swift::GetTypeId()
             .SetGroupName("swift")
             .AddConstructor<Swift>()
             .AddAttribute("BaseTarget",
-                          "Target of the fabric's delay without switches and with large windows. "
-                          "20 us: a guess of the htsim simulator.",
+                          "Target of the fabric delay without switches and with large windows. 20 "
+                          "us: a guess of the htsim simulator.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Swift::m_baseTarget),
                           lossless::MakePicosecondsChecker(1))
             .AddAttribute("HopTarget",
-                          "What each switch on the path adds to the target. 3.05 us: BaseTarget / "
+                          "Added to the target for each switch on the path. 3.05 us: BaseTarget / "
                           "6.55, a guess of the htsim simulator.",
                           TimeValue(NanoSeconds(3'053)),
                           MakeTimeAccessor(&Swift::m_hopTarget),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("FlowRange",
-                          "The most that a small window adds to the target. 100 us: 5 BaseTarget "
-                          "in the htsim simulator. 0: windows do not matter.",
+                          "Maximum added to the target for small windows. 100 us: 5 BaseTarget in "
+                          "the htsim simulator. 0: no scaling with the window.",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&Swift::m_flowRange),
                           lossless::MakePicosecondsChecker())
@@ -81,31 +81,31 @@ Swift::GetTypeId()
                           MakeDoubleAccessor(&Swift::m_flowMostWindow),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("EndpointTarget",
-                          "Target of the time that a packet and its answer spend in the hosts.",
+                          "Target of the delay in the hosts of a packet and its ACK.",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&Swift::m_endpointTarget),
                           lossless::MakePicosecondsChecker(1))
             .AddAttribute("AdditiveIncrease",
-                          "What a round trip below the target adds to a window, in packets. 1 in "
-                          "the htsim simulator.",
+                          "Additive increase per round trip below the target, in packets. 1 in the "
+                          "htsim simulator.",
                           DoubleValue(1),
                           MakeDoubleAccessor(&Swift::m_increase),
                           MakeDoubleChecker<double>(0, 1e6))
             .AddAttribute("Beta",
-                          "How much of the excess over the target, as a share of the delay, a "
-                          "decrease takes. 0.8 in the htsim simulator.",
+                          "Gain of a decrease: it is multiplied by the excess over the target as a "
+                          "share of the delay. 0.8 in the htsim simulator.",
                           DoubleValue(0.8),
                           MakeDoubleAccessor(&Swift::m_beta),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MostDecrease",
-                          "The paper's max_mdf: the largest share of a window that a decrease "
-                          "takes, and what a loss takes. 0.5 in the htsim simulator.",
+                          "The paper's max_mdf: the largest share by which a decrease cuts a "
+                          "window, and the cut after a loss. 0.5 in the htsim simulator.",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Swift::m_mostDecrease),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LeastWindow",
-                          "Smallest window, in packets: below one, packets are spaced. 0.001: the "
-                          "paper's.",
+                          "Minimum window, in packets: below one, packets are spaced out. 0.001: "
+                          "the paper's.",
                           DoubleValue(0.001),
                           MakeDoubleAccessor(&Swift::m_leastWindow),
                           MakeDoubleChecker<double>(1e-6, 1e6))
@@ -115,20 +115,20 @@ Swift::GetTypeId()
                           MakeDoubleAccessor(&Swift::m_mostWindow),
                           MakeDoubleChecker<double>(1, 1e6))
             .AddAttribute("InitialWindow",
-                          "Window of a flow that begins, in packets. 0: what the line carries in "
-                          "the flow's base round trip, so that it begins at the line's rate.",
+                          "Initial window of a flow, in packets. 0: the BDP of the flow's path, so "
+                          "that it starts at line rate.",
                           DoubleValue(0),
                           MakeDoubleAccessor(&Swift::m_initialWindow),
                           MakeDoubleChecker<double>(0, 1e6))
             .AddAttribute("ResetThreshold",
-                          "Time-outs in turn after which the window is LeastWindow. 5: a guess of "
-                          "the htsim simulator.",
+                          "Number of consecutive timeouts after which the window is LeastWindow. "
+                          "5: a guess of the htsim simulator.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Swift::m_resetThreshold),
                           MakeUintegerChecker<uint32_t>(1))
             .AddTraceSource("Sample",
-                            "A round trip: flow, delay of the fabric and of the hosts, window of "
-                            "each by it.",
+                            "A measured round trip: flow, fabric delay and host delay, and the "
+                            "window that each gives.",
                             MakeTraceSourceAccessor(&Swift::m_sampleTrace),
                             "ns3::swift::Swift::SampleCallback");
     return tid;
@@ -140,12 +140,12 @@ Swift::Check() const
     std::ostringstream problems;
     if (m_flowLeastWindow >= m_flowMostWindow)
     {
-        problems << "Swift: FlowLeastWindow is not below FlowMostWindow; the target grows as the "
+        problems << "Swift: FlowLeastWindow must be below FlowMostWindow; the target grows as the "
                     "window shrinks between them\n";
     }
     if (m_leastWindow > m_mostWindow)
     {
-        problems << "Swift: LeastWindow is above MostWindow; no window can be both\n";
+        problems << "Swift: LeastWindow is above MostWindow; it must be at most that\n";
     }
     return problems.str();
 }
@@ -170,7 +170,7 @@ double
 Swift::GetTarget(double window) const
 {
     const double steps =
-        1 / std::sqrt(m_flowLeastWindow) - 1 / std::sqrt(m_flowMostWindow); // of all of FlowRange
+        1 / std::sqrt(m_flowLeastWindow) - 1 / std::sqrt(m_flowMostWindow); // share of FlowRange
     const auto range = static_cast<double>(m_flowRange.GetTimeStep());
     const double scaled = range / steps * (1 / std::sqrt(window) - 1 / std::sqrt(m_flowMostWindow));
     return static_cast<double>(m_baseTarget.GetTimeStep()) +
@@ -189,7 +189,7 @@ Swift::NotifySent(const Frame& frame)
     }
     else if (psn >= m_firstSent)
     {
-        m_sent[psn - m_firstSent] = -1; // which of the two an answer is of nobody knows
+        m_sent[psn - m_firstSent] = -1; // ambiguous: which transmission does the ACK belong to?
     }
 }
 
@@ -222,7 +222,7 @@ Swift::NotifyAck(const Frame& frame)
         const int64_t remote = NANO * static_cast<int64_t>(nanoseconds);
         Sample(NowPs() - sent, remote + m_queuePair->GetSource()->GetLatency(), news);
     }
-    // All NACKs of what was sent before a cut are of one loss.
+    // All NACKs for packets sent before a cut belong to the same loss.
     if (frame.kind == FrameKind::NACK && expected >= m_lossEnd)
     {
         m_lossEnd = m_next;
@@ -232,8 +232,8 @@ Swift::NotifyAck(const Frame& frame)
 }
 
 /// A delay was measured.
-/// @param rtt round trip (ps). @param endpoint the part of it in the hosts (ps).
-/// @param acknowledged packets that the answer acknowledges.
+/// @param rtt round-trip time (ps). @param endpoint the part of it spent in the hosts (ps).
+/// @param acknowledged packets that the ACK acknowledges.
 void
 Swift::Sample(int64_t rtt, int64_t endpoint, uint64_t acknowledged)
 {
@@ -249,9 +249,9 @@ Swift::Sample(int64_t rtt, int64_t endpoint, uint64_t acknowledged)
     m_sampleTrace(m_queuePair->GetFlow(), fabric, endpoint, m_fabric.packets, m_endpoint.packets);
 }
 
-/// Move a window by a delay.
-/// @param window it. @param delay ps. @param target of the delay (ps).
-/// @param acknowledged packets that the answer acknowledges.
+/// Adjust a window to a delay.
+/// @param window the window. @param delay ps. @param target of the delay (ps).
+/// @param acknowledged packets that the ACK acknowledges.
 void
 Swift::Adjust(Window& window, double delay, double target, uint64_t acknowledged)
 {
@@ -265,8 +265,8 @@ Swift::Adjust(Window& window, double delay, double target, uint64_t acknowledged
     window.packets = std::min(window.packets, m_mostWindow);
 }
 
-/// Shrink a window, unless it shrank less than a round trip ago.
-/// @param window it. @param share of it that goes.
+/// Cut a window, unless it was cut less than a round trip ago.
+/// @param window the window. @param share by which it is cut.
 void
 Swift::Cut(Window& window, double share)
 {
@@ -294,14 +294,14 @@ Swift::NotifyTimeout()
     Apply();
 }
 
-/// Have the NIC keep to the smaller window.
+/// Apply the smaller window to the NIC.
 void
 Swift::Apply()
 {
     const double packets = std::min(m_fabric.packets, m_endpoint.packets);
     const uint32_t payload = m_queuePair->GetPayload(0);
     m_window = std::max<uint64_t>(payload, std::llround(packets * payload));
-    // Below a packet, one goes in a round trip over the window.
+    // Below one packet: one packet per (round trip / window).
     m_rate = packets >= 1 || m_rtt == 0
                  ? 0
                  : std::max<uint64_t>(

@@ -26,14 +26,15 @@ namespace swift
 
 /**
  * @ingroup swift
- * @brief Swift's sender on a queue pair: it keeps the delay of the fabric, and that of the hosts,
- * at a target by one window each, and obeys the smaller one.
+ * @brief Swift's sender on a queue pair: it keeps the fabric delay and the host delay at their
+ * targets, with one window each, and applies the smaller one.
  *
- * With the delay of an answer below the target a window grows by AdditiveIncrease packets a round
- * trip, else it shrinks by Beta times the excess over the delay, at most by MostDecrease and once a
- * round trip. The fabric's target grows with the switches on the path, and as its window shrinks: a
- * small window tells of many flows. Windows below a packet space the packets. The receiver writes
- * what a frame spent in its host into the answer.
+ * If the delay of an ACK is below the target, the window grows by AdditiveIncrease packets per
+ * round trip; otherwise it shrinks by Beta times the relative excess over the target, by at most
+ * MostDecrease and once per round trip. The fabric's target grows with the number of switches on
+ * the path and as the window shrinks: a small window indicates many flows. A window below one
+ * packet spaces packets out. The receiver writes the time that a frame spent in its host into the
+ * ACK.
  */
 class Swift : public rdma::CongestionControl
 {
@@ -49,13 +50,13 @@ class Swift : public rdma::CongestionControl
     void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// Target of the fabric's delay.
-    /// @param window of the fabric (packets). @return ps.
+    /// Target of the fabric delay.
+    /// @param window window of the fabric (packets). @return ps.
     double GetTarget(double window) const;
 
     /// TracedCallback signature of samples.
-    /// @param flow number. @param fabric delay of the fabric (ps). @param endpoint delay of the
-    /// hosts (ps). @param fabricWindow after it (packets). @param endpointWindow the same.
+    /// @param flow number. @param fabric fabric delay (ps). @param endpoint host delay
+    /// (ps). @param fabricWindow resulting window (packets). @param endpointWindow likewise.
     typedef void (*SampleCallback)(uint32_t flow,
                                    int64_t fabric,
                                    int64_t endpoint,
@@ -67,7 +68,7 @@ class Swift : public rdma::CongestionControl
     struct Window
     {
         double packets{0}; //!< its size
-        int64_t cut{0};    //!< when it shrank last (ps)
+        int64_t cut{0};    //!< when it was last cut (ps)
     };
 
     void Sample(int64_t rtt, int64_t endpoint, uint64_t acknowledged);
@@ -76,33 +77,33 @@ class Swift : public rdma::CongestionControl
     void Apply();
 
     // Attributes
-    Time m_baseTarget;         //!< of the fabric, without switches
-    Time m_hopTarget;          //!< more for each switch
-    Time m_flowRange;          //!< most that small windows add
-    double m_flowLeastWindow;  //!< at or below it they add m_flowRange (packets)
-    double m_flowMostWindow;   //!< at or above it they add nothing (packets)
-    Time m_endpointTarget;     //!< of the hosts
-    double m_increase;         //!< packets a round trip
-    double m_beta;             //!< of decreases
-    double m_mostDecrease;     //!< in one round trip
+    Time m_baseTarget;         //!< target of the fabric delay, without switches
+    Time m_hopTarget;          //!< added per switch
+    Time m_flowRange;          //!< maximum added for small windows
+    double m_flowLeastWindow;  //!< at or below this window, all of m_flowRange is added (packets)
+    double m_flowMostWindow;   //!< at or above this window, nothing is added (packets)
+    Time m_endpointTarget;     //!< target of the host delay
+    double m_increase;         //!< packets per round trip
+    double m_beta;             //!< gain of a decrease
+    double m_mostDecrease;     //!< largest share of a decrease
     double m_leastWindow;      //!< packets
     double m_mostWindow;       //!< packets
     double m_initialWindow;    //!< packets; 0: BDP of the path
-    uint32_t m_resetThreshold; //!< time-outs in turn
+    uint32_t m_resetThreshold; //!< consecutive timeouts
 
     uint64_t m_line{0};         //!< rate of the link (bit/s)
-    double m_wireBits{0};       //!< of a full packet
-    uint32_t m_schemeByte{0};   //!< of Frame::scheme: delay at the receiver (ns)
+    double m_wireBits{0};       //!< wire bytes of a full packet
+    uint32_t m_schemeByte{0};   //!< offset in Frame::scheme of the delay at the receiver (ns)
     uint64_t m_acknowledged{0}; //!< first packet not acknowledged
     uint64_t m_firstSent{0};    //!< packet of the first entry of m_sent
-    std::deque<int64_t> m_sent; //!< when packets went (ps); -1: more than once
-    int64_t m_rtt{0};           //!< last round trip (ps)
-    Window m_fabric;            //!< by the delay of the fabric
-    Window m_endpoint;          //!< by that of the hosts
+    std::deque<int64_t> m_sent; //!< when packets were sent (ps); -1: more than once
+    int64_t m_rtt{0};           //!< last round-trip time (ps)
+    Window m_fabric;            //!< controlled by the fabric delay
+    Window m_endpoint;          //!< controlled by the host delay
     uint64_t m_next{0};         //!< first packet never sent
-    uint64_t m_lossEnd{0};      //!< m_next as a loss cut the window last
-    uint32_t m_timeouts{0};     //!< since the last answer
-    uint64_t m_cuts{0};         //!< decreases so far
+    uint64_t m_lossEnd{0};      //!< m_next when a loss last cut the window
+    uint32_t m_timeouts{0};     //!< timeouts since the last ACK
+    uint64_t m_cuts{0};         //!< number of decreases
     TracedCallback<uint32_t, int64_t, int64_t, double, double> m_sampleTrace; //!< Sample
 };
 

@@ -614,7 +614,7 @@ class CheckTest : public TestCase
         const Ptr<Swift> swift = CreateObject<Swift>();
         NS_TEST_EXPECT_MSG_EQ(swift->Check(), "", "the defaults are possible");
         swift->SetAttribute("FlowLeastWindow", StringValue("200"));
-        NS_TEST_EXPECT_MSG_NE(swift->Check().find("FlowLeastWindow is not below"),
+        NS_TEST_EXPECT_MSG_NE(swift->Check().find("FlowLeastWindow must be below"),
                               std::string::npos,
                               "the wrong way round");
         swift->SetAttribute("LeastWindow", StringValue("2000"));

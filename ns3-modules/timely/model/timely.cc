@@ -40,85 +40,87 @@ Timely::GetTypeId()
             .SetGroupName("timely")
             .AddConstructor<Timely>()
             .AddAttribute("LowRtt",
-                          "The paper's T_low: with shorter round trips the rate grows. 50 us: "
+                          "The paper's T_low: below this round-trip time the rate grows. 50 us: "
                           "TimelyTLow of the HPCC simulator.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Timely::m_low),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("HighRtt",
-                          "The paper's T_high: with longer round trips the rate shrinks. 500 us: "
-                          "TimelyTHigh of the HPCC simulator.",
+                          "The paper's T_high: above this round-trip time the rate shrinks. 500 "
+                          "us: TimelyTHigh of the HPCC simulator.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&Timely::m_high),
                           lossless::MakePicosecondsChecker(1))
             .AddAttribute("MinRtt",
-                          "What gradients are a share of. 20 us: TimelyMinRtt of the HPCC "
-                          "simulator. 0: the round trip of each flow's own path.",
+                          "Round-trip time by which gradients are normalised. 20 us: TimelyMinRtt "
+                          "of the HPCC simulator. 0: the base round-trip time of each flow's path.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_givenRtt),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("Weight",
-                          "The paper's alpha, the weight of a new difference of round trips in "
-                          "their average. 0.875: TimelyAlpha of the HPCC simulator.",
+                          "The paper's alpha, the weight of a new round-trip time difference in "
+                          "the average. 0.875: TimelyAlpha of the HPCC simulator.",
                           DoubleValue(0.875),
                           MakeDoubleAccessor(&Timely::m_weight),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("Beta",
-                          "How much of an excess a decrease takes. 0.8: TimelyBeta of the HPCC "
-                          "simulator.",
+                          "Gain of a decrease: it is multiplied by the excess. 0.8: TimelyBeta of "
+                          "the HPCC simulator.",
                           DoubleValue(0.8),
                           MakeDoubleAccessor(&Timely::m_beta),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AdditiveIncrease",
-                          "The paper's delta, a step of the rate. 10 Mb/s: ai of the HPCC "
-                          "simulator at 10 Gb/s.",
+                          "The paper's delta, the additive step of the rate. 10 Mb/s: ai of the "
+                          "HPCC simulator at 10 Gb/s.",
                           DataRateValue(DataRate(10'000'000)),
                           MakeDataRateAccessor(&Timely::m_additiveRate),
                           lossless::MakeRateChecker())
             .AddAttribute("ReferenceRate",
-                          "Rate of the sender's line at which AdditiveIncrease holds; it grows in "
-                          "proportion to the line. 0: it holds on any line.",
+                          "Line rate of the sender for which AdditiveIncrease is given; it scales "
+                          "in proportion to the line rate. 0: no scaling.",
                           DataRateValue(DataRate(10'000'000'000)),
                           MakeDataRateAccessor(&Timely::m_referenceRate),
                           lossless::MakeRateChecker())
             .AddAttribute("MinRate",
-                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
+                          "Minimum rate, capped at the line rate. 1 Gb/s: MIN_RATE of the HPCC "
                           "simulator.",
                           DataRateValue(DataRate(1'000'000'000)),
                           MakeDataRateAccessor(&Timely::m_minRate),
                           lossless::MakeRateChecker(1))
             .AddAttribute("HyperAfter",
-                          "Steps without a decrease before larger ones (HAI). 5 in the HPCC "
-                          "simulator.",
+                          "Steps without a decrease before hyperactive increase (HAI). 5 in the "
+                          "HPCC simulator.",
                           UintegerValue(5),
                           MakeUintegerAccessor(&Timely::m_hyperAfter),
                           MakeUintegerChecker<uint32_t>(0, 1'000'000))
             .AddAttribute("HyperFactor",
-                          "The paper's N: how many times larger these are. 5: hai / ai of the HPCC "
+                          "The paper's N: steps of a hyperactive increase. 5: hai / ai of the HPCC "
                           "simulator.",
                           DoubleValue(5),
                           MakeDoubleAccessor(&Timely::m_hyperFactor),
                           MakeDoubleChecker<double>(1, 1000))
             .AddAttribute("HyperBelowLow",
-                          "Steps by round trips below LowRtt count, and become larger, too, as in "
-                          "the HPCC simulator; else only those by the gradient.",
+                          "Whether steps for round-trip times below LowRtt count towards "
+                          "hyperactive increase and use it, as in the HPCC simulator; otherwise "
+                          "only steps by the gradient do.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Timely::m_hyperBelowLow),
                           MakeBooleanChecker())
             .AddAttribute("Segment",
-                          "Payload from one measured packet to the next. 0: the first packet "
-                          "after a sample is measured, as in the HPCC simulator. [B]",
+                          "Payload between two measured packets. 0: the first packet after a "
+                          "sample is measured, as in the HPCC simulator. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Timely::m_segment),
                           MakeUintegerChecker<uint32_t>(0, 1'000'000'000))
             .AddAttribute("Pacing",
-                          "What the rate spaces: Packet, as in the HPCC simulator; Segment, whose "
-                          "packets go at the line's rate.",
+                          "What is paced: Packet, single packets as in the HPCC simulator; "
+                          "Segment, segments whose packets are sent at line rate.",
                           EnumValue(Pacing::PACKET),
                           MakeEnumAccessor<Pacing>(&Timely::m_pacing),
                           MakeEnumChecker(Pacing::PACKET, "Packet", Pacing::SEGMENT, "Segment"))
             .AddTraceSource("Sample",
-                            "A round trip: flow, its length, gradient, rate by it.",
+                            "A measured round trip: flow, round-trip time, gradient, resulting "
+                            "rate.",
                             MakeTraceSourceAccessor(&Timely::m_sampleTrace),
                             "ns3::timely::Timely::SampleCallback");
     return tid;
@@ -153,14 +155,14 @@ Timely::Check() const
     }
     if (m_pacing == Pacing::SEGMENT && m_segment == 0)
     {
-        problems += "TIMELY: Pacing Segment needs Segment, which is 0; give it, such as 64KB, or "
-                    "space packets (Pacing Packet)\n";
+        problems += "TIMELY: Pacing Segment needs a Segment above 0; set it, such as 64KB, or pace "
+                    "packets (Pacing Packet)\n";
     }
     return problems;
 }
 
 /// Is a packet to be measured?
-/// @param frame it. @return true if so.
+/// @param frame the packet. @return true if so.
 bool
 Timely::IsMeasured(const Frame& frame) const
 {
@@ -173,7 +175,7 @@ Timely::NotifySent(const Frame& frame)
     const bool measured = IsMeasured(frame);
     if (frame.repeat)
     {
-        // Which of the two an ACK answers nobody knows.
+        // Ambiguous: which transmission does the ACK belong to?
         std::erase_if(m_probes, [&frame](const Probe& probe) { return probe.psn == frame.psn; });
     }
     else if (measured)
@@ -186,8 +188,8 @@ Timely::NotifySent(const Frame& frame)
     }
 }
 
-/// Keep segments apart.
-/// @param frame a packet that goes. @param last it is the last of its segment.
+/// Pace segments.
+/// @param frame a packet being sent. @param last whether it ends its segment.
 void
 Timely::HoldSegment(const Frame& frame, bool last)
 {
@@ -211,7 +213,7 @@ Timely::NotifyAck(const Frame& frame)
     while (!m_probes.empty() &&
            (frame.word[0] > m_probes.front().psn || frame.word[1] == m_probes.front().psn))
     {
-        sent = m_probes.front().sent; // of several that one ACK answers, the last counts
+        sent = m_probes.front().sent; // of several acknowledged together, the last counts
         m_probes.pop_front();
     }
     if (sent >= 0)
@@ -220,8 +222,8 @@ Timely::NotifyAck(const Frame& frame)
     }
 }
 
-/// Change the rate by a round trip.
-/// @param rtt its length (ps).
+/// Adjust the rate to a round trip.
+/// @param rtt round-trip time (ps).
 void
 Timely::Sample(int64_t rtt)
 {
@@ -235,7 +237,7 @@ Timely::Sample(int64_t rtt)
     const auto high = static_cast<double>(m_high.GetTimeStep());
     if (first)
     {
-        return; // nothing to compare it with
+        return; // no previous sample
     }
     if (rtt < m_low.GetTimeStep())
     {
@@ -259,8 +261,8 @@ Timely::Sample(int64_t rtt)
     m_sampleTrace(m_queuePair->GetFlow(), rtt, m_gradient, m_current);
 }
 
-/// A step up.
-/// @param mayBeHyper it counts, and may be a larger one.
+/// An additive increase.
+/// @param mayBeHyper whether it counts towards hyperactive increase.
 void
 Timely::Raise(bool mayBeHyper)
 {
@@ -269,7 +271,7 @@ Timely::Raise(bool mayBeHyper)
     m_current = std::min(m_line, m_current + m_step * (hyper ? m_hyperFactor : 1));
 }
 
-/// A decrease.
+/// A multiplicative decrease.
 /// @param share of the rate, before Beta.
 void
 Timely::Lower(double share)
@@ -279,7 +281,7 @@ Timely::Lower(double share)
     m_current = std::max(m_least, m_current * (1 - m_beta * share));
 }
 
-/// Have the NIC keep to the rate.
+/// Apply the rate to the NIC.
 void
 Timely::Apply()
 {

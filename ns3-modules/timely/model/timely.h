@@ -16,7 +16,7 @@
 /**
  * @defgroup timely TIMELY
  *
- * Congestion control by the gradient of round trips.
+ * Congestion control by the gradient of round-trip times.
  */
 
 namespace ns3
@@ -26,24 +26,24 @@ namespace timely
 
 /**
  * @ingroup timely
- * @brief TIMELY's sender: it raises and lowers its rate by how round trips change.
+ * @brief TIMELY's sender: it adjusts its rate to changes of the round-trip time.
  *
- * A packet is measured from its going to its ACK (Algorithm 1 of the paper). Below LowRtt the rate
- * grows by AdditiveIncrease; above HighRtt it shrinks by Beta (1 - HighRtt / RTT). Between them the
- * gradient decides, which is the moving average of the differences of round trips over MinRtt: at
- * most 0, the rate grows by a step, or by HyperFactor of them after HyperAfter such samples; above
- * 0, it shrinks by Beta times the gradient.
+ * A packet is measured from its transmission to its ACK (Algorithm 1 of the paper). Below LowRtt
+ * the rate grows by AdditiveIncrease; above HighRtt it shrinks by Beta (1 - HighRtt / RTT). In
+ * between the gradient decides, the moving average of round-trip time differences over MinRtt: if
+ * it is at most 0, the rate grows by one step, or by HyperFactor steps after HyperAfter such
+ * samples; if it is above 0, the rate shrinks by Beta times the gradient.
  *
- * The rate is kept within the line's and MinRate.
+ * The rate is kept between MinRate and line rate.
  */
 class Timely : public rdma::CongestionControl
 {
   public:
-    /// What the rate spaces.
+    /// What is paced.
     enum class Pacing
     {
         PACKET,  ///< packets
-        SEGMENT, ///< segments, whose packets go at the line's rate
+        SEGMENT, ///< segments, whose packets are sent at line rate
     };
 
     /// Get the type ID. @return the object TypeId
@@ -55,23 +55,23 @@ class Timely : public rdma::CongestionControl
     void NotifyAck(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// The rate that it aims at. @return bit/s on the wire.
+    /// The target rate. @return bit/s on the wire.
     double GetCurrentRate() const
     {
         return m_current;
     }
 
     /// TracedCallback signature of samples.
-    /// @param flow number. @param rtt round trip (ps).
-    /// @param gradient normalised. @param rate bit/s on the wire, by this sample.
+    /// @param flow number. @param rtt round-trip time (ps).
+    /// @param gradient normalised. @param rate resulting rate, bit/s on the wire.
     typedef void (*SampleCallback)(uint32_t flow, int64_t rtt, double gradient, double rate);
 
   private:
-    /// A packet that is measured.
+    /// A measured packet.
     struct Probe
     {
-        uint32_t psn; //!< its number
-        int64_t sent; //!< when it went (ps)
+        uint32_t psn; //!< packet number
+        int64_t sent; //!< when it was sent (ps)
     };
 
     bool IsMeasured(const lossless::Frame& frame) const;
@@ -82,35 +82,35 @@ class Timely : public rdma::CongestionControl
     void Apply();
 
     // Attributes
-    Time m_low;               //!< the rate grows below it
-    Time m_high;              //!< the rate shrinks above it
-    Time m_givenRtt;          //!< what gradients are a share of; 0: the path's
-    double m_weight;          //!< of a new difference in the average
-    double m_beta;            //!< of decreases
-    DataRate m_additiveRate;  //!< a step
-    DataRate m_referenceRate; //!< of the line at which m_additiveRate holds; 0: any
-    DataRate m_minRate;       //!< least rate
-    uint32_t m_hyperAfter;    //!< steps before larger ones
-    double m_hyperFactor;     //!< how many times larger
-    bool m_hyperBelowLow;     //!< short round trips count for larger steps
-    uint32_t m_segment;       //!< payload from one measured packet to the next (B); 0: a round trip
-    Pacing m_pacing;          //!< what the rate spaces
+    Time m_low;               //!< below this round-trip time the rate grows
+    Time m_high;              //!< above this round-trip time the rate shrinks
+    Time m_givenRtt;          //!< normalises gradients; 0: the path's round-trip time
+    double m_weight;          //!< weight of a new difference in the average
+    double m_beta;            //!< gain of decreases
+    DataRate m_additiveRate;  //!< additive step
+    DataRate m_referenceRate; //!< line rate for which m_additiveRate is given; 0: any
+    DataRate m_minRate;       //!< minimum rate
+    uint32_t m_hyperAfter;    //!< steps before hyperactive increase
+    double m_hyperFactor;     //!< steps of a hyperactive increase
+    bool m_hyperBelowLow;     //!< short round trips count towards hyperactive increase
+    uint32_t m_segment;       //!< payload between measured packets (B); 0: a round trip
+    Pacing m_pacing;          //!< what is paced
 
     double m_line{0};             //!< rate of the link (bit/s)
-    double m_least{0};            //!< least rate (bit/s)
-    double m_step{0};             //!< a step (bit/s)
-    double m_minRtt{0};           //!< what gradients are a share of (ps)
-    uint32_t m_segmentPackets{0}; //!< packets a segment; 0: a round trip
+    double m_least{0};            //!< minimum rate (bit/s)
+    double m_step{0};             //!< additive step (bit/s)
+    double m_minRtt{0};           //!< normalises gradients (ps)
+    uint32_t m_segmentPackets{0}; //!< packets per segment; 0: a round trip
     std::deque<Probe> m_probes;   //!< measured packets in flight
     double m_current{0};          //!< rate (bit/s)
-    int64_t m_previous{-1};       //!< last round trip (ps); -1: none yet
-    double m_difference{0};       //!< average difference of two (ps)
+    int64_t m_previous{-1};       //!< last round-trip time (ps); -1: none yet
+    double m_difference{0};       //!< average difference of successive round trips (ps)
     double m_gradient{0};         //!< the same over m_minRtt
-    uint32_t m_steps{0};          //!< since the last decrease
+    uint32_t m_steps{0};          //!< steps since the last decrease
     int64_t m_burst{0};           //!< wire bytes of the segment so far
-    int64_t m_burstStart{0};      //!< when the segment began (ps)
-    uint64_t m_samples{0};        //!< round trips
-    uint64_t m_cuts{0};           //!< decreases
+    int64_t m_burstStart{0};      //!< start of the segment (ps)
+    uint64_t m_samples{0};        //!< number of samples
+    uint64_t m_cuts{0};           //!< number of decreases
     TracedCallback<uint32_t, int64_t, double, double> m_sampleTrace; //!< Sample
 };
 

@@ -573,7 +573,7 @@ class CheckTest : public TestCase
                               "the wrong way round");
         timely->SetAttribute("LowRtt", StringValue("50us"));
         timely->SetAttribute("Pacing", StringValue("Segment"));
-        NS_TEST_EXPECT_MSG_NE(timely->Check().find("needs Segment"),
+        NS_TEST_EXPECT_MSG_NE(timely->Check().find("needs a Segment"),
                               std::string::npos,
                               "segments of no size");
     }
