@@ -15,8 +15,8 @@ namespace bfc
 
 /**
  * @ingroup bfc
- * @brief Deficit round robin that counts the active queues: those that hold frames and are not
- * paused, N_active of the pause threshold.
+ * @brief Deficit round robin that counts the active queues, those that hold frames and are not
+ * paused: N_active of the pause threshold.
  */
 class ActiveScheduler : public lossless::DrrScheduler
 {
@@ -35,7 +35,7 @@ class ActiveScheduler : public lossless::DrrScheduler
         DrrScheduler::Deactivate(place);
     }
 
-    /// @return how many queues are active.
+    /// @return the number of active queues.
     uint32_t Count() const
     {
         return m_count;

@@ -34,7 +34,7 @@ using lossless::NowPs;
 namespace
 {
 
-/// Refreshes after which what was not said again is forgotten.
+/// Refresh periods after which state that was not refreshed is discarded.
 constexpr int64_t ROUNDS_TO_FORGET = 3;
 
 } // namespace
@@ -50,63 +50,68 @@ Bfc::GetTypeId()
             .SetGroupName("bfc")
             .AddConstructor<Bfc>()
             .AddAttribute("Queues",
-                          "Physical queues of a class at a port of a switch.",
+                          "Number of physical queues per class at a switch port.",
                           UintegerValue(32),
                           MakeUintegerAccessor(&Bfc::m_switchQueues),
                           MakeUintegerChecker<uint32_t>(1, lossless::MAX_OWN_QUEUES))
             .AddAttribute("HostQueues",
-                          "Queues of a class at a host, which are to be as many as its flows.",
+                          "Number of queues per class at a host; should be at least the number of "
+                          "its flows.",
                           UintegerValue(256),
                           MakeUintegerAccessor(&Bfc::m_hostQueues),
                           MakeUintegerChecker<uint32_t>(1, lossless::MAX_OWN_QUEUES))
             .AddAttribute("Hrtt",
-                          "Round trip of a hop, from a pause to its effect; 0: twice the delay of "
-                          "the link and the peer's ControlDelay.",
+                          "Round-trip time of a hop, from a pause to its effect; 0: twice the link "
+                          "delay plus the peer's ControlDelay.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Bfc::m_hrttTime),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("Interval",
-                          "New pauses go at its multiples, or sooner with a resume; 0: at once.",
+                          "New pauses are sent at multiples of this interval, or earlier along "
+                          "with a resume; 0: immediately.",
                           TimeValue(MicroSeconds(1)),
                           MakeTimeAccessor(&Bfc::m_interval),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("FlowEntries",
-                          "Flows of a class that a port of a switch can tell apart: its table has "
-                          "an entry for each hash. A host knows its flows.",
+                          "Size of the flow table per class at a switch port, indexed by a hash: "
+                          "flows with the same hash are treated as one. A host distinguishes all "
+                          "its flows.",
                           UintegerValue(7200),
                           MakeUintegerAccessor(&Bfc::m_flowEntries),
                           MakeUintegerChecker<uint32_t>(1, 1U << 24))
             .AddAttribute("Names",
-                          "What a pause names: Queues of the upstream port, by a bit each, or "
-                          "Flows, by a Bloom filter.",
+                          "What a pause names: Queues of the upstream port, one bit each, or "
+                          "Flows, in a Bloom filter.",
                           EnumValue(Names::QUEUES),
                           MakeEnumAccessor<Names>(&Bfc::m_names),
                           MakeEnumChecker(Names::QUEUES, "Queues", Names::FLOWS, "Flows"))
             .AddAttribute(
                 "FilterBits",
-                "Bits of the filter of a class, a multiple of 128.",
+                "Size of the filter of a class in bits, a multiple of 128.",
                 UintegerValue(1024),
                 MakeUintegerAccessor(&Bfc::m_filterBits),
                 MakeUintegerChecker<uint32_t>(NameFilter::SEGMENT_BITS,
                                               NameFilter::SEGMENT_BITS * NameFilter::MOST_SEGMENTS))
             .AddAttribute("Stages",
-                          "Hashes of a flow, each into an equal part of the filter.",
+                          "Number of hash functions; each sets one bit in its own, equal part of "
+                          "the filter.",
                           UintegerValue(4),
                           MakeUintegerAccessor(&Bfc::m_stages),
                           MakeUintegerChecker<uint32_t>(1, 8))
             .AddAttribute("ResumesPerHrtt",
-                          "Most names that a queue resumes in an HRTT; 0: any number.",
+                          "Maximum number of names that a queue may resume per HRTT; 0: no limit.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Bfc::m_resumesPerHrtt),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("FirstFrameFirst",
-                          "Whether the first frame of a flow without a queue goes before all "
+                          "Whether the first frame of a flow without a queue is sent before all "
                           "queues.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Bfc::m_firstFirst),
                           MakeBooleanChecker())
             .AddAttribute("Refresh",
-                          "Time after which all bits that are set are said again; 0: never.",
+                          "Period at which the filter segments with bits set are sent again; 0: "
+                          "never.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&Bfc::m_refresh),
                           lossless::MakePicosecondsChecker());
@@ -148,12 +153,12 @@ Bfc::Check() const
     if (m_filterBits % NameFilter::SEGMENT_BITS != 0)
     {
         problems << "Bfc: FilterBits " << m_filterBits
-                 << " is no multiple of 128, the bits of a control frame\n";
+                 << " must be a multiple of 128, the bits of a control frame\n";
     }
     if (m_names == Names::FLOWS && m_filterBits % m_stages != 0)
     {
-        problems << "Bfc: FilterBits " << m_filterBits << " is no multiple of Stages " << m_stages
-                 << "; each stage has an equal part\n";
+        problems << "Bfc: FilterBits " << m_filterBits << " must be a multiple of Stages "
+                 << m_stages << "; all stages have equal parts\n";
     }
     if (m_port)
     {
@@ -164,7 +169,7 @@ Bfc::Check() const
     return problems.str();
 }
 
-// ---- What frames and filters hold
+// ---- Contents of frames and filters
 
 uint16_t
 Bfc::ReadBytes(const lossless::SchemeBytes& bytes, uint32_t at) const
@@ -307,7 +312,7 @@ Bfc::NotifyTaken(uint16_t queue, const Frame& frame)
         UpdateHeld(frame.cls, static_cast<uint16_t>(queue / N_CLASSES));
         if (held && !m_held[queue])
         {
-            m_kick.Schedule(0); // not at once: more may be taken
+            m_kick.Schedule(0); // deferred: more frames may be taken
         }
     }
 }
@@ -318,7 +323,7 @@ Bfc::GetEarliest(uint16_t /* queue */, const Frame& /* head */, int64_t now) con
     return now;
 }
 
-// ---- Marks
+// ---- Marking
 
 int64_t
 Bfc::GetThreshold(uint16_t ingress)
@@ -337,7 +342,7 @@ Bfc::Mark(const Frame& frame, int64_t queueBytes)
 {
     Bfc* ingress = frame.ingress == lossless::NO_PORT ? nullptr : m_node->instances[frame.ingress];
     const uint16_t from = ReadBytes(frame.scheme, FROM);
-    if (!ingress || from == 0) // made here, or sent before all queues, which no pause stops
+    if (!ingress || from == 0) // generated here, or sent before all queues, which cannot be paused
     {
         return;
     }
@@ -413,7 +418,7 @@ Bfc::ResumeWaiting()
         {
             const Resume next = lane.waiting.front();
             lane.waiting.pop_front();
-            // a name that has been marked again stays, and costs no turn
+            // a name that was marked again stays paused and uses no resume
             lane.resumed += next.ingress->m_classes[next.cls].said.WouldClear(next.name);
             next.ingress->Clear(next.cls, next.name);
         }
@@ -425,7 +430,7 @@ Bfc::ResumeWaiting()
     }
 }
 
-// ---- What is said
+// ---- Sending
 
 void
 Bfc::Note(uint8_t cls, uint32_t segments, bool urgent)
@@ -441,7 +446,7 @@ Bfc::Note(uint8_t cls, uint32_t segments, bool urgent)
         if (!m_soonDue)
         {
             m_soonDue = true;
-            m_soon.Schedule(0); // not at once: this port may be choosing what goes next
+            m_soon.Schedule(0); // deferred: this port may be choosing its next frame
         }
     }
     else if (!m_intervalDue)
@@ -519,7 +524,7 @@ Bfc::Refresh()
     }
 }
 
-// ---- What is heard
+// ---- Receiving
 
 bool
 Bfc::ReceiveControl(const ControlFrame& control)
@@ -600,7 +605,7 @@ Bfc::Kick()
     m_port->Kick();
 }
 
-// ---- Deadlocks
+// ---- Deadlock model
 
 bool
 Bfc::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
@@ -634,7 +639,7 @@ Bfc::WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control
         return false;
     }
     NameFilter then = m_classes[cls].heard;
-    if (message.segment >= then.GetSegments()) // or it has heard nothing
+    if (message.segment >= then.GetSegments()) // otherwise it has received nothing
     {
         return false;
     }
@@ -642,15 +647,15 @@ Bfc::WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control
     return !then.Contains(NameOf(place, head.flow));
 }
 
-// ---- Both
+// ---- Both sides
 
 void
 Bfc::NotifyLink(bool up)
 {
     if (!up)
     {
-        // The port has dropped what it held. What has come by it and waits elsewhere in the node
-        // stays marked.
+        // The port has dropped the frames it held. Frames that came in by it and wait elsewhere in
+        // the node stay marked.
         m_flows.Clear();
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {

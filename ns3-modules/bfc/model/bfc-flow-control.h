@@ -35,25 +35,25 @@ namespace bfc
  * @brief Backpressure Flow Control (BFC).
  *
  * *Queues.* A class has Queues egress queues, served by deficit round robin. A flow that has had no
- * frame here for twice HRTT + Interval gets a new queue: one that is empty and not paused, or, if
- * there is none, one by hash.
+ * frame here for twice HRTT + Interval is assigned a new queue: one that is empty and not paused
+ * or, if there is none, one chosen by a hash.
  *
- * *Marks.* A frame that joins a queue of more than
+ * *Marks.* A frame is marked if the queue it joins, this frame included, holds more than
  *
  *   Th = (HRTT + Interval) mu / N_active
  *
- * bytes, and is not its flow's only one here, is marked; mu is the rate of the port, N_active the
- * number of its queues that hold frames and are not paused. As long as marked frames wait, the
- * queue they came from upstream is paused (Names: Queues), or their flow (Flows).
+ * bytes and its flow has another frame here; mu is the rate of the port, N_active the number of its
+ * queues that hold frames and are not paused. As long as marked frames wait, their queue upstream
+ * is paused (Names: Queues), or their flow (Flows).
  *
- * *Pauses.* Each port keeps what it wants paused in a NameFilter and sends the segments that have
- * changed: when a name goes, at once; when one comes, with the next Interval. All bits that are set
- * are said again every Refresh, and those that were not heard for three of them are forgotten, so
- * that lost frames do no lasting harm.
+ * *Pauses.* Each port keeps the names it wants paused in a NameFilter and sends the segments that
+ * have changed: at once when a bit is cleared, at the next Interval when one is set. Segments with
+ * bits set are sent again every Refresh, and those not received for three refresh periods are
+ * discarded, so that lost frames do no lasting harm.
  *
- * It demands nothing of the buffer: what it stops is a queue or a flow, and the first frame of a
- * flow is never marked. PFC behind it bounds the class. What waits in a host, for a slow receiver,
- * is in no egress queue and pauses nobody.
+ * BFC demands no headroom: it stops single queues or flows, and the first frame of a flow is never
+ * marked. PFC behind it in the chain bounds the class. Frames that wait in a host for a slow
+ * receiver are in no egress queue and cause no pauses.
  */
 class Bfc : public lossless::FlowControl,
             public lossless::Gate,
@@ -61,7 +61,7 @@ class Bfc : public lossless::FlowControl,
             public lossless::DeadlockModel
 {
   public:
-    /// What is named in a pause.
+    /// What a pause names.
     enum class Names
     {
         QUEUES, ///< queues of the upstream port
@@ -90,48 +90,48 @@ class Bfc : public lossless::FlowControl,
     void Report(lossless::Summary& summary) const override;
 
   private:
-    /// What is known of a flow at an egress port.
+    /// State of a flow at an egress port.
     struct Entry
     {
-        uint32_t frames{0}; //!< of it that wait here
-        uint16_t queue{0};  //!< its queue, place + 1; 0: none
-        int64_t last{0};    //!< when a frame joined or left last (ps)
+        uint32_t frames{0}; //!< its frames that wait here
+        uint16_t queue{0};  //!< its queue, index + 1; 0: none
+        int64_t last{0};    //!< when a frame last joined or left (ps)
     };
 
-    /// A resume that has to wait for its turn.
+    /// A resume that is postponed by ResumesPerHrtt.
     struct Resume
     {
-        Bfc* ingress;  //!< where it is to be said
-        uint32_t name; //!< of what
+        Bfc* ingress;  //!< port to send it on
+        uint32_t name; //!< name to resume
         uint8_t cls;   //!< class
     };
 
     /// Resumes of a queue.
     struct Lane
     {
-        uint32_t resumed{0};        //!< in the present HRTT
-        std::deque<Resume> waiting; //!< for a later one
+        uint32_t resumed{0};        //!< sent in the current HRTT
+        std::deque<Resume> waiting; //!< postponed to a later one
     };
 
-    /// What a port says and hears of a class.
+    /// What a port has sent and received for a class.
     struct ClassState
     {
-        NameFilter said;              //!< what the peer is to pause; only ports of switches
-        NameFilter heard;             //!< what the peer wants paused
-        uint32_t dirty{0};            //!< segments said otherwise than the peer knows
-        std::vector<int64_t> heardAt; //!< by segment: when it was heard last (ps)
+        NameFilter said;              //!< names to be paused by the peer; switch ports only
+        NameFilter heard;             //!< names the peer wants paused
+        uint32_t dirty{0};            //!< bit s: segment s has changed since it was last sent
+        std::vector<int64_t> heardAt; //!< by segment: when last received (ps)
     };
 
-    /// What all instances of a node share.
+    /// State shared by all instances of a node.
     struct NodeState
     {
         std::vector<Bfc*> instances; //!< by port
     };
 
-    /// Bytes of a frame, from m_bytes on: where it comes from, and what it pauses there; 0:
+    /// Bytes of a frame, from m_bytes on: the queue it comes from, and what it pauses there; 0:
     /// nothing.
     static constexpr uint32_t FROM = 0;
-    static constexpr uint32_t MARK = 2; //!< second of them
+    static constexpr uint32_t MARK = 2; //!< offset of the second
 
     uint16_t ReadBytes(const lossless::SchemeBytes& bytes, uint32_t at) const;
     void WriteBytes(const lossless::Frame& frame, uint32_t at, uint16_t value) const;
@@ -160,53 +160,53 @@ class Bfc : public lossless::FlowControl,
     void Kick();
 
     // Attributes
-    uint32_t m_switchQueues;   //!< of a class at a switch
-    uint32_t m_hostQueues;     //!< of a class at a host
-    Time m_hrttTime;           //!< of the link; 0: as the link says
-    Time m_interval;           //!< of pauses
-    uint32_t m_flowEntries;    //!< flows that a port of a switch can tell apart
-    Names m_names;             //!< what is named
-    uint32_t m_filterBits;     //!< of a class
-    uint32_t m_stages;         //!< hashes of a flow
-    uint32_t m_resumesPerHrtt; //!< of a queue; 0: any number
-    bool m_firstFirst;         //!< first frames go before all queues
-    Time m_refresh;            //!< between repeats; 0: none
+    uint32_t m_switchQueues;   //!< Queues
+    uint32_t m_hostQueues;     //!< HostQueues
+    Time m_hrttTime;           //!< Hrtt; 0: derived from the link
+    Time m_interval;           //!< Interval
+    uint32_t m_flowEntries;    //!< FlowEntries
+    Names m_names;             //!< Names
+    uint32_t m_filterBits;     //!< FilterBits
+    uint32_t m_stages;         //!< Stages
+    uint32_t m_resumesPerHrtt; //!< ResumesPerHrtt; 0: no limit
+    bool m_firstFirst;         //!< FirstFrameFirst
+    Time m_refresh;            //!< Refresh; 0: never
 
     // Egress side
     lossless::FlowTable<Entry> m_flows;              //!< by class and flow
     mutable std::vector<ActiveScheduler*> m_serving; //!< by class; made by MakeScheduler
     std::vector<int64_t> m_thresholds; //!< by ingress port: Th of one active queue (B); 0: unknown
     std::vector<bool> m_held;          //!< by queue: the peer has paused it
-    std::vector<uint64_t> m_left;      //!< by queue: key of the flow whose frame left it last
-    std::vector<Lane> m_lanes;         //!< by queue; empty without a limit of resumes
+    std::vector<uint64_t> m_left;      //!< by queue: key of the flow whose frame last left it
+    std::vector<Lane> m_lanes;         //!< by queue; empty if resumes are not limited
 
     // Both
-    std::shared_ptr<NodeState> m_node;                     //!< shared with the node's other ports
+    std::shared_ptr<NodeState> m_node; //!< shared with the other ports of the node
     std::array<ClassState, lossless::N_CLASSES> m_classes; //!< by class
     int64_t m_hrtt{0};                                     //!< of the link (ps)
-    uint32_t m_bytes{0};                                   //!< first byte of frames that is its own
-    uint16_t m_queues{0};                                  //!< own queues of a class here
-    bool m_isSwitch{false};                                //!< of a switch
+    uint32_t m_bytes{0};                                   //!< offset of its bytes in Frame::scheme
+    uint16_t m_queues{0};                                  //!< own queues of a class at this port
+    bool m_isSwitch{false};                                //!< the node is a switch
 
     bool m_soonDue{false};                     //!< m_soon is pending
     bool m_intervalDue{false};                 //!< m_atInterval is pending
     bool m_refreshing{false};                  //!< m_tick is pending
     bool m_resuming{false};                    //!< m_resume is pending
-    lossless::ReusableEvent<Bfc> m_soon;       //!< what has changed is sent, once the event is over
-    lossless::ReusableEvent<Bfc> m_atInterval; //!< what has changed is sent
-    lossless::ReusableEvent<Bfc> m_tick;       //!< what holds is said again
-    lossless::ReusableEvent<Bfc> m_resume;     //!< an HRTT is over
-    lossless::ReusableEvent<Bfc> m_kick;       //!< a queue may go, as its first frame was taken
+    lossless::ReusableEvent<Bfc> m_soon;       //!< sends changed segments after the current event
+    lossless::ReusableEvent<Bfc> m_atInterval; //!< sends changed segments at the Interval
+    lossless::ReusableEvent<Bfc> m_tick;       //!< sends segments with bits set again
+    lossless::ReusableEvent<Bfc> m_resume;     //!< an HRTT has passed
+    lossless::ReusableEvent<Bfc> m_kick; //!< a queue may be served, as its first frame was taken
 
-    uint64_t m_marked{0};        //!< frames
+    uint64_t m_marked{0};        //!< marked frames
     uint64_t m_frames{0};        //!< control frames sent
-    uint64_t m_refreshFrames{0}; //!< of them, repeats
-    uint64_t m_forgotten{0};     //!< segments not heard any more
-    uint64_t m_pauses{0};        //!< names that came to be paused
-    uint64_t m_assigned{0};      //!< queues given to flows
-    uint64_t m_shared{0};        //!< of them, queues that another flow held or kept
-    uint64_t m_postponed{0};     //!< resumes that had to wait
-    uint32_t m_peakActive{0};    //!< most active queues
+    uint64_t m_refreshFrames{0}; //!< of these, repeats
+    uint64_t m_forgotten{0};     //!< segments discarded for lack of refreshes
+    uint64_t m_pauses{0};        //!< names newly paused
+    uint64_t m_assigned{0};      //!< queues assigned to flows
+    uint64_t m_shared{0};        //!< of these, queues held or kept by another flow
+    uint64_t m_postponed{0};     //!< postponed resumes
+    uint32_t m_peakActive{0};    //!< largest number of active queues
 };
 
 } // namespace bfc

@@ -17,7 +17,7 @@ using lossless::ControlFrame;
 namespace
 {
 
-/// Words of a control frame that are in use, all eight: the low byte of its vector.
+/// All eight words of a control frame are in use: the low byte of its vector.
 constexpr uint32_t ALL_WORDS = 0xff;
 
 } // namespace

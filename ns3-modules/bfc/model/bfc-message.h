@@ -15,26 +15,26 @@ namespace ns3
 namespace bfc
 {
 
-/// MAC control opcode of BFC's frames; an own choice.
+/// MAC control opcode of BFC's frames; our choice.
 inline constexpr uint16_t PAUSE_OPCODE = 0x0bfc;
 
 /**
  * @ingroup bfc
- * @brief What a control frame says: a segment of the filter of a class.
+ * @brief Contents of a control frame: a segment of the filter of a class.
  */
 struct Message
 {
     uint8_t cls{0};             //!< class
-    uint32_t segment{0};        //!< number of the segment
+    uint32_t segment{0};        //!< segment number
     NameFilter::Segment bits{}; //!< its bits
 };
 
 /// Write a message into a control frame.
-/// @param message it. @param control the frame.
+/// @param message its contents. @param control the frame.
 void Write(const Message& message, lossless::ControlFrame& control);
 /// Read a control frame.
-/// @param control it. @param message set to what it says.
-/// @return false if it is not BFC's.
+/// @param control the frame. @param message set to its contents.
+/// @return false if it is not a frame of BFC.
 bool Read(const lossless::ControlFrame& control, Message& message);
 
 } // namespace bfc

@@ -17,15 +17,16 @@ namespace bfc
 
 /**
  * @ingroup bfc
- * @brief Names in an array of bits: what a port says of those it wants paused, and what its peer
- * has heard.
+ * @brief A set of names as an array of bits: those that a port wants paused, or those that its peer
+ * has reported.
  *
- * Without stages, name n is bit n modulo the number of bits: exact as long as names are fewer.
- * With k stages it is a Bloom filter in equal parts, a bit of each, by k independent hashes. Of n
- * names in m bits, another one is found by mistake with a probability of (1 - (1 - k / m)^n)^k.
+ * Without stages, name n is bit n modulo the number of bits: exact as long as there are fewer names
+ * than bits. With k stages it is a Bloom filter of k equal parts, with one bit per part by k
+ * independent hashes. With n names in m bits, the probability of a false positive is (1 - (1 - k /
+ * m)^n)^k.
  *
- * Who says counts the names behind each bit, so that they can be taken out again. Bits travel in
- * segments, as many as a control frame has room for.
+ * The sending side counts the names behind each bit, so that they can be removed. The bits are sent
+ * in segments that fit a control frame.
  */
 class NameFilter
 {
@@ -36,28 +37,29 @@ class NameFilter
     /// Bits of a segment, lowest first.
     using Segment = std::array<uint16_t, 8>;
 
-    /// Set it up, empty.
-    /// @param bits how many, whole segments. @param stages k, a divisor of it; 0: bit by number.
-    /// @param counts whether names are put in here, or only heard.
+    /// Configure the filter; it starts empty.
+    /// @param bits number of bits, a multiple of SEGMENT_BITS. @param stages k, a divisor of bits;
+    /// 0: bit by number.
+    /// @param counts whether names are added here (the sending side).
     void Configure(uint32_t bits, uint32_t stages, bool counts);
 
-    /// Put a name in once more.
-    /// @param name it. @return segments that have changed, bit s: segment s.
+    /// Add a name; it may be added several times.
+    /// @param name the name. @return changed segments, bit s: segment s.
     uint32_t Insert(uint32_t name);
-    /// Take a name out once.
-    /// @param name one that is in. @return segments that have changed.
+    /// Remove a name once.
+    /// @param name a name in the filter. @return changed segments.
     uint32_t Remove(uint32_t name);
-    /// Would taking a name out once change a bit?
-    /// @param name one that is in. @return true if so.
+    /// Would removing a name once change a bit?
+    /// @param name a name in the filter. @return true if so.
     bool WouldClear(uint32_t name) const;
 
     /// Are all bits of a name set?
-    /// @param name it. @return true if it is in, or taken for one that is.
+    /// @param name the name. @return true if it is in the filter, or a false positive.
     bool Contains(uint32_t name) const;
 
-    /// Does a name share all its bits with some of others?
-    /// @param name it. @param others names; may be none.
-    /// @return true if it would be found in a filter of these alone.
+    /// Are all bits of a name also bits of others?
+    /// @param name the name. @param others other names; may be empty.
+    /// @return true if a filter of these alone would contain it.
     bool IsCoveredBy(uint32_t name, const std::vector<uint32_t>& others) const;
 
     /// @return true if Configure was called.
@@ -66,7 +68,7 @@ class NameFilter
         return !m_segments.empty();
     }
 
-    /// @return how many segments it has.
+    /// @return the number of segments.
     uint32_t GetSegments() const
     {
         return static_cast<uint32_t>(m_segments.size());
@@ -76,14 +78,14 @@ class NameFilter
     uint32_t GetNonempty() const;
 
     /// Bits of a segment.
-    /// @param segment its number. @return bits.
+    /// @param segment its number. @return its bits.
     const Segment& Get(uint32_t segment) const
     {
         return m_segments[segment];
     }
 
     /// Set the bits of a segment.
-    /// @param segment its number. @param bits them.
+    /// @param segment its number. @param bits its new bits.
     void Set(uint32_t segment, const Segment& bits)
     {
         m_segments[segment] = bits;
@@ -92,7 +94,7 @@ class NameFilter
   private:
     uint32_t BitOf(uint32_t name, uint32_t stage) const;
 
-    /// How many bits a name has. @return count.
+    /// Number of bits of a name. @return bits.
     uint32_t CountHashes() const
     {
         return m_stages == 0 ? 1 : m_stages;
@@ -110,8 +112,8 @@ class NameFilter
     }
 
     std::vector<Segment> m_segments; //!< the bits
-    std::vector<uint32_t> m_counts;  //!< names behind each bit; empty if it only hears
-    uint32_t m_bits{0};              //!< how many
+    std::vector<uint32_t> m_counts;  //!< names behind each bit; empty on the receiving side
+    uint32_t m_bits{0};              //!< number of bits
     uint32_t m_stages{0};            //!< k; 0: bit by number
 };
 

@@ -18,8 +18,8 @@ namespace cbfc
  * @brief Serializes credit messages, whose counters may have up to 32 bits.
  *
  * Opcode 0x0cbf, a class-enable vector with the bit of the one class (InfiniBand's VL), then two
- * words of 32 bits: FCCL and FCTBS in blocks. An own choice: InfiniBand's flow-control packet, with
- * 12 bits for each counter, is no Ethernet frame.
+ * words of 32 bits: FCCL and FCTBS in blocks. The format is ours: InfiniBand's flow-control packet,
+ * with 12 bits per counter, is not an Ethernet frame.
  */
 class CreditSerializer : public lossless::FrameSerializer
 {

@@ -33,9 +33,9 @@ NS_OBJECT_ENSURE_REGISTERED(Credit);
 namespace
 {
 
-/// How far one counter is ahead of another, of whose difference the low bits are known.
-/// @param a counter. @param b counter. @param bits how many bits.
-/// @return a - b, from -2^(bits - 1) up to below 2^(bits - 1).
+/// Difference of two counters of which only the low bits are known.
+/// @param a counter. @param b counter. @param bits number of bits known.
+/// @return a - b, from -2^(bits - 1) to below 2^(bits - 1).
 int32_t
 Ahead(uint32_t a, uint32_t b, uint32_t bits)
 {
@@ -53,8 +53,8 @@ Credit::GetTypeId()
             .SetGroupName("cbfc")
             .AddConstructor<Credit>()
             .AddAttribute("Buffer",
-                          "Buffer that a receiver promises to each class of its peer; the node's "
-                          "buffer sets it aside. [B]",
+                          "Buffer that a receiver reserves for each class of its peer, from the "
+                          "node's buffer. [B]",
                           UintegerValue(300'000),
                           MakeUintegerAccessor(&Credit::m_buffer),
                           MakeUintegerChecker<int64_t>(BLOCK_BYTES, 1ULL << 36))
@@ -65,19 +65,19 @@ Credit::GetTypeId()
                           MakeTimeAccessor(&Credit::m_period),
                           lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("OnChange",
-                          "Send a message also when blocks became free, not only every Period.",
+                          "Send a message also when blocks are freed, not only every Period.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Credit::m_onChange),
                           MakeBooleanChecker())
             .AddAttribute("MinGap",
-                          "Least time between two messages of a class; 0.256 us in Mellanox's "
+                          "Minimum time between two messages of a class; 0.256 us in Mellanox's "
                           "simulation model.",
                           TimeValue(NanoSeconds(256)),
                           MakeTimeAccessor(&Credit::m_minGap),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("CounterBits",
-                          "Width of the counters in credit messages. InfiniBand has 12 (recalled, "
-                          "unverified), which allow a Buffer of 2047 blocks.",
+                          "Width of the counters in credit messages. InfiniBand has 12 bits "
+                          "(recalled, unverified), which allow a Buffer of 2047 blocks.",
                           UintegerValue(32),
                           MakeUintegerAccessor(&Credit::m_bits),
                           MakeUintegerChecker<uint32_t>(2, 32));
@@ -112,8 +112,8 @@ Credit::Start()
     {
         m_lossless |= m_port->GetNode().GetBuffer().IsLossless(cls) << cls;
     }
-    NS_LOG_INFO("port to node " << m_port->GetPeerId() << " promises " << m_blocks
-                                << " blocks a class");
+    NS_LOG_INFO("port to node " << m_port->GetPeerId() << " grants " << m_blocks
+                                << " blocks per class");
     m_limit.fill(m_blocks);
     m_lastGrant.fill(-m_minGap.GetTimeStep());
 }
@@ -128,11 +128,11 @@ Credit::Check() const
                  << BLOCK_BYTES << " B, too few for a frame of " << m_port->GetLargestFrame()
                  << " B, which could never be sent\n";
     }
-    const uint32_t most = (1U << (m_bits - 1)) - 1; // half of what the counters tell apart
+    const uint32_t most = (1U << (m_bits - 1)) - 1; // half the range of the counters
     if (m_blocks > most)
     {
         problems << "Credit: Buffer " << m_buffer << " B is " << m_blocks
-                 << " blocks, and counters of " << m_bits << " bits can promise " << most
+                 << " blocks, but counters of " << m_bits << " bits can grant at most " << most
                  << " (CounterBits)\n";
     }
     return problems.str();
@@ -145,7 +145,7 @@ Credit::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
     {
         return false;
     }
-    uint64_t blocks = BlocksOf(head.bytes); // every frame takes whole blocks
+    uint64_t blocks = BlocksOf(head.bytes); // a frame occupies whole blocks
     for (const Frame* frame : rest.frames)
     {
         blocks += BlocksOf(frame->bytes);
@@ -316,7 +316,7 @@ Credit::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
         return;
     }
     m_sent[cls] += BlocksOf(frame.bytes);
-    Activate(cls); // the peer must hear of FCTBS also when it sends nothing itself
+    Activate(cls); // the peer needs FCTBS even if it sends nothing itself
     UpdateStarved(cls);
 }
 
@@ -337,7 +337,8 @@ Credit::UpdateStarved(uint8_t cls)
 void
 Credit::NotifyLink(bool up)
 {
-    // A link that comes up is trained anew: the sender counts from what the receiver holds then.
+    // A link that comes up is initialised again: the sender starts from what the receiver holds at
+    // that time.
     if (up)
     {
         return;

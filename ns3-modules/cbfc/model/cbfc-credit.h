@@ -14,8 +14,8 @@
 /**
  * @defgroup cbfc Credit-based flow control
  *
- * The link-level flow control of InfiniBand: a sender may send what its receiver has promised to
- * hold.
+ * The link-level flow control of InfiniBand: a sender may send only what its receiver has reserved
+ * space for.
  */
 
 namespace ns3
@@ -26,10 +26,10 @@ namespace cbfc
 /// Unit of credit: 64 bytes (InfiniBand Architecture Specification, volume 1, section 7.9).
 inline constexpr uint32_t BLOCK_BYTES = 64;
 /// MAC control opcode that carries an InfiniBand flow-control packet on Ethernet, from the range
-/// IEEE leaves unused.
+/// that IEEE has not assigned.
 inline constexpr uint16_t CREDIT_OPCODE = 0x0cbf;
 
-/// Blocks that a frame takes.
+/// Blocks that a frame occupies.
 /// @param bytes size of the frame. @return blocks, rounded up.
 inline uint32_t
 BlocksOf(uint32_t bytes)
@@ -39,27 +39,28 @@ BlocksOf(uint32_t bytes)
 
 /**
  * @ingroup cbfc
- * @brief Credit-based flow control (CBFC) of InfiniBand, per class as per virtual lane.
+ * @brief Credit-based flow control (CBFC) of InfiniBand, one credit loop per class, as per virtual
+ * lane.
  *
  * The sender counts the blocks it has sent, FCTBS, and sends a frame only when FCTBS + its blocks
  * <= FCCL. The receiver counts the blocks it has received, ABR, and grants FCCL = ABR + free blocks
- * of its buffer, in a credit message every Period and, with OnChange, when blocks became free, at
- * least MinGap apart. A message carries the sender's FCTBS as well: the receiver takes it over as
- * ABR, so that blocks lost on the wire are not lost for ever. Both ends of a link on which a class
- * has had traffic send messages, each about the direction towards it and, with FCTBS, the one from
- * it.
+ * of its buffer, in a credit message every Period and, with OnChange, when blocks are freed, at
+ * least MinGap apart. A message also carries the sender's FCTBS: the receiver sets ABR to it, so
+ * that credit for blocks lost on the wire is recovered. Both ends of a link on which a class has
+ * had traffic send messages, each with credit for the direction towards it and with FCTBS of the
+ * direction from it.
  *
  * Counters are 32 bits wide and compared modulo 2^32, wide enough for any Buffer; InfiniBand's have
- * 12 (recalled), which limits a buffer to just below 128 KiB: CounterBits. Credits are agreed when
- * the link comes up, as link training does. What is promised is demanded of the switch's buffer,
- * which sets it aside for each (port, class) and refuses at the start what it cannot hold; headroom
- * is not, since nobody is told to stop. A class is reported as paused while its credits do not
- * suffice for a largest frame.
+ * 12 bits (recalled), which limits a buffer to just below 128 KiB (CounterBits). Credits are
+ * initialised when the link comes up, as by link training. The switch's buffer reserves the credits
+ * of each (port, class) and rejects at the start a configuration that it cannot hold; no headroom
+ * is needed, since nothing arrives without credit. A class counts as paused while its credits do
+ * not cover a largest frame.
  *
  * Lossy classes and the control queue (as InfiniBand's VL15) need no credit.
  *
- * ABR is only ever moved forwards by a message, because a message that took ControlDelay to have
- * effect is older than the blocks that came in since.
+ * A message only ever moves ABR forwards, because a message that took ControlDelay to take effect
+ * is older than the blocks received since.
  */
 class Credit : public lossless::FlowControl,
                public lossless::ByteObserver,
@@ -86,16 +87,16 @@ class Credit : public lossless::FlowControl,
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// Blocks the sender may still send.
+    /// Blocks that the sender may still send.
     /// @param cls class. @return FCCL - FCTBS, not negative.
     uint32_t GetCredit(uint8_t cls) const;
 
   protected:
-    /// New credit has come.
+    /// New credit has arrived.
     /// @param cls class. @param now ps.
     virtual void NotifyCredit(uint8_t cls, int64_t now);
 
-    /// The buffer that the receiver promises per class. @return bytes.
+    /// The buffer granted per class. @return bytes.
     int64_t GetBuffer() const;
 
     /// Time between credit messages. @return Period.
@@ -110,31 +111,31 @@ class Credit : public lossless::FlowControl,
     void UpdateStarved(uint8_t cls);
 
     // Attributes
-    int64_t m_buffer; //!< promised per class (B)
+    int64_t m_buffer; //!< granted per class (B)
     Time m_period;    //!< between messages
-    bool m_onChange;  //!< also when blocks became free
+    bool m_onChange;  //!< also when blocks are freed
     Time m_minGap;    //!< between messages of a class
     uint32_t m_bits;  //!< width of the counters in messages
 
     // Receiver's side
     std::array<uint32_t, lossless::N_CLASSES> m_received{}; //!< ABR (blocks)
-    std::array<uint32_t, lossless::N_CLASSES> m_held{};     //!< in the buffer (blocks)
-    std::array<int64_t, lossless::N_CLASSES> m_lastGrant{}; //!< when (ps)
+    std::array<uint32_t, lossless::N_CLASSES> m_held{};     //!< blocks in the buffer
+    std::array<int64_t, lossless::N_CLASSES> m_lastGrant{}; //!< time of the last message (ps)
     uint32_t m_active{0};                                   //!< bit c: class c has had traffic
-    uint32_t m_pending{0};                                  //!< bit c: class c waits for its gap
-    uint32_t m_blocks{0};                                   //!< of the buffer
-    uint64_t m_messages{0};                                 //!< sent
-    uint64_t m_resynced{0};                                 //!< blocks taken over from FCTBS
+    uint32_t m_pending{0};  //!< bit c: class c waits for MinGap to pass
+    uint32_t m_blocks{0};   //!< blocks of the buffer
+    uint64_t m_messages{0}; //!< messages sent
+    uint64_t m_resynced{0}; //!< blocks recovered by FCTBS
 
     // Sender's side
     std::array<uint32_t, lossless::N_CLASSES> m_sent{};  //!< FCTBS (blocks)
     std::array<uint32_t, lossless::N_CLASSES> m_limit{}; //!< FCCL (blocks)
-    uint32_t m_starved{0};  //!< bit c: class c has less than a largest frame's credit
+    uint32_t m_starved{0};  //!< bit c: class c has less credit than a largest frame needs
     uint32_t m_largest{0};  //!< blocks of a largest frame
-    uint32_t m_lossless{0}; //!< bit c: class c is lossless, so that credits count for it
+    uint32_t m_lossless{0}; //!< bit c: class c is lossless and needs credit
 
-    lossless::ReusableEvent<Credit> m_tick; //!< a period is over
-    lossless::ReusableEvent<Credit> m_gap;  //!< a gap is over
+    lossless::ReusableEvent<Credit> m_tick; //!< a Period has passed
+    lossless::ReusableEvent<Credit> m_gap;  //!< a MinGap has passed
 };
 
 } // namespace cbfc

@@ -496,7 +496,7 @@ class CounterTest : public TestCase
         star.Set("CounterBits", "12");
         star.Nodes(2);
         star.sim.Build();
-        NS_TEST_ASSERT_MSG_NE(star.sim.Check().find("2048 blocks, and counters of 12 bits"),
+        NS_TEST_ASSERT_MSG_NE(star.sim.Check().find("2048 blocks, but counters of 12 bits"),
                               std::string::npos,
                               "too much to promise: " << star.sim.Check());
     }
@@ -660,7 +660,7 @@ class LongLinkTest : public TestCase
                                  "Size 1999999 B is 1 B less",
                                  "ns3::cbfc::Credit: Buffer 1000063 B in whole blocks of 64 B = "
                                  "1000000 B",
-                                 "in all 2000000 B are promised, and at most 1999999 B can be"})
+                                 "in total 2000000 B are promised, but at most 1999999 B can be"})
         {
             NS_TEST_ASSERT_MSG_NE(refused.find(word), std::string::npos, word << ": " << refused);
         }

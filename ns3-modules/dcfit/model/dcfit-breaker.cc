@@ -38,9 +38,10 @@ Breaker::GetTypeId()
             .SetParent<lossless::SwitchAgent>()
             .SetGroupName("dcfit")
             .AddAttribute("Cure",
-                          "What breaks a deadlock: None, Drop (frames of the loop are dropped, an "
-                          "intended loss), Reroute (sent by a loop-free alternate, where there is "
-                          "one that is not paused, else dropped) or Lossy (moved to LossyClass).",
+                          "How a deadlock is broken: None, Drop (frames of the loop are dropped, "
+                          "an intended loss), Reroute (frames are sent by a loop-free alternate "
+                          "that is not paused; dropped if there is none) or Lossy (frames are "
+                          "moved to LossyClass).",
                           EnumValue(Cure::NONE),
                           MakeEnumAccessor<Cure>(&Breaker::m_cure),
                           MakeEnumChecker(Cure::NONE,
@@ -52,29 +53,30 @@ Breaker::GetTypeId()
                                           Cure::LOSSY,
                                           "Lossy"))
             .AddAttribute("CureShare",
-                          "Share of the bytes that one ingress has in the queue to which the cure "
-                          "is applied at least; it goes on until the upstream is resumed.",
+                          "Minimum share of an ingress's bytes in the queue that the cure is "
+                          "applied to; it continues until the upstream is resumed.",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Breaker::m_share),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("CureBytes",
-                          "Bytes to which the cure is applied at least. [B]",
+                          "Minimum number of bytes that the cure is applied to. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Breaker::m_bytes),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("CureOrder",
-                          "Which frames first: Oldest (at the head of the queue) or Newest.",
+                          "Which frames are taken first: Oldest (at the head of the queue) or "
+                          "Newest.",
                           EnumValue(Order::NEWEST),
                           MakeEnumAccessor<Order>(&Breaker::m_order),
                           MakeEnumChecker(Order::OLDEST, "Oldest", Order::NEWEST, "Newest"))
             .AddAttribute("LossyClass",
-                          "Class that frames are moved to; it must not be lossless.",
+                          "Class that frames are moved to; it must be lossy.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Breaker::m_lossy),
                           MakeUintegerChecker<uint8_t>(0, N_CLASSES - 1))
             .AddTraceSource(
                 "Detection",
-                "An egress queue is taken for deadlocked; nothing is done about it yet.",
+                "An egress queue is considered deadlocked; no action has been taken yet.",
                 MakeTraceSourceAccessor(&Breaker::m_detectionTrace),
                 "ns3::dcfit::DetectionCallback");
     return tid;
@@ -89,7 +91,7 @@ Breaker::Check() const
     }
     std::ostringstream problem;
     problem << m_node->GetName() << ": LossyClass " << +m_lossy
-            << " is lossless; name a class that is not in LosslessClasses of the buffer\n";
+            << " is lossless; choose a class that is not in LosslessClasses of the buffer\n";
     return problem.str();
 }
 
@@ -123,7 +125,7 @@ Breaker::IsOff(uint16_t ingress, uint8_t cls, int64_t leaving) const
     {
         return usage.off;
     }
-    // As if what was sent another way had gone.
+    // Rerouted frames count as gone.
     std::vector<lossless::BufferPolicy::Rest> rests;
     for (uint8_t other = 0; other < N_CLASSES; ++other)
     {
@@ -189,8 +191,8 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
         std::sort(loop.begin(), loop.end(), [this](const Frame* a, const Frame* b) {
             return m_order == Order::OLDEST ? a->order < b->order : a->order > b->order;
         });
-        // What is asked for at once, then a sixteenth of the queue at a time until it is enough.
-        int64_t leaving = 0; // stays charged until it has been sent
+        // First the required minimum, then a sixteenth of the queue at a time until it is enough.
+        int64_t leaving = 0; // charged until it has been sent
         const auto isOff = [&] { return IsOff(ingress.GetIndex(), cls, leaving); };
         const int64_t step = bytes / 16;
         int64_t wanted =

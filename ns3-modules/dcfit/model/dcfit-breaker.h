@@ -19,13 +19,13 @@ namespace dcfit
  * @ingroup dcfit
  * @brief An agent that can break a deadlock at an egress of its switch.
  *
- * It takes frames of one ingress, the loop's, out of one egress queue: dropped as an intended loss,
- * sent by another port, or moved to a lossy class.
+ * It takes the frames of one ingress, the loop's, out of one egress queue: they are dropped as an
+ * intended loss, sent by another port, or moved to a lossy class.
  */
 class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
 {
   public:
-    /// What is done to the frames.
+    /// Action on the frames.
     enum class Cure
     {
         NONE,    ///< nothing
@@ -34,7 +34,7 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
         LOSSY,   ///< moved to LossyClass
     };
 
-    /// Which frames first.
+    /// Which frames are taken first.
     enum class Order
     {
         OLDEST, ///< those at the head of the queue
@@ -48,7 +48,7 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
     void Report(lossless::Summary& summary) const override;
 
   protected:
-    /// Does it do anything? @return true if there is a cure.
+    /// Is a cure configured? @return true if so.
     bool Cures() const;
     /// Break a loop that leads from an ingress to an egress.
     /// @param egress port that is held back. @param ingress port whose upstream waits.
@@ -57,7 +57,7 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
     /// The class that frames are moved to. @return class.
     uint8_t GetLossyClass() const;
 
-    /// Detection, where an agent derived from this one detects
+    /// Detection, where a derived agent detects
     TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
 
   private:
@@ -69,10 +69,10 @@ class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
     uint32_t m_bytes;       //!< attribute
     Order m_order;          //!< attribute
     uint8_t m_lossy;        //!< attribute
-    uint64_t m_broken{0};   //!< loops
-    uint64_t m_dropped{0};  //!< frames
-    uint64_t m_rerouted{0}; //!< frames
-    uint64_t m_moved{0};    //!< frames to the lossy class
+    uint64_t m_broken{0};   //!< loops broken
+    uint64_t m_dropped{0};  //!< frames dropped
+    uint64_t m_rerouted{0}; //!< frames rerouted
+    uint64_t m_moved{0};    //!< frames moved to the lossy class
 };
 
 } // namespace dcfit

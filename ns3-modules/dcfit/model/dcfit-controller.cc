@@ -29,12 +29,12 @@ NS_OBJECT_ENSURE_REGISTERED(DeadlockController);
 namespace
 {
 
-/// Bytes of an answer for each port and lossless class.
+/// Bytes of a reply per port and lossless class.
 constexpr int64_t RECORD_BYTES = 32;
 
 /// The controller's agent on a node.
 /// @param node the node
-/// @return it, or nullptr
+/// @return the agent, or nullptr
 DeadlockController*
 AgentOf(const FabricNode& node)
 {
@@ -59,19 +59,19 @@ DeadlockController::GetTypeId()
             .SetGroupName("dcfit")
             .AddConstructor<DeadlockController>()
             .AddAttribute("Period",
-                          "Time between the beginnings of two polls; longer where a poll and what "
-                          "it leads to take longer.",
+                          "Time between the starts of two polls; longer if a poll and its "
+                          "consequences take longer.",
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&DeadlockController::m_period),
                           lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Delay",
-                          "Time of a message between a switch and the controller, software on "
-                          "both sides included.",
+                          "One-way delay of a message between a switch and the controller, "
+                          "software on both sides included.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&DeadlockController::m_delay),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("Spacing",
-                          "Time between the questions to two switches.",
+                          "Time between the requests to two switches.",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&DeadlockController::m_spacing),
                           lossless::MakePicosecondsChecker());
@@ -168,7 +168,7 @@ DeadlockController::Poll()
 void
 DeadlockController::ReadNext()
 {
-    constexpr uint64_t QUESTION = 64; // bytes of the smallest frame
+    constexpr uint64_t QUESTION = 64; // the smallest frame (B)
     m_bytes += QUESTION;
     for (std::size_t i = m_firstView[m_next]; i < m_firstView[m_next + 1]; ++i)
     {
@@ -201,7 +201,7 @@ DeadlockController::ReadNext()
 std::vector<std::size_t>
 DeadlockController::FindCycle() const
 {
-    // Depth first; a View on the way that is met again closes a cycle.
+    // Depth-first search; a View that is met again on the current path closes a cycle.
     enum : uint8_t
     {
         NEW,
@@ -262,7 +262,7 @@ DeadlockController::Decide()
     {
         const View& view = m_views[m_cycle.front()];
         ++m_found;
-        NS_LOG_INFO("a cycle of " << m_cycle.size() << " egresses is suspected");
+        NS_LOG_INFO("a cycle of " << m_cycle.size() << " egress queues is suspected");
         m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
         m_detectionTrace(view.agent->m_node->GetPort(view.port),
                          {view.cls, Detection::CONTROLLER, m_began, NowPs()});
@@ -276,14 +276,14 @@ DeadlockController::Decide()
 void
 DeadlockController::Act()
 {
-    // The first of the cycle holds frames that came over the link of the last.
+    // The first of the cycle holds frames that arrived over the link of the last.
     const View& view = m_views[m_cycle.front()];
     const View& before = m_views[m_cycle.back()];
     FabricNode& node = *view.agent->m_node;
     view.agent->Break(node.GetPort(view.port), node.GetPort(before.peerPort), view.cls);
     for (View& any : m_views)
     {
-        any.waited = false; // what was seen before is no evidence any more
+        any.waited = false; // earlier observations no longer count
     }
     m_pollEvent.Schedule(std::max<int64_t>(0, m_began + m_period.GetTimeStep() - NowPs()));
 }

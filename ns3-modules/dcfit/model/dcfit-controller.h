@@ -21,14 +21,15 @@ namespace dcfit
 
 /**
  * @ingroup dcfit
- * @brief A central controller that polls every port of the network: a global view, but a late one.
+ * @brief A central controller that polls every port of the network: a global view, but a delayed
+ * one.
  *
- * One agent a switch; that of the lowest-numbered switch that can be reached stands for the
- * controller. Every Period it asks the switches, one after the other, for the queues, the bytes
- * sent and the map of who feeds whom; each answer is Delay old when it is there, and a command
- * takes as long. An egress that held frames at two polls and sent nothing between them is
- * suspected (DCFIT, section 2.2); a cycle of suspected ones that feed each other is broken at one
- * of them. Its messages travel in a management network of their own and are only counted.
+ * One agent per switch; that of the lowest-numbered reachable switch represents the controller.
+ * Every Period it asks the switches in turn for their queues, the bytes sent and the map of which
+ * ingress feeds which egress; each reply arrives Delay after it was read, and a command takes as
+ * long. An egress that held frames at two polls and sent nothing in between is suspected (DCFIT,
+ * section 2.2); a cycle of suspected egresses that feed each other is broken at one of them. The
+ * controller's messages use a separate management network and are only counted.
  */
 class DeadlockController : public Breaker
 {
@@ -41,19 +42,19 @@ class DeadlockController : public Breaker
     void Report(lossless::Summary& summary) const override;
 
   private:
-    /// What the controller knows of an egress class.
+    /// The controller's state of an egress class.
     struct View
     {
-        DeadlockController* agent{nullptr}; //!< of its switch
-        uint16_t port{0};                   //!< of it
+        DeadlockController* agent{nullptr}; //!< agent of its switch
+        uint16_t port{0};                   //!< its port
         uint8_t cls{0};                     //!< class
         std::size_t ahead{0};               //!< first View of the peer's switch
-        std::size_t aheadEnd{0};            //!< end of them
+        std::size_t aheadEnd{0};            //!< end of these
         uint16_t peerPort{0};               //!< port of the peer
-        int64_t sent{-1};                   //!< wire bytes at the last answer
-        bool waited{false};                 //!< held frames at the last answer
-        bool suspect{false};                //!< held frames at two and sent nothing
-        std::vector<bool> feeds;            //!< by ingress, at the last answer
+        int64_t sent{-1};                   //!< wire bytes sent, at the last reply
+        bool waited{false};                 //!< it held frames at the last reply
+        bool suspect{false};     //!< it held frames at two replies and sent nothing in between
+        std::vector<bool> feeds; //!< by ingress: feeds this egress, at the last reply
     };
 
     void FindSwitches();
@@ -67,16 +68,16 @@ class DeadlockController : public Breaker
     Time m_delay;   //!< attribute
     Time m_spacing; //!< attribute
 
-    std::vector<DeadlockController*> m_switches; //!< of the network, if this is the controller
-    std::vector<std::size_t> m_firstView;        //!< by switch, and the end
+    std::vector<DeadlockController*> m_switches; //!< all switches, if this is the controller
+    std::vector<std::size_t> m_firstView;        //!< by switch, and one past the last
     std::vector<View> m_views;                   //!< all egress classes
-    std::size_t m_next{0};                       //!< switch to be read
-    std::vector<std::size_t> m_cycle;            //!< to be broken
-    int64_t m_began{0};                          //!< of this poll (ps)
-    uint64_t m_polls{0};                         //!< done
-    uint64_t m_bytes{0};                         //!< of messages
-    uint64_t m_found{0};                         //!< cycles
-    int64_t m_firstAt{-1};                       //!< first of them (ps)
+    std::size_t m_next{0};                       //!< next switch to read
+    std::vector<std::size_t> m_cycle;            //!< cycle to break
+    int64_t m_began{0};                          //!< start of this poll (ps)
+    uint64_t m_polls{0};                         //!< polls completed
+    uint64_t m_bytes{0};                         //!< bytes of messages
+    uint64_t m_found{0};                         //!< cycles found
+    int64_t m_firstAt{-1};                       //!< time of the first cycle found (ps)
     lossless::ReusableEvent<DeadlockController> m_pollEvent;   //!< Poll
     lossless::ReusableEvent<DeadlockController> m_readEvent;   //!< ReadNext
     lossless::ReusableEvent<DeadlockController> m_decideEvent; //!< Decide

@@ -42,13 +42,13 @@ constexpr uint32_t MAX_PORTS = 1U << PORT_BITS;
 constexpr uint32_t MAX_SWITCHES = 1U << SWITCH_BITS;
 /// Bits of a counter of the exact map: 2^16 cells of a packet buffer.
 constexpr uint64_t COUNTER_BITS = 16;
-/// Bits of a time that is kept.
+/// Bits of a stored time.
 constexpr uint64_t TIME_BITS = 32;
 /// Bits of an entry of HeavyHitters: flow, count and error.
 constexpr uint64_t HITTER_BITS = 96;
 /// Bits of a limited flow: flow, tokens and two times.
 constexpr uint64_t LIMIT_BITS = 64 + 2 * TIME_BITS;
-/// Bits of the sequence number that are kept; the paper says only that there is one.
+/// Bits of a stored sequence number; the paper only says that there is one.
 constexpr uint32_t KEPT_SEQUENCE_BITS = 7;
 constexpr uint32_t LAST_SEQUENCE = (1U << KEPT_SEQUENCE_BITS) - 1;
 
@@ -63,105 +63,106 @@ Dcfit::GetTypeId()
             .SetGroupName("dcfit")
             .AddConstructor<Dcfit>()
             .AddAttribute("SwitchBits",
-                          "Bits of a switch's number that are kept: a network of 10,000 switches "
-                          "needs 14.",
+                          "Bits of a stored switch number: a network of 10,000 switches needs 14.",
                           UintegerValue(SWITCH_BITS),
                           MakeUintegerAccessor(&Dcfit::m_switchBits),
                           MakeUintegerChecker<uint32_t>(1, SWITCH_BITS))
             .AddAttribute("Clearing",
                           "How a bit of the traffic map is cleared: Counters (when the last byte "
-                          "from that ingress has gone) or Row (with all of its row, when the "
-                          "egress runs empty; needs no counters).",
+                          "from that ingress has been sent) or Row (with all of its row, when the "
+                          "egress becomes empty; needs no counters).",
                           EnumValue(Clearing::COUNTERS),
                           MakeEnumAccessor<Clearing>(&Dcfit::m_clearing),
                           MakeEnumChecker(Clearing::COUNTERS, "Counters", Clearing::ROW, "Row"))
             .AddAttribute("Cause",
-                          "Which egress is held to be behind a pause: Arriving (that of the frame "
-                          "that made it necessary) or Largest (that which most bytes of the "
-                          "ingress are for).",
+                          "Which egress is considered the cause of a pause: Arriving (that of the "
+                          "frame that triggered it) or Largest (that for which the ingress holds "
+                          "most bytes).",
                           EnumValue(Cause::ARRIVING),
                           MakeEnumAccessor<Cause>(&Dcfit::m_cause),
                           MakeEnumChecker(Cause::ARRIVING, "Arriving", Cause::LARGEST, "Largest"))
             .AddAttribute("Conflict",
-                          "Which of several initiators' messages a port remembers: Highest (by "
-                          "rank, then number) or Newest.",
+                          "Which of several initiators' messages a port keeps: Highest (by rank, "
+                          "then number) or Newest.",
                           EnumValue(Conflict::HIGHEST),
                           MakeEnumAccessor<Conflict>(&Dcfit::m_conflict),
                           MakeEnumChecker(Conflict::HIGHEST, "Highest", Conflict::NEWEST, "Newest"))
             .AddAttribute("Evidence",
-                          "What a consistency round asks of an ingress that waits for a paused "
-                          "egress: Map (that it feeds it and pauses its upstream, as in the paper) "
-                          "or Bytes (also that it would go on pausing if all had gone but what "
-                          "waits for paused egresses with the same message; needs the counters).",
+                          "What a consistency round checks at an ingress that waits for a paused "
+                          "egress: Map (that it feeds the egress and pauses its upstream, as in "
+                          "the paper) or Bytes (also that it would remain paused if only the "
+                          "frames waiting for paused egresses with the same message were left; "
+                          "needs the counters).",
                           EnumValue(Evidence::BYTES),
                           MakeEnumAccessor<Evidence>(&Dcfit::m_evidence),
                           MakeEnumChecker(Evidence::MAP, "Map", Evidence::BYTES, "Bytes"))
             .AddAttribute("Rounds",
-                          "Consistency rounds before a deadlock is declared; one in the paper.",
+                          "Number of consistency rounds before a deadlock is declared; one in the "
+                          "paper.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&Dcfit::m_rounds),
                           MakeUintegerChecker<uint32_t>(1, 3))
             .AddAttribute("Retry",
-                          "An ingress that pauses its upstream for one to two of these, and waits "
-                          "for a paused egress, begins a process of its own, again and again, "
-                          "unless it has heard of another since the last look; 0: never, as in the "
-                          "paper.",
+                          "An ingress that has paused its upstream for one to two Retry periods, "
+                          "and waits for a paused egress, starts a process of its own, repeatedly, "
+                          "unless it has received the message of another one since the last check; "
+                          "0: never, as in the paper.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcfit::m_retry),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("Drained",
-                          "An ingress that pauses its upstream begins a process of its own when an "
-                          "egress sends the last frame it has of it, if it also waits for a paused "
-                          "egress: that can make a deadlock certain without a pause. Not in the "
-                          "paper.",
+                          "An ingress that pauses its upstream starts a process of its own when an "
+                          "egress sends its last frame from that ingress, if it also waits for a "
+                          "paused egress: this can make a deadlock certain without a new pause. "
+                          "Not in the paper.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&Dcfit::m_drained),
                           MakeBooleanChecker())
             .AddAttribute("Untold",
-                          "An ingress that pauses its upstream because of an egress that is "
-                          "paused, but of whose pause no message is there, begins a process of its "
-                          "own. Not in the paper, where that PAUSE goes without a message.",
+                          "An ingress that pauses its upstream because of a paused egress for "
+                          "whose pause no message was received starts a process of its own. Not in "
+                          "the paper, where that PAUSE is sent without a message.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&Dcfit::m_untold),
                           MakeBooleanChecker())
             .AddAttribute("HandleTrigger",
-                          "When a deadlock is declared, tell the initial trigger, so that it "
-                          "limits the heaviest flow or treats its server.",
+                          "When a deadlock is declared, notify the initial trigger, so that it "
+                          "limits the heaviest flow or acts on its server.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&Dcfit::m_handle),
                           MakeBooleanChecker())
             .AddAttribute("ServerCure",
-                          "What is done about a server whose pauses are the initial trigger: "
-                          "Ignore (its pauses) or Lossy (its frames go in LossyClass).",
+                          "Action on a server whose pauses are the initial trigger: Ignore (its "
+                          "pauses) or Lossy (its frames use LossyClass).",
                           EnumValue(ServerCure::IGNORE),
                           MakeEnumAccessor<ServerCure>(&Dcfit::m_serverCure),
                           MakeEnumChecker(ServerCure::IGNORE, "Ignore", ServerCure::LOSSY, "Lossy"))
             .AddAttribute("HeavyHitters",
-                          "Flows counted an egress, to find the heaviest.",
+                          "Number of flows tracked per egress, to find the heaviest.",
                           UintegerValue(4),
                           MakeUintegerAccessor(&Dcfit::m_heavyEntries),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("LimitRate",
-                          "Rate to which a heavy flow is limited where it is the initial trigger; "
-                          "what is above it is dropped, an intended loss.",
+                          "Rate limit of a heavy flow that is the initial trigger; the excess is "
+                          "dropped, an intended loss.",
                           DataRateValue(DataRate("1Gbps")),
                           MakeDataRateAccessor(&Dcfit::m_limitRate),
                           lossless::MakeRateChecker())
             .AddAttribute("LimitBurst",
-                          "Bytes a limited flow may send at once. [B]",
+                          "Burst size of a limited flow. [B]",
                           UintegerValue(10'000),
                           MakeUintegerAccessor(&Dcfit::m_limitBurst),
                           MakeUintegerChecker<uint32_t>(1, 1'000'000))
             .AddAttribute("Limits",
-                          "Flows a switch limits at a time; of more, the one gives way that has "
-                          "sent no more than LimitRate for longest.",
+                          "Maximum number of flows that a switch limits at a time; a further one "
+                          "replaces the flow that has stayed within LimitRate for longest.",
                           UintegerValue(8),
                           MakeUintegerAccessor(&Dcfit::m_mostLimits),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("Restoration",
-                          "A server that has not paused for so long, and a flow that has sent no "
-                          "more than LimitRate for so long, are treated no longer; 0: for good. "
-                          "The default is that of SONiC's PFC watchdog.",
+                          "Time without a pause, or within LimitRate, after which a server or a "
+                          "flow is no longer acted on; 0: never. The default is that of SONiC's "
+                          "PFC watchdog.",
                           TimeValue(MilliSeconds(200)),
                           MakeTimeAccessor(&Dcfit::m_restoration),
                           lossless::MakePicosecondsChecker());
@@ -180,7 +181,7 @@ Dcfit::Start()
     {
         m_number = static_cast<uint16_t>(std::min(node->GetNumber(), MAX_SWITCHES - 1));
     }
-    // What a link-layer discovery tells: does the neighbour speak DCFIT?
+    // As link-layer discovery would report: does the neighbour support DCFIT?
     std::vector<bool> speaks(m_node->GetNPorts());
     for (uint16_t port = 0; port < speaks.size(); ++port)
     {
@@ -211,13 +212,13 @@ Dcfit::Check() const
     problems << Breaker::Check();
     if (m_node->GetNPorts() > MAX_PORTS)
     {
-        problems << m_node->GetName() << ": DCFIT's messages number " << MAX_PORTS
+        problems << m_node->GetName() << ": DCFIT's messages can number " << MAX_PORTS
                  << " ports, but the switch has " << m_node->GetNPorts() << "\n";
     }
-    const uint32_t switches = (1U << m_switchBits) - 1; // the last number is nobody's
+    const uint32_t switches = (1U << m_switchBits) - 1; // the last number is reserved
     if (!dynamic_cast<const lossless::Switch*>(m_node))
     {
-        problems << m_node->GetName() << ": DCFIT is an agent of switches, and this is a host\n";
+        problems << m_node->GetName() << ": DCFIT is an agent for switches, but this is a host\n";
     }
     else if (m_number >= switches)
     {
@@ -303,7 +304,7 @@ Dcfit::NotifyPaused(Port& port, uint8_t cls, bool on)
     State& state = m_map.At(port.GetIndex(), cls);
     if (on)
     {
-        state.known = state.known && state.paused; // a pause that no PFC frame brought
+        state.known = state.known && state.paused; // a pause not caused by a PFC frame
         state.paused = true;
         return;
     }
@@ -396,7 +397,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     state.resumed = false;
     if (!m_map.Speaks(port))
     {
-        // A server: it is the initial trigger, and its port of this switch gives it its name.
+        // A server: it is the initial trigger, identified by its port of this switch.
         state.sequence = static_cast<uint16_t>((state.sequence + 1U) & LAST_SEQUENCE);
         const Message own{m_number, static_cast<uint8_t>(port), state.sequence, 0, 0};
         ReceiveCheck(port, cls, own, true);
@@ -408,7 +409,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
 {
     if (!m_map.At(port, cls).paused)
     {
-        return; // a resume overtook it
+        return; // a resume has overtaken it
     }
     if (message.node == m_number && m_map.Speaks(message.port))
     {
@@ -445,7 +446,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
         if (!state.pausing || !m_map.Speaks(ingress) || !m_map.Feeds(port, ingress, cls) ||
             (state.own && !state.aged && (state.rank > message.rank || state.way == OFF_LOOP)))
         {
-            continue; // among others: a process is not begun anew by each pause of the trigger
+            continue; // in particular, not every pause of the trigger starts a new process
         }
         Begin(ingress, cls, OFF_LOOP, false, m_map.NextRank(message));
         Message own;
@@ -466,7 +467,7 @@ Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
     }
     if (message.round < state.checked)
     {
-        return; // it came by another way before
+        return; // it arrived by another path before
     }
     state.checked = static_cast<uint8_t>(message.round + 1);
     if (message.node != m_number || !m_map.Speaks(message.port))
@@ -550,7 +551,7 @@ Dcfit::NotifyDequeue(Port& egress, uint16_t /* queue */, Frame& frame)
     {
         return;
     }
-    // The frame counts until its last bit has gone.
+    // The frame counts until its last bit has been sent.
     const uint32_t held = m_node->GetFeeds()->GetBytes(egress.GetIndex(), frame.ingress, frame.cls);
     if (held == frame.bytes && m_map.Speaks(frame.ingress) &&
         !m_map.At(frame.ingress, frame.cls).declared &&
@@ -610,7 +611,7 @@ Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
         Break(m_node->GetPort(port), m_node->GetPort(ingress), cls);
         return;
     }
-    // First the notice goes around: a loop that is broken cannot be followed any more.
+    // First the notice travels around the loop: once broken, the loop cannot be followed any more.
     Message notice;
     m_map.FindTag(ingress, cls, notice);
     notice.round = MAX_ROUND;
@@ -627,7 +628,8 @@ Dcfit::TellSuspects(uint16_t ingress, uint8_t cls, const Message& message)
         const State& state = m_map.At(egress, cls);
         const bool paused = state.paused || state.resumed; // now, or before
         const bool onLoop = state.known && state.info.HasEpisodeOf(message);
-        // What came by a port is sent on by it only where frames go back the way they came.
+        // Frames that arrived by a port leave by it only where frames are sent back the way they
+        // came.
         if (!paused || onLoop || (egress == ingress && !m_map.Feeds(egress, ingress, cls)))
         {
             continue;
@@ -659,7 +661,7 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
         {
             if (kind == Kind::NOTICE)
             {
-                m_cure.TreatFlows(loop); // nobody off the loop: the trigger is here
+                m_cure.TreatFlows(loop); // no port off the loop: the trigger is here
             }
             Break(m_node->GetPort(loop), m_node->GetPort(ingress), cls);
         }
@@ -667,7 +669,7 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
     }
     if (loop != NO_PORT)
     {
-        // Around the loop, however long it is, once.
+        // Once around the loop, however long it is.
         if (!std::exchange(m_map.At(loop, cls).noticed, true))
         {
             const bool found = TellSuspects(ingress, cls, message);
@@ -683,7 +685,7 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
     if (!TellSuspects(ingress, cls, message))
     {
         m_cure.TreatFlows(
-            m_map.At(ingress, cls).cause); // the end of the way: what is congested here
+            m_map.At(ingress, cls).cause); // the end of the path: the congested egress here
     }
 }
 

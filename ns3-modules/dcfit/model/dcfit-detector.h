@@ -23,11 +23,10 @@ namespace dcfit
 
 /**
  * @ingroup dcfit
- * @brief DCFIT on one switch: finds deadlocks of PFC by messages that follow the pauses.
+ * @brief DCFIT on one switch: detects deadlocks of PFC by messages that follow the pauses.
  *
- * It knows its own ports, what the node's FeedMap says, and what the messages of its neighbours
- * say; nothing else. A neighbour without DCFIT, a server in general, counts as the initial trigger
- * of the pauses it sends.
+ * It uses only its own ports, the node's FeedMap and the messages of its neighbours. A neighbour
+ * without DCFIT, in general a server, counts as the initial trigger of the pauses it sends.
  */
 class Dcfit : public Breaker,
               public lossless::QueueAgent,
@@ -36,19 +35,19 @@ class Dcfit : public Breaker,
               public lossless::ArrivalAgent
 {
   public:
-    /// Which egress is held to be behind a pause.
+    /// Which egress is considered the cause of a pause.
     enum class Cause
     {
-        ARRIVING, ///< that of the frame that made it necessary
-        LARGEST,  ///< that which most bytes of the ingress are for
+        ARRIVING, ///< that of the frame that triggered it
+        LARGEST,  ///< that for which the ingress holds most bytes
     };
 
     using Clearing = PauseMap::Clearing;        //!< how a bit of the traffic map is cleared
-    using Conflict = PauseMap::Conflict;        //!< which message a port remembers
-    using Evidence = PauseMap::Evidence;        //!< what a consistency round asks of an ingress
-    using ServerCure = TriggerCure::ServerCure; //!< what is done about servers
+    using Conflict = PauseMap::Conflict;        //!< which message a port keeps
+    using Evidence = PauseMap::Evidence;        //!< what a consistency round checks at an ingress
+    using ServerCure = TriggerCure::ServerCure; //!< action on servers
     using enum Detection::Way;
-    using Way = Detection::Way; //!< how a detection came about
+    using Way = Detection::Way; //!< how a deadlock was detected
 
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
@@ -64,15 +63,15 @@ class Dcfit : public Breaker,
     void NotifyControl(lossless::Port& port, const lossless::ControlFrame& control) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// Memory of the detector on a switch, one class: traffic map, and for each port what
-    /// PauseMap::State holds.
+    /// Memory of the detector on a switch, per class: traffic map, and PauseMap::State of each
+    /// port.
     /// @param ports of the switch. @return bits.
     uint64_t GetStateBits(uint32_t ports) const;
-    /// Memory of the counters that clear the traffic map exactly, one class.
+    /// Memory of the counters that clear the traffic map exactly, per class.
     /// @param ports of the switch. @return bits; 0 with Clearing Row and Evidence Map.
     uint64_t GetCounterBits(uint32_t ports) const;
-    /// Memory of what handles initial triggers, one class: heavy hitters of each egress, limited
-    /// flows, and which servers are treated.
+    /// Memory for handling initial triggers, per class: heavy hitters of each egress, limited
+    /// flows, and the servers acted on.
     /// @param ports of the switch. @return bits; 0 without HandleTrigger.
     uint64_t GetHandlingBits(uint32_t ports) const;
 
@@ -92,42 +91,42 @@ class Dcfit : public Breaker,
     void BeginAgain(uint16_t ingress, uint8_t cls);
 
     // Attributes
-    uint32_t m_switchBits;   //!< kept of a switch's number
+    uint32_t m_switchBits;   //!< bits of a stored switch number
     Clearing m_clearing;     //!< of the traffic map
     Cause m_cause;           //!< of a pause
     Conflict m_conflict;     //!< between messages
     Evidence m_evidence;     //!< of a consistency round
     uint32_t m_rounds;       //!< consistency rounds
-    Time m_retry;            //!< until a pause is looked into again
-    bool m_drained;          //!< begin a process when an egress has drained
-    bool m_untold;           //!< begin a process for want of a message
+    Time m_retry;            //!< Retry
+    bool m_drained;          //!< start a process when an egress has drained
+    bool m_untold;           //!< start a process if a pause came without a message
     bool m_handle;           //!< handle the initial trigger
-    ServerCure m_serverCure; //!< what is done about servers
-    uint32_t m_heavyEntries; //!< flows counted an egress
+    ServerCure m_serverCure; //!< action on servers
+    uint32_t m_heavyEntries; //!< flows tracked per egress
     DataRate m_limitRate;    //!< of a heavy flow
     uint32_t m_limitBurst;   //!< bytes
-    uint32_t m_mostLimits;   //!< flows that are limited at a time
-    Time m_restoration;      //!< until what is calm is treated no longer
+    uint32_t m_mostLimits;   //!< maximum number of limited flows
+    Time m_restoration;      //!< time without cause until an action ends
 
     // State
     PauseMap m_map;                        //!< pauses and processes
     TriggerCure m_cure;                    //!< of initial triggers
-    uint16_t m_number{0};                  //!< of the switch, in messages
+    uint16_t m_number{0};                  //!< number of the switch in messages
     bool m_lookPending{false};             //!< an occurrence of m_look is scheduled
-    lossless::ReusableEvent<Dcfit> m_look; //!< look for pauses that last
+    lossless::ReusableEvent<Dcfit> m_look; //!< checks for lasting pauses
 
     // Counted
-    uint64_t m_begun{0};        //!< processes
+    uint64_t m_begun{0};        //!< processes started
     uint64_t m_suspected{0};    //!< loops found by CHECK
     uint64_t m_refuted{0};      //!< CONSISTENCY messages that ended at a port that had resumed
-    uint64_t m_repeated{0};     //!< of them: at one that was paused again in the same episode
-    uint64_t m_alone{0};        //!< messages that travelled alone
+    uint64_t m_repeated{0};     //!< of these, at a port that was paused again in the same episode
+    uint64_t m_alone{0};        //!< messages sent in frames of their own
     uint64_t m_tags{0};         //!< messages in PAUSE frames
-    uint64_t m_messageBytes{0}; //!< wire bytes of those alone
+    uint64_t m_messageBytes{0}; //!< wire bytes of those sent alone
     std::array<uint64_t, 3> m_detections{}; //!< by Way
     int64_t m_firstAt{-1};                  //!< first detection (ps)
-    int64_t m_firstBegun{-1};               //!< its process (ps)
-    int64_t m_firstLooped{-1};              //!< its loop (ps)
+    int64_t m_firstBegun{-1};               //!< start of its process (ps)
+    int64_t m_firstLooped{-1};              //!< when its loop was found (ps)
 };
 
 } // namespace dcfit

@@ -19,9 +19,9 @@ namespace dcfit
  * @brief The largest flows of an egress, in bounded memory: Space-Saving (Metwally, Agrawal, El
  * Abbadi, ICDT 2005).
  *
- * With k entries after n bytes, every flow of more than n / k bytes has an entry, and an entry's
- * count is at least the flow's bytes and above them by at most its error, which is at most n / k.
- * The cost of a frame is a look at the k entries, as in a row of registers.
+ * With k entries, after n bytes every flow of more than n / k bytes has an entry, and an entry's
+ * count exceeds the flow's bytes by at most its error, which is at most n / k. A frame costs a
+ * search of the k entries, as in a row of registers.
  */
 class HeavyHitters
 {
@@ -30,8 +30,8 @@ class HeavyHitters
     struct Entry
     {
         uint32_t flow;  //!< its number
-        uint64_t count; //!< at least its bytes
-        uint64_t error; //!< at most so much above them
+        uint64_t count; //!< upper bound of its bytes
+        uint64_t error; //!< count minus error is a lower bound
     };
 
     /// Start empty.
@@ -42,7 +42,7 @@ class HeavyHitters
         m_entries.reserve(entries);
     }
 
-    /// Bytes of a flow have come.
+    /// Count bytes of a flow.
     /// @param flow number. @param bytes bytes.
     void Add(uint32_t flow, uint32_t bytes)
     {
@@ -69,8 +69,8 @@ class HeavyHitters
         }
     }
 
-    /// The flow with the most bytes that are certain.
-    /// @return its entry, the first of equals; nullptr if there is none.
+    /// The flow with the highest lower bound of bytes.
+    /// @return its entry, the first among equals; nullptr if there is none.
     const Entry* FindHeaviest() const
     {
         const Entry* heaviest = nullptr;
@@ -90,7 +90,7 @@ class HeavyHitters
         return m_entries;
     }
 
-    /// Forget all.
+    /// Clear all entries.
     void Clear()
     {
         m_entries.clear();

@@ -14,8 +14,8 @@
 /**
  * @defgroup dcfit Deadlock detection
  *
- * DCFIT (Wu and Ng, arXiv 2009.13446), what it is compared with (a watchdog, a central controller),
- * and what breaks a deadlock.
+ * DCFIT (Wu and Ng, arXiv 2009.13446), the detectors that it is compared with (a watchdog, a
+ * central controller), and cures of a deadlock.
  */
 
 namespace ns3
@@ -23,19 +23,19 @@ namespace ns3
 namespace dcfit
 {
 
-/// MAC control opcode of a message that travels alone.
+/// MAC control opcode of a message in a frame of its own.
 inline constexpr uint16_t DCFIT_OPCODE = 0x0fd0;
-/// First byte of what is appended to a MAC control frame.
+/// First byte of the block appended to a MAC control frame.
 inline constexpr uint8_t BLOCK_TYPE = 0xdc;
-/// Bits of a switch's number: 10,000 switches (section 5).
+/// Bits of a switch number: 10,000 switches (section 5).
 inline constexpr uint32_t SWITCH_BITS = 14;
-/// Bits of a port's number: 64 ports (section 5).
+/// Bits of a port number: 64 ports (section 5).
 inline constexpr uint32_t PORT_BITS = 6;
-/// Bits that a message has for a sequence number; Dcfit uses as many of them as it is told to.
+/// Bits of a sequence number in a message, of which Dcfit may use fewer.
 inline constexpr uint32_t SEQUENCE_BITS = 12;
 /// Bits of the rank.
 inline constexpr uint32_t RANK_BITS = 4;
-/// Bits of the round, or of the hops that a notice may still take.
+/// Bits of the round, or of the remaining hops of a notice.
 inline constexpr uint32_t ROUND_BITS = 4;
 /// Largest rank.
 inline constexpr uint8_t MAX_RANK = (1U << RANK_BITS) - 1;
@@ -43,59 +43,60 @@ inline constexpr uint8_t MAX_RANK = (1U << RANK_BITS) - 1;
 inline constexpr uint8_t MAX_ROUND = (1U << ROUND_BITS) - 1;
 /// Bytes of a message.
 inline constexpr std::size_t MESSAGE_BYTES = 5;
-/// Messages that fit into a MAC control frame beside type, length, kind and classes.
+/// Messages that fit into a MAC control frame with type, length, kind and classes.
 inline constexpr std::size_t MAX_MESSAGES = 4;
 
-/// What a message is for.
+/// Purpose of a message.
 enum class Kind : uint8_t
 {
     CHECK = 1,       ///< follows the pauses upstream: is there a loop? (section 3.2)
-    CONSISTENCY = 2, ///< has every port on the loop been paused all the time?
-    NOTICE = 3,      ///< a deadlock: downstream around the loop, and off it to who pauses it
-    FOUND = 4,       ///< the same, and a switch before has found somebody off the loop
+    CONSISTENCY = 2, ///< has every port on the loop been paused throughout?
+    NOTICE = 3, ///< a deadlock: downstream around the loop, and off it to the node that pauses it
+    FOUND = 4,  ///< the same, after a switch has found the cause off the loop
 };
 
 /**
  * @ingroup dcfit
- * @brief Who wants to know: generic initiator {switch, port} and the sequence number of its
- * episode.
+ * @brief Identity of a detection process: generic initiator {switch, port} and the sequence number
+ * of its episode.
  *
  * 40 bits on the wire, most significant first: switch 14, port 6, sequence 12, rank 4, round 4.
  */
 struct Message
 {
     uint16_t node{0};     //!< switch
-    uint8_t port{0};      //!< its port, an ingress that it pauses
-    uint16_t sequence{0}; //!< of its episode
-    uint8_t rank{0};      //!< 1 more than that of the messages its initiator had seen; 0: none
-    uint8_t round{0};     //!< CONSISTENCY: rounds before this one. NOTICE, FOUND: hops left
+    uint8_t port{0};      //!< its port, an ingress whose upstream it pauses
+    uint16_t sequence{0}; //!< sequence number of its episode
+    uint8_t rank{
+        0}; //!< 1 more than the rank of the messages that its initiator had received; 0: none
+    uint8_t round{0}; //!< CONSISTENCY: rounds completed. NOTICE, FOUND: hops left
 
-    /// Compare.
-    /// @param other another. @return whether they are the same.
+    /// Compare two messages.
+    /// @param other the other one. @return whether they are the same.
     bool operator==(const Message& other) const = default;
 
-    /// Does another come from the same generic initiator?
-    /// @param other another. @return true if so.
+    /// Does another message have the same generic initiator?
+    /// @param other the other one. @return true if so.
     bool HasInitiatorOf(const Message& other) const
     {
         return node == other.node && port == other.port;
     }
 
-    /// Is it of the same episode of the same initiator?
-    /// @param other another. @return true if so.
+    /// Do both belong to the same episode of the same initiator?
+    /// @param other the other one. @return true if so.
     bool HasEpisodeOf(const Message& other) const
     {
         return HasInitiatorOf(other) && sequence == other.sequence && rank == other.rank;
     }
 
     /**
-     * @brief Does it go before another where a port remembers only one?
+     * @brief Does it take precedence over another one where a port keeps only one?
      *
-     * That with the higher rank does. Among equals every switch applies the same total order, so
-     * that of several one gets round; the sequence numbers shuffle it, so that it is not always the
-     * same initiator's.
+     * The higher rank does. Within a rank every switch applies the same total order, so that one of
+     * several messages completes the loop; the sequence numbers shuffle the order, so that it is
+     * not always the same initiator's.
      *
-     * @param other another.
+     * @param other the other one.
      * @return true if so.
      */
     bool Precedes(const Message& other) const
@@ -107,17 +108,17 @@ struct Message
         return Key() != other.Key() ? Key() > other.Key() : Initiator() > other.Initiator();
     }
 
-    /// Its initiator as one number. @return switch and port.
+    /// Its initiator as a single number. @return switch and port.
     uint32_t Initiator() const
     {
         return static_cast<uint32_t>(node) << PORT_BITS | port;
     }
 
-    /// Its place among messages of its rank: initiator and sequence number, shuffled.
-    /// @return 20 bits; of one sequence number another for each initiator.
+    /// Its position among messages of its rank: initiator and sequence number, shuffled.
+    /// @return 20 bits; for a given sequence number, distinct for each initiator.
     uint32_t Key() const
     {
-        // Steps that can each be undone.
+        // Invertible steps.
         constexpr uint32_t BITS = SWITCH_BITS + PORT_BITS;
         constexpr uint32_t MASK = (1U << BITS) - 1;
         uint32_t key = Initiator() ^ ((sequence * 0x11111U) & MASK);
@@ -130,59 +131,59 @@ struct Message
     }
 };
 
-/// A message as bytes.
+/// A serialised message.
 using MessageBytes = std::array<uint8_t, MESSAGE_BYTES>;
 
 /**
  * @ingroup dcfit
  * @brief Serialize a message.
  *
- * @param message each field below the limit of its bits.
+ * @param message each field within its number of bits.
  * @return five bytes.
  */
 MessageBytes Serialize(const Message& message);
 /**
  * @ingroup dcfit
- * @brief Read a message.
+ * @brief Parse a message.
  *
- * @param bytes what Serialize made.
+ * @param bytes as produced by Serialize.
  * @return the message.
  */
 Message Read(const MessageBytes& bytes);
 
 /**
  * @ingroup dcfit
- * @brief What is appended to a MAC control frame: type 0xdc, length, kind, class-enable byte, and a
- * message for each class in it, from class 0 on.
+ * @brief The block appended to a MAC control frame: type 0xdc, length, kind, class-enable byte, and
+ * a message for each enabled class, from class 0 on.
  */
 class Block
 {
   public:
     /// Start empty.
-    /// @param kind of all its messages.
+    /// @param kind the kind of all its messages.
     explicit Block(Kind kind = Kind::CHECK);
 
-    /// Add the message of a class. Classes are added in rising order.
+    /// Add the message of a class. Classes are added in ascending order.
     /// @param cls class. @param message the message.
-    /// @return false if there is no room: MAX_MESSAGES fit.
+    /// @return false if there is no room: at most MAX_MESSAGES fit.
     bool Add(uint8_t cls, const Message& message);
     /// The message of a class.
-    /// @param cls class. @param message where to put it. @return false if there is none.
+    /// @param cls class. @param message set to the message. @return false if there is none.
     bool Get(uint8_t cls, Message& message) const;
-    /// Of which kind its messages are. @return kind.
+    /// The kind of its messages. @return kind.
     Kind GetKind() const;
-    /// Append it to a frame, behind what others appended; nothing if it is empty.
+    /// Append the block to a frame, after other appended blocks; does nothing if it is empty.
     /// @param control the frame. @return false if there is no room.
     bool AppendTo(lossless::ControlFrame& control) const;
-    /// Find one in a frame; blocks of other types (type, length, bytes) are passed over.
+    /// Find the block in a frame; blocks of other types (type, length, bytes) are skipped.
     /// @param control the frame. @return false if there is none.
     bool ReadFrom(const lossless::ControlFrame& control);
 
   private:
     Kind m_kind;                                    //!< of all messages
-    uint8_t m_classes{0};                           //!< bit c: there is one of class c
-    uint8_t m_count{0};                             //!< messages
-    std::array<MessageBytes, MAX_MESSAGES> m_bytes; //!< messages by rising class
+    uint8_t m_classes{0};                           //!< bit c: there is a message of class c
+    uint8_t m_count{0};                             //!< number of messages
+    std::array<MessageBytes, MAX_MESSAGES> m_bytes; //!< messages by ascending class
 };
 
 } // namespace dcfit

@@ -29,7 +29,7 @@ PauseMap::Start(const lossless::FabricNode& node,
     m_state.assign(static_cast<std::size_t>(N_CLASSES) * m_ports, State{});
     for (State& state : m_state)
     {
-        state.info.node = (1U << SWITCH_BITS) - 1; // of no switch
+        state.info.node = (1U << SWITCH_BITS) - 1; // reserved: no switch
     }
 }
 
@@ -190,8 +190,8 @@ PauseMap::Remember(uint16_t port, uint8_t cls, const Message& message, bool fres
     }
     if (!same)
     {
-        // A new episode. In one and the same, a port that has resumed stays so, whether or not it
-        // was paused again (Lemma 3.2, case 3).
+        // A new episode. Within an episode, a port that has resumed stays resumed, whether or not
+        // it was paused again (Lemma 3.2, case 3).
         state.resumed = false;
         state.checked = 0;
         state.noticed = false;

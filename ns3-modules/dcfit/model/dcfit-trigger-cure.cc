@@ -61,7 +61,7 @@ TriggerCure::TreatServer(uint16_t port, uint8_t cls)
         return;
     }
     ++m_handled;
-    NS_LOG_INFO(m_node->GetName() << " treats the server at port " << port << ", class " << +cls);
+    NS_LOG_INFO(m_node->GetName() << " acts on the server at port " << port << ", class " << +cls);
     AwaitRestoration();
     Port& egress = m_node->GetPort(port);
     for (uint16_t queue = cls; queue < egress.GetQueues().size(); queue += N_CLASSES)
@@ -173,7 +173,7 @@ TriggerCure::KeepsLimit(const Frame& frame)
         {
             continue;
         }
-        // A token bucket in bytes x 1e12 / 8, so that nothing is rounded.
+        // A token bucket in units of bytes x 1e12 / 8, to avoid rounding.
         const auto rate = static_cast<lossless::Int128>(m_rules.limitRate);
         const auto full = static_cast<lossless::Int128>(m_rules.limitBurst) * 8 * PS_PER_S;
         const auto now = NowPs();

@@ -28,7 +28,7 @@ NS_OBJECT_ENSURE_REGISTERED(Dsh);
 namespace
 {
 
-/// A PFC frame with preamble and gap: a port that turns OFF sends one a class, of which eta' has
+/// A PFC frame with preamble and gap: a port that turns OFF sends one per class, eta' includes only
 /// one (B).
 constexpr int64_t PAUSE_WIRE_BYTES = lossless::MIN_FRAME_BYTES + 20;
 
@@ -43,35 +43,35 @@ Dsh::GetTypeId()
             .SetGroupName("dsh")
             .AddConstructor<Dsh>()
             .AddAttribute("Private",
-                          "Private part phi of each lossless (port, class); more where more is "
-                          "promised to the upstream. [B]",
+                          "Private part phi of each lossless (port, class); more where the "
+                          "upstream was promised more. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&Dsh::m_private),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute(
                 "Headroom",
-                "Headroom eta: insurance of a port (recalled: B_i = Np eta), and distance "
-                "of its queues' Xoff below T (recalled); 0 sets what the flow controls demand, "
-                "which is lossless: eta' of PFC, none where nothing waits for a stop. [B]",
+                "Headroom eta: insurance of a port (recalled: B_i = Np eta), and distance of its "
+                "queues' Xoff below T (recalled); 0: what the flow controls demand, which is "
+                "lossless: eta' for PFC, none for those that need no headroom. [B]",
                 UintegerValue(0),
                 MakeUintegerAccessor(&Dsh::m_headroom),
                 MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("Alpha",
-                          "Share of the free shared buffer that one queue may hold; the paper's "
-                          "evaluation has 1/16 (recalled).",
+                          "Share of the free shared buffer that one queue may hold; 1/16 in the "
+                          "paper's evaluation (recalled).",
                           DoubleValue(0.125),
                           MakeDoubleAccessor(&Dsh::m_alpha),
                           MakeDoubleChecker<double>(1.0 / 1024, 1024))
             .AddAttribute(
                 "XonOffset",
-                "A queue resumes when its shared bytes are under T - eta - XonOffset; the "
-                "paper's evaluation has 0 (recalled). [B]",
+                "A queue resumes when its shared bytes are below T - eta - XonOffset; 0 in the "
+                "paper's evaluation (recalled). [B]",
                 UintegerValue(3000),
                 MakeUintegerAccessor(&Dsh::m_xonOffset),
                 MakeUintegerChecker<int64_t>(0, MAX_BUFFER))
             .AddAttribute("PortXonOffset",
-                          "A port resumes when the shared bytes of its queues are under Nq T - "
-                          "PortXonOffset (recalled; its value is ours). [B]",
+                          "A port resumes when the shared bytes of its queues are below Nq T - "
+                          "PortXonOffset (recalled; the value is ours). [B]",
                           UintegerValue(3000),
                           MakeUintegerAccessor(&Dsh::m_portXonOffset),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER));
@@ -94,7 +94,7 @@ Dsh::DoConfigure(const std::vector<lossless::BufferDemand>& demands)
     m_own.assign(m_usage.size(), 0);
     m_queueOff.assign(m_usage.size(), false);
     m_off.Reset(m_usage.size() + demands.size());
-    Int128 shared = m_size - m_lossyPool; // headrooms of long links may add up to more than 2^63
+    Int128 shared = m_size - m_lossyPool; // the sum of long links' headrooms may exceed 2^63
     for (uint16_t port = 0; port < demands.size(); ++port)
     {
         int64_t eta = 0;
@@ -123,9 +123,9 @@ Dsh::Check() const
         problems
             << "buffer over-committed: Size " << m_size << " B is " << -m_sharedSize
             << " B less than LossyPool + sum over ports of (insurance + lossless classes x "
-               "(Private, or what is promised)), an insurance being Headroom + 84 B for each class "
-               "but one; Headroom 0 is what is demanded"
-            << DescribeDemands(-m_sharedSize) << "; raise Size, or promise less\n";
+               "(Private, or the promise if larger)); the insurance of a port is Headroom + 84 B "
+               "for each further class; Headroom 0 takes the demands of the flow controls"
+            << DescribeDemands(-m_sharedSize) << "; raise Size or reduce the promises\n";
     }
     return problems.str();
 }

@@ -19,30 +19,30 @@ namespace dsh
 
 /**
  * @ingroup dsh
- * @brief DSH, dynamic and shared headroom (ICDCS 2023): one headroom a port instead of one a queue.
+ * @brief DSH, dynamic and shared headroom (ICDCS 2023): one headroom per port instead of one per
+ * queue.
  *
- * Each port has an insurance of one headroom eta, for all its classes together; all else is shared
- * under a dynamic threshold T = alpha (Bs - sum w). A queue turns OFF at T - eta, so that what is
- * under way finds room below T. T shrinks meanwhile, and so the last word has the port: when its
- * queues hold more than Nq T together, or the pool has no room for a frame, all its Nq lossless
- * classes turn OFF, and what still comes goes to the insurance. That is enough, since a link
- * carries no more than one eta after a pause, whatever its classes.
+ * Each port has an insurance of one headroom eta for all its classes together; the rest of the
+ * buffer is shared under a dynamic threshold T = alpha (Bs - sum w). A queue turns OFF at T - eta,
+ * so that frames in flight fit below T. As T may shrink meanwhile, there is a second threshold for
+ * the whole port: when its queues together hold more than Nq T, or the pool has no room for a
+ * frame, all its Nq lossless classes turn OFF, and further frames are charged to the insurance. One
+ * headroom is enough, since a link delivers at most one eta after a pause, whatever its classes.
  *
- * The thresholds and the insurance are as recalled from notes on the paper, not from the paper. The
- * following is ours, where they are silent:
+ * The thresholds and the insurance are recalled from notes on the paper, not read in the paper. The
+ * following is ours, where the notes are silent:
  *
- * - The private part of a queue is Private or, if that is more, what the flow controls of its port
- * have promised to the upstream. eta is what they ask for after a stop, of the class that needs
- * most.
- * - A frame is charged as a whole when it arrives: to private if it fits there; else, while its
- * port is ON, to shared as long as the pool has room, below T or not; else to the insurance.
+ * - The private part of a queue is Private or, if larger, what the flow controls of its port have
+ *   promised to the upstream. eta is the headroom that they demand, of the class that needs most.
+ * - A frame is charged as a whole when it arrives: to the private part if it fits there; else,
+ *   while its port is ON, to the shared pool as long as the pool has room, below T or not; else to
+ *   the insurance.
  * - A queue turns OFF with the shared frame that takes w above T - eta. It turns ON when w < T -
- * eta
- * - XonOffset, or w = 0.
+ *   eta - XonOffset, or w = 0.
  * - A port turns OFF with the frame that would take the shared bytes of its queues above Nq T, or
- * that the pool has no room for; this frame goes to the insurance. It turns ON when the insurance
- * is empty and they are below Nq T - PortXonOffset, or 0.
- * - A class is silenced while its queue or its port is OFF.
+ *   for which the pool has no room; this frame is charged to the insurance. The port turns ON when
+ *   the insurance is empty and they are below Nq T - PortXonOffset, or 0.
+ * - The upstream is paused for a class while its queue or its port is OFF.
  */
 class Dsh : public lossless::BufferPolicy
 {
@@ -65,10 +65,10 @@ class Dsh : public lossless::BufferPolicy
     /// A port.
     struct PortState
     {
-        int64_t eta{0};       //!< threshold of its queues below T, and its insurance but for pauses
+        int64_t eta{0};       //!< eta (B): distance of the queues' Xoff below T
         int64_t insurance{0}; //!< size of the insurance (B)
-        int64_t shared{0};    //!< shared bytes of its queues
-        int64_t insured{0};   //!< bytes in the insurance
+        int64_t shared{0};    //!< shared bytes of its queues (B)
+        int64_t insured{0};   //!< bytes in the insurance (B)
         bool off{false};      //!< OFF as a whole
     };
 
@@ -90,7 +90,7 @@ class Dsh : public lossless::BufferPolicy
     // Attributes
     int64_t m_private{0};       //!< phi (B)
     int64_t m_headroom{0};      //!< eta (B); 0: as demanded
-    double m_alpha{0};          //!< of T
+    double m_alpha{0};          //!< alpha of T
     int64_t m_xonOffset{0};     //!< of a queue (B)
     int64_t m_portXonOffset{0}; //!< of a port (B)
 
@@ -99,9 +99,9 @@ class Dsh : public lossless::BufferPolicy
     uint64_t m_alphaFixed{0};      //!< Fixed
     std::vector<PortState> m_port; //!< ports
     std::vector<int64_t> m_own;    //!< private parts, by Index (B)
-    std::vector<bool> m_queueOff;  //!< by Index: OFF by itself
-    lossless::ResumeHeap m_off;    //!< queues OFF by themselves, and then ports
-    uint64_t m_queueOffs{0};       //!< times a queue turned OFF by itself
+    std::vector<bool> m_queueOff;  //!< by Index: the queue itself is OFF
+    lossless::ResumeHeap m_off;    //!< OFF queues, followed by OFF ports
+    uint64_t m_queueOffs{0};       //!< times a queue itself turned OFF
     uint64_t m_portOffs{0};        //!< times a port turned OFF
 };
 

@@ -61,7 +61,8 @@ Ptr<FabricNetDevice>
 FabricNetDeviceHelper::Install(Ptr<lossless::Fabric> fabric, uint32_t host, Ptr<Node> node) const
 {
     NS_ABORT_MSG_IF(host >= fabric->GetNNodes() || fabric->GetRoutes().IsSwitch(host),
-                    "a device is put on a host of the fabric, and node " << host << " is none");
+                    "devices are installed on hosts, but node " << host
+                                                                << " is not a host of the fabric");
     auto device = m_devices.Create<FabricNetDevice>();
     auto interface =
         CreateObjectWithAttributes<NetDeviceQueueInterface>("NTxQueues",
@@ -90,7 +91,7 @@ FabricNetDeviceHelper::EnablePcapInternal(std::string prefix,
     const auto device = DynamicCast<FabricNetDevice>(netDevice);
     if (!device)
     {
-        return; // containers may hold devices of all kinds
+        return; // containers may hold devices of other types
     }
     PcapHelper helper;
     const std::string name =

@@ -23,14 +23,15 @@ namespace fabricdevice
 
 /**
  * @ingroup fabricdevice
- * @brief Puts devices on hosts of a fabric.
+ * @brief Installs devices on hosts of a fabric.
  *
- * A device gets a transmit queue a class and a NetDeviceQueueInterface that tells the queue disc
- * above it when one of them is full. After the addresses are assigned, ns-3's
- * NeighborCacheHelper can fill the neighbour caches, so that nobody asks by broadcast.
+ * A device gets one transmit queue per class and a NetDeviceQueueInterface that stops the queue
+ * disc above it when one of them is full. After addresses have been assigned, ns-3's
+ * NeighborCacheHelper can fill the neighbour caches, so that no ARP or neighbour discovery is
+ * needed.
  *
- * EnablePcap and EnableAscii write what devices send and receive, as with other devices of ns-3;
- * lossless::FabricPcapHelper captures ports, with pauses and the frames of queue pairs.
+ * EnablePcap and EnableAscii write what devices send and receive, as for other ns-3 devices;
+ * lossless::FabricPcapHelper captures ports, including pauses and the frames of queue pairs.
  */
 class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
 {
@@ -38,8 +39,8 @@ class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelpe
     FabricNetDeviceHelper();
 
     /**
-     * @brief Choose the transmit queues; DropTailQueue of 16 packets unless called. In front of a
-     * lossless class they should be short: what a pause holds back waits in the queue disc.
+     * @brief Set the transmit queues; DropTailQueue of 16 packets by default. In front of a
+     * lossless class they should be short: packets held back by a pause wait in the queue disc.
      *
      * @tparam Ts names and values of attributes.
      * @param type TypeId name of a Queue, without the type of its items.
@@ -58,17 +59,17 @@ class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelpe
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
 
     /**
-     * @brief Add a host without queue pairs to a fabric for each node, and put a device on it. Link
-     * them (Fabric::AddLink) before the fabric is built.
+     * @brief Add a host without queue pairs to a fabric for each node, and install a device on it.
+     * Link the hosts (Fabric::AddLink) before the fabric is built.
      *
-     * A host is called by the name of its node, or "n" and the node's number.
+     * A host has the name of its node, or "n" and the node's number.
      *
      * @param fabric the fabric, not built yet.
      * @param nodes the nodes.
      * @return the devices, in the same order.
      */
     NetDeviceContainer Install(Ptr<lossless::Fabric> fabric, const NodeContainer& nodes) const;
-    /// Put a device on a host that the fabric has already, such as one with queue pairs; the two
+    /// Install a device on an existing host of the fabric, such as one with queue pairs; the two
     /// share its link frame by frame.
     /// @param fabric the fabric, not built yet. @param host number of the host.
     /// @param node the node that the device belongs to. @return the device.
@@ -84,8 +85,8 @@ class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelpe
                              Ptr<NetDevice> netDevice,
                              bool explicitFilename) override;
 
-    ObjectFactory m_queues;  //!< of devices
-    ObjectFactory m_devices; //!< devices
+    ObjectFactory m_queues;  //!< of the transmit queues
+    ObjectFactory m_devices; //!< of the devices
 };
 
 } // namespace fabricdevice

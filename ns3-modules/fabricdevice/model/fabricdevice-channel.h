@@ -24,10 +24,10 @@ namespace fabricdevice
 
 /**
  * @ingroup fabricdevice
- * @brief A fabric as ns-3 sees it: one layer-2 network to which devices are attached.
+ * @brief A fabric as an ns-3 channel: one layer-2 network to which devices are attached.
  *
- * It only lists them, for what asks a channel for neighbours (NeighborCacheHelper, global routing).
- * Frames go through the ports and switches of the fabric.
+ * It only lists the devices, for code that searches a channel for neighbours (NeighborCacheHelper,
+ * global routing). Frames go through the ports and switches of the fabric.
  */
 class FabricChannel : public Channel
 {
@@ -37,13 +37,13 @@ class FabricChannel : public Channel
     FabricChannel();
     ~FabricChannel() override;
 
-    /// The channel of a fabric; made when it is asked for first.
+    /// The channel of a fabric; created at the first call.
     /// @param fabric the fabric. @return its channel.
     static Ptr<FabricChannel> Of(const lossless::Fabric* fabric);
     /// Attach a device.
-    /// @param device it. @param host number of its host.
+    /// @param device the device. @param host number of its host.
     void Add(Ptr<NetDevice> device, uint32_t host);
-    /// Has a host of the fabric a device?
+    /// Does a host of the fabric have a device?
     /// @param host number of the host. @return true if so.
     bool HasDevice(uint32_t host) const;
 
@@ -54,9 +54,9 @@ class FabricChannel : public Channel
     void DoDispose() override;
 
   private:
-    const lossless::Fabric* m_fabric{nullptr}; //!< whose it is; only compared
-    std::vector<Ptr<NetDevice>> m_devices;     //!< attached to it
-    std::vector<bool> m_hasDevice;             //!< by host
+    const lossless::Fabric* m_fabric{nullptr}; //!< its fabric; only compared
+    std::vector<Ptr<NetDevice>> m_devices;     //!< attached devices
+    std::vector<bool> m_hasDevice;             //!< by host: a device is attached
 };
 
 } // namespace fabricdevice

@@ -34,7 +34,7 @@ DscpMap::Set(const std::string& map)
                             dscp > 63 || cls < 0 || cls >= lossless::N_CLASSES,
                         "DscpMap \"" << map << "\": \"" << entry
                                      << "\" is not DSCP:CLASS with a DSCP of 0..63 and a class of "
-                                        "0..7; give entries such as \"26:3,46:5\"");
+                                        "0..7; entries look like \"26:3,46:5\"");
         m_classes[dscp] = static_cast<uint8_t>(cls);
     }
     m_text = map;

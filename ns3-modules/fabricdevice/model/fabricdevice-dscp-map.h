@@ -17,17 +17,17 @@ namespace fabricdevice
 
 /**
  * @ingroup fabricdevice
- * @brief The class that each differentiated services code point goes in.
+ * @brief The class for each differentiated services code point.
  */
 class DscpMap
 {
   public:
-    /// Read it; aborts with advice where it is malformed.
-    /// @param map entries such as "26:3,46:5": DSCP 26 goes in class 3. What is not named goes in
-    /// the class of its class selector, DSCP / 8 (RFC 2474).
+    /// Parse a map; aborts with advice if it is malformed.
+    /// @param map entries such as "26:3,46:5": DSCP 26 maps to class 3. Other code points map to
+    /// the class of their class selector, DSCP / 8 (RFC 2474).
     void Set(const std::string& map);
 
-    /// @return the text it was set by.
+    /// @return the text that was parsed.
     const std::string& Get() const
     {
         return m_text;
@@ -41,8 +41,8 @@ class DscpMap
     }
 
   private:
-    std::string m_text;                  //!< as it was set
-    std::array<uint8_t, 64> m_classes{}; //!< what it says
+    std::string m_text;                  //!< text that was parsed
+    std::array<uint8_t, 64> m_classes{}; //!< by code point
 };
 
 } // namespace fabricdevice

@@ -49,7 +49,7 @@ PlainHost::Receive(Frame* frame, lossless::Port& ingress)
     }
     if (frame->kind != FrameKind::PACKET)
     {
-        Drop(frame, DropCause::NO_ROUTE); // of a queue pair, which this host has none of
+        Drop(frame, DropCause::NO_ROUTE); // for a queue pair, but this host has none
         return;
     }
     if (!ingress.GetChain().CountsBytes() || PassThrough(frame, ingress))

@@ -15,9 +15,9 @@ namespace fabricdevice
 
 /**
  * @ingroup fabricdevice
- * @brief A host of a fabric that has nothing but a FabricNetDevice: no queue pairs.
+ * @brief A host of a fabric with only a FabricNetDevice: no queue pairs.
  *
- * It takes what arrives at line rate.
+ * It receives at line rate.
  */
 class PlainHost : public lossless::FabricNode
 {

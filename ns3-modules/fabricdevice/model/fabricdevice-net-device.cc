@@ -44,7 +44,7 @@ constexpr uint32_t FCS_BYTES = 4;        //!< frame check sequence
 constexpr uint16_t LARGEST_MTU = 65'513; //!< so that the largest frame fits 16 bits
 constexpr uint16_t SMALLEST_MTU = 68;    //!< RFC 791
 constexpr uint8_t CAPABLE = 1;           //!< Frame::ecn
-/// Flows of packets are numbered apart from those of queue pairs, which count from 0.
+/// Flow numbers of packets do not overlap those of queue pairs, which start at 0.
 constexpr uint32_t PACKET_FLOW = 0x8000'0000;
 
 } // namespace
@@ -58,13 +58,14 @@ FabricNetDevice::GetTypeId()
             .SetGroupName("fabricdevice")
             .AddConstructor<FabricNetDevice>()
             .AddAttribute("Mtu",
-                          "Largest packet it sends, Ethernet header and FCS not counted. [B]",
+                          "Maximum transmission unit: largest packet without Ethernet header and "
+                          "FCS. [B]",
                           UintegerValue(1500),
                           MakeUintegerAccessor(&FabricNetDevice::SetMtu, &FabricNetDevice::GetMtu),
                           MakeUintegerChecker<uint16_t>(SMALLEST_MTU, LARGEST_MTU))
             .AddAttribute("Tagged",
-                          "Send frames with an IEEE 802.1Q tag, whose priority is the class. Tags "
-                          "of received frames are taken off in any case.",
+                          "Send frames with an IEEE 802.1Q tag whose priority is the class. Tags "
+                          "of received frames are removed in any case.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricNetDevice::m_tagged),
                           MakeBooleanChecker())
@@ -75,29 +76,29 @@ FabricNetDevice::GetTypeId()
                           MakeUintegerAccessor(&FabricNetDevice::m_vlan),
                           MakeUintegerChecker<uint16_t>(0, 4094))
             .AddAttribute("ClassBy",
-                          "What chooses the class of an IP packet: Dscp, by DscpMap, or Priority, "
-                          "that of the socket, 0 where there is none.",
+                          "How the class of an IP packet is chosen: Dscp, by DscpMap, or Priority, "
+                          "that of the socket, 0 if there is none.",
                           EnumValue(ClassBy::DSCP),
                           MakeEnumAccessor<ClassBy>(&FabricNetDevice::m_classBy),
                           MakeEnumChecker(ClassBy::DSCP, "Dscp", ClassBy::PRIORITY, "Priority"))
             .AddAttribute(
                 "DscpMap",
-                "Classes of code points, as \"26:3,46:5\": DSCP 26 goes in class 3. A "
-                "code point that is not named goes in the class of its class selector, "
-                "DSCP / 8 (RFC 2474).",
+                "Classes of code points, as \"26:3,46:5\": DSCP 26 maps to class 3. Other code "
+                "points map to the class of their class selector, DSCP / 8 (RFC 2474).",
                 StringValue(""),
                 MakeStringAccessor(&FabricNetDevice::SetDscpMap, &FabricNetDevice::GetDscpMap),
                 MakeStringChecker())
             .AddAttribute("ProtocolClass",
-                          "Class of what is not IP, such as ARP, and of IPv6 neighbour discovery. "
+                          "Class of non-IP packets, such as ARP, and of IPv6 neighbour discovery. "
                           "These are flooded: choose a lossy class.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricNetDevice::m_protocolClass),
                           MakeUintegerChecker<uint8_t>(0, N_CLASSES - 1))
             .AddAttribute("RoutedHops",
-                          "Switches are routers for the TTL of IP packets: each takes one off, if "
-                          "its attribute DecrementTtl is true, and drops what has none left. Else "
-                          "they are bridges, which leave it. The same on all devices of a fabric.",
+                          "Whether switches act as routers for the TTL of IP packets: each "
+                          "decrements it, if its attribute DecrementTtl is true, and drops packets "
+                          "whose TTL has expired. Otherwise they are bridges, which leave it. Must "
+                          "be the same on all devices of a fabric.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricNetDevice::m_routedHops),
                           MakeBooleanChecker())
@@ -117,28 +118,29 @@ FabricNetDevice::GetTypeId()
                             MakeTraceSourceAccessor(&FabricNetDevice::m_macTxDropTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("MacPromiscRx",
-                            "A packet was received, for whomever; with its Ethernet header.",
+                            "A packet was received, for any destination; with its Ethernet header.",
                             MakeTraceSourceAccessor(&FabricNetDevice::m_macPromiscRxTrace),
                             "ns3::Packet::TracedCallback")
-            .AddTraceSource("MacRx",
-                            "A packet for this host, or for all, was received; with its Ethernet "
-                            "header.",
-                            MakeTraceSourceAccessor(&FabricNetDevice::m_macRxTrace),
-                            "ns3::Packet::TracedCallback")
+            .AddTraceSource(
+                "MacRx",
+                "A packet for this host, or a broadcast, was received; with its Ethernet "
+                "header.",
+                MakeTraceSourceAccessor(&FabricNetDevice::m_macRxTrace),
+                "ns3::Packet::TracedCallback")
             .AddTraceSource("PhyTxBegin",
-                            "A packet begins to go; with its Ethernet header.",
+                            "A packet starts transmission; with its Ethernet header.",
                             MakeTraceSourceAccessor(&FabricNetDevice::m_phyTxBeginTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("PhyRxEnd",
-                            "A packet has arrived whole; with its Ethernet header.",
+                            "A packet has been received completely; with its Ethernet header.",
                             MakeTraceSourceAccessor(&FabricNetDevice::m_phyRxEndTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("PhyRxDrop",
-                            "A packet that arrived was dropped.",
+                            "A received packet was dropped.",
                             MakeTraceSourceAccessor(&FabricNetDevice::m_phyRxDropTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("Drop",
-                            "The device dropped a packet, and why.",
+                            "The device dropped a packet: packet, cause.",
                             MakeTraceSourceAccessor(&FabricNetDevice::m_dropTrace),
                             "ns3::fabricdevice::FabricNetDevice::DropCallback");
     return tid;
@@ -175,7 +177,8 @@ void
 FabricNetDevice::Attach(Ptr<lossless::FabricNode> host, Ptr<FabricChannel> channel)
 {
     NS_ABORT_MSG_IF(host->GetPacketReceiver(),
-                    "host " << host->GetName() << " has a device already; a host has one link");
+                    "host " << host->GetName()
+                            << " already has a device; a host has only one link");
     m_host = host;
     m_host->SetPacketReceiver(this);
     m_channel = channel;
@@ -193,7 +196,7 @@ FabricNetDevice::Start()
     {
         NS_ABORT_MSG_IF(!m_queues[cls],
                         "the device of " << m_host->GetName() << " has no queue for class " << +cls
-                                         << "; install devices by FabricNetDeviceHelper");
+                                         << "; install devices with FabricNetDeviceHelper");
         if (!m_queues[cls]->IsEmpty())
         {
             m_port->GetEgress().SetReady(this, cls, true);
@@ -243,7 +246,7 @@ FabricNetDevice::GetMac(uint32_t host)
 bool
 FabricNetDevice::FindHost(Mac48Address address, uint32_t* host) const
 {
-    if (address.IsGroup()) // broadcast too
+    if (address.IsGroup()) // including broadcast
     {
         *host = ALL_NODES;
         return true;
@@ -421,7 +424,7 @@ void
 FabricNetDevice::ReceivePacket(Frame* frame)
 {
     Ptr<Packet> original(frame->packet);
-    auto packet = original->Copy(); // other hosts may have the same
+    auto packet = original->Copy(); // other hosts may share the packet
     LinkHeader link;
     const bool whole = RemoveLinkHeader(packet, &link);
     const bool marked = whole && WriteMarks(packet, link.etherType, *frame, m_routedHops);
@@ -439,7 +442,7 @@ FabricNetDevice::ReceivePacket(Frame* frame)
         original->AddAtEnd(packet);
     }
     m_phyRxEndTrace(original);
-    // The event that brought it is the fabric's: what it sets off here is the node's.
+    // The delivering event belongs to the fabric; events it triggers here belong to the node.
     Simulator::ScheduleWithContext(m_node->GetId(),
                                    Time(0),
                                    &FabricNetDevice::Deliver,
@@ -514,14 +517,14 @@ FabricNetDevice::SetAddress(Address address)
 Address
 FabricNetDevice::GetAddress() const
 {
-    NS_ABORT_MSG_IF(!m_host, "a FabricNetDevice has an address once it is attached to a host");
+    NS_ABORT_MSG_IF(!m_host, "a FabricNetDevice has no address before it is attached to a host");
     return GetMac(m_host->GetId());
 }
 
 bool
 FabricNetDevice::SetMtu(uint16_t mtu)
 {
-    // Headroom was made for the largest frame there was when the fabric was built.
+    // Headroom was sized for the largest frame when the fabric was built.
     if (mtu < SMALLEST_MTU || mtu > LARGEST_MTU || (m_port && mtu > m_mtu))
     {
         return false;
@@ -623,7 +626,7 @@ FabricNetDevice::SetPromiscReceiveCallback(PromiscReceiveCallback cb)
 bool
 FabricNetDevice::SupportsSendFrom() const
 {
-    return false; // an address says which host it is of: replies to another's would not arrive
+    return false; // an address identifies its host: replies to another address would not arrive
 }
 
 } // namespace fabricdevice

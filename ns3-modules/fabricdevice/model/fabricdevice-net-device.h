@@ -38,9 +38,9 @@ class FabricChannel;
 /// Why a device dropped a packet.
 enum class DeviceDrop : uint8_t
 {
-    QUEUE_FULL,  ///< its transmit queue was full, though it had been stopped
+    QUEUE_FULL,  ///< its transmit queue was full, although it had been stopped
     TOO_LARGE,   ///< larger than the MTU
-    UNREACHABLE, ///< its destination address is of no host of the fabric
+    UNREACHABLE, ///< its destination address belongs to no host of the fabric
     MALFORMED,   ///< received, but shorter than its headers
 };
 
@@ -49,27 +49,27 @@ inline constexpr uint32_t N_DEVICE_DROPS = 4;
 
 /**
  * @ingroup fabricdevice
- * @brief The port of a host in a lossless::Fabric as a network device: it puts packets into frames
- * of one of the eight classes and gives packets that arrive to its ns3::Node.
+ * @brief The port of a host in a lossless::Fabric as a network device: it sends packets in frames
+ * of one of the eight classes and delivers received packets to its ns3::Node.
  *
  * The class is chosen by the DSCP of an IP packet or by the priority of its socket; in a lossless
  * class the device obeys PFC, or whatever flow control the port has, like any other sender. It has
- * a transmit queue a class, whose frames go when the port asks for them, in turn with those of the
- * host's queue pairs. A transmit queue that is full stops the queue disc above it and wakes it
+ * one transmit queue per class, whose frames are sent when the port requests them, in turn with
+ * those of the host's queue pairs. A full transmit queue stops the queue disc above it and wakes it
  * when there is room.
  *
  * Addresses encode the number of the host (GetMac), so that switches need no address learning.
- * Congestion that switches marked reaches the IP header at the receiver.
+ * ECN marks of switches are copied to the IP header at the receiver.
  *
- * Not modelled: promiscuous reception of frames for others (switches do not send them here),
- * offloads, interrupt moderation.
+ * Not modelled: promiscuous reception of frames for other hosts (switches do not forward them
+ * here), offloads, interrupt moderation.
  */
 class FabricNetDevice : public NetDevice,
                         public lossless::FrameSource,
                         public lossless::PacketReceiver
 {
   public:
-    /// What chooses the class of a packet.
+    /// How the class of a packet is chosen.
     enum class ClassBy
     {
         DSCP,     ///< the differentiated services code point
@@ -84,41 +84,41 @@ class FabricNetDevice : public NetDevice,
     FabricNetDevice();
     ~FabricNetDevice() override;
 
-    /// Attach it to a host, before the fabric is built.
-    /// @param host the host; it has no other device. @param channel of the fabric.
+    /// Attach the device to a host, before the fabric is built.
+    /// @param host the host; it has no other device. @param channel channel of the fabric.
     void Attach(Ptr<lossless::FabricNode> host, Ptr<FabricChannel> channel);
-    /// Give a class its transmit queue.
+    /// Set the transmit queue of a class.
     /// @param cls class. @param queue an empty queue.
     void SetQueue(uint8_t cls, Ptr<TxQueue> queue);
     /// The transmit queue of a class.
     /// @param cls class. @return queue.
     Ptr<TxQueue> GetQueue(uint8_t cls) const;
-    /// How many transmit queues. @return one a class.
+    /// Number of transmit queues. @return one per class.
     uint8_t GetNQueues() const;
     /// The host it is attached to. @return host.
     Ptr<lossless::FabricNode> GetHost() const;
     /// The address of a host: 02:00 and its number, a locally administered address.
     /// @param host number in its fabric. @return address.
     static Mac48Address GetMac(uint32_t host);
-    /// The class a queue disc's packet will go in: that of its transmit queue.
-    /// @param item it. @return 0..7.
+    /// The class of a queue disc's packet: that of its transmit queue.
+    /// @param item the packet. @return 0..7.
     std::size_t SelectQueue(Ptr<QueueItem> item) const;
 
-    /// Packets it dropped.
-    /// @param cause why. @return count.
+    /// Number of packets dropped.
+    /// @param cause cause. @return count.
     uint64_t GetDrops(DeviceDrop cause) const
     {
         return m_drops[static_cast<std::size_t>(cause)];
     }
 
-    /// Packets it was given and did not drop.
-    /// @return count; those that wait in its queues are among them.
+    /// Number of packets accepted.
+    /// @return count, including those that wait in its queues.
     uint64_t GetSent() const
     {
         return m_sent;
     }
 
-    /// Packets it gave to its node. @return count.
+    /// Number of packets delivered to its node. @return count.
     uint64_t GetReceived() const
     {
         return m_received;
@@ -164,8 +164,8 @@ class FabricNetDevice : public NetDevice,
     uint32_t GetLargestFrame() const override;
 
     /// TracedCallback signature of drops.
-    /// @param packet the packet; without its Ethernet header if it was refused before it got one
-    /// (TOO_LARGE, UNREACHABLE). @param cause why.
+    /// @param packet the packet; without Ethernet header if it was rejected before one was added
+    /// (TOO_LARGE, UNREACHABLE). @param cause cause of the drop.
     typedef void (*DropCallback)(Ptr<const Packet> packet, DeviceDrop cause);
 
   protected:
@@ -182,26 +182,26 @@ class FabricNetDevice : public NetDevice,
     void NoteTransmit(const lossless::Port& port, const lossless::Frame& frame);
 
     // Attributes
-    uint16_t m_mtu;          //!< payload of a frame
+    uint16_t m_mtu;          //!< maximum packet size (B)
     bool m_tagged;           //!< send 802.1Q tags
-    uint16_t m_vlan;         //!< identifier in them
-    ClassBy m_classBy;       //!< what chooses the class
+    uint16_t m_vlan;         //!< VLAN identifier of the tags
+    ClassBy m_classBy;       //!< how the class is chosen
     DscpMap m_dscpMap;       //!< class by code point
-    uint8_t m_protocolClass; //!< of what is not IP
-    bool m_routedHops;       //!< switches count the TTL of IP down
+    uint8_t m_protocolClass; //!< class of non-IP packets
+    bool m_routedHops;       //!< switches decrement the TTL of IP
 
-    Ptr<lossless::FabricNode> m_host;                           //!< attached to
-    lossless::Port* m_port{nullptr};                            //!< of the host, from Start on
+    Ptr<lossless::FabricNode> m_host;                           //!< host it is attached to
+    lossless::Port* m_port{nullptr};                            //!< port of the host, from Start on
     Ptr<FabricChannel> m_channel;                               //!< of the fabric
-    Ptr<Node> m_node;                                           //!< it belongs to
-    uint32_t m_ifIndex{0};                                      //!< in the node
+    Ptr<Node> m_node;                                           //!< node it belongs to
+    uint32_t m_ifIndex{0};                                      //!< interface index in the node
     std::array<Ptr<TxQueue>, lossless::N_CLASSES> m_queues;     //!< by class
-    std::array<lossless::Frame*, lossless::N_CLASSES> m_next{}; //!< made, held back by the port
+    std::array<lossless::Frame*, lossless::N_CLASSES> m_next{}; //!< ready, held back by the port
     ReceiveCallback m_receive;                                  //!< to the node
     PromiscReceiveCallback m_promiscReceive;                    //!< to the node, everything
     TracedCallback<> m_linkChange;                              //!< link went down or came up
     uint64_t m_sent{0};                                         //!< packets accepted
-    uint64_t m_received{0};                                     //!< packets given to the node
+    uint64_t m_received{0};                                     //!< packets delivered to the node
     std::array<uint64_t, N_DEVICE_DROPS> m_drops{};             //!< by cause
 
     TracedCallback<Ptr<const Packet>> m_macTxTrace;            //!< MacTx

@@ -17,8 +17,8 @@ namespace fabricdevice
 
 /**
  * @ingroup fabricdevice
- * @brief Serializes packets of ns-3's Internet stack as they are on the wire: with the mark and the
- * hops of the frame, which the packet itself gets at its receiver.
+ * @brief Serializes packets of ns-3's Internet stack as they are on the wire: with the ECN mark and
+ * the hop count of the frame, which the packet itself receives only at its destination.
  */
 class PacketSerializer : public lossless::FrameSerializer
 {
@@ -33,7 +33,7 @@ class PacketSerializer : public lossless::FrameSerializer
                    lossless::FrameBytes& bytes) const override;
 
   private:
-    bool m_routedHops{false}; //!< a device has RoutedHops, and so all have
+    bool m_routedHops{false}; //!< a device has RoutedHops, and therefore all do
 };
 
 } // namespace fabricdevice

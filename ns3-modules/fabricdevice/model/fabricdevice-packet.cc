@@ -37,12 +37,12 @@ constexpr uint8_t UDP = 17;                    //!< protocol number (IANA)
 constexpr uint8_t ICMPV6 = 58;                 //!< protocol number (IANA)
 constexpr uint16_t FRAGMENT_MASK = 0x3fff;     //!< "more fragments", and the offset (RFC 791)
 
-/// What the hash is made of; what is not there stays 0.
+/// Input of the hash; missing fields stay 0.
 struct FlowKey
 {
     std::array<uint8_t, 32> addresses{}; //!< source and destination
     std::array<uint8_t, 4> ports{};      //!< source and destination
-    uint8_t protocol{0};                 //!< above IP
+    uint8_t protocol{0};                 //!< protocol above IP
 
     /// Hash it. @return 32 bits.
     uint32_t Hash() const
@@ -98,7 +98,7 @@ Inspect(const Packet& packet, uint16_t etherType)
     const std::size_t there = packet.CopyData(bytes.data(), bytes.size());
     PacketFields fields;
     FlowKey key;
-    std::size_t payload = 0; // where it begins
+    std::size_t payload = 0; // offset of the payload
     bool whole = true;
     if (etherType == IPV4 && there >= IPV4_BYTES)
     {

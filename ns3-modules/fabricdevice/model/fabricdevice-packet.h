@@ -25,38 +25,38 @@ inline constexpr uint32_t ETHERNET_BYTES = 14; //!< addresses and EtherType
 inline constexpr uint32_t TAG_BYTES = 4;       //!< of IEEE 802.1Q
 inline constexpr uint8_t CONGESTED = 3;        //!< Frame::ecn, and the ECN field of IP
 
-/// An Ethernet header, read.
+/// A parsed Ethernet header.
 struct LinkHeader
 {
     Mac48Address source;   //!< address
     Mac48Address dest;     //!< address
-    uint16_t etherType{0}; //!< of what is inside, behind a tag if there is one
+    uint16_t etherType{0}; //!< of the payload, after the tag if there is one
 };
 
 /**
  * @ingroup fabricdevice
- * @brief Take the Ethernet header, and the 802.1Q tag if there is one, off a packet.
+ * @brief Remove the Ethernet header, and the 802.1Q tag if there is one, from a packet.
  *
- * @param packet it.
- * @param link what was in them.
- * @return false when the packet is too short for them.
+ * @param packet the packet.
+ * @param link set to their contents.
+ * @return false if the packet is too short.
  */
 bool RemoveLinkHeader(Ptr<Packet> packet, LinkHeader* link);
 
 /**
  * @ingroup fabricdevice
- * @brief Put the Ethernet header before a packet.
+ * @brief Add the Ethernet header to a packet.
  *
- * @param packet it, from its 802.1Q tag on if it has one.
- * @param link what to write.
- * @param tagged it has a tag.
+ * @param packet the packet, starting with its 802.1Q tag if it has one.
+ * @param link contents of the header.
+ * @param tagged whether the packet has a tag.
  */
 void AddLinkHeader(Ptr<Packet> packet, const LinkHeader& link, bool tagged);
 
-/// What a NIC reads in a packet to forward it.
+/// Fields of a packet that a NIC uses.
 struct PacketFields
 {
-    bool ip{false};        //!< IPv4 or IPv6; the fields below are of its header
+    bool ip{false};        //!< IPv4 or IPv6; the fields below are from its header
     bool discovery{false}; //!< a message of IPv6 neighbour discovery (ICMPv6 types 133 to 137)
     uint8_t dscp{0};       //!< differentiated services code point, 0..63
     uint8_t ecn{0};        //!< ECN field: 0 not capable, 1 and 2 capable, 3 congestion experienced
@@ -67,44 +67,45 @@ struct PacketFields
 
 /**
  * @ingroup fabricdevice
- * @brief Read a packet.
+ * @brief Parse a packet.
  *
- * @param packet it, from the header of its network protocol on.
+ * @param packet the packet, starting with the header of its network protocol.
  * @param etherType of that protocol.
- * @return its fields; only the hash where it is not IP, or too short to be.
+ * @return its fields; only the hash if it is not IP or too short.
  */
 PacketFields Inspect(const Packet& packet, uint16_t etherType);
 
 /**
  * @ingroup fabricdevice
- * @brief Read the packet of a queue disc, which has no IP header yet.
+ * @brief Parse the packet of a queue disc, which has no IP header yet.
  *
  * @param item the packet with its header.
- * @return what chooses its class: ip, dscp and discovery.
+ * @return the fields that determine its class: ip, dscp and discovery.
  */
 PacketFields Inspect(const QueueItem& item);
 
 /**
  * @ingroup fabricdevice
- * @brief Write what the network changed into the header of an IP packet; a checksum is made anew.
+ * @brief Write the fields changed by the network into the header of an IP packet, and update its
+ * checksum.
  *
- * @param packet it, from its IP header on.
- * @param etherType IPv4 or IPv6; any other packet is left as it is.
- * @param congested set the ECN field to "congestion experienced".
+ * @param packet the packet, starting with its IP header.
+ * @param etherType IPv4 or IPv6; other packets are left unchanged.
+ * @param congested whether to set the ECN field to "congestion experienced".
  * @param ttl time to live or hop limit.
  */
 void Rewrite(Ptr<Packet> packet, uint16_t etherType, bool congested, uint8_t ttl);
 
 /**
  * @ingroup fabricdevice
- * @brief Write into a packet what the fabric has noted on the frame that carries it: congestion,
- * and the hops if these count.
+ * @brief Copy the state of the carrying frame into a packet: the ECN mark, and the hop count if it
+ * applies.
  *
- * @param packet it, from the header of its network protocol on.
+ * @param packet the packet, starting with the header of its network protocol.
  * @param etherType of that protocol.
  * @param frame the frame.
- * @param routedHops switches count as routers; not for broadcasts and neighbour discovery.
- * @return true when the packet has changed.
+ * @param routedHops whether switches count as routers; not for broadcasts and neighbour discovery.
+ * @return true if the packet has changed.
  */
 bool WriteMarks(Ptr<Packet> packet,
                 uint16_t etherType,

@@ -15,8 +15,8 @@ namespace fabricdevice
 
 /**
  * @ingroup fabricdevice
- * @brief What follows the EtherType 0x8100 of an IEEE 802.1Q tag: priority, VLAN, and the EtherType
- * of what is inside.
+ * @brief The fields after the EtherType 0x8100 of an IEEE 802.1Q tag: priority, VLAN, and the
+ * EtherType of the payload.
  */
 class VlanTag : public Header
 {
@@ -26,17 +26,17 @@ class VlanTag : public Header
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     VlanTag();
-    /// Fill it.
+    /// Set the fields.
     /// @param priority code point, 0..7.
     /// @param vlan VLAN identifier, 0..4095; 0 is a priority tag without a VLAN.
-    /// @param etherType of what is inside.
+    /// @param etherType of the payload.
     VlanTag(uint8_t priority, uint16_t vlan, uint16_t etherType);
 
     /// Priority code point. @return 0..7.
     uint8_t GetPriority() const;
     /// VLAN identifier. @return 0..4095.
     uint16_t GetVlan() const;
-    /// What is inside. @return EtherType.
+    /// EtherType of the payload. @return EtherType.
     uint16_t GetEtherType() const;
 
     TypeId GetInstanceTypeId() const override;
@@ -48,7 +48,7 @@ class VlanTag : public Header
   private:
     uint8_t m_priority{0};   //!< code point
     uint16_t m_vlan{0};      //!< identifier
-    uint16_t m_etherType{0}; //!< of what is inside
+    uint16_t m_etherType{0}; //!< of the payload
 };
 
 } // namespace fabricdevice

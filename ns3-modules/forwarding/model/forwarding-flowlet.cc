@@ -28,13 +28,13 @@ Flowlet::GetTypeId()
             .SetGroupName("forwarding")
             .AddConstructor<Flowlet>()
             .AddAttribute("Gap",
-                          "Silence of a flow after which its next frame may take another way.",
+                          "Idle time of a flow after which its next frame may take another path.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Flowlet::m_gap),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("TableSize",
-                          "Entries of the table of flowlets. Flows whose hashes share an entry "
-                          "share its flowlets, too.",
+                          "Number of entries of the flowlet table. Flows whose hashes map to the "
+                          "same entry share its flowlets.",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&Flowlet::m_tableSize),
                           MakeUintegerChecker<uint32_t>(1, 1U << 24));
@@ -53,7 +53,7 @@ Flowlet::Choose(const lossless::Frame& frame, lossless::NextHops hops)
     const int64_t now = lossless::NowPs();
     Entry& entry = m_table[m_switch->GetRoutes().HashTo(m_switch->GetId(), frame, m_table.size())];
     auto place = std::find(hops.begin(), hops.end(), entry.port);
-    // A next hop that is none any more, or none of this flow's, ends the flowlet, too.
+    // A next hop that no longer exists, or that is not one of this flow's, also ends the flowlet.
     if (place == hops.end() || now - entry.last >= m_gap.GetTimeStep())
     {
         place = hops.begin() + static_cast<std::ptrdiff_t>(Draw(hops.size()));

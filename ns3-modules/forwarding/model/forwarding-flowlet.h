@@ -18,12 +18,12 @@ namespace forwarding
 
 /**
  * @ingroup forwarding
- * @brief Flowlets: a flow stays on its next hop until it pauses for a while, then takes a random
+ * @brief Flowlets: a flow stays on its next hop until it is idle for a while, then takes a random
  * one.
  *
- * A frame that comes Gap or more after the one before it in its entry begins a flowlet. Where Gap
- * is longer than the ways differ in delay, nothing is overtaken. Flows are told apart by their
- * hash, in a table of TableSize entries; those that share one share their flowlets.
+ * A frame that arrives Gap or more after the previous one of its table entry starts a flowlet. If
+ * Gap exceeds the difference in delay between paths, frames are not reordered. Flows are mapped by
+ * their hash to TableSize entries; those in the same entry share their flowlets.
  */
 class Flowlet : public lossless::ForwardingPolicy
 {
@@ -36,19 +36,19 @@ class Flowlet : public lossless::ForwardingPolicy
     void Report(lossless::Summary& summary) const override;
 
   private:
-    /// What is known of the flows of one hash.
+    /// State of the flows of one table entry.
     struct Entry
     {
-        int64_t last{0};                  //!< when the last frame came (ps)
-        uint16_t port{lossless::NO_PORT}; //!< where it went
+        int64_t last{0};                  //!< when the last frame arrived (ps)
+        uint16_t port{lossless::NO_PORT}; //!< its next hop
     };
 
     // Attributes
-    Time m_gap;           //!< silence that ends a flowlet
-    uint32_t m_tableSize; //!< entries
+    Time m_gap;           //!< idle time that ends a flowlet
+    uint32_t m_tableSize; //!< number of entries
 
     std::vector<Entry> m_table; //!< by hash
-    uint64_t m_flowlets{0};     //!< begun
+    uint64_t m_flowlets{0};     //!< flowlets started
 };
 
 } // namespace forwarding

@@ -25,9 +25,9 @@ LeastQueue::GetTypeId()
             .SetGroupName("forwarding")
             .AddConstructor<LeastQueue>()
             .AddAttribute("Refresh",
-                          "How long the length of a queue that was read is believed; 0: it is read "
-                          "for every frame. Many frames that believe the same old length fill the "
-                          "same queue.",
+                          "Time for which a queue length that was read is reused; 0: it is read "
+                          "for every frame. Many frames that rely on the same stale length fill "
+                          "the same queue.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&LeastQueue::m_refresh),
                           lossless::MakePicosecondsChecker());
@@ -46,7 +46,7 @@ LeastQueue::Read(uint16_t port, uint8_t cls)
 {
     if (cls >= lossless::N_CLASSES)
     {
-        return 0; // the control queue, which waits for nothing but itself: any will do
+        return 0; // the control queue is never held back: any port will do
     }
     Reading& reading = m_readings[std::size_t{port} * lossless::N_CLASSES + cls];
     const int64_t now = lossless::NowPs();

@@ -21,10 +21,10 @@ namespace forwarding
  * @brief Local adaptive forwarding: each frame takes the next hop whose egress queue of its class
  * is the shortest.
  *
- * Counted are the bytes that wait in the queues of the frame's class at that port, not the frame on
- * the wire, nor frames still on their way through the switch (Switch::Latency). Ties are broken at
- * random. With Refresh, a length that was read is believed for so long. Of queues further on
- * nothing is known.
+ * The length counts the bytes queued in the frame's class at that port, without the frame on the
+ * wire and without frames still in the switch's pipeline (Switch::Latency). Ties are broken at
+ * random. With Refresh, a length that was read is reused for that time. Queues further downstream
+ * are not considered.
  */
 class LeastQueue : public lossless::ForwardingPolicy
 {
@@ -36,18 +36,18 @@ class LeastQueue : public lossless::ForwardingPolicy
     std::size_t Choose(const lossless::Frame& frame, lossless::NextHops hops) override;
 
   private:
-    /// A queue as it was when somebody looked.
+    /// A queue length that was read.
     struct Reading
     {
         int64_t time{-1}; //!< when (ps); -1: never
-        int64_t bytes{0}; //!< bytes in it
+        int64_t bytes{0}; //!< length (B)
     };
 
     int64_t Read(uint16_t port, uint8_t cls);
 
     Time m_refresh;                  //!< attribute
     std::vector<Reading> m_readings; //!< by port and class
-    std::vector<std::size_t> m_best; //!< places of the shortest queues
+    std::vector<std::size_t> m_best; //!< indices of the shortest queues
 };
 
 } // namespace forwarding

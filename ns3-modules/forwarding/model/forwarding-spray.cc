@@ -27,8 +27,8 @@ Spray::GetTypeId()
             .AddConstructor<Spray>()
             .AddAttribute(
                 "Order",
-                "Which of the equal next hops a frame takes: a Random one, or the next "
-                "one (RoundRobin), counted for each set of next hops of the switch.",
+                "Which of the equal-cost next hops a frame takes: a Random one, or the next one in "
+                "turn (RoundRobin), counted per set of next hops of the switch.",
                 EnumValue(Order::RANDOM),
                 MakeEnumAccessor<Order>(&Spray::m_order),
                 MakeEnumChecker(Order::RANDOM, "Random", Order::ROUND_ROBIN, "RoundRobin"));
@@ -47,7 +47,8 @@ Spray::Choose(const lossless::Frame& /* frame */, lossless::NextHops hops)
     });
     if (group == m_groups.end())
     {
-        // Not all switches begin with the same one: those of a pod would fill the same core.
+        // Switches start at different next hops: otherwise all those of a pod would fill the same
+        // core.
         group = m_groups.insert(group, Group{{hops.begin(), hops.end()}, Draw(hops.size())});
     }
     return std::exchange(group->next, (group->next + 1) % hops.size());

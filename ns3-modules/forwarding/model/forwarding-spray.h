@@ -13,7 +13,7 @@
 /**
  * @defgroup forwarding Forwarding policies
  *
- * How a switch chooses among equal next hops, other than by a hash.
+ * How a switch chooses among equal-cost next hops, other than by a hash.
  */
 
 namespace ns3
@@ -23,8 +23,8 @@ namespace forwarding
 
 /**
  * @ingroup forwarding
- * @brief Per-packet spraying: each frame takes the next of the equal next hops in turn, or one at
- * random.
+ * @brief Per-packet spraying: each frame takes the next of the equal-cost next hops in turn, or a
+ * random one.
  */
 class Spray : public lossless::ForwardingPolicy
 {
@@ -32,8 +32,8 @@ class Spray : public lossless::ForwardingPolicy
     /// Which next hop is taken.
     enum class Order
     {
-        RANDOM,      ///< each as likely as any other, whatever came before
-        ROUND_ROBIN, ///< the next one of the set
+        RANDOM,      ///< uniformly at random, independent of earlier frames
+        ROUND_ROBIN, ///< the next one of the set, in turn
     };
 
     /// Get the type ID. @return the object TypeId
@@ -42,15 +42,15 @@ class Spray : public lossless::ForwardingPolicy
     std::size_t Choose(const lossless::Frame& frame, lossless::NextHops hops) override;
 
   private:
-    /// A set of next hops that frames had to choose from.
+    /// A set of next hops that frames choose from.
     struct Group
     {
-        std::vector<uint16_t> ports; //!< they
-        std::size_t next;            //!< whose turn it is
+        std::vector<uint16_t> ports; //!< the next hops
+        std::size_t next;            //!< index of the next one to take
     };
 
     Order m_order;               //!< attribute
-    std::vector<Group> m_groups; //!< of RoundRobin; a switch knows few different sets
+    std::vector<Group> m_groups; //!< for RoundRobin; a switch has few different sets
 };
 
 } // namespace forwarding

@@ -550,7 +550,7 @@ class RefusalTest : public TestCase
         {
             said = error.what();
         }
-        NS_TEST_ASSERT_MSG_NE(said.find("before the switches"), std::string::npos, said);
+        NS_TEST_ASSERT_MSG_NE(said.find("before adding switches"), std::string::npos, said);
         fabric->Dispose();
     }
 };

@@ -44,20 +44,20 @@ ConceptualGfc::GetTypeId()
             .SetGroupName("gfc")
             .AddConstructor<ConceptualGfc>()
             .AddAttribute("Bm",
-                          "Queue length at which the mapping reaches rate 0 (section 4.1; Figure 5 "
-                          "has 100 KB); the node's buffer sets it aside. [B]",
+                          "Queue length at which the mapping reaches rate 0 (section 4.1; 100 KB "
+                          "in Figure 5); reserved from the node's buffer. [B]",
                           UintegerValue(100'000),
                           MakeUintegerAccessor(&ConceptualGfc::m_bm),
                           MakeUintegerChecker<int64_t>(1, 0xffffffff))
             .AddAttribute("B0",
-                          "Queue length up to which the peer sends at line rate (section 4.1; "
-                          "Figure 5 has 50 KB). [B]",
+                          "Queue length up to which the peer sends at line rate (section 4.1; 50 "
+                          "KB in Figure 5). [B]",
                           UintegerValue(50'000),
                           MakeUintegerAccessor(&ConceptualGfc::m_b0),
                           MakeUintegerChecker<int64_t>(0, 0xffffffff))
             .AddAttribute(
                 "Ideal",
-                "Messages take no bandwidth and wait for no frame, as section 4.1 assumes.",
+                "Messages use no bandwidth and wait for no frame, as section 4.1 assumes.",
                 BooleanValue(true),
                 MakeBooleanAccessor(&ConceptualGfc::m_ideal),
                 MakeBooleanChecker());
@@ -97,8 +97,8 @@ ConceptualGfc::GetRate(uint32_t word) const
 uint32_t
 ConceptualGfc::GetWord(int64_t queueBytes, uint32_t /* last */) const
 {
-    // Below B0 the rate is the line's whatever the queue, from Bm on it is 0: only what is between
-    // is news.
+    // Below B0 the rate is line rate whatever the queue length, from Bm on it is 0: only changes in
+    // between are reported.
     return static_cast<uint32_t>(std::clamp(queueBytes, m_b0, m_bm));
 }
 

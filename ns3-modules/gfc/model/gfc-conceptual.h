@@ -13,8 +13,8 @@ namespace ns3
 namespace gfc
 {
 
-/// MAC control opcode of the conceptual feedback, whose words are queue lengths. [B] The paper
-/// defines none (it is a concept); from the range IEEE leaves unused.
+/// MAC control opcode of the conceptual feedback, whose words are queue lengths. [B] From the range
+/// that IEEE has not assigned; the paper defines none, as it is a concept.
 inline constexpr uint16_t QUEUE_LENGTH_OPCODE = 0x0fc0;
 
 /**
@@ -24,9 +24,8 @@ inline constexpr uint16_t QUEUE_LENGTH_OPCODE = 0x0fc0;
  *
  * R(q) = C for q <= B0, C (Bm - q) / (Bm - B0) for B0 < q < Bm, 0 from Bm on. Theorem 4.1: with B0
  * <= Bm - 4 C tau the queue never reaches Bm. The concept assumes that feedback is continuous and
- * free: a message after every change of the queue, which takes no bandwidth. Both can be changed
- * (Ideal, MinGap). What happens from Bm on is for a flow control behind it in the chain (PFC) or
- * the buffer.
+ * free: a message after every change of the queue, which uses no bandwidth. Both can be changed
+ * (Ideal, MinGap). Beyond Bm, a flow control behind it in the chain (PFC) or the buffer takes over.
  */
 class ConceptualGfc : public Gentle
 {
@@ -45,7 +44,7 @@ class ConceptualGfc : public Gentle
 
   private:
     int64_t m_bm; //!< queue length at which the rate reaches 0 (B)
-    int64_t m_b0; //!< queue length up to which the rate is the line's (B)
+    int64_t m_b0; //!< queue length up to which the peer sends at line rate (B)
 };
 
 /**
@@ -53,8 +52,8 @@ class ConceptualGfc : public Gentle
  * @brief The linear mapping of section 4.1.
  *
  * @param queueBytes q.
- * @param b0 queue length up to which the rate is the line's, in bytes.
- * @param bm queue length at which it reaches 0, in bytes.
+ * @param b0 queue length up to which the peer sends at line rate, in bytes.
+ * @param bm queue length at which the rate reaches 0, in bytes.
  * @param line C in bit/s.
  * @return R(q) in bit/s.
  */

@@ -59,15 +59,15 @@ Gentle::GetTypeId()
                             .SetParent<lossless::FlowControl>()
                             .SetGroupName("gfc")
                             .AddAttribute("MinGap",
-                                          "Least time between two messages of a class; the latest "
-                                          "word is sent when it is over.",
+                                          "Minimum time between two messages of a class; the "
+                                          "latest word is sent when it has passed.",
                                           TimeValue(Seconds(0)),
                                           MakeTimeAccessor(&Gentle::m_minGap),
                                           lossless::MakePicosecondsChecker())
                             .AddAttribute("Refresh",
-                                          "Time after which the last word of a class is sent "
-                                          "again, so that a lost message does not freeze a rate; "
-                                          "0: never.",
+                                          "Period at which the last word of a class is sent again, "
+                                          "so that a lost message does not freeze a rate; 0: "
+                                          "never.",
                                           TimeValue(MilliSeconds(1)),
                                           MakeTimeAccessor(&Gentle::m_refresh),
                                           lossless::MakePicosecondsChecker());
@@ -215,8 +215,8 @@ Gentle::Send(uint8_t cls)
 void
 Gentle::Refresh()
 {
-    // The word of an empty queue is repeated too: the message that lifted a limit may be the one
-    // that was lost.
+    // The word of an empty queue is repeated, too: the message that lifted a limit may have been
+    // lost.
     const int64_t now = NowPs();
     const int64_t refresh = m_refresh.GetTimeStep();
     int64_t next = lossless::NEVER;
@@ -245,7 +245,7 @@ Gentle::SetRate(uint8_t cls, uint64_t rate, int64_t now)
 bool
 Gentle::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& /* rest */) const
 {
-    return false; // the lowest rate still sends
+    return false; // even the lowest rate sends
 }
 
 bool
@@ -253,7 +253,7 @@ Gentle::WouldRelease(uint16_t /* queue */,
                      const Frame& /* head */,
                      const ControlFrame& /* control */) const
 {
-    return false; // a rate holds nothing back for good, so none lets it go
+    return false; // a rate never holds a queue back for good, so there is no release
 }
 
 bool

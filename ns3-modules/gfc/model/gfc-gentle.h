@@ -27,16 +27,17 @@ namespace gfc
 
 /**
  * @ingroup gfc
- * @brief Time from a message to the first whole frame at its rate, tau of the paper.
+ * @brief The paper's tau: time from a message to the first whole frame at the new rate.
  *
- * The message waits for a frame and is sent itself; it travels, has effect after the processing,
- * and a frame at the new rate travels back and is seen when its last bit is in.
+ * The message waits for a frame and is serialised; it propagates and takes effect after the
+ * processing time; a frame at the new rate propagates back and counts when its last bit has
+ * arrived.
  *
  * @param rate of the link in bit/s.
  * @param delay of the link, one way, in ps.
  * @param frame wire bytes of the largest frame.
- * @param message wire bytes of a message; 0: ideal, waits for nothing and takes no time.
- * @param processing until the message has effect, in ps.
+ * @param message wire bytes of a message; 0: ideal, neither waiting nor serialised.
+ * @param processing time until the message takes effect, in ps.
  * @return ps.
  */
 int64_t FeedbackLatency(uint64_t rate,
@@ -47,13 +48,13 @@ int64_t FeedbackLatency(uint64_t rate,
 
 /**
  * @ingroup gfc
- * @brief Warn when a margin of buffer is less than a sufficient bound asks for.
+ * @brief Warn when a margin of buffer is below a sufficient bound.
  *
  * @param margin the left-hand side in words and its value in bytes ("Bm - B0").
  * @param bound the right-hand side in words and its value in bytes ("4 C tau").
- * @param source where the bound is from.
+ * @param source source of the bound.
  * @param consequence what may happen.
- * @return empty inside the bound; else what to say after the name of the scheme.
+ * @return empty within the bound; otherwise the warning, to follow the name of the scheme.
  */
 std::string WarnOutside(const std::pair<std::string, int64_t>& margin,
                         const std::pair<std::string, int64_t>& bound,
@@ -62,13 +63,13 @@ std::string WarnOutside(const std::pair<std::string, int64_t>& margin,
 
 /**
  * @ingroup gfc
- * @brief What all gentle flow controls share: a word about the downstream queue goes up, a rate
- * comes of it.
+ * @brief What all gentle flow controls share: the downstream queue is fed back as a word, which
+ * determines the sending rate.
  *
- * Receiver's side: after every change of the queue a mapping says what word the sender should know
- * (a queue length, a stage); a new word is sent, at most once a MinGap, and again every Refresh, so
- * that a lost message does not freeze a rate. Sender's side: the word becomes a rate, which a
- * RateLimiter keeps on wire bytes.
+ * Receiver's side: after every change of the queue a mapping gives the word for the sender (a queue
+ * length, a stage); a new word is sent, at most once per MinGap, and again every Refresh, so that a
+ * lost message does not freeze a rate. Sender's side: the word determines a rate, which a
+ * RateLimiter enforces on wire bytes.
  */
 class Gentle : public lossless::FlowControl,
                public lossless::ByteObserver,
@@ -93,40 +94,40 @@ class Gentle : public lossless::FlowControl,
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// The rate a word stands for.
-    /// @param word what a message carries for a class. @return bit/s; 0 stops.
+    /// The rate for a word.
+    /// @param word a message's word for a class. @return bit/s; 0 stops.
     virtual uint64_t GetRate(uint32_t word) const = 0;
 
-    /// tau on this port: FeedbackLatency, with the peer's ControlDelay as processing, and MinGap,
-    /// for which a message may have to wait.
+    /// tau on this port: FeedbackLatency, with the peer's ControlDelay as processing time, plus
+    /// MinGap, for which a message may have to wait.
     /// @return ps.
     int64_t GetFeedbackLatency() const;
 
   protected:
-    /// The demand of a mapping.
+    /// The buffer demand of a mapping.
     /// @param bm its end, up to which the upstream may fill the queue, in bytes.
-    /// @return the demand: Bm, and no headroom, since nobody is told to stop.
+    /// @return the demand: Bm promised, and no headroom, since nothing is paused.
     lossless::BufferDemand DemandUpTo(int64_t bm) const;
 
     /// The word for a queue length.
     /// @param queueBytes length of the ingress queue.
-    /// @param last the word that was sent last, for a mapping with memory. @return the word.
+    /// @param last the word sent last, for a mapping with hysteresis. @return the word.
     virtual uint32_t GetWord(int64_t queueBytes, uint32_t last) const = 0;
 
-    /// Which MAC control frames are this scheme's. @return opcode.
+    /// The opcode of this scheme's MAC control frames. @return opcode.
     virtual uint16_t GetOpcode() const = 0;
 
-    /// Warn when a margin of buffer is less than a bound asks for.
+    /// Warn when a margin of buffer is below a bound.
     /// @param what the left-hand side in words ("Bm - B0"). @param margin its value in bytes.
     /// @param factor the bound as a multiple of C tau. @param bound the bound in words ("4 C tau").
-    /// @param source where it is from. @return a warning that quotes both sides, or empty.
+    /// @param source source of the bound. @return a warning with both sides, or empty.
     std::string WarnMargin(const std::string& what,
                            int64_t margin,
                            double factor,
                            const std::string& bound,
                            const std::string& source) const;
 
-    bool m_ideal{false}; //!< messages take no bandwidth; an attribute of the derived class, whose
+    bool m_ideal{false}; //!< messages use no bandwidth; an attribute of the derived class, whose
                          //!< default it is
 
   private:
@@ -137,26 +138,26 @@ class Gentle : public lossless::FlowControl,
     void SetRate(uint8_t cls, uint64_t rate, int64_t now);
 
     // Attributes
-    Time m_minGap;  //!< between messages of a class
-    Time m_refresh; //!< between repeats of a word; 0: none
+    Time m_minGap;  //!< minimum time between messages of a class
+    Time m_refresh; //!< Refresh; 0: never
 
     // Receiver's side
-    std::array<uint32_t, lossless::N_CLASSES> m_word{};    //!< that the sender should know
-    std::array<uint32_t, lossless::N_CLASSES> m_sent{};    //!< that was sent last
-    std::array<int64_t, lossless::N_CLASSES> m_lastSent{}; //!< when (ps)
-    uint32_t m_idleWord{0};                                //!< of an empty queue
-    uint32_t m_pending{0};                                 //!< bit c: class c waits for its gap
-    bool m_refreshing{false}; //!< m_repeat is scheduled, as it is from the first message on
-    uint64_t m_messages{0};   //!< sent
-    uint64_t m_repeats{0};    //!< of them, repeats
-    int64_t m_peak{0};        //!< longest queue (B)
+    std::array<uint32_t, lossless::N_CLASSES> m_word{};    //!< current word for the sender
+    std::array<uint32_t, lossless::N_CLASSES> m_sent{};    //!< word sent last
+    std::array<int64_t, lossless::N_CLASSES> m_lastSent{}; //!< when it was sent (ps)
+    uint32_t m_idleWord{0};                                //!< word of an empty queue
+    uint32_t m_pending{0};    //!< bit c: class c waits for MinGap to pass
+    bool m_refreshing{false}; //!< m_repeat is scheduled, from the first message on
+    uint64_t m_messages{0};   //!< messages sent
+    uint64_t m_repeats{0};    //!< of these, repeats
+    int64_t m_peak{0};        //!< largest queue length (B)
 
     // Sender's side
-    std::array<lossless::RateLimiter, lossless::N_CLASSES> m_limiter; //!< per class
-    uint64_t m_lowestRate{0}; //!< lowest rate obeyed (bit/s)
+    std::array<lossless::RateLimiter, lossless::N_CLASSES> m_limiter; //!< limiters, by class
+    uint64_t m_lowestRate{0}; //!< lowest rate received (bit/s)
 
-    lossless::ReusableEvent<Gentle> m_gap;    //!< a gap is over
-    lossless::ReusableEvent<Gentle> m_repeat; //!< repeat the words
+    lossless::ReusableEvent<Gentle> m_gap;    //!< a MinGap has passed
+    lossless::ReusableEvent<Gentle> m_repeat; //!< repeats the words
 };
 
 } // namespace gfc

@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(MultiStageGfc);
 namespace
 {
 
-/// MAC control opcode of stage messages, from the range IEEE leaves unused.
+/// MAC control opcode of stage messages, from the range that IEEE has not assigned.
 constexpr uint16_t OPCODE = 0x0fc1;
 
 } // namespace
@@ -63,8 +63,8 @@ MultiStageGfc::GetTypeId()
             .SetGroupName("gfc")
             .AddConstructor<MultiStageGfc>()
             .AddAttribute("Bm",
-                          "Queue length at which the mapping would reach rate 0 (section 4.2); the "
-                          "node's buffer sets it aside. [B]",
+                          "Queue length at which the mapping would reach rate 0 (section 4.2); "
+                          "reserved from the node's buffer. [B]",
                           UintegerValue(300'000),
                           MakeUintegerAccessor(&MultiStageGfc::m_bm),
                           MakeUintegerChecker<int64_t>(1, 0xffffffff))
@@ -88,12 +88,12 @@ MultiStageGfc::GetTypeId()
                           lossless::MakeRateChecker())
             .AddAttribute(
                 "Hysteresis",
-                "A stage is left downwards only this far below its start; 0 as in the paper. [B]",
+                "How far below its start a stage is left downwards; 0 as in the paper. [B]",
                 UintegerValue(0),
                 MakeUintegerAccessor(&MultiStageGfc::m_hysteresis),
                 MakeUintegerChecker<int64_t>(0, 0xffffffff))
             .AddAttribute("Ideal",
-                          "Messages take no bandwidth and wait for no frame.",
+                          "Messages use no bandwidth and wait for no frame.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&MultiStageGfc::m_ideal),
                           MakeBooleanChecker());
@@ -160,7 +160,7 @@ MultiStageGfc::GetRate(uint32_t word) const
 uint32_t
 MultiStageGfc::GetWord(int64_t queueBytes, uint32_t last) const
 {
-    // A queue moves a stage or two at a time: walk from where it was.
+    // The queue length rarely moves by more than a stage or two: search from the previous stage.
     uint32_t stage = last;
     while (stage + 1 < m_stages.size() && queueBytes >= m_stages[stage + 1].start)
     {

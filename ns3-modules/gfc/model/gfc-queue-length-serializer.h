@@ -18,7 +18,7 @@ namespace gfc
  * @brief Serializes the feedback of conceptual GFC, whose words do not fit 16 bits.
  *
  * Opcode 0x0fc0, class-enable vector, then eight words of 32 bits: the queue length of each class
- * in bytes, 0 for classes that are not addressed. An own choice; the paper has no format. (Stage
+ * in bytes, 0 for classes that are not addressed. The format is ours; the paper has none. (Stage
  * messages have a stage where PFC has a time and need no serializer.)
  */
 class QueueLengthSerializer : public lossless::FrameSerializer

@@ -34,22 +34,22 @@ TimeBasedGfc::GetTypeId()
             .SetGroupName("gfc")
             .AddConstructor<TimeBasedGfc>()
             .AddAttribute("B0",
-                          "Queue length up to which the sender uses line rate. The paper's "
-                          "simulations have about 159 KB (unverified). [B]",
+                          "Queue length up to which the sender uses line rate. About 159 KB in the "
+                          "paper's simulations (unverified). [B]",
                           UintegerValue(159'000),
                           MakeUintegerAccessor(&TimeBasedGfc::m_b0),
                           MakeUintegerChecker<int64_t>(0, 1ULL << 36))
             .AddAttribute("Bm",
-                          "Queue length at which the mapping reaches 0; 0: two of the largest "
-                          "frames below Buffer, so that a sender has credit for a frame at any "
-                          "rate. At Buffer itself it would hold and wait as soon as less than a "
-                          "frame is free. [B]",
+                          "Queue length at which the mapping reaches 0; 0: two largest frames "
+                          "below Buffer, so that a sender has credit for a frame at any rate. At "
+                          "Buffer itself it would stop and wait as soon as less than a frame is "
+                          "free. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&TimeBasedGfc::m_bm),
                           MakeUintegerChecker<int64_t>(0, 1ULL << 36))
             .AddAttribute(
                 "MinRate",
-                "The mapping never goes below it, so that a sender whose peer is full tries again.",
+                "Lower bound of the mapping, so that a sender whose peer is full tries again.",
                 DataRateValue(DataRate("8kbps")),
                 MakeDataRateAccessor(&TimeBasedGfc::m_minRate),
                 lossless::MakeRateChecker());
@@ -79,7 +79,7 @@ TimeBasedGfc::Check() const
     if (m_b0 >= m_bm || m_bm > GetBuffer())
     {
         problems << "TimeBasedGfc: B0 " << m_b0 << " B, Bm " << m_bm << " B and Buffer "
-                 << GetBuffer() << " B must be so that B0 < Bm <= Buffer\n";
+                 << GetBuffer() << " B must satisfy B0 < Bm <= Buffer\n";
     }
     return problems.str();
 }

@@ -35,11 +35,11 @@ using lossless::Port;
 namespace
 {
 
-/// Times that the end of all pauses is said again.
+/// How often the end of all pauses is repeated.
 constexpr uint8_t REPEATS_WHEN_IDLE = 2;
 
-/// Put a number into a summary if it is larger than what is there.
-/// @param summary it
+/// Put a number into a summary if it exceeds the value there.
+/// @param summary the summary
 /// @param name name of the number
 /// @param value its value
 void
@@ -62,20 +62,20 @@ Pffc::GetTypeId()
             .SetGroupName("pffc")
             .AddConstructor<Pffc>()
             .AddAttribute("Peqs",
-                          "Paused egress queues n of a class, beside its default egress queue.",
+                          "Number n of paused egress queues (PEQs) of a class, besides its default "
+                          "egress queue.",
                           UintegerValue(7),
                           MakeUintegerAccessor(&Pffc::m_nPeqs),
                           MakeUintegerChecker<uint32_t>(1, N_CLASSES - 1))
             .AddAttribute(
                 "FbuXoff",
-                "Bytes of a flow at which it is sent to a PEQ; 0: Xon and two frames. [B]",
+                "Bytes of a flow at which it is moved to a PEQ; 0: Xon plus two frames. [B]",
                 IntegerValue(0),
                 MakeIntegerAccessor(&Pffc::m_fbuXoff),
                 MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("FbuXon",
-                          "Bytes of a flow below which it may come back; 0: what passes at the "
-                          "link rate from RESUME to the first frame, so that the flow never runs "
-                          "dry. [B]",
+                          "Bytes of a flow below which it may return; 0: what the link transfers "
+                          "from RESUME to the first frame, so that the flow never underruns. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Pffc::m_fbuXon),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
@@ -86,15 +86,15 @@ Pffc::GetTypeId()
                           MakeIntegerAccessor(&Pffc::m_pbuXoff),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("PbuXon",
-                          "PBU from which on a PEQ is not resumed; 0: it is resumed whatever PBU "
-                          "is. [B]",
+                          "PBU at or above which a PEQ is not resumed; 0: it is resumed at any "
+                          "PBU. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Pffc::m_pbuXon),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))
             .AddAttribute("PbuScope",
-                          "What PBU counts: PerPeq (the flows that are in the PEQ) or "
-                          "PerIngressPort (all of the class that came in by the port; then PbuXoff "
-                          "also sends the flow of the arriving frame to a PEQ).",
+                          "What PBU counts: PerPeq (the flows in the PEQ) or PerIngressPort (all "
+                          "bytes of the class that arrived by the port; then PbuXoff also moves "
+                          "the flow of the arriving frame to a PEQ).",
                           EnumValue(PbuScope::PER_PEQ),
                           MakeEnumAccessor<PbuScope>(&Pffc::m_pbuScope),
                           MakeEnumChecker(PbuScope::PER_PEQ,
@@ -103,24 +103,25 @@ Pffc::GetTypeId()
                                           "PerIngressPort"))
             .AddAttribute(
                 "Assignment",
-                "Which PEQ a flow gets: FewestFlows, or Hash of the flow.",
+                "How a flow is assigned to a PEQ: FewestFlows, or Hash of the flow.",
                 EnumValue(Assignment::FEWEST_FLOWS),
                 MakeEnumAccessor<Assignment>(&Pffc::m_assignment),
                 MakeEnumChecker(Assignment::FEWEST_FLOWS, "FewestFlows", Assignment::HASH, "Hash"))
             .AddAttribute("RecirculationDelay",
-                          "Time after a frame has left until its bytes are subtracted: its clone "
-                          "goes round through the switch.",
+                          "Time after a frame has left until its bytes are subtracted, while its "
+                          "clone recirculates in the switch.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Pffc::m_recirculation),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("Refresh",
-                          "Time after which the state of PEQs and migrated flows is sent again; "
-                          "what was not heard for three of them is forgotten. 0: never.",
+                          "Period at which the state of PEQs and migrated flows is sent again; "
+                          "state that was not received for three periods is discarded. 0: never.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&Pffc::m_refresh),
                           lossless::MakePicosecondsChecker())
             .AddTraceSource("Migrate",
-                            "A flow is to go to a PEQ of the upstream port, or back (PEQ 0).",
+                            "A flow is told to move to a PEQ of the upstream port, or back to the "
+                            "DEQ (PEQ 0).",
                             MakeTraceSourceAccessor(&Pffc::m_migrateTrace),
                             "ns3::pffc::Pffc::MigrateCallback");
     return tid;
@@ -146,7 +147,7 @@ Pffc::Start()
     const int64_t frame = m_port->GetLargestFrame();
     if (m_fbuXon == 0)
     {
-        // RESUME waits for a frame and is sent; a frame from upstream comes back.
+        // RESUME waits for a frame and is sent; then a frame arrives from upstream.
         const int64_t overhead = m_port->GetOverhead();
         const int64_t sent = 2 * (frame + overhead) + m_port->GetControlFrameSize() + overhead;
         const int64_t time = 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay() +
@@ -170,12 +171,12 @@ Pffc::Check() const
     if (m_fbuXon > m_fbuXoff)
     {
         problems << "Pffc: FbuXon " << m_fbuXon << " B is above FbuXoff " << m_fbuXoff
-                 << " B; it may be at most FbuXoff\n";
+                 << " B; it must be at most FbuXoff\n";
     }
     if (m_pbuXon > m_pbuXoff && m_pbuXoff > 0)
     {
         problems << "Pffc: PbuXon " << m_pbuXon << " B is above PbuXoff " << m_pbuXoff
-                 << " B; it may be at most PbuXoff\n";
+                 << " B; it must be at most PbuXoff\n";
     }
     return problems.str();
 }
@@ -189,7 +190,7 @@ Pffc::WouldHold(uint16_t queue, const Frame& /* head */, const Rest& rest) const
     {
         return false;
     }
-    // The PEQ is paused. It is resumed when none of its flows is above and PBU is low.
+    // The PEQ is paused. It is resumed when none of its flows is above Xon and PBU is low.
     const Peq& peq = PeqOf(cls, number);
     int64_t pbu = 0;
     bool above = false;
@@ -201,7 +202,7 @@ Pffc::WouldHold(uint16_t queue, const Frame& /* head */, const Rest& rest) const
             bytes += frame->flow == flow ? frame->bytes : 0;
         }
         pbu += bytes;
-        // a flow comes below Xon with a frame of its own that leaves: PBU may have put it above
+        // a flow falls below Xon when one of its own frames leaves: PBU may have put it above
         const Usage& usage = *m_node->flows.Find(UsageKey(cls, flow));
         above = above || (usage.above && (bytes >= m_fbuXon || bytes == usage.bytes));
     }
@@ -564,7 +565,7 @@ Pffc::NotifyLink(bool up)
     {
         return;
     }
-    // The port has dropped what it held; the peer has forgotten what it was told.
+    // The port has dropped the frames it held; the peer has discarded its state.
     m_sender.Reset();
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {

@@ -35,27 +35,30 @@ namespace pffc
  * @brief Per-hop per-flow flow control (PFFC).
  *
  * *Receiver's side*: the switch counts the bytes it holds of each flow, FBU. A flow whose FBU
- * reaches FbuXoff is given one of the n paused egress queues (PEQs) of the upstream port: PAUSE
- * stops the PEQ, then MIGRATE sends the flow's further frames there. A PEQ resumes when none of its
- * flows is above FbuXon: RESUME, then MIGRATE-BACK of all its flows. PBU, the bytes of a PEQ's
- * flows or of the port, can ask for more before a pause and before a resume.
+ * reaches FbuXoff is assigned one of the n paused egress queues (PEQs) of the upstream port: PAUSE
+ * stops the PEQ, then MIGRATE moves the flow's further frames there. A PEQ resumes when none of its
+ * flows is above FbuXon: RESUME, then MIGRATE-BACK of all its flows. Thresholds of PBU, the bytes
+ * of a PEQ's flows or of the port, can be added as conditions for a pause and a resume.
  *
  * *Sender's side*: frames join the default egress queue (DEQ) of their class, or the PEQ of their
- * flow. Frames of a flow never overtake each other:
+ * flow. Frames of a flow are never reordered:
  *
- * - MIGRATE marks what it leaves behind, in the DEQ or in another PEQ; the new PEQ waits until that
- * has gone. A frame that joined the PEQ before the mark waits only for what is older than itself.
- * - After RESUME the PEQ is served, behind the mark, until what waited in it has gone, then the
- * DEQ; what has joined it since takes turns with the DEQ in order of arrival.
+ * - MIGRATE marks the end of the queue that the flow leaves, the DEQ or another PEQ; the new PEQ
+ *   waits until that mark has been sent. A frame that joined the PEQ before the mark waits only for
+ *   older frames.
+ * - After RESUME the PEQ is served, subject to the mark, until the frames that waited in it have
+ *   been sent, then the DEQ; frames that have joined the PEQ since are served with the DEQ in order
+ *   of arrival.
  * - MIGRATE-BACK sends a flow's frames to the DEQ as soon as none of its frames is left in a PEQ,
- * so that no frame of the DEQ ever has to wait for a PEQ that is paused again.
+ *   so that no frame of the DEQ ever has to wait for a PEQ that is paused again.
  *
- * Every frame carries a sequence number of its class; one that was overtaken is ignored, as if
- * lost. PAUSE and RESUME carry the state of all PEQs. All that holds is said again every Refresh,
- * and what was not said for three of them is forgotten, so that lost frames do no lasting harm.
+ * Every control frame carries a sequence number of its class; one that arrives out of order is
+ * ignored, as if lost. PAUSE and RESUME carry the state of all PEQs. The current state is sent
+ * again every Refresh, and state that was not received for three periods is discarded, so that lost
+ * frames do no lasting harm.
  *
- * It demands nothing of the buffer: what it stops is a flow, with a headroom of its own
- * (GetFlowHeadroom), and a class may have any number of them. PFC behind it bounds the class.
+ * PFFC makes no demand on the buffer: each flow needs its own headroom (GetFlowHeadroom), and a
+ * class may have any number of flows. PFC behind it in the chain bounds the class.
  */
 class Pffc : public lossless::FlowControl,
              public lossless::ByteObserver,
@@ -69,13 +72,14 @@ class Pffc : public lossless::FlowControl,
     enum class PbuScope
     {
         PER_PEQ,          ///< bytes of the flows in the PEQ
-        PER_INGRESS_PORT, ///< bytes of the class that came in by the port
+        PER_INGRESS_PORT, ///< bytes of the class that arrived by the port
     };
 
-    /// Which PEQ a flow gets.
+    /// How a flow is assigned to a PEQ.
     enum class Assignment
     {
-        FEWEST_FLOWS, ///< the one with the fewest flows; among them the one that is longest without
+        FEWEST_FLOWS, ///< the one with the fewest flows; among these the one that has been without
+                      ///< flows longest
         HASH,         ///< by the flow's number
     };
 
@@ -102,19 +106,21 @@ class Pffc : public lossless::FlowControl,
     void Report(lossless::Summary& summary) const override;
 
     /**
-     * @brief Most that one flow can hold here beyond FbuXoff, without what waits of it upstream.
+     * @brief Maximum bytes of one flow here beyond FbuXoff, not counting its frames queued
+     * upstream.
      *
-     * The frame that reaches FbuXoff; then what the link brings while PAUSE and MIGRATE wait for a
-     * frame, are sent, travel and are obeyed; then the frame that was begun upstream, and what was
-     * on the wire; a frame more if the peer is a host, which makes one ahead. What waits of the
-     * flow in the DEQ of an upstream switch, or in a PEQ it is moved from, comes on top.
+     * The frame that reaches FbuXoff; then what the link delivers while PAUSE and MIGRATE wait for
+     * a frame, are sent, propagate and take effect; then the frame in transmission upstream, and
+     * those on the wire; one more frame if the peer is a host, which prepares one in advance.
+     * Frames of the flow in the DEQ of an upstream switch, or in a PEQ it is moved from, come on
+     * top.
      *
      * @return bytes.
      */
     int64_t GetFlowHeadroom() const;
 
     /// TracedCallback signature of migrations.
-    /// @param port port upstream of which the flow moves. @param cls class. @param flow flow.
+    /// @param port port whose upstream moves the flow. @param cls class. @param flow flow.
     /// @param peq PEQ; 0: back to the DEQ.
     typedef void (*MigrateCallback)(const lossless::Port& port,
                                     uint8_t cls,
@@ -122,24 +128,24 @@ class Pffc : public lossless::FlowControl,
                                     uint8_t peq);
 
   private:
-    /// What the receiver's side knows of a flow.
+    /// The receiver's side's state of a flow.
     struct Usage
     {
         int64_t bytes{0};  //!< FBU
         uint8_t peq{0};    //!< upstream PEQ; 0: none
-        bool above{false}; //!< it has reached Xoff and not yet fallen below Xon
+        bool above{false}; //!< FBU has reached Xoff and has not fallen below Xon since
     };
 
-    /// What the receiver's side knows of a PEQ upstream.
+    /// The receiver's side's state of a PEQ upstream.
     struct Peq
     {
-        std::vector<uint32_t> flows; //!< that were sent there
-        uint32_t above{0};           //!< of them, those above
-        int64_t bytes{0};            //!< their FBU added up
+        std::vector<uint32_t> flows; //!< flows that were moved there
+        uint32_t above{0};           //!< of these, flows above Xon
+        int64_t bytes{0};            //!< sum of their FBU
         int64_t since{0};            //!< when it last lost its flows (ps)
     };
 
-    /// Bytes that have left but are not yet subtracted.
+    /// Bytes of a frame that has left that are not yet subtracted.
     struct Pending
     {
         int64_t due;    //!< ps
@@ -148,12 +154,12 @@ class Pffc : public lossless::FlowControl,
         uint8_t cls;    //!< class
     };
 
-    /// What all instances of a node share.
+    /// State shared by all instances of a node.
     struct NodeState
     {
         lossless::FlowTable<Usage> flows;   //!< by port, class, flow
-        std::vector<const Pffc*> instances; //!< one a port
-        std::size_t peakFlows{0};           //!< most entries ever
+        std::vector<const Pffc*> instances; //!< one per port
+        std::size_t peakFlows{0};           //!< largest number of entries
     };
 
     uint64_t UsageKey(uint8_t cls, uint32_t flow) const;
@@ -180,36 +186,36 @@ class Pffc : public lossless::FlowControl,
     int64_t m_pbuXon;        //!< B; 0: no condition
     PbuScope m_pbuScope;     //!< what PBU counts
     Assignment m_assignment; //!< which PEQ a flow gets
-    Time m_recirculation;    //!< lateness of the decrement
-    Time m_refresh;          //!< between repeats; 0: none
+    Time m_recirculation;    //!< delay of the decrement
+    Time m_refresh;          //!< Refresh; 0: never
 
     // Receiver's side
-    std::shared_ptr<NodeState> m_node;                      //!< shared with the node's other ports
-    std::vector<Peq> m_peqs;                                //!< by class and PEQ
-    std::array<int64_t, lossless::N_CLASSES> m_bytes{};     //!< of the class
+    std::shared_ptr<NodeState> m_node;                  //!< shared with the other ports of the node
+    std::vector<Peq> m_peqs;                            //!< by class and PEQ
+    std::array<int64_t, lossless::N_CLASSES> m_bytes{}; //!< of the class
     std::array<uint8_t, lossless::N_CLASSES> m_paused{};    //!< bit p: PEQ p is paused
     std::array<uint8_t, lossless::N_CLASSES> m_used{};      //!< bit p: PEQ p has flows
-    std::array<uint8_t, lossless::N_CLASSES> m_again{};     //!< repeats that are left when idle
+    std::array<uint8_t, lossless::N_CLASSES> m_again{};     //!< remaining repeats when idle
     std::array<uint16_t, lossless::N_CLASSES> m_sequence{}; //!< of the last frame sent
     std::vector<Pending> m_pending;                         //!< in the order of their times
-    std::size_t m_firstPending{0};                          //!< first of them not yet subtracted
+    std::size_t m_firstPending{0};                          //!< first entry not yet subtracted
     bool m_refreshing{false};   //!< an occurrence of m_tick is scheduled
-    bool m_recirculates{false}; //!< it is the port of a switch
+    bool m_recirculates{false}; //!< the port belongs to a switch
 
     PausedQueues m_sender; //!< sender's side
 
     // Counters
     uint64_t m_pauses{0};        //!< PEQs paused
     uint64_t m_resumes{0};       //!< PEQs resumed
-    uint64_t m_migrated{0};      //!< flows sent to a PEQ
-    uint64_t m_shared{0};        //!< of them, to one that had others
+    uint64_t m_migrated{0};      //!< flows moved to a PEQ
+    uint64_t m_shared{0};        //!< of these, flows moved to a PEQ that had others
     uint64_t m_frames{0};        //!< control frames sent
-    uint64_t m_refreshFrames{0}; //!< of them, repeats
+    uint64_t m_refreshFrames{0}; //!< of these, repeats
     int64_t m_peakFbu{0};        //!< B
     int64_t m_recirculated{0};   //!< B
 
-    lossless::ReusableEvent<Pffc> m_tick;     //!< say it again
-    lossless::ReusableEvent<Pffc> m_subtract; //!< a clone has come round
+    lossless::ReusableEvent<Pffc> m_tick;     //!< sends the state again
+    lossless::ReusableEvent<Pffc> m_subtract; //!< a clone has recirculated
     TracedCallback<const lossless::Port&, uint8_t, uint32_t, uint8_t> m_migrateTrace; //!< Migrate
 };
 

@@ -27,10 +27,10 @@ using lossless::NowPs;
 namespace
 {
 
-/// Refreshes after which what was not said again is forgotten.
+/// Refresh periods after which state that was not refreshed is discarded.
 constexpr int64_t ROUNDS_TO_FORGET = 3;
 
-/// The key of a flow at the sender's side.
+/// The key of a flow on the sender's side.
 /// @param cls class
 /// @param flow flow
 /// @return key
@@ -142,7 +142,7 @@ PausedQueues::NotifySent(uint16_t queue, const Frame& frame)
     Lane& lane = LaneOf(cls, queue / N_CLASSES);
     if (frame.order >= lane.mark)
     {
-        lane.behind = 0; // what had to go first has gone, or this frame would not go
+        lane.behind = 0; // otherwise this frame would still have had to wait
     }
     Place* place = m_places.Find(PlaceKey(cls, frame.flow));
     if (place && --place->held == 0 && place->leaving)
@@ -189,7 +189,8 @@ PausedQueues::MayServe(uint8_t cls, uint32_t peq) const
 uint32_t
 PausedQueues::NextQueue(uint8_t cls) const
 {
-    // What waited in a PEQ when it was resumed goes first, then whatever has waited longest.
+    // Frames that were in a PEQ when it was resumed go first, then the frame that has waited
+    // longest.
     const std::vector<EgressQueue>& queues = m_port->GetQueues();
     const Frame* deq = queues[cls].Head();
     uint32_t best = 0;
@@ -251,7 +252,7 @@ PausedQueues::Receive(const Message& message)
     }
     if (message.nFlows > 0)
     {
-        m_port->NoteModelChange();    // a PEQ may have to wait for another now
+        m_port->NoteModelChange();    // a PEQ may have to wait for another one now
         m_port->GetEgress().Reopen(); // they join other queues now
         m_port->Kick();
     }

@@ -31,21 +31,21 @@ namespace pffc
 /**
  * @ingroup pffc
  * @brief The sender's side of PFFC: which paused egress queue (PEQ) the frames of a flow join, and
- * which queue of a class goes next. Pffc says by what rules.
+ * which queue of a class is served next. The rules are described at Pffc.
  */
 class PausedQueues
 {
   public:
     PausedQueues();
 
-    /// Begin.
-    /// @param port whose queues. @param nPeqs PEQs of a class.
-    /// @param refresh between repeats of what is said (Pffc's Refresh); 0: none.
+    /// Initialise.
+    /// @param port owner of the queues. @param nPeqs PEQs per class.
+    /// @param refresh period at which the peer repeats its state (Pffc's Refresh); 0: never.
     void Start(lossless::Port& port, uint32_t nPeqs, Time refresh);
-    /// The link is down: forget what the peer has said.
+    /// The link is down: discard the peer's state.
     void Reset();
-    /// Obey the peer; what another message overtook is ignored.
-    /// @param message what it says.
+    /// Apply a message of the peer; one that arrives out of order is ignored.
+    /// @param message the message.
     void Receive(const Message& message);
 
     /// As lossless::QueueSelector::SelectQueue.
@@ -57,54 +57,54 @@ class PausedQueues
     /// As lossless::OrderModel::WaitsFor.
     bool WaitsFor(uint16_t queue, const lossless::Frame& head, uint16_t other) const;
 
-    /// Is a queue the one of its class that goes next?
+    /// Is a queue the next one of its class to be served?
     /// @param queue its number. @return true if so.
     bool IsNext(uint16_t queue) const;
 
-    /// @return messages ignored.
+    /// @return the number of messages ignored.
     uint64_t GetOvertaken() const
     {
         return m_overtaken;
     }
 
-    /// @return flows and pauses forgotten.
+    /// @return the number of flows and pauses discarded.
     uint64_t GetExpired() const
     {
         return m_expired;
     }
 
-    /// @return most flows that were in PEQs at a time.
+    /// @return the largest number of flows in PEQs.
     std::size_t GetPeakFlows() const
     {
         return m_peakPlaces;
     }
 
-    /// @return memory of the flows in PEQs (bytes).
+    /// @return the memory used by flows in PEQs (bytes).
     std::size_t GetBytes() const
     {
         return m_places.GetBytes();
     }
 
-    /// @return how long PEQs were paused until now, added up (ps).
+    /// @return the total time that PEQs were paused so far (ps).
     int64_t GetPausedTime() const;
 
   private:
-    /// What the sender's side knows of a flow that is not in the DEQ.
+    /// The sender's side's state of a flow that is not in the DEQ.
     struct Place
     {
-        int64_t confirmed{0}; //!< when MIGRATE was last heard (ps)
+        int64_t confirmed{0}; //!< when MIGRATE was last received (ps)
         uint32_t held{0};     //!< its frames in PEQs
-        uint8_t peq{0};       //!< that its frames join
+        uint8_t peq{0};       //!< PEQ that its frames join
         bool leaving{false};  //!< they join the DEQ as soon as `held` is 0
     };
 
-    /// What the sender's side knows of a PEQ.
+    /// The sender's side's state of a PEQ.
     struct Lane
     {
         uint64_t mark{0};    //!< Frame::order when a flow last came here from another queue
         uint64_t resumed{0}; //!< Frame::order when it was last resumed
-        uint32_t behind{0};  //!< bit q: what queue q held at the mark goes first; q = 0: DEQ
-        int64_t paused{-1};  //!< since when it is paused (ps); -1: it is not
+        uint32_t behind{0};  //!< bit q: frames of queue q up to the mark go first; q = 0: DEQ
+        int64_t paused{-1};  //!< start of the current pause (ps); -1: not paused
     };
 
     const Lane& LaneOf(uint8_t cls, uint32_t peq) const;
@@ -121,22 +121,24 @@ class PausedQueues
     void StartExpiry();
     void SetPaused(uint8_t cls, uint32_t peq, bool paused, int64_t now);
 
-    lossless::Port* m_port{nullptr}; //!< whose queues
-    uint32_t m_nPeqs{0};             //!< of a class
-    Time m_refresh;                  //!< between repeats; 0: none
+    lossless::Port* m_port{nullptr}; //!< owner of the queues
+    uint32_t m_nPeqs{0};             //!< PEQs per class
+    Time m_refresh;                  //!< period of the peer's repeats; 0: none
 
-    lossless::FlowTable<Place> m_places;                  //!< by class, flow
-    std::vector<Lane> m_lanes;                            //!< by class and PEQ
-    std::array<uint32_t, lossless::N_CLASSES> m_placed{}; //!< entries of the class in m_places
-    std::array<uint16_t, lossless::N_CLASSES> m_heard{};  //!< sequence number heard last
-    std::array<int64_t, lossless::N_CLASSES> m_heardAt{}; //!< when PAUSE, RESUME was heard (ps)
-    uint8_t m_heardClasses{0};                            //!< bit c: m_heard[c] is one
+    lossless::FlowTable<Place> m_places; //!< by class, flow
+    std::vector<Lane> m_lanes;           //!< by class and PEQ
+    std::array<uint32_t, lossless::N_CLASSES>
+        m_placed{}; //!< number of entries of the class in m_places
+    std::array<uint16_t, lossless::N_CLASSES> m_heard{}; //!< last sequence number received
+    std::array<int64_t, lossless::N_CLASSES>
+        m_heardAt{};                                //!< when PAUSE or RESUME was last received (ps)
+    uint8_t m_heardClasses{0};                      //!< bit c: m_heard[c] is valid
     bool m_expiring{false};                         //!< an occurrence of m_expiry is scheduled
     uint64_t m_overtaken{0};                        //!< messages ignored
-    uint64_t m_expired{0};                          //!< flows and pauses forgotten
-    int64_t m_pausedTime{0};                        //!< of ended pauses (ps)
-    std::size_t m_peakPlaces{0};                    //!< most flows in PEQs
-    lossless::ReusableEvent<PausedQueues> m_expiry; //!< forget what was not said again
+    uint64_t m_expired{0};                          //!< flows and pauses discarded
+    int64_t m_pausedTime{0};                        //!< total of pauses that ended (ps)
+    std::size_t m_peakPlaces{0};                    //!< largest number of flows in PEQs
+    lossless::ReusableEvent<PausedQueues> m_expiry; //!< discards state that was not refreshed
 };
 
 } // namespace pffc

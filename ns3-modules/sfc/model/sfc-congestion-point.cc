@@ -36,7 +36,7 @@ NS_OBJECT_ENSURE_REGISTERED(SfcCongestionPoint);
 namespace
 {
 
-/// Silence after which a frame is known to have been the last (FirstAndLast): 2 us, in ps.
+/// Idle time after which a frame is known to have been the last (FirstAndLast): 2 us, in ps.
 constexpr int64_t LAST_GAP = 2'000'000;
 
 } // namespace
@@ -50,48 +50,48 @@ SfcCongestionPoint::GetTypeId()
             .SetGroupName("sfc")
             .AddConstructor<SfcCongestionPoint>()
             .AddAttribute("Threshold",
-                          "Frame bytes in the queue above which every data frame that joins it "
-                          "causes a message; itself counts. [B]",
+                          "Queue length, including the arriving frame, above which every data "
+                          "frame that joins causes a message. [B]",
                           UintegerValue(50'000),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_threshold),
                           MakeUintegerChecker<uint32_t>(0, 1'000'000'000))
             .AddAttribute("Classes",
-                          "Bit mask: bit c set, the queues of class c are watched.",
+                          "Bit mask: bit c set, the queues of class c are monitored.",
                           UintegerValue(0xff),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_classes),
                           MakeUintegerChecker<uint32_t>(0, 0xff))
             .AddAttribute("MessageSize",
-                          "Size of a message, FCS included: 128 in the slides; 64 in the public "
-                          "P4 program. [B]",
+                          "Size of a message, FCS included: 128 in the slides; 64 in the public P4 "
+                          "program. [B]",
                           UintegerValue(128),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_messageSize),
                           MakeUintegerChecker<uint32_t>(lossless::MIN_FRAME_BYTES, 1500))
             .AddAttribute("MessageClass",
-                          "Class of messages; 8 is the control queue, which is never paused.",
+                          "Class of the messages; 8 is the control queue, which is never paused.",
                           UintegerValue(lossless::CONTROL_CLASS),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_messageClass),
                           MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
             .AddAttribute("Latency",
-                          "Time from the joining of a frame above the threshold to the joining of "
-                          "its message in the queue towards the source.",
+                          "Time from a frame joining above the threshold to its message joining "
+                          "the queue towards the source.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_latency),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("BandwidthWindow",
-                          "The bandwidth of a queue is measured over at least so long; 0: it is "
-                          "taken to be the line's.",
+                          "Minimum time over which the bandwidth of a queue is measured; 0: it is "
+                          "taken to be line rate.",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_window),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("LowestBandwidth",
-                          "Share of the line's rate that a measured bandwidth is at least taken to "
-                          "be: a queue that is paused would drain never.",
+                          "Lower bound of the measured bandwidth, as a share of line rate: a "
+                          "paused queue would never drain.",
                           DoubleValue(0.01),
                           MakeDoubleAccessor(&SfcCongestionPoint::m_lowest),
                           MakeDoubleChecker<double>(0.0001, 1))
             .AddAttribute("Correction",
-                          "What is done about TTS + TFS: None, TimeStamp (the source measures TTS, "
-                          "takes TFS to be the same and subtracts both) or Reserve.",
+                          "Correction for TTS + TFS: None, TimeStamp (the source measures TTS, "
+                          "assumes TFS to be equal and subtracts both) or Reserve.",
                           EnumValue(Correction::NONE),
                           MakeEnumAccessor<Correction>(&SfcCongestionPoint::m_correction),
                           MakeEnumChecker(Correction::NONE,
@@ -101,30 +101,30 @@ SfcCongestionPoint::GetTypeId()
                                           Correction::RESERVE,
                                           "Reserve"))
             .AddAttribute("Reserve",
-                          "Share of Buffer that may still be in the queue when a pause ends "
-                          "(Correction Reserve); 0.1 to 0.3 in the slides.",
+                          "Share of Buffer that may still be queued when a pause ends (Correction "
+                          "Reserve); 0.1 to 0.3 in the slides.",
                           DoubleValue(0.2),
                           MakeDoubleAccessor(&SfcCongestionPoint::m_reserveShare),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("Buffer",
-                          "Buffer of a queue, of which Reserve is a share; must be given with "
-                          "Correction Reserve. [B]",
+                          "Buffer of a queue, of which Reserve is a share; required by Correction "
+                          "Reserve. [B]",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_buffer),
                           MakeUintegerChecker<uint64_t>(0, 1'000'000'000'000))
             .AddAttribute("Resolution",
-                          "Unit of the interval in a message; it is rounded up. The public P4 "
+                          "Unit of the interval in a message, which is rounded up. The public P4 "
                           "program has 1 us.",
                           TimeValue(NanoSeconds(1)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_resolution),
                           lossless::MakePicosecondsChecker(1, 1'000'000'000'000))
             .AddAttribute("LongestInterval",
-                          "Longest interval in a message.",
+                          "Maximum interval in a message.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_longest),
                           lossless::MakePicosecondsChecker(1, MAX_INTERVAL))
             .AddAttribute("Filter",
-                          "Which frames above the threshold get a message: None (all), First, "
+                          "Which frames above the threshold cause a message: None (all), First, "
                           "FirstAndLast, FirstAndExpiry or TwoHash.",
                           EnumValue(Filter::NONE),
                           MakeEnumAccessor<Filter>(&SfcCongestionPoint::m_filter),
@@ -139,25 +139,26 @@ SfcCongestionPoint::GetTypeId()
                                           Filter::TWO_HASH,
                                           "TwoHash"))
             .AddAttribute("Key",
-                          "Whose messages the filters take for the same: Hosts (source and "
-                          "destination) or Flow. TwoHash always: source, destination, class.",
+                          "Which messages the filters treat as duplicates: same Hosts (source and "
+                          "destination) or same Flow. TwoHash always uses source, destination, "
+                          "class.",
                           EnumValue(Key::HOSTS),
                           MakeEnumAccessor<Key>(&SfcCongestionPoint::m_key),
                           MakeEnumChecker(Key::HOSTS, "Hosts", Key::FLOW, "Flow"))
             .AddAttribute("HashBits",
-                          "Each array of the two-hash filter has 2^HashBits bits; the public P4 "
-                          "program has 16.",
+                          "Each array of the two-hash filter has 2^HashBits bits; 16 in the public "
+                          "P4 program.",
                           UintegerValue(16),
                           MakeUintegerAccessor(&SfcCongestionPoint::m_hashBits),
                           MakeUintegerChecker<uint32_t>(1, 24))
             .AddAttribute("Epoch",
-                          "Time after which the two-hash filter forgets.",
+                          "Time after which the two-hash filter is cleared.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&SfcCongestionPoint::m_epoch),
                           lossless::MakePicosecondsChecker(1'000))
             .AddTraceSource("Message",
-                            "A message is made: it, the host it goes to, the wire bytes in the "
-                            "queue.",
+                            "A message is generated: the message, its destination host, the wire "
+                            "bytes in the queue.",
                             MakeTraceSourceAccessor(&SfcCongestionPoint::m_messageTrace),
                             "ns3::sfc::SfcCongestionPoint::MessageCallback");
     return tid;
@@ -220,7 +221,7 @@ SfcCongestionPoint::Check() const
     if (m_correction == Correction::RESERVE && m_buffer == 0)
     {
         problems << m_node->GetName()
-                 << ": SfcCongestionPoint: with Correction Reserve give Buffer, of which Reserve ("
+                 << ": SfcCongestionPoint: Correction Reserve needs Buffer, of which Reserve ("
                  << m_reserveShare << ") is a share, such as 125KB\n";
     }
     return problems.str();
@@ -234,10 +235,11 @@ SfcCongestionPoint::Warn() const
         return {};
     }
     std::ostringstream warning;
-    warning << "SfcCongestionPoint: the reserve of " << m_reserve << " B (" << m_reserveShare
-            << " of a Buffer of " << m_buffer << " B) is not below the Threshold of " << m_threshold
-            << " B: a queue between the two pauses nobody; lower Reserve or Buffer, or raise "
-               "Threshold\n";
+    warning
+        << "SfcCongestionPoint: the reserve of " << m_reserve << " B (" << m_reserveShare
+        << " of a Buffer of " << m_buffer << " B) is not below the Threshold of " << m_threshold
+        << " B: a queue length between the two causes no pause; lower Reserve or Buffer, or raise "
+           "Threshold\n";
     return warning.str();
 }
 
@@ -393,13 +395,13 @@ SfcCongestionPoint::Passes(Queue& queue,
 void
 SfcCongestionPoint::LookForLast()
 {
-    // References into an unordered_map stay valid, whatever is added.
+    // References into an unordered_map stay valid when entries are added.
     const auto [since, told] = m_awaited.front();
     m_awaited.pop_front();
     const int64_t now = NowPs();
     if (told->last > since)
     {
-        // Others followed: wait until the gap has passed since the latest of them.
+        // More frames followed: wait until the gap has passed since the latest of them.
         const int64_t due = told->last + LAST_GAP;
         if (due > now)
         {
@@ -418,7 +420,7 @@ SfcCongestionPoint::LookForLast()
     {
         return;
     }
-    // What has drained since the frame joined is no more to be waited for.
+    // Bytes that have drained since the frame joined need no further wait.
     Message message = told->message;
     message.interval -= now - told->last;
     message.stamp = now;
@@ -438,7 +440,7 @@ SfcCongestionPoint::Send(Told& told,
 {
     told.episode = episode;
     told.expires = now + message.interval;
-    told.last = -1; // what is sent now says more than what was suppressed before
+    told.last = -1; // this message supersedes those suppressed before
     ++m_sent;
     m_peakInterval = std::max(m_peakInterval, message.interval);
     m_messageTrace(message, data.src, octets);
@@ -476,7 +478,7 @@ SfcCongestionPoint::Launch(const Message& message, const Frame& data)
     frame->cls = static_cast<uint8_t>(m_messageClass);
     Write(message, *frame);
     NS_LOG_LOGIC(m_node->GetName()
-                 << " tells node " << data.src << " of congestion by flow " << data.flow);
+                 << " notifies node " << data.src << " of congestion by flow " << data.flow);
     m_node->Inject(frame);
 }
 

@@ -29,33 +29,34 @@ class SfcProxy;
 
 /**
  * @ingroup sfc
- * @brief Watches the egress queues of a switch, or the FIFO of a host that takes data more slowly
- * than its line, and tells the source of every data frame above the threshold how long to pause.
+ * @brief Monitors the egress queues of a switch, or the FIFO of a host that drains more slowly than
+ * its line, and sends the source of every data frame above the threshold a message with a pause
+ * interval.
  */
 class SfcCongestionPoint : public lossless::SwitchAgent,
                            public lossless::QueueAgent,
                            public lossless::ReceiveAgent
 {
   public:
-    /// What is done about the time that messages and data are on their way.
+    /// Correction for the time that messages and data are in flight.
     enum class Correction
     {
-        NONE,       ///< nothing: the pause is too long by it
+        NONE,       ///< none: the pause is too long by that time
         TIME_STAMP, ///< the source measures it and subtracts it
         RESERVE,    ///< the pause ends while a reserve is still in the queue
     };
 
-    /// Which frames above the threshold get a message.
+    /// Which frames above the threshold cause a message.
     enum class Filter
     {
-        NONE,             ///< all
-        FIRST,            ///< of each key the first, until the queue is below the threshold again
+        NONE,             ///< all frames
+        FIRST,            ///< the first of each key, until the queue falls to the threshold again
         FIRST_AND_LAST,   ///< the first, and the last
-        FIRST_AND_EXPIRY, ///< the first, and one when the pause of the message before has passed
+        FIRST_AND_EXPIRY, ///< the first, and one when the pause of the previous message has expired
         TWO_HASH,         ///< the first in each epoch of a TwoHashFilter
     };
 
-    /// Whose messages a filter (other than TWO_HASH) regards as the same.
+    /// Which messages a filter (other than TWO_HASH) treats as duplicates.
     enum class Key
     {
         HOSTS, ///< source, destination, queue
@@ -76,27 +77,27 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
     void Report(lossless::Summary& summary) const override;
 
     /// TracedCallback signature of messages.
-    /// @param message it. @param source host it goes to. @param octets wire bytes in the queue.
+    /// @param message the message. @param source destination host. @param octets wire bytes queued.
     typedef void (*MessageCallback)(const Message& message, uint32_t source, int64_t octets);
 
   protected:
     void DoDispose() override;
 
   private:
-    /// What is known of a watched queue.
+    /// State of a monitored queue.
     struct Queue
     {
-        DrainRate rate;      //!< what it gets
-        uint64_t episode{0}; //!< times it rose above the threshold
-        bool above{false};   //!< it is above it
+        DrainRate rate;      //!< its bandwidth
+        uint64_t episode{0}; //!< number of times it rose above the threshold
+        bool above{false};   //!< it is above the threshold
     };
 
-    /// Whose messages are the same.
+    /// Key of messages that are duplicates.
     struct KeyOf
     {
-        uint32_t queue; //!< number of the queue here
+        uint32_t queue; //!< number of the queue in this node
         uint32_t src;   //!< source, or flow
-        uint32_t dst;   //!< destination; 0 where the flow says it
+        uint32_t dst;   //!< destination; 0 if keyed by flow
 
         bool operator==(const KeyOf&) const = default;
     };
@@ -104,7 +105,7 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
     /// Hash of a key.
     struct KeyHash
     {
-        /// Hash.
+        /// @param key the key. @return hash.
         /// @param key it. @return hash.
         std::size_t operator()(const KeyOf& key) const
         {
@@ -114,21 +115,21 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
         }
     };
 
-    /// What a key was told.
+    /// Messages sent for a key.
     struct Told
     {
-        uint64_t episode{0}; //!< of the last message; 0: none yet
-        int64_t expires{0};  //!< end of its interval, counted from its sending (ps)
-        int64_t last{-1};    //!< when the last frame was suppressed; -1: none since a message (ps)
-        bool waiting{false}; //!< in the list of those whose last frame is awaited
-        Message message;     //!< of that frame
+        uint64_t episode{0}; //!< episode of the last message; 0: none yet
+        int64_t expires{0};  //!< end of its interval, counted from when it was sent (ps)
+        int64_t last{-1};    //!< time of the last suppressed frame; -1: none since a message (ps)
+        bool waiting{false}; //!< it is in m_awaited
+        Message message;     //!< message for that frame
         lossless::Frame to;  //!< addresses of that frame
     };
 
-    /// A message on its way through this node.
+    /// A message in the pipeline of this node.
     struct Outgoing
     {
-        Message message;      //!< it
+        Message message;      //!< the message
         lossless::Frame data; //!< addresses of the frame that caused it
     };
 
@@ -158,41 +159,42 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
     uint32_t m_classes;      //!< mask
     uint32_t m_messageSize;  //!< B
     uint32_t m_messageClass; //!< class of messages
-    Time m_latency;          //!< making a message
-    Time m_window;           //!< of the bandwidth; 0: the line's
-    double m_lowest;         //!< share of the line
-    Correction m_correction; //!< what is done about TTS + TFS
+    Time m_latency;          //!< time to generate a message
+    Time m_window;           //!< measures the bandwidth; 0: line rate
+    double m_lowest;         //!< share of line rate
+    Correction m_correction; //!< correction for TTS + TFS
     double m_reserveShare;   //!< of m_buffer
     uint64_t m_buffer;       //!< B; 0: not given
     Time m_resolution;       //!< unit of the interval
     Time m_longest;          //!< longest interval
-    Filter m_filter;         //!< which messages are sent
-    Key m_key;               //!< whose are the same
-    uint32_t m_hashBits;     //!< of a place in the filter
-    Time m_epoch;            //!< of the filter
+    Filter m_filter;         //!< which frames cause a message
+    Key m_key;               //!< which messages are duplicates
+    uint32_t m_hashBits;     //!< bits of an index into the filter
+    Time m_epoch;            //!< epoch of the filter
 
     // State
-    bool m_atHost{false};                                //!< at a destination NIC
-    int64_t m_reserve{0};                                //!< B
-    SfcProxy* m_proxy{nullptr};                          //!< of this switch, or null
-    std::vector<Queue> m_queues;                         //!< of all ports
-    std::vector<uint32_t> m_firstQueue;                  //!< number of a port's queue 0
-    std::unordered_map<KeyOf, Told, KeyHash> m_told;     //!< by key
-    TwoHashFilter m_twoHash;                             //!< TWO_HASH
-    std::deque<std::pair<int64_t, Told*>> m_awaited;     //!< whose last frame is awaited, by time
-    std::deque<Outgoing> m_pipeline;                     //!< messages being made
-    lossless::ReusableEvent<SfcCongestionPoint> m_leave; //!< one of them is made
-    lossless::ReusableEvent<SfcCongestionPoint> m_look;  //!< look at m_awaited
+    bool m_atHost{false};                            //!< the node is a destination NIC
+    int64_t m_reserve{0};                            //!< B
+    SfcProxy* m_proxy{nullptr};                      //!< proxy of this switch, or null
+    std::vector<Queue> m_queues;                     //!< queues of all ports
+    std::vector<uint32_t> m_firstQueue;              //!< number of a port's queue 0
+    std::unordered_map<KeyOf, Told, KeyHash> m_told; //!< by key
+    TwoHashFilter m_twoHash;                         //!< TWO_HASH
+    std::deque<std::pair<int64_t, Told*>>
+        m_awaited;                   //!< keys that wait for their last frame, by time
+    std::deque<Outgoing> m_pipeline; //!< messages being generated
+    lossless::ReusableEvent<SfcCongestionPoint> m_leave; //!< sends the next message of the pipeline
+    lossless::ReusableEvent<SfcCongestionPoint> m_look;  //!< checks m_awaited
 
     // Counters
     uint64_t m_above{0};       //!< frames above the threshold
-    uint64_t m_sent{0};        //!< messages
-    uint64_t m_suppressed{0};  //!< by the filter
-    uint64_t m_empty{0};       //!< intervals of 0
-    uint64_t m_capped{0};      //!< intervals cut to the longest
-    uint64_t m_afterExpiry{0}; //!< frames above it after the interval of the last message
-    int64_t m_peakInterval{0}; //!< ps
-    int64_t m_peakQueue{0};    //!< B
+    uint64_t m_sent{0};        //!< messages sent
+    uint64_t m_suppressed{0};  //!< messages suppressed by the filter
+    uint64_t m_empty{0};       //!< messages with an interval of 0
+    uint64_t m_capped{0};      //!< intervals cut to the maximum
+    uint64_t m_afterExpiry{0}; //!< frames above the threshold after the last message's interval
+    int64_t m_peakInterval{0}; //!< longest interval (ps)
+    int64_t m_peakQueue{0};    //!< longest queue (B)
     TracedCallback<const Message&, uint32_t, int64_t> m_messageTrace; //!< Message
 };
 

@@ -17,19 +17,19 @@ namespace sfc
 
 /**
  * @ingroup sfc
- * @brief The bandwidth that a queue really gets: of its link, what is left by pauses, rate limits
- * and other classes.
+ * @brief The bandwidth that a queue receives: the share of its link that is left by pauses, rate
+ * limits and other classes.
  *
  * While the queue holds frames, the wire bytes that it sent are counted from the start of one frame
- * to the start of another, at least a window later; so a queue that has the line to itself measures
- * exactly the line's rate. Of the last full window and the one under way, once that is long enough,
- * the lower counts: it sees a pause when it begins and its end a window later. A queue that was
- * empty knows nothing yet and takes the line's rate.
+ * to the start of another at least a window later, so that a queue that has the line to itself
+ * measures exactly line rate. The result is the lower of the last full window and the current one,
+ * once that is long enough: it reflects a pause at once, and the end of a pause a window later. A
+ * queue that was empty has no measurement yet and assumes line rate.
  */
 class DrainRate
 {
   public:
-    /// The queue was empty and has got a frame.
+    /// A frame joined the empty queue.
     /// @param now ps. @param line rate of the link (bit/s).
     void Begin(int64_t now, uint64_t line)
     {
@@ -38,9 +38,9 @@ class DrainRate
         m_rate = line;
     }
 
-    /// A frame of the queue begins to go.
+    /// A frame of the queue starts transmission.
     /// @param wireBytes its bytes on the wire. @param now ps. @param line rate of the link (bit/s).
-    /// @param window at least so long is measured (ps).
+    /// @param window minimum time of a measurement (ps).
     void NoteSent(int64_t wireBytes, int64_t now, uint64_t line, int64_t window)
     {
         if (m_bytes > 0 && now - m_since >= window)
@@ -51,14 +51,14 @@ class DrainRate
         }
         else if (m_bytes == 0)
         {
-            m_since = now; // what it waited for its first turn is not measured
+            m_since = now; // the wait for its first frame is not measured
         }
         m_bytes += wireBytes;
     }
 
-    /// The bandwidth now.
+    /// The current bandwidth.
     /// @param now ps. @param line rate of the link (bit/s). @param window as above (ps).
-    /// @param floor lowest answer (bit/s). @return bit/s.
+    /// @param floor lower bound of the result (bit/s). @return bit/s.
     uint64_t Get(int64_t now, uint64_t line, int64_t window, uint64_t floor) const
     {
         uint64_t rate = m_rate;
@@ -77,8 +77,8 @@ class DrainRate
                                      static_cast<uint64_t>(time));
     }
 
-    int64_t m_since{0}; //!< start of the window under way (ps)
-    int64_t m_bytes{0}; //!< wire bytes of frames that began to go in it
+    int64_t m_since{0}; //!< start of the current window (ps)
+    int64_t m_bytes{0}; //!< wire bytes of frames that started in it
     uint64_t m_rate{0}; //!< of the last full window (bit/s)
 };
 

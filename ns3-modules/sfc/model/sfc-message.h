@@ -11,8 +11,8 @@
 /**
  * @defgroup sfc Source flow control
  *
- * Source Flow Control (Bottorff, March 2022): a congested queue tells the source of a packet how
- * long to pause.
+ * Source Flow Control (Bottorff, March 2022): a congested queue asks the source of a packet to
+ * pause for an interval.
  */
 
 namespace ns3
@@ -22,9 +22,9 @@ namespace sfc
 
 /**
  * @ingroup sfc
- * @brief What a source flow control message (SFCM) says.
+ * @brief Contents of a source flow control message (SFCM).
  *
- * It travels as a routed frame of the kind SIGNAL: in reality a UDP datagram whose payload has
+ * It is sent as a routed frame of the kind SIGNAL: in reality a UDP datagram whose payload has
  * these fields, with the addresses of the packet that caused it swapped.
  */
 struct Message
@@ -32,17 +32,17 @@ struct Message
     int64_t interval{0}; //!< pause interval (ps)
     int64_t stamp{0};    //!< when the packet that caused it joined the congested queue (ps)
     uint8_t cls{0};      //!< class of that packet
-    bool stamped{false}; //!< the time stamp is in the message, so that the source may use it
+    bool stamped{false}; //!< the message includes the time stamp
 };
 
-/// Longest interval that a message can carry: 48 bits of ps, 281 s.
+/// Longest interval of a message: 48 bits of ps, 281 s.
 inline constexpr int64_t MAX_INTERVAL = (INT64_C(1) << 48) - 1;
 
 /**
  * @ingroup sfc
- * @brief Put a message into a frame.
+ * @brief Write a message into a frame.
  *
- * @param message it; its interval is at most MAX_INTERVAL.
+ * @param message the message; its interval is at most MAX_INTERVAL.
  * @param frame of the kind SIGNAL.
  */
 void Write(const Message& message, lossless::Frame& frame);
@@ -52,20 +52,20 @@ void Write(const Message& message, lossless::Frame& frame);
  *
  * @param frame any frame.
  * @param message set if there is one.
- * @return false when it is no source flow control message.
+ * @return false if it is not a source flow control message.
  */
 bool Read(const lossless::Frame& frame, Message& message);
 
 /**
  * @ingroup sfc
- * @brief The pause interval of a queue: the time to drain it down to a reserve.
+ * @brief The pause interval for a queue: the time to drain it down to a reserve.
  *
- * @param octets bytes on the wire that wait in the queue.
- * @param reserve bytes that need not have drained when the pause ends.
- * @param rate bit/s that the queue gets, not 0.
- * @param resolution unit of the interval in the message (ps); it is rounded up to whole units, as a
+ * @param octets bytes on the wire queued.
+ * @param reserve bytes that may still be queued when the pause ends.
+ * @param rate bandwidth of the queue in bit/s, not 0.
+ * @param resolution unit of the interval in the message (ps); the interval is rounded up, as a
  * pause that is too short overruns the buffer.
- * @param longest cap (ps).
+ * @param longest upper bound (ps).
  * @return ps.
  */
 int64_t PauseInterval(int64_t octets,
@@ -75,12 +75,12 @@ int64_t PauseInterval(int64_t octets,
                       int64_t longest);
 /**
  * @ingroup sfc
- * @brief What a source has to pause when a message arrives.
+ * @brief The pause that a source applies when a message arrives.
  *
- * With a time stamp TTS is known, and TFS is taken to be the same: the interval less both.
+ * With a time stamp TTS is known, and TFS is assumed to be equal: the interval less both.
  *
- * @param message it.
- * @param now when it arrived (ps).
+ * @param message the message.
+ * @param now its arrival time (ps).
  * @return ps, not below 0.
  */
 int64_t Remaining(const Message& message, int64_t now);
@@ -90,7 +90,7 @@ int64_t Remaining(const Message& message, int64_t now);
  *
  * @param interval ps, not below 0.
  * @param rate of the link (bit/s).
- * @return quanta, at most what a PFC frame can say.
+ * @return quanta, at most the maximum of a PFC frame.
  */
 uint32_t Quanta(int64_t interval, uint64_t rate);
 

@@ -78,7 +78,7 @@ SfcProxy::Check() const
     if (dynamic_cast<const rdma::Host*>(m_node))
     {
         return m_node->GetName() +
-               ": SfcProxy: it acts at a switch; name it in 'agents', not in 'host_agents'\n";
+               ": SfcProxy is for switches; add it to 'agents', not to 'host_agents'\n";
     }
     std::ostringstream problems;
     for (const Edge& edge : m_edges)
@@ -148,7 +148,7 @@ SfcProxy::Take(const Message& message, uint32_t host)
         return false;
     }
     ++m_taken;
-    Act(m_edges[found->second], message); // it did not come in through this chip
+    Act(m_edges[found->second], message); // it did not arrive through this switch
     return true;
 }
 
@@ -173,7 +173,7 @@ SfcProxy::Act(Edge& edge, const Message& message)
     m_transit += now - message.stamp;
     m_late += now - message.stamp > message.interval;
     Port& port = m_node->GetPort(edge.port);
-    // A PFC frame cannot ask for more than 65535 quanta.
+    // A PFC frame cannot pause for more than 65535 quanta.
     const int64_t most =
         lossless::TransmissionTime(lossless::MAX_QUANTA * lossless::QUANTUM_BYTES, port.GetRate());
     const int64_t end = now + std::min(Remaining(message, now), most);
@@ -188,7 +188,7 @@ SfcProxy::Act(Edge& edge, const Message& message)
         }
     }
     m_covered += longer == 0;
-    longer &= ~edge.held; // PFC's own pause goes on, and its end is told by Decorate
+    longer &= ~edge.held; // PFC's own pause continues, and Decorate extends it at its end
     if (longer == 0)
     {
         return;

@@ -24,13 +24,13 @@ namespace sfc
 
 /**
  * @ingroup sfc
- * @brief Acts for plain NICs: a switch that takes the messages for the hosts on its own ports and
- * pauses these by PFC.
+ * @brief Acts for NICs without source flow control: a switch that intercepts the messages for the
+ * hosts on its ports and pauses these by PFC.
  *
- * PFC replaces a pause by the next one, source flow control keeps the longer. So the switch
- * remembers until when a (port, class) is to pause, sends nothing that would end sooner, and lets
- * no PFC frame to that port say less: a RESUME of its own PFC becomes a PAUSE of what remains.
- * While its own PFC holds the class, nothing is sent at all.
+ * A PFC frame replaces the current pause, whereas source flow control keeps the longer one. So the
+ * switch remembers the end of each (port, class)'s pause, sends no frame that would end it sooner,
+ * and extends PFC frames to that port: a RESUME of its own PFC becomes a PAUSE of the remaining
+ * time. While its own PFC holds the class, it sends nothing.
  */
 class SfcProxy : public lossless::SwitchAgent,
                  public lossless::PauseAgent,
@@ -38,7 +38,7 @@ class SfcProxy : public lossless::SwitchAgent,
                  public lossless::ControlAgent
 {
   public:
-    /// What pauses.
+    /// What a message pauses.
     enum class Scope
     {
         CLASS,     ///< the class of the packet
@@ -58,13 +58,13 @@ class SfcProxy : public lossless::SwitchAgent,
     void Report(lossless::Summary& summary) const override;
 
     /**
-     * @brief Take a message that a congestion point of the same switch has made, and act at once.
+     * @brief Handle a message of a congestion point of the same switch, immediately.
      *
-     * One that comes from elsewhere passes the switch's latency first, as every frame does.
+     * A message from elsewhere passes through the switch's latency first, as every frame does.
      *
-     * @param message it.
-     * @param host whom it is for.
-     * @return false when the host is not on a port of this switch.
+     * @param message the message.
+     * @param host its destination.
+     * @return false if the host is not on a port of this switch.
      */
     bool Take(const Message& message, uint32_t host);
 
@@ -80,7 +80,7 @@ class SfcProxy : public lossless::SwitchAgent,
     /// A message in the pipeline.
     struct Waiting
     {
-        Message message; //!< it
+        Message message; //!< the message
         uint32_t edge;   //!< index in m_edges
     };
 
@@ -93,15 +93,15 @@ class SfcProxy : public lossless::SwitchAgent,
     std::vector<Edge> m_edges;                       //!< ports with hosts
     std::unordered_map<uint32_t, uint32_t> m_byHost; //!< index in m_edges by node number
     std::vector<int32_t> m_byPort;                   //!< index in m_edges by port; -1: no host
-    std::deque<Waiting> m_pipeline;                  //!< messages that arrived
-    lossless::ReusableEvent<SfcProxy> m_leave;       //!< one is through
+    std::deque<Waiting> m_pipeline;                  //!< messages that have arrived
+    lossless::ReusableEvent<SfcProxy> m_leave;       //!< a message has passed the pipeline
 
-    uint64_t m_taken{0};   //!< messages
-    uint64_t m_covered{0}; //!< of them, those that lengthened no pause
-    uint64_t m_late{0};    //!< of them, those older than their interval
+    uint64_t m_taken{0};   //!< messages handled
+    uint64_t m_covered{0}; //!< of these, messages that extended no pause
+    uint64_t m_late{0};    //!< of these, messages older than their interval
     uint64_t m_frames{0};  //!< PFC frames sent
-    uint64_t m_raised{0};  //!< words of other PFC frames that were made longer
-    int64_t m_transit{0};  //!< from congestion to effect, summed (ps)
+    uint64_t m_raised{0};  //!< words of other PFC frames that were extended
+    int64_t m_transit{0};  //!< from congestion to effect, total (ps)
 };
 
 } // namespace sfc

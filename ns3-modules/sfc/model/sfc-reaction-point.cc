@@ -53,7 +53,7 @@ SfcGate::Hold(uint8_t cls, int64_t now, int64_t until)
 bool
 SfcGate::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& /* rest */) const
 {
-    return false; // every pause ends by its time
+    return false; // every pause expires
 }
 
 bool
@@ -84,14 +84,14 @@ SfcReactionPoint::GetTypeId()
                                           Scope::FLOW,
                                           "Flow"))
             .AddAttribute("SendLatency",
-                          "Time from the source FIFO through the NIC to the wire: a pause begins "
-                          "and ends on the wire so much later than in the FIFO.",
+                          "Time from the source FIFO through the NIC to the wire: a pause starts "
+                          "and ends on the wire that much later than in the FIFO.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&SfcReactionPoint::m_latency),
                           lossless::MakePicosecondsChecker())
             .AddTraceSource("Pause",
-                            "A message is obeyed: it, its flow, and the pause on the wire that it "
-                            "asks for.",
+                            "A message is applied: the message, its flow, and the requested pause "
+                            "on the wire.",
                             MakeTraceSourceAccessor(&SfcReactionPoint::m_pauseTrace),
                             "ns3::sfc::SfcReactionPoint::PauseCallback");
     return tid;
@@ -130,7 +130,7 @@ SfcReactionPoint::Check() const
         return {};
     }
     return m_node->GetName() +
-           ": SfcReactionPoint: it acts at a host; name it in 'host_agents', not in 'agents'\n";
+           ": SfcReactionPoint is for hosts; add it to 'host_agents', not to 'agents'\n";
 }
 
 bool

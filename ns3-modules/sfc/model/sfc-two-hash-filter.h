@@ -19,17 +19,19 @@ namespace sfc
 
 /**
  * @ingroup sfc
- * @brief Remembers, in two arrays of bits, who has been told already.
+ * @brief Remembers, in two arrays of bits, which keys have been seen.
  *
- * A key (source, destination, class) sets one bit in each array, by two independent hashes; it is
- * known when both bits were set before. So no key is told twice in an epoch, but one that shares
- * its bits with others may not be told at all. When an epoch ends everybody is forgotten.
+ * A key (source, destination, class) sets one bit in each array, by two independent hashes; it
+ * counts as seen if both bits were set before. So each key gets at most one message per epoch, but
+ * a key that shares its bits with others may get none. All keys are forgotten at the end of an
+ * epoch.
  */
 class TwoHashFilter
 {
   public:
-    /// Set it up.
-    /// @param bits each array has 2^bits bits. @param epoch after which all is forgotten (ps).
+    /// Initialise.
+    /// @param bits each array has 2^bits bits. @param epoch time after which the filter is cleared
+    /// (ps).
     void Configure(uint32_t bits, int64_t epoch)
     {
         m_mask = (UINT32_C(1) << bits) - 1;
@@ -43,15 +45,15 @@ class TwoHashFilter
         }
     }
 
-    /// Was a key seen in this epoch? From now on it was.
+    /// Check whether a key was seen in this epoch, and mark it as seen.
     /// @param src source. @param dst destination. @param cls class. @param now ps.
-    /// @return true if so, or if others that were have the same bits.
+    /// @return true if so, or if other keys have set the same bits.
     bool TestAndSet(uint32_t src, uint32_t dst, uint8_t cls, int64_t now)
     {
         const int64_t epoch = now / m_epoch;
         if (epoch != m_current)
         {
-            // The bank that is not in use is empty: the switch clears it during the epoch before.
+            // The bank not in use is empty: the switch cleared it during the previous epoch.
             m_current = epoch;
             for (auto& array : m_banks[m_active])
             {
@@ -72,7 +74,7 @@ class TwoHashFilter
 
     /// The bits of a key.
     /// @param src source. @param dst destination. @param cls class.
-    /// @return its place in each array.
+    /// @return its index in each array.
     std::array<uint32_t, 2> Places(uint32_t src, uint32_t dst, uint8_t cls) const
     {
         const uint64_t key = static_cast<uint64_t>(src) << 32 | dst;
@@ -84,9 +86,9 @@ class TwoHashFilter
   private:
     std::array<std::array<std::vector<bool>, 2>, 2> m_banks; //!< bank, array, bit
     std::size_t m_active{0};                                 //!< bank in use
-    int64_t m_current{0};                                    //!< number of the epoch
-    int64_t m_epoch{1};                                      //!< length (ps)
-    uint32_t m_mask{0};                                      //!< of a place
+    int64_t m_current{0};                                    //!< number of the current epoch
+    int64_t m_epoch{1};                                      //!< length of an epoch (ps)
+    uint32_t m_mask{0};                                      //!< mask of an index
 };
 
 } // namespace sfc

@@ -1109,7 +1109,7 @@ class CombinedTest : public TestCase
             wrong.Flow(0, 1, 0);
             const std::string problems = wrong.Run(1000);
             for (const std::string text :
-                 {"is less than Resolution", "'host_agents'", "'agents'", "Reserve give Buffer"})
+                 {"is less than Resolution", "'host_agents'", "'agents'", "Reserve needs Buffer"})
             {
                 NS_TEST_ASSERT_MSG_NE(problems.find(text), std::string::npos, problems);
             }
