@@ -59,7 +59,7 @@ class FlowRateProbe : public lossless::Probe
         m_rate->push_back(static_cast<int64_t>(rate));
     }
 
-    lossless::PortColumns m_columns;                   //!< first
+    lossless::PortColumns m_columns;                   //!< time, node, peer, class
     lossless::ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
     lossless::ColumnValues<int64_t>* m_rate{nullptr};  //!< bit/s on the wire
 };

@@ -19,12 +19,12 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief Which packets of a queue pair have come to its receiver.
+ * @brief Tracks which packets of a queue pair have reached its receiver.
  */
 class Arrivals
 {
   public:
-    /// Keep packets out of order from now on.
+    /// Keep packets received out of order from now on.
     void KeepAhead()
     {
         m_kept = std::make_unique<std::deque<bool>>();
@@ -36,9 +36,9 @@ class Arrivals
         return m_expected;
     }
 
-    /// Has a packet that was sent for the first time come after a later one? Packets are first sent
-    /// in order, each once: then it was overtaken.
-    /// @param psn its number. @param distance raised to the places that it is behind the latest.
+    /// Was a first transmission overtaken by a later one? Packets are first sent in order, each
+    /// once: so it was if it arrives after a later one.
+    /// @param psn its number. @param distance raised to the number of places behind the latest.
     /// @return true if so.
     bool IsOvertaken(uint64_t psn, uint64_t& distance)
     {
@@ -51,7 +51,7 @@ class Arrivals
         return overtaken;
     }
 
-    /// Keep a packet ahead of the next one in order. Precondition: KeepAhead.
+    /// Record a packet ahead of the next one in order. Precondition: KeepAhead.
     /// @param psn its number.
     void Keep(uint64_t psn)
     {
@@ -63,7 +63,7 @@ class Arrivals
         (*m_kept)[at] = true;
     }
 
-    /// The next packet in order is here. @return true if the one after it is kept.
+    /// The next packet in order has arrived. @return true if the one after it was kept.
     bool TakeNext()
     {
         ++m_expected;
@@ -76,8 +76,9 @@ class Arrivals
 
   private:
     uint64_t m_expected{0}; //!< next packet in order
-    uint64_t m_seen{0};     //!< behind the last packet received, repeats not counted
-    std::unique_ptr<std::deque<bool>> m_kept; //!< from m_expected on: received; null: none is kept
+    uint64_t m_seen{0};     //!< one past the latest packet received, retransmissions not counted
+    std::unique_ptr<std::deque<bool>>
+        m_kept; //!< from m_expected on: received; null: packets are not kept
 };
 
 } // namespace rdma

@@ -59,7 +59,7 @@ CongestionControl::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) c
         return {};
     }
     return GetInstanceTypeId().GetName() + ": no switch has the agent " + signaller +
-           ", so unless another one sends its signal no rate is ever cut\n";
+           ", so rates are never cut unless another agent sends its signal\n";
 }
 
 void

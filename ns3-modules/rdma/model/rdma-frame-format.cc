@@ -26,9 +26,8 @@ FrameFormat::AddAttributes(TypeId tid)
                       MakeUintegerAccessor(&FrameFormat::m_payloadSize),
                       MakeUintegerChecker<uint32_t>(1, 9000))
         .AddAttribute("HeaderSize",
-                      "Bytes of a data frame beside its payload, FCS included. 48 as in other "
-                      "simulators; real RoCEv2 "
-                      "with an 802.1Q tag has 66. [B]",
+                      "Bytes of a data frame besides its payload, FCS included. 48 as in other "
+                      "simulators; real RoCEv2 with an 802.1Q tag has 66. [B]",
                       UintegerValue(48),
                       MakeUintegerAccessor(&FrameFormat::m_headerSize),
                       MakeUintegerChecker<uint32_t>(0, 500))
@@ -55,31 +54,31 @@ FrameFormat::AddAttributes(TypeId tid)
                       MakeUintegerAccessor(&FrameFormat::m_answerClass),
                       MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
         .AddAttribute("Ttl",
-                      "Time to live of a frame: a switch that counts it down to 0 drops the frame.",
+                      "Time to live of a frame: a switch that decrements it to 0 drops the frame.",
                       UintegerValue(64),
                       MakeUintegerAccessor(&FrameFormat::m_ttl),
                       MakeUintegerChecker<uint32_t>(1, 255))
         .AddAttribute("TelemetryHops",
-                      "Switches that in-band network telemetry (INT) has room for in a frame; "
-                      "5 as in HPCC's simulator. Only flows whose congestion control wants "
-                      "telemetry have any.",
+                      "Maximum number of switches whose in-band network telemetry (INT) fits in a "
+                      "frame; 5 as in HPCC's simulator. Only flows whose congestion control uses "
+                      "telemetry carry it.",
                       UintegerValue(5),
                       MakeUintegerAccessor(&FrameFormat::m_telemetryHops),
                       MakeUintegerChecker<uint32_t>(1, lossless::MOST_TELEMETRY_HOPS))
         .AddAttribute("TelemetryHeaderSize",
-                      "Bytes of telemetry beside those of its hops, in a data frame, an ACK "
-                      "and a NACK; 2 as in HPCC's simulator. [B]",
+                      "Size of the telemetry header in a data frame, an ACK and a NACK; 2 as in "
+                      "HPCC's simulator. [B]",
                       UintegerValue(2),
                       MakeUintegerAccessor(&FrameFormat::m_telemetryHeader),
                       MakeUintegerChecker<uint32_t>(0, 100))
         .AddAttribute("TelemetryHopSize",
-                      "Bytes of telemetry of each hop, reserved by the sender; 8 as in HPCC's "
+                      "Size of the telemetry of each hop, reserved by the sender; 8 as in HPCC's "
                       "simulator. [B]",
                       UintegerValue(8),
                       MakeUintegerAccessor(&FrameFormat::m_telemetryHopSize),
                       MakeUintegerChecker<uint32_t>(0, 100))
         .AddAttribute("EcnCapable",
-                      "Switches may mark data frames instead of dropping them.",
+                      "Whether switches may mark data frames (ECN).",
                       BooleanValue(true),
                       MakeBooleanAccessor(&FrameFormat::m_ecnCapable),
                       MakeBooleanChecker());

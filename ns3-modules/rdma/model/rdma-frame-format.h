@@ -17,14 +17,13 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief How large the frames of a queue pair are and what stands in their headers, as its
- * attributes say.
+ * @brief The sizes of a queue pair's frames and the contents of their headers, as attributes.
  */
 class FrameFormat : public Object
 {
   public:
     /// Size of the largest frame.
-    /// @param collects with telemetry. @return bytes.
+    /// @param collects whether it has telemetry. @return bytes.
     uint32_t GetLargestFrame(bool collects) const;
 
   protected:
@@ -32,20 +31,20 @@ class FrameFormat : public Object
     /// @param tid type. @return the same.
     static TypeId AddAttributes(TypeId tid);
 
-    /// @return bytes of telemetry in a DATA frame, ACK or NACK that has any.
+    /// @return bytes of telemetry in a DATA frame, ACK or NACK with telemetry.
     uint32_t GetTelemetryBytes() const
     {
         return m_telemetryHeader + m_telemetryHops * m_telemetryHopSize;
     }
 
-    /// @return switches that telemetry has room for.
+    /// @return maximum number of switches in the telemetry.
     uint32_t GetTelemetryHops() const
     {
         return m_telemetryHops;
     }
 
-    uint32_t m_payloadSize; //!< B a packet
-    uint32_t m_headerSize;  //!< B a data frame beside its payload
+    uint32_t m_payloadSize; //!< B per packet
+    uint32_t m_headerSize;  //!< B per data frame besides its payload
     uint32_t m_minFrame;    //!< B
     uint32_t m_ackSize;     //!< B
     uint32_t m_cnpSize;     //!< B; 0: m_ackSize
@@ -54,7 +53,7 @@ class FrameFormat : public Object
     bool m_ecnCapable;      //!< data frames may be marked
 
   private:
-    uint32_t m_telemetryHops;    //!< that there is room for
+    uint32_t m_telemetryHops;    //!< maximum number
     uint32_t m_telemetryHeader;  //!< B
     uint32_t m_telemetryHopSize; //!< B
 };

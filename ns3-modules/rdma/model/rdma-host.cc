@@ -33,23 +33,21 @@ Host::GetTypeId()
             .SetGroupName("rdma")
             .AddConstructor<Host>()
             .AddAttribute("Latency",
-                          "NIC: time from a frame's last bit to its being taken, "
-                          "and from the making of an answer (ACK, CNP, routed "
-                          "control frame) to its joining the egress queue. MAC "
-                          "control frames do not pass it.",
+                          "NIC latency: from a frame's last bit until it is processed, and from "
+                          "the creation of an answer (ACK, CNP, routed control frame) until it "
+                          "joins the egress queue. MAC control frames bypass it.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_latency),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("AckDelay",
-                          "NIC: time beside Latency from a data frame's being taken "
-                          "to its ACK's or NACK's joining the egress queue. Measure "
-                          "it: no source was at hand.",
+                          "NIC: additional delay of an ACK or NACK, from the processing of its "
+                          "data frame until it joins the egress queue. To be measured: no source "
+                          "was available.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_ackDelay),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("CnpDelay",
-                          "NIC: the same of CNPs. Measure it: no source was at "
-                          "hand.",
+                          "NIC: the same for CNPs. To be measured: no source was available.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_cnpDelay),
                           lossless::MakePicosecondsChecker());
@@ -258,7 +256,7 @@ Host::Timer()
 Frame*
 Host::Pull(uint8_t cls)
 {
-    // A queue pair that ceased to be able to send while it waited for its turn is passed over.
+    // A queue pair that can no longer send since it joined the ring is skipped.
     const int64_t now = NowPs();
     const lossless::Port& port = *m_ports.front();
     Frame* frame = nullptr;
@@ -276,8 +274,8 @@ Host::Pull(uint8_t cls)
         }
         if (maySend && port.GetQueues()[queue].GetFrames() > 0)
         {
-            // A flow that is held back must not fill a queue of the port, nor keep the others from
-            // their turns.
+            // A flow that is held back must not fill a queue of the port, nor take the others'
+            // turns.
             Park(queuePair, queue);
             if (reopened != ANY_QUEUE && reopened != queue)
             {
@@ -292,7 +290,7 @@ Host::Pull(uint8_t cls)
         List(queuePair, now);
         if (reopened != ANY_QUEUE && (!frame || queue != reopened))
         {
-            Reopen(reopened); // it did not use its turn: the next that waits for that queue
+            Reopen(reopened); // it did not use its turn: the next one that waits for that queue
         }
     }
     if (!m_readyHead[cls])
@@ -332,7 +330,7 @@ Host::LeaveOutbound(Frame* frame)
 void
 Host::Receive(Frame* frame, lossless::Port& /* ingress */)
 {
-    frame->queued = NowPs(); // in the NIC, until it is taken
+    frame->queued = NowPs(); // in the NIC, until it is processed
     if (m_latency.IsZero())
     {
         Accept(frame);
@@ -528,7 +526,7 @@ Host::Forget(QueuePair* queuePair)
     if (const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
         reopened != ANY_QUEUE)
     {
-        Reopen(reopened); // the turn is the next one's
+        Reopen(reopened); // the turn passes to the next one
     }
 }
 

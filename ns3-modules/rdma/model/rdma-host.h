@@ -21,19 +21,20 @@ namespace ns3
 namespace rdma
 {
 
-/// What the hosts of a fabric count together.
+/// Totals shared by the hosts of a fabric.
 struct Progress
 {
-    int64_t lastDelivery{-1};              //!< last data received in order (ps); -1: none yet
-    uint64_t finished{0};                  //!< messages received whole
-    uint64_t acknowledged{0};              //!< messages whose senders know of it
-    uint64_t finite{0};                    //!< messages there are
-    uint64_t delivered{0};                 //!< payload of these, received in order (bytes)
-    bool stopWhenDone{false};              //!< stop the simulator when all are done
-    bool untilAcked{false};                //!< done is acknowledged, else received whole
-    Callback<void, uint32_t> whenFinished; //!< told of each flow received whole; null: nobody asks
+    int64_t lastDelivery{-1}; //!< time of the last data received in order (ps); -1: none yet
+    uint64_t finished{0};     //!< messages received completely
+    uint64_t acknowledged{0}; //!< messages acknowledged at their senders
+    uint64_t finite{0};       //!< number of finite messages
+    uint64_t delivered{0};    //!< payload of these received in order (bytes)
+    bool stopWhenDone{false}; //!< stop the simulator when all are done
+    bool untilAcked{false};   //!< done means acknowledged; otherwise received completely
+    Callback<void, uint32_t>
+        whenFinished; //!< called for each flow received completely; may be null
 
-    /// May the run stop? @return true if it was asked to when all messages are done, and they are.
+    /// May the run stop? @return true if it was requested when all messages are done, and they are.
     bool IsDone() const
     {
         return stopWhenDone && finite > 0 && (untilAcked ? acknowledged : finished) == finite;
@@ -44,13 +45,13 @@ struct Progress
  * @ingroup rdma
  * @brief A host: one NIC with queue pairs, served round-robin frame by frame within a class.
  *
- * It takes data at line rate, or slower: then arriving frames fill its buffer and its port's flow
- * controls act on the switch. Packets of another protocol stack are data in this sense; they go to
+ * It receives at line rate, or more slowly: then arriving frames fill its buffer and its port's
+ * flow controls act on the switch. Packets of another protocol stack count as data here; they go to
  * the node's packet receiver, which shares the port with the queue pairs frame by frame.
  *
- * Latency delays what arrives and what the host answers with. Data frames are made when they can
- * go: their way through the NIC is seen only by what stops them, and belongs to the scheme that
- * does.
+ * Latency delays arriving frames and the host's answers. Data frames are created when they can be
+ * sent: their path through the NIC matters only to schemes that stop them, which model it
+ * themselves.
  */
 class Host : public QueuePairOwner, public lossless::FrameSource
 {
@@ -60,20 +61,20 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     Host();
     ~Host() override;
 
-    /// Share what all hosts have in common.
-    /// @param queuePairs by flow. @param progress common counters.
+    /// Set the objects shared by all hosts.
+    /// @param queuePairs by flow. @param progress shared totals.
     void SetShared(const std::vector<Ptr<QueuePair>>* queuePairs, Progress* progress);
-    /// Tell somebody when its link goes down or comes up.
+    /// Set a callback for changes of its link's state.
     /// @param told called then.
     void SetLinkCallback(Callback<void> told);
     /// Largest frame a queue pair of this host may send.
     /// @param bytes bytes.
     void SetLargestFrame(uint32_t bytes);
-    /// Take data at a rate.
+    /// Receive at a limited rate.
     /// @param rate bit/s of frame bytes; 0: at line rate.
     void SetReceiveRate(uint64_t rate);
-    /// Behave as if the buffer wanted the switch silent, whatever it holds.
-    /// @param cls class. @param on begin, else end. @param endless it will not end.
+    /// Pause the switch as if the buffer required it, whatever it holds.
+    /// @param cls class. @param on start, else end. @param endless whether it never ends.
     void SetPauseStorm(uint8_t cls, bool on, bool endless);
     bool IsPausingForever(uint8_t cls) const override;
 
@@ -95,21 +96,22 @@ class Host : public QueuePairOwner, public lossless::FrameSource
 
     /// A queue pair that sends from here.
     /// @param flow its number.
-    /// @return it, or nullptr if there is none of that number, or another host sends it.
+    /// @return the queue pair, or nullptr if there is none of that number, or another host sends
+    /// it.
     QueuePair* FindSender(uint32_t flow) const;
     /// The queue pair of a flow, of any host.
-    /// @param flow its number, below GetNFlows. @return it.
+    /// @param flow its number, below GetNFlows. @return the queue pair.
     QueuePair& GetQueuePair(uint32_t flow) const;
-    /// Flows of the network. @return count.
+    /// Number of flows in the network. @return count.
     uint32_t GetNFlows() const;
     int64_t GetLatency() const final;
     int64_t GetAckDelay() const final;
 
-    /// Make the port take frames from the queue pairs; call once it is there.
+    /// Make the port take frames from the queue pairs; called once it exists.
     void ConnectSource();
 
   private:
-    /// Queue pairs that wait for an egress queue to run empty.
+    /// Queue pairs that wait for an egress queue to become empty.
     struct Parked
     {
         QueuePair* head{nullptr}; //!< first
@@ -121,10 +123,10 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     {
         int64_t time;         //!< ps
         uint32_t flow;        //!< breaks ties the same way in every run
-        QueuePair* queuePair; //!< it
+        QueuePair* queuePair; //!< the queue pair
 
         /// Order for a heap with the earliest on top.
-        /// @param other another. @return true if this is later.
+        /// @param other the other one. @return true if this is later.
         bool operator<(const Timed& other) const
         {
             return time != other.time ? time > other.time : flow > other.flow;
@@ -143,16 +145,16 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void Served();
 
     const std::vector<Ptr<QueuePair>>* m_queuePairs{nullptr}; //!< by flow
-    Progress* m_progress{nullptr};                            //!< common counters
-    Callback<void> m_linkCallback; //!< told of its link; null: nobody asks
+    Progress* m_progress{nullptr};                            //!< shared totals
+    Callback<void> m_linkCallback; //!< called for changes of its link; may be null
     uint32_t m_largestFrame{0};    //!< bytes
     std::array<QueuePair*, lossless::N_CLASSES>
         m_readyHead{}; //!< queue pairs that may send, by class
     std::array<QueuePair*, lossless::N_CLASSES> m_readyTail{}; //!< last of them
-    std::vector<Parked> m_parked;       //!< by egress queue, up to the highest that was waited for
-    std::priority_queue<Timed> m_timed; //!< queue pairs that may send later
-    int64_t m_timerAt{lossless::NEVER}; //!< earliest pending look (ps)
-    lossless::ReusableEvent<Host> m_timer; //!< look at them
+    std::vector<Parked> m_parked;          //!< by egress queue, up to the highest one in use
+    std::priority_queue<Timed> m_timed;    //!< queue pairs that may send later
+    int64_t m_timerAt{lossless::NEVER};    //!< earliest pending timer (ps)
+    lossless::ReusableEvent<Host> m_timer; //!< reactivates them
     Time m_latency;                        //!< attribute
     lossless::EventStream<Host, lossless::Frame, &Host::Accept>
         m_inbound;   //!< arrived, still in the NIC
@@ -162,11 +164,11 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     Outbound m_outbound;                    //!< made here, still in the NIC: routed control frames
     Outbound m_outboundAcks;                //!< ACKs and NACKs
     Outbound m_outboundCnps;                //!< CNPs
-    uint32_t m_silencing{0};                //!< bit c: pauses class c without an end
+    uint32_t m_silencing{0};                //!< bit c: pauses class c forever
     uint64_t m_receiveRate{0};              //!< bit/s; 0: line rate
-    lossless::FrameFifo m_received;         //!< frames not yet taken
-    bool m_serving{false};                  //!< taking one
-    lossless::ReusableEvent<Host> m_served; //!< it is taken
+    lossless::FrameFifo m_received;         //!< received frames not yet drained
+    bool m_serving{false};                  //!< a frame is being drained
+    lossless::ReusableEvent<Host> m_served; //!< a frame has been drained
 };
 
 } // namespace rdma

@@ -27,8 +27,7 @@ LossRecovery::AddAttributes(TypeId tid)
 {
     return FrameFormat::AddAttributes(tid)
         .AddAttribute("Retransmit",
-                      "What to do about lost packets: None, GoBackN (as RoCE NICs) or Selective "
-                      "(as IRN).",
+                      "Loss recovery: None, GoBackN (as RoCE NICs) or Selective (as IRN).",
                       EnumValue(Retransmit::GO_BACK_N),
                       MakeEnumAccessor<Retransmit>(&LossRecovery::m_retransmit),
                       MakeEnumChecker(Retransmit::NONE,
@@ -38,27 +37,28 @@ LossRecovery::AddAttributes(TypeId tid)
                                       Retransmit::SELECTIVE,
                                       "Selective"))
         .AddAttribute("Timeout",
-                      "Silence with data outstanding after which the sender repeats.",
+                      "Time without progress, with data outstanding, after which the sender "
+                      "retransmits.",
                       TimeValue(MilliSeconds(10)),
                       MakeTimeAccessor(&LossRecovery::m_timeout),
                       lossless::MakePicosecondsChecker(1'000))
         .AddAttribute(
             "ShortTimeout",
-            "The same where at most ShortTimeoutPackets are in flight, whose loss no NACK "
-            "may tell: RTO_low of IRN, whose RTO_high is Timeout. 0: Timeout for all.",
+            "Timeout if at most ShortTimeoutPackets are in flight, whose loss may cause no NACK: "
+            "RTO_low of IRN, whose RTO_high is Timeout. 0: always Timeout.",
             TimeValue(Time(0)),
             MakeTimeAccessor(&LossRecovery::m_shortTimeout),
             lossless::MakePicosecondsChecker())
         .AddAttribute("ShortTimeoutPackets",
-                      "N of IRN: packets in flight, counted from the first that is not "
-                      "acknowledged, up to which ShortTimeout holds.",
+                      "N of IRN: number of packets in flight, counted from the first "
+                      "unacknowledged one, up to which ShortTimeout applies.",
                       UintegerValue(3),
                       MakeUintegerAccessor(&LossRecovery::m_shortPackets),
                       MakeUintegerChecker<uint32_t>(1))
         .AddAttribute("TimeoutRepeats",
-                      "What a time-out makes a Selective sender repeat: All that was not received, "
-                      "or the First packet and what NACKs told of (as IRN): then the end of what "
-                      "was sent takes a round trip a packet.",
+                      "Which packets a Selective sender retransmits after a timeout: All that were "
+                      "not received, or the First packet and those reported by NACKs (as IRN): "
+                      "then the end of a transmission takes a round trip per packet.",
                       EnumValue(TimeoutRepeats::ALL),
                       MakeEnumAccessor<TimeoutRepeats>(&LossRecovery::m_timeoutRepeats),
                       MakeEnumChecker(TimeoutRepeats::ALL, "All", TimeoutRepeats::FIRST, "First"));
@@ -105,7 +105,7 @@ LossRecovery::WatchProgress(uint64_t psn, int64_t now)
     }
     if (psn == m_first)
     {
-        m_progress = now; // silence counts from the oldest packet outstanding
+        m_progress = now; // the timeout runs from the oldest packet outstanding
     }
     if (m_lookAt == NEVER)
     {
@@ -165,26 +165,26 @@ LossRecovery::LookAt(int64_t time, int64_t now)
     m_look.Schedule(time - now);
 }
 
-/// Repeat what is outstanding if nothing was heard for too long.
+/// Retransmit if there was no progress for too long.
 void
 LossRecovery::Look()
 {
     const int64_t now = NowPs();
     if (now != m_lookAt)
     {
-        return; // an earlier look was wanted since this one was
+        return; // an earlier check has been scheduled since
     }
     m_lookAt = NEVER;
     if (m_first >= m_highest)
     {
-        return; // nothing outstanding; the next packet starts the watch again
+        return; // nothing outstanding; the next packet restarts the timer
     }
     const bool few = m_highest - m_first <= m_shortPackets;
     const int64_t limit = few ? GetShortTimeout() : m_timeout.GetTimeStep();
     const int64_t silence = now - m_progress;
     if (silence < limit)
     {
-        // Also with many in flight it looks for the short silence first: they may be few by then.
+        // The short timeout is checked first even with many in flight: there may be few by then.
         const int64_t soon = m_progress + GetShortTimeout();
         LookAt(soon > now ? soon : m_progress + limit, now);
         return;

@@ -22,25 +22,25 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief Which packet the sender of a queue pair sends next: what NACKs and silences make it
- * repeat, as its attributes say.
+ * @brief Which packet the sender of a queue pair sends next: retransmissions after NACKs and
+ * timeouts, as configured by its attributes.
  */
 class LossRecovery : public FrameFormat
 {
   public:
-    /// What to do about lost packets.
+    /// Kinds of loss recovery.
     enum class Retransmit
     {
-        NONE,      ///< nothing: a lost packet leaves the flow unfinished
-        GO_BACK_N, ///< repeat everything from the gap
-        SELECTIVE, ///< repeat what is missing
+        NONE,      ///< none: a lost packet leaves the flow unfinished
+        GO_BACK_N, ///< retransmit everything from the gap on
+        SELECTIVE, ///< retransmit only missing packets
     };
 
-    /// What a time-out makes a sender repeat that repeats what is missing.
+    /// Which packets a selective-repeat sender retransmits after a timeout.
     enum class TimeoutRepeats
     {
-        ALL,   ///< all that was not received
-        FIRST, ///< the first packet, and what NACKs have told of
+        ALL,   ///< all that were not received
+        FIRST, ///< the first packet, and those reported by NACKs
     };
 
     LossRecovery();
@@ -51,34 +51,34 @@ class LossRecovery : public FrameFormat
     /// @param tid type. @return the same.
     static TypeId AddAttributes(TypeId tid);
 
-    /// The attributes are known.
+    /// The attributes are set.
     void StartRecovery();
-    /// A silence has been answered: there may be something to repeat.
+    /// A timeout has expired: there may be packets to retransmit.
     virtual void NotifyTimeout() = 0;
 
-    /// @return true if only what is missing is repeated.
+    /// @return true if only missing packets are retransmitted.
     bool IsSelective() const
     {
         return m_retransmit == Retransmit::SELECTIVE;
     }
 
-    /// @return true if a packet is to be repeated, whatever the window.
+    /// @return true if a packet is to be retransmitted, whatever the window.
     bool HasMissing() const
     {
         return m_scoreboard && m_scoreboard->HasMissing();
     }
 
     /// Take the packet to send next.
-    /// @param repeat set to true if it was sent before. @return its number.
+    /// @param repeat set to true if it is a retransmission. @return its number.
     uint64_t TakeNext(bool& repeat);
     /// A packet was sent.
     /// @param psn its number. @param now ps.
     void WatchProgress(uint64_t psn, int64_t now);
-    /// All before a packet is acknowledged.
-    /// @param first that packet. @param now ps. @return true if it was not known.
+    /// All packets before a given one are acknowledged.
+    /// @param first that packet. @param now ps. @return true if this is new.
     bool Advance(uint64_t first, int64_t now);
-    /// An answer came, after Advance.
-    /// @param nack it is a NACK. @param expected packet that the receiver waits for.
+    /// An answer has arrived, after Advance.
+    /// @param nack whether it is a NACK. @param expected packet that the receiver expects.
     /// @param got packet that it answers.
     void NoteAnswer(bool nack, uint64_t expected, uint64_t got);
 
@@ -92,16 +92,16 @@ class LossRecovery : public FrameFormat
     int64_t GetShortTimeout() const;
 
     // Attributes
-    Retransmit m_retransmit;         //!< what to do about loss
-    Time m_timeout;                  //!< silence that causes repeats
-    Time m_shortTimeout;             //!< the same where few packets are in flight; 0: no other one
-    uint32_t m_shortPackets;         //!< at most so many are few
+    Retransmit m_retransmit;         //!< kind of loss recovery
+    Time m_timeout;                  //!< timeout
+    Time m_shortTimeout;             //!< timeout with few packets in flight; 0: none
+    uint32_t m_shortPackets;         //!< maximum number of packets that are few
     TimeoutRepeats m_timeoutRepeats; //!< of Selective
 
-    std::unique_ptr<Scoreboard> m_scoreboard; //!< Selective, or null
-    int64_t m_progress{0};                    //!< last sign of progress (ps)
-    int64_t m_lookAt{lossless::NEVER};        //!< when to look for silence (ps); NEVER: not at all
-    lossless::ReusableEvent<LossRecovery> m_look; //!< look for silence
+    std::unique_ptr<Scoreboard> m_scoreboard;     //!< Selective, or null
+    int64_t m_progress{0};                        //!< last progress (ps)
+    int64_t m_lookAt{lossless::NEVER};            //!< time of the next check (ps); NEVER: none
+    lossless::ReusableEvent<LossRecovery> m_look; //!< checks for a timeout
 };
 
 } // namespace rdma

@@ -17,29 +17,29 @@ class QueuePair;
 
 /**
  * @ingroup rdma
- * @brief A host as its queue pairs know it.
+ * @brief A host as seen by its queue pairs.
  */
 class QueuePairOwner : public lossless::FabricNode
 {
   public:
     /// A queue pair may have become able to send.
-    /// @param queuePair it.
+    /// @param queuePair the queue pair.
     virtual void Activate(QueuePair* queuePair) = 0;
-    /// A queue pair is about to move to another host: take it out of all lists.
-    /// @param queuePair it.
+    /// A queue pair is about to move to another host: remove it from all lists.
+    /// @param queuePair the queue pair.
     virtual void Forget(QueuePair* queuePair) = 0;
-    /// A queue pair received data in order.
-    /// @param bytes payload of a message with an end; 0 for a greedy source.
+    /// A queue pair has received data in order.
+    /// @param bytes payload of a finite message; 0 for a greedy source.
     virtual void NoteDelivery(uint64_t bytes) = 0;
-    /// A queue pair received its message whole.
+    /// A queue pair has received its message completely.
     /// @param flow its number.
     virtual void NoteFinished(uint32_t flow) = 0;
-    /// A queue pair that sends from here learned that its message was received whole.
+    /// The message of a queue pair that sends from here is fully acknowledged.
     virtual void NoteAcknowledged() = 0;
 
     /// @return NIC latency (ps).
     virtual int64_t GetLatency() const = 0;
-    /// @return time beside it that an ACK or NACK takes to leave the NIC (ps).
+    /// @return additional delay of an ACK or NACK in the NIC (ps).
     virtual int64_t GetAckDelay() const = 0;
 };
 

@@ -33,7 +33,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaQueuePair");
 namespace
 {
 
-/// Packets of the largest window, whose bytes fit 64 bits.
+/// Packets of the largest window, whose bytes fit in 64 bits.
 constexpr double MOST_WINDOW = 1e12;
 
 } // namespace
@@ -49,24 +49,24 @@ QueuePair::GetTypeId()
                           .SetGroupName("rdma")
                           .AddConstructor<QueuePair>())
             .AddAttribute("AckEvery",
-                          "Packets an ACK answers. The last of a message, and the one that fills "
-                          "the window, ask to be answered at once (AckReq of RoCE's BTH).",
+                          "Number of packets per ACK. The last packet of a message, and the one "
+                          "that fills the window, request an ACK at once (AckReq of RoCE's BTH).",
                           UintegerValue(1),
                           MakeUintegerAccessor(&QueuePair::m_ackEvery),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute(
                 "ReorderWindow",
-                "Packets from the next one in order on that a receiver keeps, and "
-                "acknowledges, whatever their order; only a packet from behind them means "
-                "that one is lost. 0: every gap is a loss. A packet has 1 bit in the "
-                "window.",
+                "Number of packets, from the next one in order on, that a receiver keeps and "
+                "acknowledges in any order; only a packet beyond them indicates a loss. 0: every "
+                "gap is a loss. The window takes 1 bit per packet.",
                 UintegerValue(0),
                 MakeUintegerAccessor(&QueuePair::m_reorderWindow),
                 MakeUintegerChecker<uint32_t>(0, 1U << 20))
             .AddAttribute("WindowBdps",
-                          "Packets in flight, as a multiple of what a sender's line carries in the "
-                          "longest base round trip of all flows (BDP-FC of IRN: 1), in whole "
-                          "packets, up. A window of the traffic holds beside it. 0: no limit.",
+                          "Maximum packets in flight, as a multiple of the BDP of the longest base "
+                          "round-trip time of all flows at the sender's line rate (BDP-FC of IRN: "
+                          "1), rounded up to whole packets. A window set by the traffic applies as "
+                          "well. 0: no limit.",
                           DoubleValue(0),
                           MakeDoubleAccessor(&QueuePair::m_windowBdps),
                           MakeDoubleChecker<double>(0, 1e6))
@@ -165,7 +165,7 @@ QueuePair::Start()
 {
     NS_LOG_INFO("flow " << m_flow << " starts, " << m_demand.bytes << " B");
     m_started = true;
-    m_demand.start = NowPs(); // a flow that waits for others learns it only now
+    m_demand.start = NowPs(); // for a flow that waits for others it is only known now
     if (m_carrier)
     {
         m_underway = true;
@@ -190,7 +190,7 @@ QueuePair::NotifyCarried()
     m_outcome.sent = m_outcome.delivered = m_demand.bytes;
     m_outcome.finish = m_outcome.acked = NowPs();
     m_first = m_next = m_highest = m_packets;
-    m_dst->NoteDelivery(0); // the share that is delivered is that of the network
+    m_dst->NoteDelivery(0); // only the network's share counts as delivered
     m_dst->NoteFinished(m_flow);
     m_src->NoteAcknowledged();
 }
@@ -277,7 +277,7 @@ QueuePair::CanSend(int64_t now) const
         window = window ? std::min(window, m_control->GetWindow()) : m_control->GetWindow();
     }
     // At least one packet may always be in flight: a window smaller than a packet must not stop the
-    // flow for ever.
+    // flow forever.
     return window == 0 || m_next == m_first ||
            (m_next - m_first) * m_payloadSize + GetPayload(m_next) <= window;
 }
@@ -362,12 +362,12 @@ QueuePair::MakeNext(int64_t now)
         frame->collects = true;
         FramePool::AddTelemetry(*frame, GetTelemetryHops());
     }
-    frame->word[0] = !CanSend(now); // AckReq: without an answer nothing more may go
+    frame->word[0] = !CanSend(now); // AckReq: without an ACK nothing more may be sent
     m_outcome.sent += frame->payload;
     m_outcome.retransmitted += repeat ? frame->payload : 0;
     if (m_paced && m_demand.rate)
     {
-        frame->paced = m_inPort = true; // a cap counts from when the frame goes
+        frame->paced = m_inPort = true; // a rate limit counts from the start of transmission
     }
     else if (m_paced)
     {
@@ -432,7 +432,7 @@ QueuePair::ReceiveAnswer(const Frame& frame)
     const bool nack = frame.kind == FrameKind::NACK;
     if (nack)
     {
-        NS_LOG_INFO("flow " << m_flow << " has a NACK");
+        NS_LOG_INFO("flow " << m_flow << " received a NACK");
         ++m_outcome.nacks;
     }
     NoteAnswer(nack, expected, got);
@@ -480,7 +480,8 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
         FramePool::AddTelemetry(*frame, 0);
         frame->telemetry->Assign(*data.telemetry);
     }
-    // A CNP is of the packet that caused it, and takes nothing from the next ACK or NACK.
+    // A CNP reports the packet that caused it, and does not replace the echo in the next ACK or
+    // NACK.
     frame->ecn = data.ecn;
     if (kind != FrameKind::CNP)
     {
@@ -499,7 +500,7 @@ QueuePair::Answer(FrameKind kind, const Frame& data)
 void
 QueuePair::ReceiveData(const Frame& frame)
 {
-    m_unansweredEcn |= frame.ecn; // congestion experienced has all bits set
+    m_unansweredEcn |= frame.ecn; // "congestion experienced" has all bits set
     if (m_control && m_control->NotifyData(frame))
     {
         ++m_outcome.cnpsSent;
@@ -517,7 +518,7 @@ QueuePair::ReceiveData(const Frame& frame)
     }
     if (psn < m_arrivals.GetExpected())
     {
-        Answer(FrameKind::ACK, frame); // a repeat of what is here: the sender must learn so
+        Answer(FrameKind::ACK, frame); // a duplicate: the sender needs the acknowledgement
         return;
     }
     m_gapKnown = false;
@@ -533,7 +534,7 @@ QueuePair::ReceiveData(const Frame& frame)
         m_outcome.finish = NowPs();
         m_dst->NoteFinished(m_flow);
     }
-    // One of those that were kept may have asked for an answer.
+    // One of the packets that were kept may have requested an ACK.
     const bool closed = m_reorderWindow > 0 && expected > psn + 1;
     if (++m_unanswered >= m_ackEvery || expected == m_packets || frame.word[0] || closed)
     {

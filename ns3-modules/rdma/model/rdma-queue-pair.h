@@ -26,45 +26,45 @@ class ScaleUp;
  * @ingroup rdma
  * @brief A reliable connection that carries one message, or an endless one, from a host to another.
  *
- * Both ends live in this object; they learn of each other only by frames. Packets are numbered from
- * 0. Go-back-N: the receiver answers a gap with one NACK and drops what follows; Selective: it
- * keeps what follows, answers each such packet with a NACK, and the sender repeats only what is
- * missing (Scoreboard). With a ReorderWindow a gap is no loss until a packet comes from so far
- * behind it: what comes before is kept and acknowledged. A silence with data outstanding repeats
- * the first unacknowledged packet, and all after it with go-back-N.
+ * This object represents both ends; they communicate only by frames. Packets are numbered from 0.
+ * Go-back-N: the receiver answers a gap with one NACK and drops further packets; Selective: it
+ * keeps them, answers each with a NACK, and the sender retransmits only missing packets
+ * (Scoreboard). With a ReorderWindow a gap counts as a loss only when a packet arrives from beyond
+ * the window: packets within it are kept and acknowledged. After a timeout with data outstanding
+ * the sender retransmits the first unacknowledged packet, with go-back-N also all after it.
  *
- * A message may also go over the scale-up domain of a server, which has neither frames nor packets:
- * the whole way, or before it is sent by another host of the server.
+ * A message may also use the scale-up domain of a server, which has neither frames nor packets: for
+ * the whole path, or before another host of the server sends it.
  */
 class QueuePair : public LossRecovery
 {
   public:
-    /// What is sent, when, and how fast.
+    /// Size, timing and rate of a message.
     struct Demand
     {
         uint64_t bytes{0};             //!< payload; 0: endless
         int64_t start{0};              //!< ps
-        int64_t stop{lossless::NEVER}; //!< an endless source falls silent (ps)
+        int64_t stop{lossless::NEVER}; //!< an endless source stops (ps)
         int64_t on{0};                 //!< length of a burst (ps); 0: no bursts
-        int64_t off{0};                //!< silence after a burst (ps)
-        uint64_t rate{0};              //!< cap in bit/s on the wire; 0: none
+        int64_t off{0};                //!< pause after a burst (ps)
+        uint64_t rate{0};              //!< rate limit in bit/s on the wire; 0: none
         uint64_t window{0};            //!< payload bytes in flight; 0: no limit
         uint8_t cls{0};                //!< class
     };
 
-    /// What became of it.
+    /// Results.
     struct Outcome
     {
-        int64_t finish{-1};        //!< last bit of the message received (ps); -1: not yet
-        int64_t acked{-1};         //!< last ACK of the message at the sender (ps); -1: not yet
-        uint64_t delivered{0};     //!< payload bytes received in order
-        uint64_t sent{0};          //!< payload bytes sent, repeats included
-        uint64_t retransmitted{0}; //!< of them, repeats
-        uint64_t timeouts{0};      //!< silences that caused repeats
-        uint64_t nacks{0};         //!< NACKs received
-        uint64_t reordered{0};     //!< packets received after one that was sent later; repeats not
-                                   //!< counted
-        uint64_t reorderDistance{0}; //!< of these, the largest number of places behind the latest
+        int64_t finish{-1};          //!< last bit of the message received (ps); -1: not yet
+        int64_t acked{-1};           //!< last ACK of the message at the sender (ps); -1: not yet
+        uint64_t delivered{0};       //!< payload bytes received in order
+        uint64_t sent{0};            //!< payload bytes sent, including retransmissions
+        uint64_t retransmitted{0};   //!< of these, retransmissions
+        uint64_t timeouts{0};        //!< timeouts
+        uint64_t nacks{0};           //!< NACKs received
+        uint64_t reordered{0};       //!< packets received after a later one; retransmissions not
+                                     //!< counted
+        uint64_t reorderDistance{0}; //!< largest number of places of these behind the latest
         uint64_t cnpsSent{0};        //!< congestion notifications the receiver sent
         uint64_t cnps{0};            //!< congestion notifications received
     };
@@ -74,83 +74,83 @@ class QueuePair : public LossRecovery
     QueuePair();
     ~QueuePair() override;
 
-    /// Tie it to its hosts.
-    /// @param flow its number. @param src sender. @param dst receiver. @param demand what to send.
+    /// Set the hosts.
+    /// @param flow its number. @param src sender. @param dst receiver. @param demand the message.
     /// @param control congestion control, or null.
-    /// @param pinned its data frames follow a pinned path.
+    /// @param pinned whether its data frames follow a pinned path.
     void Connect(uint32_t flow,
                  QueuePairOwner* src,
                  QueuePairOwner* dst,
                  const Demand& demand,
                  Ptr<CongestionControl> control,
                  bool pinned);
-    /// Tell it what its path is like, for its congestion control.
+    /// Set the properties of its path, for its congestion control.
     /// @param baseRtt see GetBaseRtt (ps). @param hops see GetHops.
     void SetPath(int64_t baseRtt, uint32_t hops);
-    /// Tell it how long the longest path of all flows takes, in which WindowBdps counts.
-    /// @param baseRtt the longest base round trip (ps).
+    /// Set the longest base round-trip time of all flows, which WindowBdps is based on.
+    /// @param baseRtt ps.
     void SetLongestRtt(int64_t baseRtt);
-    /// Say whether what answers it follows a pinned path; until then, it does not.
-    /// @param pinned it does.
+    /// Set whether its answers follow a pinned path; by default they do not.
+    /// @param pinned whether they do.
     void SetAnswersPinned(bool pinned);
-    /// Let the message begin with a way over a scale-up domain.
-    /// @param scaleUp it. @param from where the way begins.
-    /// @param to where it ends: at the destination, or at the source, which sends the message on.
+    /// Let the message start on a scale-up domain.
+    /// @param scaleUp the domain. @param from host at which that path starts.
+    /// @param to host at which it ends: the destination, or the source, which forwards the message.
     void SetCarrier(ScaleUp* scaleUp, uint32_t from, uint32_t to);
 
-    /// @return true if the message goes over a scale-up domain first.
+    /// @return true if the message first uses a scale-up domain.
     bool IsCarried() const
     {
         return m_carrier;
     }
 
-    /// @return true if it goes over it the whole way.
+    /// @return true if it uses the domain for the whole path.
     bool IsInside() const
     {
         return m_inside;
     }
 
-    /// The message has come over the scale-up domain.
+    /// The message has arrived over the scale-up domain.
     void NotifyCarried();
-    /// Can its ends become other hosts? @return true if it is on its way, or will be, by frames
-    /// that are on no path of their own.
+    /// Can its ends be moved to other hosts? @return true if it is, or will be, sent in frames
+    /// without a pinned path.
     bool MayMove() const;
-    /// Change its ends. Precondition: no host has it in a list.
+    /// Move its ends. Precondition: it is in no host's list.
     /// @param src sender. @param dst receiver.
     void Move(QueuePairOwner* src, QueuePairOwner* dst);
-    /// Begin to send, at the demanded time.
+    /// Start sending, at the configured time.
     void Start();
-    /// Something that limits the sender has changed.
+    /// A limit of the sender has changed.
     void Reconsider();
-    /// Send nothing before a time; a later call can only move it further.
+    /// Send nothing until a time; a later call can only extend it.
     /// @param until ps.
-    /// @return by how much this lengthens the time from now on in which it is held (ps).
+    /// @return by how much this extends the remaining hold (ps).
     int64_t HoldUntil(int64_t until);
 
-    /// Has it a packet to send, whatever the rate?
+    /// Does it have a packet to send, regardless of the rate?
     /// @param now ps. @return true if so.
     bool CanSend(int64_t now) const;
-    /// From when its rate, bursts and holds let the next packet go.
+    /// Earliest time of the next packet by rate, bursts and holds.
     /// @param now ps. @return ps.
     int64_t GetEarliest(int64_t now) const;
-    /// The next packet may go, and waits for its turn at the NIC.
+    /// The next packet may be sent, and waits for its turn at the NIC.
     /// @param now ps.
     void WaitForTurn(int64_t now);
-    /// Make the next data frame. Precondition: CanSend.
+    /// Create the next data frame. Precondition: CanSend.
     /// @param now ps. @return the frame.
     lossless::Frame* MakeNext(int64_t now);
-    /// A frame with Frame::paced begins to go, or was dropped before: the rate counts from now on,
-    /// and not from when the frame was made.
-    /// @param frame it.
-    /// @param held until when its class was held back (ps); waiting earned nothing before.
+    /// A frame with Frame::paced starts transmission, or was dropped before: the rate counts from
+    /// now on, and not from when the frame was created.
+    /// @param frame the frame.
+    /// @param held until when its class was held back (ps); waiting before that earned no credit.
     /// @param now ps.
     void NotifyLeft(const lossless::Frame& frame, int64_t held, int64_t now);
 
-    /// At the receiver.
-    /// @param frame data frame; stays the caller's.
+    /// Process a frame at the receiver.
+    /// @param frame data frame; the caller keeps ownership.
     void ReceiveData(const lossless::Frame& frame);
-    /// At the sender.
-    /// @param frame ACK, NACK or CNP; stays the caller's.
+    /// Process a frame at the sender.
+    /// @param frame ACK, NACK or CNP; the caller keeps ownership.
     void ReceiveAnswer(const lossless::Frame& frame);
 
     /// Its number. @return flow.
@@ -171,46 +171,46 @@ class QueuePair : public LossRecovery
         return m_dst;
     }
 
-    /// What it was asked. @return demand.
+    /// The configured message. @return demand.
     const Demand& GetDemand() const
     {
         return m_demand;
     }
 
-    /// What became of it. @return outcome.
+    /// Its results so far. @return outcome.
     const Outcome& GetOutcome() const
     {
         return m_outcome;
     }
 
     /// Bytes of telemetry in each DATA frame, ACK and NACK.
-    /// @return bytes; 0: its congestion control does not want any.
+    /// @return bytes; 0: its congestion control uses no telemetry.
     uint32_t GetTelemetryBytes() const
     {
         return m_collects ? FrameFormat::GetTelemetryBytes() : 0;
     }
 
-    /// Hops that telemetry has room for.
-    /// @return switches; 0: its congestion control does not want any.
+    /// Maximum number of hops in its telemetry.
+    /// @return switches; 0: its congestion control uses no telemetry.
     uint32_t GetTelemetryHops() const
     {
         return m_collects ? FrameFormat::GetTelemetryHops() : 0;
     }
 
     /**
-     * @brief Round trip of its first packet, which is full unless the message is shorter, in an
-     * empty network, along the paths that its frames and their ACKs have at set-up: from when the
-     * first bit leaves the sender until the sender takes the ACK of that packet alone.
+     * @brief Round-trip time of its first packet, which is full unless the message is shorter, on
+     * an idle network, along the paths of its frames and their ACKs at set-up: from the first bit
+     * leaving the sender until the sender has processed the ACK of that packet alone.
      *
-     * That is the sum, there and back, of every link's time for the frame with its overhead and
-     * its delay, of the latencies of switches, and of those of the hosts: the receiver's twice, on
-     * arrival and on answering, the sender's once.
+     * This is the sum, in both directions, of every link's transmission time including overhead and
+     * its delay, the latencies of switches, and those of the hosts: the receiver's twice, on
+     * arrival and for the ACK, the sender's once.
      *
-     * @return time; 0: no path leads there and back.
+     * @return time; 0: there is no path there and back.
      */
     Time GetBaseRtt() const;
 
-    /// Switches on the path that its data frames have at set-up. @return count.
+    /// Number of switches on the path of its data frames at set-up. @return count.
     uint32_t GetHops() const
     {
         return m_hops;
@@ -228,25 +228,25 @@ class QueuePair : public LossRecovery
     /// @param psn its number. @return bytes.
     uint32_t GetFrameBytes(uint64_t psn) const;
 
-    /// Packets of the message. @return count; NEVER for an endless one.
+    /// Number of packets of the message. @return count; NEVER for an endless one.
     uint64_t GetPackets() const
     {
         return m_packets;
     }
 
-    /// Its congestion control. @return it, or null.
+    /// Its congestion control. @return the object, or null.
     Ptr<CongestionControl> GetCongestionControl() const
     {
         return m_control;
     }
 
-    /// Has its start come? @return true if so.
+    /// Has its start time come? @return true if so.
     bool IsStarted() const
     {
         return m_started;
     }
 
-    /// Does the sender know that the whole message was received?
+    /// Is the whole message acknowledged?
     /// @return true if so; an endless one never is.
     bool IsAcknowledged() const
     {
@@ -257,11 +257,11 @@ class QueuePair : public LossRecovery
     /// @param flow number. @param rate bit/s on the wire; 0: the message is acknowledged.
     typedef void (*RateCallback)(uint32_t flow, uint64_t rate);
 
-    QueuePair* m_nextReady{nullptr};    //!< link of the host's list of those that may send
-    int64_t m_timedAt{lossless::NEVER}; //!< when the host looks at it again (ps)
+    QueuePair* m_nextReady{nullptr};    //!< link of the host's list of ready queue pairs
+    int64_t m_timedAt{lossless::NEVER}; //!< when the host reactivates it (ps)
     uint16_t m_reopened{
         lossless::ANY_QUEUE}; //!< egress queue whose running empty gave it this turn
-    bool m_listed{false};     //!< in a list of the host
+    bool m_listed{false};     //!< it is in a list of the host
 
   protected:
     void DoDispose() override;
@@ -277,18 +277,18 @@ class QueuePair : public LossRecovery
     void UpdateRate(int64_t now);
 
     // Attributes
-    uint32_t m_ackEvery;      //!< packets an ACK
+    uint32_t m_ackEvery;      //!< packets per ACK
     uint32_t m_reorderWindow; //!< packets; 0: any gap is a loss
     double m_windowBdps;      //!< window in BDPs of the longest path; 0: none
 
     // Both ends
     QueuePairOwner* m_src{nullptr};   //!< sender
     QueuePairOwner* m_dst{nullptr};   //!< receiver
-    ScaleUp* m_carrier{nullptr};      //!< carries the message first; null: nothing does
-    uint32_t m_carryFrom{0};          //!< number of the host from which it does
-    uint32_t m_carryTo{0};            //!< number of the one to which it does
-    Demand m_demand;                  //!< what to send
-    Outcome m_outcome;                //!< what became of it
+    ScaleUp* m_carrier{nullptr};      //!< carries the message first; may be null
+    uint32_t m_carryFrom{0};          //!< number of the host from which it is carried
+    uint32_t m_carryTo{0};            //!< number of the host to which it is carried
+    Demand m_demand;                  //!< the message
+    Outcome m_outcome;                //!< results
     Ptr<CongestionControl> m_control; //!< or null
     uint64_t m_packets{0};            //!< of the message
     uint32_t m_flow{0};               //!< number
@@ -296,25 +296,25 @@ class QueuePair : public LossRecovery
     uint32_t m_reverseHash{0};        //!< of the 5-tuple of answers
     int64_t m_baseRtt{0};             //!< see GetBaseRtt (ps)
     uint32_t m_hops{0};               //!< see GetHops
-    bool m_collects{false};           //!< its congestion control wants telemetry
-    bool m_inside{false};             //!< it carries the message the whole way
+    bool m_collects{false};           //!< its congestion control uses telemetry
+    bool m_inside{false};             //!< the domain carries the message for the whole path
     bool m_pinned{false};             //!< data frames follow a pinned path
-    bool m_answersPinned{false};      //!< what answers follows a pinned path
+    bool m_answersPinned{false};      //!< answers follow a pinned path
 
     // Sender
-    bool m_started{false};                          //!< begun
-    bool m_underway{false};                         //!< on a scale-up domain, and not there yet
+    bool m_started{false};                          //!< started
+    bool m_underway{false};                         //!< on a scale-up domain, not arrived yet
     int64_t m_holdUntil{0};                         //!< send nothing before (ps)
-    bool m_paced{false};                            //!< a rate below the line's is in force
+    bool m_paced{false};                            //!< a rate below line rate applies
     bool m_inPort{false};                           //!< a paced frame has not left the port yet
-    lossless::RateLimiter m_limiter;                //!< spaces packets
+    lossless::RateLimiter m_limiter;                //!< paces packets
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
 
     // Receiver
-    Arrivals m_arrivals;        //!< which packets have come
+    Arrivals m_arrivals;        //!< packets received
     uint32_t m_unanswered{0};   //!< packets since the last ACK
-    uint8_t m_unansweredEcn{0}; //!< Frame::ecn of packets since the last ACK or NACK, together
-    bool m_gapKnown{false};     //!< the NACK of this gap is sent
+    uint8_t m_unansweredEcn{0}; //!< bitwise or of Frame::ecn of packets since the last ACK or NACK
+    bool m_gapKnown{false};     //!< the NACK for this gap has been sent
 };
 
 } // namespace rdma

@@ -46,7 +46,7 @@ constexpr uint16_t DYNAMIC_PORTS = 0xc000;    // RFC 6335
 constexpr uint16_t DYNAMIC_PORT_BITS = 0x3fff;
 
 /// The ECN field of a data packet.
-/// @param frame it. @return RFC 3168's codepoint.
+/// @param frame the frame. @return RFC 3168's codepoint.
 uint8_t
 EcnOf(const Frame& frame)
 {
@@ -59,7 +59,7 @@ EcnOf(const Frame& frame)
 
 } // namespace
 
-/// What follows the headers up to the BTH.
+/// Contents of the BTH and the headers after it.
 struct RoceSerializer::Transport
 {
     BthOpcode opcode{BthOpcode::RC_WRITE_MIDDLE}; //!< of the BTH
@@ -70,7 +70,7 @@ struct RoceSerializer::Transport
     uint32_t headerBytes{0};                      //!< of the extended header
     uint32_t messageBytes{0};                     //!< RETH: DMA length
     uint8_t syndrome{0};                          //!< AETH
-    uint32_t messages{0};                         //!< AETH: messages received whole
+    uint32_t messages{0};                         //!< AETH: messages received completely
     uint32_t telemetry{0};                        //!< B
     uint32_t payload{0};                          //!< B
 };
@@ -79,8 +79,8 @@ namespace
 {
 
 /// Append telemetry.
-/// @param telemetry what it says. @param size bytes for all of it; what has no room is cut.
-/// @param bytes where to.
+/// @param telemetry the telemetry. @param size bytes for all of it; truncated if there is no room.
+/// @param bytes output.
 void
 PutTelemetry(const lossless::Telemetry& telemetry, uint32_t size, FrameBytes& bytes)
 {
@@ -108,8 +108,8 @@ PutTelemetry(const lossless::Telemetry& telemetry, uint32_t size, FrameBytes& by
     bytes.PadTo(end);
 }
 
-/// Room that telemetry takes in a frame.
-/// @param frame it. @param queuePair its own, or null. @return bytes.
+/// Bytes of telemetry in a frame.
+/// @param frame the frame. @param queuePair its queue pair, or null. @return bytes.
 uint32_t
 TelemetryOf(const Frame& frame, const QueuePair* queuePair)
 {

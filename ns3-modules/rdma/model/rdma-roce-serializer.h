@@ -66,17 +66,18 @@ uint32_t InvariantCrc(const uint8_t* packet, std::size_t n);
  * The message of a queue pair is one RDMA WRITE of a reliable connection: First, Middle .. Last, or
  * Only, with the RETH (DMA length: the message, 2^31 for an endless one) in the first packet. Flow
  * f has the queue pair number f + 2 at both ends, as 0 and 1 are reserved. The UDP source port is
- * made of the hash that ECMP uses. An ACK names the last packet in order, a NAK (PSN sequence
- * error) the expected one; what Selective says beyond that has no place in RoCE. BECN is set in a
- * CNP, and in an ACK or NAK that echoes a congestion mark.
+ * derived from the hash that ECMP uses. An ACK carries the last packet in order, a NAK (PSN
+ * sequence error) the expected one; the further information of Selective has no equivalent in RoCE.
+ * BECN is set in a CNP, and in an ACK or NAK that echoes an ECN mark.
  *
- * Telemetry stands before the payload, or behind the header of an ACK: its hops in 4 bits, 12 bits
- * of 0, then 64 bits a hop as in HPCC's simulator (int-header.h): rate (3: 0..4 are 25, 50, 100,
- * 200 and 400 Gb/s, 7 any other), time (24, ns), bytes sent (20, units of 128), queue (17, units of
- * 80). The count in front is our choice. RoCE knows nothing of it: readers take it for payload.
+ * Telemetry precedes the payload, or follows the header of an ACK: the number of hops in 4 bits, 12
+ * bits of 0, then 64 bits per hop as in HPCC's simulator (int-header.h): rate (3: 0..4 are 25, 50,
+ * 100, 200 and 400 Gb/s, 7 any other), time (24, ns), bytes sent (20, units of 128), queue (17,
+ * units of 80). The leading count is our choice. RoCE does not define it: protocol analysers take
+ * it for payload.
  *
- * Payload bytes are 0. There are as many as the model's frame has room for beside the headers, in
- * whole words of four bytes, and at most as many as the model's packet has.
+ * Payload bytes are 0. Their number is what the model's frame has room for besides the headers, in
+ * whole words of four bytes, and at most the payload of the model's packet.
  */
 class RoceSerializer : public lossless::FrameSerializer
 {
@@ -91,7 +92,7 @@ class RoceSerializer : public lossless::FrameSerializer
                    lossless::FrameBytes& bytes) const override;
 
   private:
-    /// What follows the headers up to the BTH.
+    /// Contents of the BTH and the headers after it.
     struct Transport;
 
     const QueuePair* FindQueuePair(uint32_t node, uint32_t flow) const;

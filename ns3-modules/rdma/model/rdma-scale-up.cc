@@ -23,7 +23,7 @@ using lossless::NowPs;
 namespace
 {
 
-/// A sum of times that stops at the end of time.
+/// A saturating sum of two times.
 /// @param a ps. @param b ps. @return ps.
 int64_t
 Later(int64_t a, int64_t b)
@@ -42,7 +42,7 @@ ScaleUp::ScaleUp(uint64_t rate, int64_t delay)
 int64_t
 ScaleUp::GetTransmission(uint64_t bytes) const
 {
-    // of a whole message the product can be more than a time has room for
+    // for a whole message the product may overflow
     const auto bits = static_cast<lossless::Uint128>(bytes) * 8U * 1'000'000'000'000ULL;
     const auto time = (bits + m_rate / 2) / m_rate;
     return time > static_cast<lossless::Uint128>(NEVER) ? NEVER : static_cast<int64_t>(time);

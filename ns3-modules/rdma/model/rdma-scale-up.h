@@ -18,26 +18,26 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief A scale-up domain, over which the hosts of a server talk without the network.
+ * @brief A scale-up domain, over which the hosts of a server communicate without the network.
  *
- * Every host has one link into the domain and one out of it. A link carries whole messages one
- * after the other: outward in the order of their starts, inward in that in which their first bits
- * arrive. A message of S bytes that begins to leave at t arrives from t + delay to t + delay +
- * 8 S / rate, or as much later as the inward link is busy. Nothing is lost and nothing is answered.
+ * Every host has one link into the domain and one out of it. A link carries whole messages one at a
+ * time: outward in the order of their starts, inward in the order in which their first bits arrive.
+ * A message of S bytes that starts to leave at t arrives from t + delay to t + delay + 8 S / rate,
+ * or later by the time that the inward link is busy. Nothing is lost and nothing is acknowledged.
  */
 class ScaleUp
 {
   public:
-    /// A domain.
-    /// @param rate of each link (bit/s). @param delay from link to link (ps).
+    /// Constructor.
+    /// @param rate rate of each link (bit/s). @param delay from link to link (ps).
     ScaleUp(uint64_t rate, int64_t delay);
 
-    /// How long a message takes alone.
+    /// Transfer time of a message on the idle domain.
     /// @param bytes its size. @return ps.
     int64_t GetTime(uint64_t bytes) const;
-    /// Carry a message, from now on.
-    /// @param from number of the host that it comes from. @param to of the one that it goes to.
-    /// @param bytes its size. @param done called when it is there.
+    /// Carry a message, starting now.
+    /// @param from number of the sending host. @param to number of the receiving host.
+    /// @param bytes its size. @param done called on arrival.
     void Carry(uint32_t from, uint32_t to, uint64_t bytes, Callback<void> done);
 
   private:

@@ -18,14 +18,14 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief What a sender that repeats only what is missing knows of its packets, from the first one
- * that is not acknowledged to the last one sent: the loss recovery of IRN.
+ * @brief State of the packets of a selective-repeat sender, from the first unacknowledged one to
+ * the last one sent: the loss recovery of IRN.
  *
- * A packet is lost when a NACK tells of a later one. Recovery begins with the first repeat, and
- * repeats each lost packet once, in order. It ends when all is acknowledged that had been sent
- * before the last repeat; until then an acknowledgement that passes all repeats says that the
- * packet it asks for is lost, too. A time-out begins anew with the first packet, which alone is
- * lost, or all are that were not received.
+ * A packet counts as lost when a NACK reports a later one. Recovery starts with the first
+ * retransmission, and retransmits each lost packet once, in order. It ends when everything sent
+ * before the last retransmission is acknowledged; until then, an acknowledgement beyond all
+ * retransmissions indicates that the packet it requests is lost, too. A timeout restarts with the
+ * first packet: only that one counts as lost, or all that were not received.
  */
 class Scoreboard
 {
@@ -36,14 +36,14 @@ class Scoreboard
         m_received.push_back(false);
     }
 
-    /// @return true if a packet is to be repeated.
+    /// @return true if a packet is to be retransmitted.
     bool HasMissing() const
     {
         return m_next < m_lostEnd;
     }
 
-    /// The packet to repeat next. Precondition: HasMissing.
-    /// @return its number; it counts as repeated from now on.
+    /// The packet to retransmit next. Precondition: HasMissing.
+    /// @return its number; it counts as retransmitted from now on.
     uint64_t TakeMissing()
     {
         const uint64_t psn = m_next++;
@@ -52,7 +52,7 @@ class Scoreboard
         return psn;
     }
 
-    /// The receiver has a packet.
+    /// The receiver has received a packet.
     /// @param psn its number.
     void NoteReceived(uint64_t psn)
     {
@@ -63,7 +63,7 @@ class Scoreboard
         }
     }
 
-    /// What comes before a packet is lost, unless it was received.
+    /// All packets before a given one are lost, unless they were received.
     /// @param end that packet.
     void MarkMissing(uint64_t end)
     {
@@ -71,15 +71,16 @@ class Scoreboard
         SkipReceived();
     }
 
-    /// Nothing was heard for too long. Precondition: something is outstanding.
-    /// @param all all that was not received is lost, else what was and the first packet.
+    /// A timeout has expired. Precondition: packets are outstanding.
+    /// @param all whether all packets that were not received are lost, else only the first one in
+    /// addition.
     void NoteTimeout(bool all)
     {
         m_next = m_first;
         MarkMissing(m_first + (all ? m_received.size() : 1));
     }
 
-    /// All before a packet is acknowledged.
+    /// All packets before a given one are acknowledged.
     /// @param first that packet, later than before.
     void Advance(uint64_t first)
     {
@@ -95,7 +96,7 @@ class Scoreboard
     }
 
   private:
-    /// Move on to a packet that was not received.
+    /// Advance to a packet that was not received.
     void SkipReceived()
     {
         while (m_next < m_lostEnd && m_received[m_next - m_first])
@@ -105,10 +106,11 @@ class Scoreboard
     }
 
     uint64_t m_first{0};         //!< first packet not acknowledged
-    std::deque<bool> m_received; //!< of packets from m_first on: the receiver has it
-    uint64_t m_next{0};          //!< next packet to repeat, if it is before m_lostEnd
+    std::deque<bool> m_received; //!< by packet from m_first on: received
+    uint64_t m_next{0};          //!< next packet to retransmit, if it is before m_lostEnd
     uint64_t m_lostEnd{0};       //!< packets before it that were not received are lost
-    uint64_t m_recoveryEnd{0};   //!< first packet that was not sent before the last repeat
+    uint64_t m_recoveryEnd{
+        0}; //!< first packet that had not been sent before the last retransmission
 };
 
 } // namespace rdma

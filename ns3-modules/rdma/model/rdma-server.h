@@ -19,20 +19,20 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief Hosts of one machine: they may share a scale-up domain, and take over the flows of one
- * whose link has failed.
+ * @brief The hosts of one machine: they may share a scale-up domain, and take over the flows of a
+ * host whose link has failed.
  */
 class Server
 {
   public:
-    /// A server.
+    /// Constructor.
     /// @param hosts its hosts. @param scaleUp their domain, or null.
-    /// @param failover flows move away from a host whose link has failed.
+    /// @param failover whether flows move away from a host whose link has failed.
     Server(std::vector<Host*> hosts, std::unique_ptr<ScaleUp> scaleUp, bool failover);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// @return the domain over which its hosts talk; nullptr: over the network.
+    /// @return the domain over which its hosts communicate; nullptr: they use the network.
     ScaleUp* GetScaleUp() const
     {
         return m_scaleUp.get();

@@ -20,9 +20,9 @@ NS_OBJECT_ENSURE_REGISTERED(TelemetryControl);
 namespace
 {
 
-/// Were both written by the same ports, one after the other?
-/// @param now of this answer
-/// @param last of the one before
+/// Were both written by the same ports in the same order?
+/// @param now telemetry of this ACK
+/// @param last telemetry of the previous ACK
 /// @return true if so
 bool
 IsComparable(const Telemetry& now, const Telemetry& last)
@@ -65,11 +65,11 @@ TelemetryControl::NotifyAck(const lossless::Frame& frame)
     const Telemetry& now = *frame.telemetry;
     if (now.hops == 0 || (now.hops == m_before.hops && now.hop[0].time <= m_before.hop[0].time))
     {
-        return; // no switch on the way, or overtaken by a later one
+        return; // no switch on the path, or overtaken by a later one
     }
     if (m_roundEnd < 0 || !IsComparable(now, m_before))
     {
-        m_before.Assign(now); // the first, or of another path
+        m_before.Assign(now); // the first one, or of another path
         m_roundEnd = std::max(m_roundEnd, m_next);
         return;
     }

@@ -17,11 +17,11 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief A congestion control of windows that compares the telemetry of an answer with that of the
- * one before.
+ * @brief A window-based congestion control that compares the telemetry of an ACK with that of the
+ * previous one.
  *
- * The first answer has nothing before it, nor has the first of another path; one that was overtaken
- * by a later one is left out.
+ * The first ACK has no previous one, nor has the first one of another path; one that was overtaken
+ * by a later one is ignored.
  */
 class TelemetryControl : public WindowControl
 {
@@ -33,16 +33,17 @@ class TelemetryControl : public WindowControl
     void NotifyAck(const lossless::Frame& frame) override;
 
   protected:
-    /// Follow the telemetry.
-    /// @param now of this answer. @param before of the one before, of the same ports.
-    /// @param round whether it is the first answer to a packet sent after the last round trip.
-    /// @return false if it is left out, so that the next one is compared with `before`.
+    /// Process the telemetry of an ACK.
+    /// @param now telemetry of this ACK. @param before telemetry of the previous one, of the same
+    /// ports.
+    /// @param round whether it is the first ACK of a packet sent after the last round trip.
+    /// @return false if it is ignored, so that the next one is compared with `before`.
     virtual bool Compare(const lossless::Telemetry& now,
                          const lossless::Telemetry& before,
                          bool round) = 0;
 
   private:
-    lossless::Telemetry m_before; //!< of the last answer
+    lossless::Telemetry m_before; //!< of the last ACK
 };
 
 } // namespace rdma

@@ -27,14 +27,14 @@ WindowControl::GetTypeId()
             .SetParent<CongestionControl>()
             .SetGroupName("rdma")
             .AddAttribute("MinRate",
-                          "Least rate, but not above the line's. 1 Gb/s: MIN_RATE of the HPCC "
+                          "Minimum rate, capped at the line rate. 1 Gb/s: MIN_RATE of the HPCC "
                           "simulator.",
                           DataRateValue(DataRate(1'000'000'000)),
                           MakeDataRateAccessor(&WindowControl::m_minRate),
                           lossless::MakeRateChecker(1))
             .AddAttribute("BaseRtt",
-                          "T, the round trip in an empty network, the same for all flows. 0: that "
-                          "of each flow's own path, for its first packet.",
+                          "T, the base round-trip time (on an idle network), the same for all "
+                          "flows. 0: that of each flow's own path, for its first packet.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&WindowControl::m_givenRtt),
                           lossless::MakePicosecondsChecker());
@@ -56,7 +56,8 @@ WindowControl::Start(QueuePair* queuePair, uint64_t lineRate)
 void
 WindowControl::NotifySent(const lossless::Frame& frame)
 {
-    m_next = std::max(m_next, static_cast<int64_t>(frame.psn) + 1); // repeats begin no round trip
+    m_next = std::max(m_next,
+                      static_cast<int64_t>(frame.psn) + 1); // retransmissions start no round trip
 }
 
 double
@@ -69,8 +70,8 @@ void
 WindowControl::SetWindow(double bytes)
 {
     m_bytes = std::clamp(bytes, m_least, m_most);
-    // A packet may go while less than W is in flight: the NIC asks for room for the whole packet,
-    // and a window of 1.9 packets would be one.
+    // A packet may be sent while less than W is in flight: the NIC requires room for the whole
+    // packet, so that a window of 1.9 packets would count as one.
     m_window = static_cast<uint64_t>(std::ceil(m_bytes)) + m_queuePair->GetPayload(0) - 1;
     m_rate = std::max<uint64_t>(1, std::llround(m_bytes / m_baseRtt * BYTE_RATE));
 }

@@ -20,9 +20,9 @@ namespace rdma
  * @ingroup rdma
  * @brief A congestion control that computes a window W, in bytes.
  *
- * W begins at the line's rate times T, the base round trip, and is kept between that and MinRate
- * times T. The sender is paced at W / T. A round trip is over with the first answer to a packet
- * that was sent after it began; schemes move its end, m_roundEnd.
+ * W starts at line rate times T, the base round-trip time, and is kept between MinRate times T and
+ * that. The sender is paced at W / T. A round trip ends with the first ACK of a packet that was
+ * sent after it started; schemes move its end, m_roundEnd.
  */
 class WindowControl : public CongestionControl
 {
@@ -34,24 +34,24 @@ class WindowControl : public CongestionControl
     void NotifySent(const lossless::Frame& frame) override;
 
   protected:
-    static constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte a picosecond
+    static constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte per picosecond
 
-    /// What a rate sends in T. @param rate bit/s. @return bytes.
+    /// What a rate transfers in T. @param rate bit/s. @return bytes.
     double WindowAt(double rate) const;
-    /// Set W, within its bounds, and have the NIC keep to it. @param bytes W.
+    /// Set W, within its bounds, and apply it to the NIC. @param bytes W.
     void SetWindow(double bytes);
 
     double m_baseRtt{0};    //!< T (ps)
     double m_bytes{0};      //!< W
     int64_t m_next{0};      //!< first packet never sent
-    int64_t m_roundEnd{-1}; //!< m_next as the round trip began; -1: none yet
+    int64_t m_roundEnd{-1}; //!< m_next at the start of the round trip; -1: none yet
 
   private:
     // Attributes
-    DataRate m_minRate; //!< least W / T
+    DataRate m_minRate; //!< minimum W / T
     Time m_givenRtt;    //!< T; 0: that of the queue pair's own path
 
-    double m_most{0};  //!< window at the line's rate (B)
+    double m_most{0};  //!< window at line rate (B)
     double m_least{0}; //!< window at MinRate (B)
 };
 
