@@ -1,7 +1,7 @@
-"""Switch chips by name: buffer, ports and rates, each with where that is said.
+"""Switch chips by name: buffer, ports and rates, each with its source.
 
-Manufacturers seldom publish the size of a packet buffer; what is not from a paper is second-hand,
-and `source` says so.
+Manufacturers seldom publish the size of a packet buffer; values that are not from a paper are
+second-hand, as stated by `source`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LIST = "list of Ethernet ASICs, 2020 (gist.github.com/jopietsch)"
 class Asic:
     """A chip with all its ports at one rate.
 
-    size: packet buffer [B]. ports: how many. rate: of each [bit/s]. note: what the numbers hide.
+    size: packet buffer [B]. ports: their number. rate: of each port [bit/s]. note: caveats.
     """
 
     size: int

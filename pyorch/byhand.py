@@ -1,7 +1,7 @@
-"""One run by hand, in this process: its network, its trace sources, its tables as it goes.
+"""A single run in this process, step by step: its network, trace sources and tables.
 
-For looking closely, in a notebook or a program. Runs that count are done by `Study.run`, each in a
-process of its own: here an abort of the simulator ends this process.
+For inspection in a notebook or a program. `Study.run` performs the runs of a study, each in a
+separate process: here, an abort of the simulator ends this process.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class OpenRun:
     """A run that is built and can be driven step by step.
 
     Opening another closes it, as when a notebook's cell is run again. spec: what it simulates.
-    network: nodes and links. problems: what is wrong with its result, once it has ended.
+    network: nodes and links. problems: errors of its result, once it has ended.
     """
 
     def __init__(self, plan: Plan, spec: RunSpec) -> None:
@@ -87,7 +87,7 @@ class OpenRun:
         )._repr_html_()
 
     def port(self, name: str) -> Any:
-        """The C++ port "s0:h0": that of s0 towards h0. Raises UserError when there is none."""
+        """The C++ port "s0:h0": the port of s0 towards h0. Raises UserError if there is none."""
         findings = Findings("port")
         if not check_port(name, self.network, findings, ()):
             raise UserError(findings.problems)
@@ -95,9 +95,9 @@ class OpenRun:
         return self.simulation.GetFabric().FindPort(node, peer)
 
     def connect(self, source: str, name: str, function: Callable[..., None]) -> int:
-        """Have a trace source call a plain function; return how many sources do.
+        """Connect a function to a trace source; return the number of sources connected.
 
-        source: a port "s0:h0", or a path of ns3::Config. Raises UserError when there is none.
+        source: a port "s0:h0", or an ns3::Config path. Raises UserError if there is none.
         """
         from pyorch.callbacks import connect
 
@@ -110,13 +110,13 @@ class OpenRun:
 
     @cached_property
     def end_ps(self) -> int:
-        """When the run ends [ps]: its duration and the time it may drain."""
+        """End time of the run [ps]: its duration plus the time it may drain."""
         return self.spec.setting.run.latest_end
 
     def advance(self, until: str = "") -> str:
-        """Simulate up to a time such as "100us", by default the end; return the time it is.
+        """Simulate up to a time such as "100us", by default the end; return the simulated time.
 
-        Raises ValueError for what is no time, ModelError and what a traced function raises.
+        Raises ValueError for an invalid time, ModelError, and exceptions of connected functions.
         """
         if self.problems is not None:
             return self.now
@@ -134,7 +134,7 @@ class OpenRun:
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
-        """The traced tables so far; once the run has ended, the flows too."""
+        """The traced tables so far; once the run has ended, the flows, too."""
         import pandas as pd
 
         return {
@@ -144,9 +144,9 @@ class OpenRun:
 
     @property
     def summary(self) -> dict[str, float | None]:
-        """The numbers of the run, once it has ended; before that there are none.
+        """The summary of the run, empty before its end.
 
-        None: of a moment that never came.
+        None: the time of an event that never occurred.
         """
         from pyorch.metrics import known_numbers
 

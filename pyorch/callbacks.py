@@ -1,7 +1,8 @@
 """Trace sources from Python: connect(PORT, "PauseSent", FUNCTION) with a plain function.
 
-For notebooks and programs that `pyorch.ns3.load_all` has given ns-3. A call into Python takes
-microseconds, so that what fires for every frame is better recorded by a table of Simulation.Trace.
+For notebooks and programs that loaded ns-3 by `pyorch.ns3.load_all`. A call into Python takes
+microseconds, so sources that fire for every frame are better recorded in a table of
+Simulation.Trace.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ _kept: list[Callable[..., None]] = []
 
 
 def connect(source: Any, name: str, function: Callable[..., None], *, context: bool = False) -> int:
-    """Call a function whenever a trace source fires; return of how many objects.
+    """Call a function whenever a trace source fires; return the number of objects connected.
 
-    source: an object, or a path of ns3::Config that objects are found by, such as
-    "/NodeList/*/DeviceList/0". name: of the trace source. function: it gets the source's arguments:
-    numbers, classes and enumerators as int, truth as bool, names as str, objects as those of C++,
-    which may be gone after the call. context: the path of the object comes first. What the function
-    raises ends the run, and comes out of it. Raises UserError when there is no such source.
+    source: an object, or an ns3::Config path of objects, such as "/NodeList/*/DeviceList/0". name:
+    of the trace source. function: called with the source's arguments: numbers, classes and
+    enumerators as int, truth as bool, names as str, objects as C++ objects, which may be invalid
+    after the call. context: pass the path of the object first. An exception of the function ends
+    the run and is re-raised. Raises UserError if there is no such source.
     """
     import cppyy
 

@@ -1,4 +1,4 @@
-"""Sweeps on a cluster: submit, look, cancel, and the plan that collecting reports on."""
+"""Sweeps on a cluster: submission, status, cancellation, and the plan to report on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _away(error: AwayError) -> UserError:
 
 @dataclass(frozen=True)
 class Packing:
-    """How many runs per job, and why; how long a run takes [s]."""
+    """Number of runs per job, the reason, and the duration of a run [s]."""
 
     runs: int
     reason: str
@@ -63,7 +63,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class Asked:
-    """A sweep to submit: what was typed, the plan it makes, and how this site wants it."""
+    """A sweep to submit: the command, its plan, and the site's settings."""
 
     name: str
     overrides: Sequence[str]
@@ -75,7 +75,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a submission sent to Slurm: how many runs, in which arrays."""
+    """Runs and arrays that a submission sent to Slurm."""
 
     runs: int
     arrays: Sequence[SubmittedArray]
@@ -83,7 +83,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a submission would do: how jobs are packed, what that takes, and the calls of sbatch."""
+    """Preview of a submission: packing of jobs, expected cost, and calls of sbatch."""
 
     todo: Todo
     packing: Packing | None
@@ -99,7 +99,7 @@ def ask(
     runs_per_job: int | None = None,
     claim: bool = True,
 ) -> Asked:
-    """Make ready what is to be submitted. options: of `load_settings`. Raises UserError."""
+    """Prepare a submission. options: of `load_settings`. Raises UserError."""
     settings = load_settings(default_paths(), options or {})
     plan = make_plan(name, overrides, seeds, claim=claim)
     _check_place(plan.store)
@@ -107,7 +107,7 @@ def ask(
 
 
 def forecast(asked: Asked) -> Forecast:
-    """Say what a submission would do. Raises UserError."""
+    """Preview a submission. Raises UserError."""
     from pyorch.engine.slurm.script import array_options
 
     plan = asked.plan
@@ -139,9 +139,9 @@ def forecast(asked: Asked) -> Forecast:
 
 
 def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent | None:
-    """Send what is missing of an experiment to Slurm; None when nothing is missing.
+    """Submit the missing runs of an experiment to Slurm; None if nothing is missing.
 
-    told: is given a line as soon as it is known. Raises UserError.
+    told: called with each line of output as soon as it is known. Raises UserError.
     """
     plan, settings = asked.plan, asked.settings
     try:
@@ -189,7 +189,7 @@ def _lasting(name: str, plan: Plan) -> str:
 
 @dataclass(frozen=True)
 class Todo:
-    """What is to be submitted: missing runs by hash; how many jobs hold, and how many are done."""
+    """Runs to be submitted: missing runs by hash; numbers of runs in jobs and of finished runs."""
 
     missing: Mapping[str, RunSpec]
     held: int
@@ -307,7 +307,7 @@ def _send(
 
 
 def store_of(name: str) -> Store:
-    """The store of an experiment that was submitted. Raises UserError when there is none."""
+    """The store of a submitted experiment. Raises UserError if there is none."""
     from pyorch.loading.find import experiment_name
 
     paths = default_paths()
@@ -321,7 +321,7 @@ def store_of(name: str) -> Store:
 
 
 def look(store: Store, slurm: Slurm) -> SweepState:
-    """Return the state of the latest sweep. Raises UserError when nothing was submitted."""
+    """Return the state of the latest sweep. Raises UserError if nothing was submitted."""
     known = submissions(store)
     if not known:
         hint = f"invoke submit {store.name}; `invoke show` shows the state of a local sweep"
@@ -345,7 +345,7 @@ def look(store: Store, slurm: Slurm) -> SweepState:
 
 
 def settled(store: Store) -> tuple[SweepState, list[Damage]]:
-    """The state of the latest sweep without its damaged runs, which are set aside, and these.
+    """The state of the latest sweep after setting damaged runs aside, and the damaged runs.
 
     Raises UserError when nothing was submitted.
     """
@@ -355,7 +355,7 @@ def settled(store: Store) -> tuple[SweepState, list[Damage]]:
 
 
 def command_of(task: str, submission: Submission, name: str) -> str:
-    """The command line of a task with the sweep of a submission."""
+    """The command line of a task for the sweep of a submission."""
     return command_line(name, submission.overrides, submission.seeds, task)
 
 
@@ -365,7 +365,7 @@ def command_of(task: str, submission: Submission, name: str) -> str:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """Jobs that were cancelled, and the latest submission they were of; None: there were none."""
+    """Cancelled jobs, and their latest submission; None: there were none."""
 
     running: int
     waiting: int
@@ -373,7 +373,7 @@ class Cancelled:
 
 
 def cancel(store: Store) -> Cancelled:
-    """Cancel all jobs of an experiment; what is done stays. Raises UserError."""
+    """Cancel all jobs of an experiment; finished runs are kept. Raises UserError."""
     slurm = Slurm()
     with locked(store):
         known = [item for item in submissions(store) if not item.is_cancelled]
@@ -399,7 +399,7 @@ def _mark_cancelled(known: Sequence[Submission], queued: Sequence[QueuedJob]) ->
 def plan_of(submission: Submission) -> tuple[Plan, bool]:
     """The plan of a submission, and whether the modules changed since.
 
-    Raises UserError when the experiment is another one now.
+    Raises UserError if the experiment has changed.
     """
     plan = make_plan(submission.name, submission.overrides, submission.seeds)
     is_earlier = plan.build.fingerprint != submission.fingerprint

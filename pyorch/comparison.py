@@ -1,7 +1,7 @@
-"""Two results compared: which runs are the same bytes, and which numbers differ by how much.
+"""Comparison of two results: which runs are byte-identical, and which values differ by how much.
 
-A side is a results folder, of this project or a copy from elsewhere, or the runs in it that one
-build made. Runs belong together that have the same parameters and the same seed.
+A side is a results folder, of this project or a copy, or the runs in it of one build. Runs with the
+same parameters and the same seed are compared with each other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Key = tuple[tuple[tuple[str, str], ...], int]
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its parameters, its build, the SHA-256 of its files, and its numbers."""
+    """A finished run: its parameters, its build, the SHA-256 of its files, and its summary."""
 
     title: str
     build: str
@@ -39,9 +39,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: its folder, its runs, and how many it has of other builds.
+    """One side: its folder, its runs, and the number of runs of other builds.
 
-    older: runs that an earlier build made of one that is there.
+    older: runs of an earlier build for which there is a newer one.
     """
 
     folder: Path
@@ -51,9 +51,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Difference:
-    """A number that is not the same on both sides.
+    """A value that differs.
 
-    runs: in how many it differs. a, b: its values where it differs most; None: there is none.
+    runs: number of runs in which it differs. a, b: its values where it differs most; None: there is
+    none.
     """
 
     name: str
@@ -64,15 +65,15 @@ class Difference:
 
     @property
     def relative(self) -> float:
-        """The difference in parts of the larger value, from 0 to 2; inf when there is only one."""
+        """The difference relative to the larger value, from 0 to 2; inf if there is only one."""
         return _relative(self.a, self.b)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two sides have in common, by titles of runs.
+    """Result of a comparison, by titles of runs.
 
-    same: all files of results are the same bytes. differing: the files that are not, by run.
+    same: runs whose result files are byte-identical. differing: the files that differ, by run.
     """
 
     same: Sequence[str]
@@ -83,16 +84,16 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        """Whether both sides have the same runs, byte by byte."""
+        """Whether both sides have the same runs, byte for byte."""
         return not (self.differing or self.only_a or self.only_b)
 
 
 def read_side(text: str, paths: Paths) -> Side:
-    """Return the runs that "NAME", "FOLDER", "NAME@BUILD" or "FOLDER@BUILD" stands for.
+    """Return the runs selected by "NAME", "FOLDER", "NAME@BUILD" or "FOLDER@BUILD".
 
-    NAME: of an experiment with results. BUILD: how the fingerprint of a build begins. Of several
-    builds' runs with the same parameters and seed the newest counts. Raises UserError when there is
-    nothing, or a run is damaged.
+    NAME: of an experiment with results. BUILD: a prefix of a build's fingerprint. Among runs of
+    several builds with the same parameters and seed, the newest counts. Raises UserError if there
+    are none, or a run is damaged.
     """
     place, _, build = text.partition("@")
     folder = _folder(place, paths)

@@ -1,4 +1,4 @@
-"""Whether the flows of a run have a cyclic buffer dependency, by the routes of every time.
+"""Whether the flows of a run have a cyclic buffer dependency, for the routes at all times.
 
 What a dependency is, and those of all shortest paths, are in pyorch.config.cycles.
 """
@@ -29,9 +29,9 @@ Verdict = Literal["none", "possible", "certain"]
 
 @dataclass(frozen=True)
 class FlowCycle:
-    """What the paths of a run's flows make of its buffers.
+    """Result for the paths of a run's flows.
 
-    since_ps: from when on [ps], with the routes that hold then. cycle: egresses in order.
+    since_ps: start of the routes with the cycle [ps]. cycle: egresses in order.
     """
 
     verdict: Verdict
@@ -41,7 +41,7 @@ class FlowCycle:
 
 @dataclass
 class Ways:
-    """The ways from switch to switch at one time; what every switch knows may differ.
+    """The routes between switches at one time; switches may have different information.
 
     failed: by switch, the links that it knows to be down. diverted: (switch, host) -> next node.
     """
@@ -52,7 +52,7 @@ class Ways:
     _paths: dict[frozenset[int], ShortestPaths] = field(default_factory=dict)
 
     def next_hops(self, switch: int, host: int) -> list[int]:
-        """Where a switch may send what goes to a host: other switches, or nothing."""
+        """The next hops of a switch towards a host: other switches, or none."""
         diverted = self.diverted.get((switch, host))
         if diverted is not None:
             return [diverted] if self.network.kinds[diverted] == SWITCH else []
@@ -71,11 +71,11 @@ class Ways:
 
 
 def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
-    """Say whether the flows of a run have a cyclic buffer dependency.
+    """Return whether the flows of a run have a cyclic buffer dependency.
 
-    Looked at are the routes at the start and after every change of a route or a link, as each
-    switch learns of it; the first cycle found is told, a certain one before a possible one. It is
-    certain when every path that makes it up has no choice.
+    The routes are checked at the start and after every change of a route or a link, as each switch
+    learns of it; the result is the first cycle found, a certain one in preference to a possible
+    one. It is certain if none of its paths depends on a choice.
     """
     network = topology.build(setting.topology)
     flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
@@ -164,23 +164,23 @@ def _dependencies(
 
 
 def ways_at_start(setting: Setting, network: Topology) -> Ways:
-    """Return the ways that hold when a run begins."""
+    """Return the routes at the start of a run."""
     return _phases(setting, network)[0][1]
 
 
 @dataclass(frozen=True)
 class Way:
-    """What of a network some flows cross; flows that begin and end at the same switches share one.
+    """The part of a network crossed by some flows; flows between the same switches share one.
 
-    pairs: (source, destination) -> how many flows. between: the egresses between switches, and
-    whether every one of the flows surely crosses them (else: where ECMP chooses so).
+    pairs: (source, destination) -> number of flows. between: the egresses between switches, and
+    whether all of the flows certainly cross them (otherwise it depends on ECMP).
     """
 
     pairs: Mapping[tuple[int, int], int]
     between: Mapping[Egress, bool]
 
     def crossed(self, network: Topology) -> dict[Egress, tuple[int, bool]]:
-        """Return how many flows (may) cross each egress, and whether all of them surely do."""
+        """Return the number of flows that (may) cross each egress, and whether all certainly do."""
         found = {egress: (sum(self.pairs.values()), sure) for egress, sure in self.between.items()}
         for (src, dst), flows in self.pairs.items():
             for egress in ((src, int(network.racks[src])), (int(network.racks[dst]), dst)):
@@ -189,7 +189,7 @@ class Way:
 
 
 def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
-    """Return where the flows of a run go, by the routes at its start."""
+    """Return the paths of a run's flows for the routes at its start."""
     flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
     pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
     found = [

@@ -1,4 +1,4 @@
-"""What a person sees when an input is wrong: what, where, what is allowed, and what to do."""
+"""Error messages for users: what is wrong, where, what is allowed, and what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTROL = re.compile(
 
 
 def shown(text: str, longest: int = MAX_TEXT) -> str:
-    """Return a text as a terminal may show it: without control characters, no line too long."""
+    """Return a text suitable for a terminal: without control characters, no line too long."""
     lines = [_clip(line, longest) for line in text.split("\n")]
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), "\n".join(lines))
 
@@ -30,7 +30,7 @@ def _clip(line: str, longest: int) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return a value as messages quote it: as Python writes it, also where Python refuses to."""
+    """Return a value as quoted in messages: its repr, also if Python refuses to create it."""
     try:
         return shown(repr(value), MAX_WHERE)
     except ValueError:
@@ -42,10 +42,10 @@ _MAX_NAME, _MAX_NAMES = 100, 2000
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an input.
+    """An error in an input.
 
-    where: file, key path or command-line option; what: what was found there; allowed: what would
-    have been accepted; hint: what to do about it. The last two are optional.
+    where: file, key path or command-line option; what: the value found; allowed: accepted values;
+    hint: what to do about it. The last two are optional.
     """
 
     where: str
@@ -54,7 +54,7 @@ class Problem:
     hint: str | None = None
 
     def inside(self, file: str) -> Problem:
-        """Return the same problem at its place inside a file."""
+        """Return the same problem with its location inside a file."""
         return replace(self, where=f"{file}: {self.where}")
 
     def render(self) -> str:
@@ -68,7 +68,7 @@ class Problem:
 
 
 class UserError(Exception):
-    """Bad input by a person: all problems found in it, at least one."""
+    """Invalid user input: all problems found in it, at least one."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         if not problems:
@@ -77,9 +77,9 @@ class UserError(Exception):
         self.problems: tuple[Problem, ...] = tuple(problems)
 
     def render(self) -> str:
-        """Return the problems, one after the other, with their number when there are several.
+        """Return the problems, with their number if there are several.
 
-        Of very many only the first are shown: the others are most often of the same kind.
+        Of very many only the first are shown: the others are usually of the same kind.
         """
         lines = [problem.render() for problem in self.problems[:SHOWN_PROBLEMS]]
         left = len(self.problems) - len(lines)
@@ -94,7 +94,7 @@ class UserError(Exception):
 
 
 def describe_defect(error: BaseException) -> str:
-    """Return an unexpected exception as one line: what it is, and where it was raised."""
+    """Return an unexpected exception as one line: its type and message, and where it was raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -105,7 +105,7 @@ def describe_defect(error: BaseException) -> str:
 def suggest(name: str, known: Iterable[str]) -> str | None:
     """Return "did you mean 'x'?" with the known name closest to a misspelt one, or None.
 
-    Case, '-' and '_' do not count as differences. Among thousands of names none is looked for.
+    Case, '-' and '_' are ignored. Among thousands of names no suggestion is searched for.
     """
     by_folded = {fold(candidate): candidate for candidate in known}
     if len(name) > _MAX_NAME or len(by_folded) > _MAX_NAMES:

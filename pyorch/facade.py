@@ -1,7 +1,7 @@
-"""What Python asks of the C++ class ns3::rdma::Simulation, as types (ns3-modules/facade).
+"""Types of the C++ class ns3::rdma::Simulation (ns3-modules/facade).
 
-Arrays are handed over as flat numpy arrays with their length; times are in ps, rates in bit/s,
-nodes and links are numbers. Texts that come back are C++ strings: `str` makes Python's of them.
+Arrays are passed as flat numpy arrays with their length; times are in ps, rates in bit/s, nodes and
+links are numbers. Returned texts are C++ strings: convert them by `str`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CppString = object
 
 
 class Number(Protocol):
-    """A number of the summary, a std::pair."""
+    """A value of the summary, a std::pair."""
 
     first: CppString
     second: float
@@ -30,7 +30,7 @@ class Number(Protocol):
 
 # ruff: noqa: D102, N802, PLR0913, PLR0917 (names, and what they do, are those of the C++ class)
 class Simulation(Protocol):
-    """One simulation: told what to build, built, run, and asked for its tables."""
+    """A simulation: configured, built, run, and queried for its tables."""
 
     def SetAttribute(self, type_id: str, name: str, value: str, /) -> None: ...
     def SetSimulator(self, type_id: str, /) -> None: ...
@@ -96,7 +96,7 @@ class Simulation(Protocol):
 
 
 class SimulationClass(Protocol):
-    """The class: called with the seed it makes a Simulation, at most one at a time."""
+    """The class: called with a seed, it returns a Simulation; at most one may exist at a time."""
 
     def __call__(self, seed: int, /) -> Simulation: ...
     def Describe(self, groups: str, /) -> CppString: ...

@@ -1,8 +1,8 @@
 """Field types of experiment files, and the canonical form of a validated table.
 
-A file says `rate = "10Gbps"`; the canonical form, in which a RunSpec is written, says `"rate_bps":
-10000000000`. `encode` goes one way and `decode` the other. Two spellings of one value have one
-canonical form.
+A file says `rate = "10Gbps"`; the canonical form, in which a RunSpec is written, has `"rate_bps":
+10000000000`. `encode` and `decode` convert between them. Different spellings of a value have the
+same canonical form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NEVER = -1
 
 @dataclass(frozen=True)
 class Unit:
-    """How a quantity is read, and what its key ends with in the canonical form."""
+    """How a quantity is parsed, and the suffix of its key in the canonical form."""
 
     suffix: str
     parse: Callable[[str], int]
@@ -56,7 +56,7 @@ def _quantity(
 
 
 class Never:
-    """Marks a time of which None is written as NEVER, and read back."""
+    """Marks a time for which None is written as NEVER, and read back."""
 
 
 def _hashable(value: Any) -> Any:
@@ -102,7 +102,7 @@ Link = Annotated[list[str], Field(min_length=2, max_length=2)]
 
 
 class Strict(BaseModel):
-    """Base of all models: nothing unknown, nothing converted in silence, nothing changed later."""
+    """Base of all models: no unknown keys, no silent conversion, immutable."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -120,8 +120,8 @@ class Strict(BaseModel):
 class Table(Strict):
     """Base of every table of an experiment file.
 
-    left_out: fields that the canonical form has only where they are not the default: they came
-    later, and runs of before keep their names.
+    left_out: fields that the canonical form omits if they have the default: they were added later,
+    and earlier runs keep their names.
     """
 
     left_out: ClassVar[frozenset[str]] = frozenset()
@@ -146,7 +146,7 @@ class Table(Strict):
 
 
 class Kind(Table):
-    """Base of tables that say by `kind` what they are; in Python the class says it."""
+    """Base of tables whose type is given by `kind`; in Python by the class."""
 
     registered: ClassVar[str] = ""
 
@@ -180,9 +180,9 @@ def decode(model: type[T], form: Mapping[str, Any]) -> T:
 
 
 def written(value: Any) -> Any:
-    """Return a table made in Python as a file has it: units spelled, no key that was left out.
+    """Return a table created in Python in the form of a file: with units, without omitted keys.
 
-    Lists and tables without a model are gone through; other values stay.
+    Lists and tables without a model are traversed; other values are unchanged.
     """
     if isinstance(value, Table):
         return {

@@ -1,4 +1,4 @@
-"""Writing files that appear whole or not at all, also after a power cut, and refused writes."""
+"""Atomic and durable file writes, and errors of writing."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ RESULTS_HINT = (
 
 
 class DiskError(UserError):
-    """The disk is to blame, not a person: it is full, or broken."""
+    """The disk is full or broken; not an error of the user."""
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file that appears under its name complete or not at all. Raises OSError.
+    """Write a file atomically.
 
-    When it returns, the file survives a power cut.
+    Raises OSError. When it returns, the file survives a power cut.
     """
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -41,10 +41,9 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give the name of a temporary file, with the same ending; what is in it replaces `path`.
+    """Provide the name of a temporary file that then replaces `path` atomically.
 
-    The file appears under its name complete or not at all; afterwards it survives a power cut.
-    Raises OSError.
+    It has the same suffix, and survives a power cut afterwards. Raises OSError.
     """
     temporary = path.with_name(f".{uuid.uuid4().hex}.{path.name}")
     try:
@@ -58,7 +57,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def create_atomically(path: Path, content: bytes) -> None:
-    """Write a file as `write_atomically` does, unless there is one of that name. Raises OSError."""
+    """Write a file like `write_atomically`, unless there is one of that name. Raises OSError."""
     temporary = path.with_name(f".{uuid.uuid4().hex}.{path.name}")
     try:
         temporary.write_bytes(content)
@@ -75,15 +74,15 @@ def create_atomically(path: Path, content: bytes) -> None:
 
 
 def temporaries(folder: Path) -> list[Path]:
-    """The temporary files of `replacing` in a folder: in use, or left by a process that died."""
+    """The temporary files of `replacing` in a folder: in use, or left by a dead process."""
     return [path for path in folder.glob(".*") if _TEMPORARY.match(path.name)]
 
 
 def make_folder(path: Path, below: Path | None = None) -> None:
-    """Make a folder, and those above it, that survive a power cut. Raises OSError.
+    """Create a folder and its parents so that they survive a power cut.
 
-    below: folders from here down are made durable even if they exist: another process may have
-    made them a moment ago.
+    Raises OSError. below: folders below this one are made durable even if they exist: another
+    process may just have created them.
     """
     line = [path, *path.parents]
     absent = [folder for folder in line if not folder.exists()]
@@ -100,8 +99,8 @@ def make_folder(path: Path, below: Path | None = None) -> None:
 def sync(path: Path) -> None:
     """Return once the content of a file, or the entries of a folder, survive a power cut.
 
-    Raises OSError when the disk or its file system refuses. It must not be tried again then: the
-    kernel reports a lost write only once.
+    Raises OSError if the disk or its file system fails. It must not be retried then: the kernel
+    reports a lost write only once.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -115,7 +114,7 @@ def sync(path: Path) -> None:
 
 
 def sync_all(paths: Sequence[Path]) -> None:
-    """Do the same for several, at once: the disk then flushes once or twice, not for each.
+    """Do the same for several at once: the disk then flushes once or twice instead of for each.
 
     Measured with six small files on a busy ext4 disk: 5 ms instead of 24 ms. Raises OSError.
     """
@@ -124,9 +123,9 @@ def sync_all(paths: Sequence[Path]) -> None:
 
 
 def storage_error(error: OSError, path: Path, hint: str = "") -> UserError:
-    """Say in one message that a file or folder cannot be written; `hint` is what else may help.
+    """Return one message that a file or folder cannot be written; `hint` is further advice.
 
-    It is a DiskError when the folder is not to blame.
+    It is a DiskError if the folder is not the cause.
     """
     if error.errno in _FULL:
         first = "free some space there"

@@ -1,4 +1,4 @@
-"""Collects what is wrong with an experiment file, and says where each value came from."""
+"""Collects the problems of an experiment file, with the origin of each value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def dotted(path: Sequence[str]) -> str:
-    """Return a path as a person writes it: ("traffic", "0", "load") is "traffic[0].load"."""
+    """Return a path in readable form: ("traffic", "0", "load") is "traffic[0].load"."""
     text = ""
     for key in path:
         text += f"[{key}]" if key.isdigit() and text else f".{key}" if text else key
@@ -34,9 +34,8 @@ def dotted(path: Sequence[str]) -> str:
 class Findings:
     """The problems found so far in one file.
 
-    file: how the file is named in messages. origins: for values that do not stand in the file
-    at their own place, the path of the value and where it was written: a place in a file, or words
-    (variant, sweep, --set).
+    file: name of the file in messages. origins: for values that were written elsewhere, the path of
+    the value and its origin: a location in a file, or text (variant, sweep, --set).
     """
 
     file: str
@@ -46,13 +45,13 @@ class Findings:
     def add(
         self, path: Sequence[str], what: str, allowed: str | None = None, hint: str | None = None
     ) -> None:
-        """Note a problem with the value at a path, once. Raises UserError as `merge` does."""
+        """Record a problem with the value at a path, once. Raises UserError like `merge`."""
         self.merge([Problem(self.where(tuple(path)), what, allowed, hint)])
 
     def merge(self, problems: Iterable[Problem]) -> None:
-        """Note problems found elsewhere, each once.
+        """Record problems found elsewhere, each once.
 
-        Raises UserError when there are so many that nobody reads them and to find more takes long.
+        Raises UserError if there are so many that finding more would take long without benefit.
         """
         known = set(self.problems)
         self.problems += dict.fromkeys(problem for problem in problems if problem not in known)
@@ -60,12 +59,12 @@ class Findings:
             raise UserError(self.problems)
 
     def unknown(self, path: Sequence[str], kind: str, name: str, known: Iterable[str]) -> None:
-        """Note a name that does not exist, with the names that do and the nearest of them."""
+        """Record an unknown name, with the known ones and the closest of them."""
         names = list(known)
         self.add(path, f"unknown {kind} {name!r}", one_of(names) or None, suggest(name, names))
 
     def where(self, path: Path) -> str:
-        """Return where a person finds the value at a path."""
+        """Return the location where the user wrote the value at a path."""
         for length in range(len(path), 0, -1):
             origin, rest = self.origins.get(path[:length]), path[length:]
             if isinstance(origin, str):
@@ -75,7 +74,7 @@ class Findings:
         return f"{self.file}: {dotted(path)}" if path else self.file
 
     def validate(self, model: type[M], data: object, path: Path) -> M | None:
-        """Return the data as a model; on problems note all of them and return None."""
+        """Return the data as a model; if there are problems, record all of them and return None."""
         if not isinstance(data, dict):
             self.add(path, f"a table is expected (got {data!r})")
             return None
@@ -88,14 +87,14 @@ class Findings:
     def note(
         self, error: ValidationError, model: type[BaseModel], data: object, path: Path = ()
     ) -> None:
-        """Note all that pydantic found wrong with the data of a model."""
+        """Record all problems that pydantic found in the data of a model."""
         for at, found in _by_place(error.errors(include_url=False), data).items():
             self._note(path, at, found, model)
 
     def validate_kind(
         self, what: str, models: Mapping[str, type[M]], data: object, path: Path
     ) -> M | None:
-        """Return an entry as the model of its `kind`; on problems note all of them, return None.
+        """Return an entry as the model of its `kind`; on problems record them and return None.
 
         what: the name of such entries in messages.
         """

@@ -15,11 +15,11 @@ _BIT_PS = 8 * 10**12
 
 @dataclass(frozen=True)
 class Link:
-    """What decides the feedback latency. The defaults are the paper's example at 10 Gb/s.
+    """Parameters of the feedback latency. The defaults are the paper's example at 10 Gb/s.
 
-    rate: C [bit/s]. delay: one way, t_w [ps]. mtu: largest frame [B]. overhead: wire bytes beside
-    a frame, none in the paper [B]. processing: until a message has effect, t_r [ps]. message: its
-    size, m [B]. min_gap: between messages of a class [ps].
+    rate: C [bit/s]. delay: one way, t_w [ps]. mtu: largest frame [B]. overhead: wire bytes of a
+    frame besides its own, none in the paper [B]. processing: time until a message takes effect, t_r
+    [ps]. message: its size, m [B]. min_gap: between messages of a class [ps].
     """
 
     rate: int = 10 * 10**9

@@ -1,9 +1,9 @@
 """The results of one experiment on disk: results/NAME/runs/<hash>/ and runs.parquet.
 
-A run is written aside, made to survive a power cut, and committed by one atomic rename, so that any
-number of attempts at one run, on any number of machines, are harmless: exactly one becomes the run,
-the others vanish. What is read is compared with the run's seal (`pyorch.seal`); a damaged run is
-not done, and is kept in damaged/ when it is set aside.
+A run is written to a temporary folder, made durable, and committed by one atomic rename, so that
+any number of attempts at one run, on any number of machines, are harmless: exactly one becomes the
+run, the others are deleted. All data read are compared with the run's seal (`pyorch.seal`); a
+damaged run does not count as done, and is moved to damaged/.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 
 @dataclass(frozen=True)
 class Damage:
-    """A finished run that is damaged: its hash, the file, and what is wrong with that.
+    """A damaged run: its hash, the file, and the problem.
 
-    kept: where the run was set aside; None when the folder cannot be written.
+    kept: where the run was set aside; None if the folder cannot be written.
     """
 
     run_hash: str
@@ -69,9 +69,9 @@ class Damage:
 class Store:
     """The runs of one experiment.
 
-    What counts is what lies on the disk, also when another process or another machine put it
-    there; only that a run was read and found whole is remembered, until one of its files changes.
-    Creating a Store touches nothing; `prepare` makes its folders.
+    The disk is authoritative, also for data written by another process or machine; only the
+    verification of a run is cached, until one of its files changes. Creating a Store does not
+    access the disk; `prepare` creates its folders.
     """
 
     def __init__(self, paths: Paths, experiment_name: str) -> None:
@@ -85,7 +85,7 @@ class Store:
         self.table_file = self.root / "runs.parquet"
 
     def folder(self, run_hash: str) -> Path:
-        """Where a finished run lies, or will lie."""
+        """The folder of a finished run, existing or not."""
         return self.runs / run_hash
 
     def failure(self, run_hash: str) -> RunPaths:
@@ -93,9 +93,9 @@ class Store:
         return RunPaths(self.failed / run_hash)
 
     def is_done(self, run_hash: str) -> bool:
-        """Whether the run is finished, committed and whole.
+        """Whether the run is finished, committed and complete.
 
-        Unless `set_damaged_aside` has read them, large tables are judged by their size and time.
+        Unless `set_damaged_aside` has read them, large tables are checked by size and time only.
         """
         try:
             self._check(run_hash, quick=True)
@@ -104,7 +104,7 @@ class Store:
         return True
 
     def problem(self, run_hash: str) -> str | None:
-        """What is wrong with a finished run, as `is_done` sees it; None when nothing is."""
+        """The problem of a finished run, as checked by `is_done`; None if there is none."""
         try:
             self._check(run_hash, quick=True)
         except DamagedError as error:
@@ -114,9 +114,9 @@ class Store:
         return None
 
     def set_damaged_aside(self, hashes: Iterable[str]) -> list[Damage]:
-        """Read all that is finished of some runs; move damaged ones to damaged/ and return them.
+        """Verify all finished ones of some runs; move damaged ones to damaged/ and return them.
 
-        They are not done any more. Raises UserError when a run may not be read.
+        They no longer count as done. Raises UserError if a run may not be read.
         """
         found = []
         for run_hash in hashes:
@@ -182,9 +182,9 @@ class Store:
             remove(whole)  # the same run has been made once more
 
     def prepare(self) -> None:
-        """Make the folders and sweep out what dead attempts left.
+        """Create the folders and delete the remains of dead attempts.
 
-        Raises UserError when the results folder cannot be written.
+        Raises UserError if the results folder cannot be written.
         """
         try:
             make_folder(self.runs, below=self.paths.results)
@@ -199,17 +199,17 @@ class Store:
     # Attempts
 
     def begin(self, run_hash: str) -> RunPaths:
-        """Make a new folder for an attempt at a run. Raises OSError when it cannot be written."""
+        """Create a new folder for an attempt at a run. Raises OSError if it cannot be written."""
         unique = f".{run_hash}.{this_system()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
         folder = self.runs / unique
         folder.mkdir(parents=True)
         return RunPaths(folder)
 
     def commit(self, attempt: Path, run_hash: str, fingerprint: str) -> bool:
-        """Make a complete attempt the run, in one atomic step, after which it survives a power cut.
+        """Commit a complete attempt as the run, atomically; it then survives a power cut.
 
-        Returns False when another attempt was faster; this one is deleted then. Raises
-        ValueError when the attempt lacks a file or is of another run, OSError when the disk fails.
+        Returns False if another attempt was faster; this one is then deleted. Raises ValueError if
+        the attempt lacks a file or belongs to another run, OSError if the disk fails.
         """
         from pyorch.plan import hash_of_json
 
@@ -243,7 +243,7 @@ class Store:
             self._set_aside(run_hash)
 
     def fail(self, attempt: Path, run_hash: str) -> RunPaths:
-        """Keep a failed attempt in failed/<hash>/ in place of the one before."""
+        """Move a failed attempt to failed/<hash>/, replacing the previous one."""
         RunPaths(attempt).heartbeat.unlink(missing_ok=True)
         target = self.failed / run_hash
         self.failed.mkdir(parents=True, exist_ok=True)
@@ -261,7 +261,7 @@ class Store:
         shutil.rmtree(attempt, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Delete what dead attempts left: their process is gone, or silent for a day."""
+        """Delete the remains of dead attempts: their process is gone, or inactive for a day."""
         for path in [*self.runs.glob(".*"), *self.failed.glob(".*"), *temporaries(self.root)]:
             if is_dead_attempt(path):
                 shutil.rmtree(path, ignore_errors=True)
@@ -286,7 +286,7 @@ class Store:
         return [spec for run_hash, spec in by_hash.items() if not self.is_done(run_hash)]
 
     def read_summary(self, run_hash: str) -> dict[str, Any]:
-        """summary.json of a finished run. Raises FileNotFoundError when there is none."""
+        """summary.json of a finished run. Raises FileNotFoundError if there is none."""
         content: dict[str, Any] = json.loads(self._read(run_hash, "summary.json"))
         return content
 
@@ -303,7 +303,7 @@ class Store:
             raise UserError([Problem(str(error.file), error.what, None, hint)]) from error
 
     def log_lines(self, run_hash: str) -> list[str]:
-        """The first lines of a finished run's log, which say where and with what it was made."""
+        """The first lines of a finished run's log: machine and versions."""
         try:
             with RunPaths(self.folder(run_hash)).log.open(
                 encoding="utf-8", errors="replace"
@@ -318,7 +318,7 @@ class Store:
         return sorted(Path(name).stem for name in sealed if name.endswith(".parquet"))
 
     def read_table(self, run_hash: str, table: str) -> pd.DataFrame:
-        """A table of a finished run. Raises FileNotFoundError when it was not traced."""
+        """A table of a finished run. Raises FileNotFoundError if it was not traced."""
         import pandas as pd
 
         return pd.read_parquet(BytesIO(self._read(run_hash, f"{table}.parquet")))
@@ -326,8 +326,9 @@ class Store:
     def read_metrics(self, run_hash: str, spec: RunSpec) -> dict[str, Any]:
         """The metrics of a finished run, from its summary or computed from its tables.
 
-        Computed ones are kept beside the tables, so that a changed metric costs once. Their
-        file has a checksum instead of being made durable: what a power cut spoils is made anew.
+        Computed ones are cached next to the tables, so that a changed metric is computed once.
+        Their file has a checksum instead of being durable: after a power cut it is recomputed if
+        damaged.
         """
         from pyorch.plan import metrics_digest
 
@@ -356,8 +357,8 @@ class Store:
         """Gather the finished runs, one row a run, and write them to runs.parquet.
 
         Columns: hash, seed, variant, every parameter, every summary number, every metric. A
-        parameter whose values are of several types is given as text. Runs that are not done
-        have no row. Raises UserError when a metric has the name of another column.
+        parameter with values of several types is converted to text. Unfinished runs have no row.
+        Raises UserError if a metric has the name of another column.
         """
         by_hash = {spec.hash(fingerprint): spec for spec in specs}
         rows = [self._row(key, spec) for key, spec in by_hash.items() if self.is_done(key)]
@@ -426,13 +427,13 @@ def _read_kept(path: Path) -> dict[str, Any] | None:
 
 
 def kept_metrics(folder: Path) -> list[dict[str, Any]]:
-    """Return the metrics that were computed after a run, from the files beside its tables."""
+    """Return the metrics that were computed after a run, from the files next to its tables."""
     found = map(_read_kept, sorted(folder.glob("metrics-*.json")))
     return [values for values in found if values is not None]
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder in a way that never shows half of it under its name."""
+    """Delete a folder atomically: it never appears half deleted under its name."""
     aside = folder.with_name(f".gone.{uuid.uuid4().hex}")
     try:
         folder.rename(aside)
@@ -443,9 +444,9 @@ def remove(folder: Path) -> None:
 
 @cache
 def this_system() -> str:
-    """Return a name of what gives processes their PIDs: this boot of this machine, or a container.
+    """Return an identifier of the PID namespace: this boot of this machine, or a container.
 
-    A host name is not enough: containers and copies of a virtual machine often share one.
+    A host name is not sufficient: containers and copies of a virtual machine often share one.
     """
     boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
     with contextlib.suppress(OSError):
@@ -455,7 +456,7 @@ def this_system() -> str:
 
 
 def is_dead_attempt(folder: Path) -> bool:
-    """Whether nobody works on an attempt '.HASH.SYSTEM.PID.RANDOM' any more."""
+    """Whether no process works on an attempt '.HASH.SYSTEM.PID.RANDOM' any more."""
     parts = folder.name.split(".")
     here = len(parts) >= 5 and ".".join(parts[2:-2]) == this_system()
     if here and parts[-2].isdigit() and not _is_alive(int(parts[-2])):

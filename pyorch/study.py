@@ -1,7 +1,7 @@
 """A study in Python: load an experiment or build one, change it, run it, look at its results.
 
-Nothing is compiled, checked or run before it is asked for; what is done is found again on the disk,
-so that every call goes on where the last one, in whatever process, ended.
+Nothing is compiled, checked or run before it is needed; finished runs are found on the disk, so
+that every call resumes where the last one ended, also in another process.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SHOWN_RUNS = 20
 
 
 class RunsFailedError(Exception):
-    """Runs of a study failed; the others are done. failures: each with its log."""
+    """Some runs of a study failed; the others are done. failures: each with its log."""
 
     def __init__(self, failures: Sequence[Failure], left: int) -> None:
         super().__init__(failures, left)
@@ -56,7 +56,7 @@ class RunsFailedError(Exception):
 class Study:
     """An experiment with its runs.
 
-    A study never changes: `set`, `sweep`, `only` and `seeds` return another one.
+    A study is immutable: `set`, `sweep`, `only` and `seeds` return a new one.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class Study:
     ) -> Study:
         """Return the study of an experiment: "gfc/two-to-one", or the path of a file.
 
-        overrides: as --set has them. seeds: N for 1 to N, or "N-M". Raises UserError when there is
-        no such experiment.
+        overrides: as for --set. seeds: N for 1 to N, or "N-M". Raises UserError if there is no such
+        experiment.
         """
         from pyorch.loading.find import experiment_name
 
@@ -122,22 +122,22 @@ class Study:
     def set(
         self, key: str | Mapping[str, Any] | None = None, value: Any = None, **more: Any
     ) -> Study:
-        """Return the study with a key changed, several of a mapping, or keys of the top level.
+        """Return the study with a key changed, or several as a mapping, or keys of the top level.
 
-        A list is the value of the key; `sweep` takes several values.
+        A list is a single value; `sweep` takes several values.
         """
         changes = {} if key is None else dict(key) if isinstance(key, Mapping) else {key: value}
         texts = [f"{name}={_toml(one)}" for name, one in (changes | more).items()]
         return self._with(overrides=(*self._overrides, *texts))
 
     def sweep(self, key: str, values: Iterable[Any]) -> Study:
-        """Return the study with a key that takes every one of some values."""
+        """Return the study with a key swept over several values."""
         return self._with(
             overrides=(*self._overrides, f"{key}={','.join(_toml(one) for one in values)}")
         )
 
     def only(self, *variants: str) -> Study:
-        """Return the study with these of its variants alone."""
+        """Return the study with only these variants."""
         return self._with(overrides=(*self._overrides, f"only={','.join(variants)}"))
 
     def seeds(self, seeds: int | str) -> Study:
@@ -163,9 +163,9 @@ class Study:
         return self._source.name
 
     def plan(self) -> Plan:
-        """Check the whole experiment, build the modules if need be, and list the runs.
+        """Check the whole experiment, build the modules if necessary, and list the runs.
 
-        Raises UserError with every problem. The file is read again each time.
+        Raises UserError with all problems. The file is read again each time.
         """
         self._plan = pipeline.make_plan(
             self._source, self._overrides, self._seeds, paths=self._paths
@@ -175,10 +175,10 @@ class Study:
     def run(
         self, jobs: int | None = None, seeds: int | str | None = None, progress: bool = True
     ) -> Study:
-        """Do the runs that are missing, and return the study (with those seeds, if given).
+        """Perform the missing runs, and return the study (with these seeds, if given).
 
-        jobs: at the same time, by default one a core. progress: a line that says its progress.
-        After an interruption the same call goes on. Raises UserError, RunsFailedError when runs
+        jobs: number of parallel runs, by default one per core. progress: show a progress line.
+        After an interruption the same call resumes. Raises UserError, RunsFailedError if runs
         failed, and KeyboardInterrupt.
         """
         from pyorch.engine import LocalEngine
@@ -201,9 +201,9 @@ class Study:
         return self
 
     def open(self, **where: Any) -> OpenRun:
-        """Return one run in this process, built and not yet begun, to be driven by hand.
+        """Return one run in this process, built but not started, to be controlled step by step.
 
-        where: as in `table`; the first run that it leaves. Raises UserError.
+        where: as in `table`; the first matching run. Raises UserError.
         """
         from pyorch.byhand import OpenRun
 
@@ -213,10 +213,10 @@ class Study:
     def explain(
         self, run: str | int, out: str | PathLike[str] | None = None, jobs: int | None = None
     ) -> Explanation:
-        """Return what happened in a run that deadlocked, and what cures do (docs/deadlock-lab.md).
+        """Explain a deadlocked run, and the effect of cures (docs/deadlock-lab.md).
 
-        run: number, hash or title. out: a folder for a page of it, with captures. The same call
-        goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+        run: number, hash or title. out: a folder for a page about it, with captures. The same call
+        resumes after an interruption. Raises UserError, KeyboardInterrupt.
         """
         from pyorch.lab.explain import explain
         from pyorch.lab.explain_page import check_folder, write
@@ -238,11 +238,10 @@ class Study:
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
     ) -> Minimal:
-        """Return the least of a run of which a condition still holds (docs/deadlock-lab.md).
+        """Return a minimal part of a run for which a condition still holds (docs/deadlock-lab.md).
 
-        run: number, hash or title. out: an experiment file to write it to, with picture and steps
-        beside it. The same call goes on where an interrupted one ended. Raises UserError,
-        KeyboardInterrupt.
+        run: number, hash or title. out: an experiment file to write, with picture and steps next to
+        it. The same call resumes after an interruption. Raises UserError, KeyboardInterrupt.
         """
         from pyorch.lab.minimise import minimise
         from pyorch.lab.write import check_target, write
@@ -267,12 +266,12 @@ class Study:
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
     ) -> Search:
-        """Search traffic and settings of which a condition holds (docs/deadlock-lab.md).
+        """Search for traffic and settings that fulfil a condition (docs/deadlock-lab.md).
 
-        run: number, hash or title of the one whose network is meant. vary: as `--vary` has it.
-        trials: at most. by: "routes", "draws" or "permutation". out: an experiment file for what is
-        found, with picture and trials beside it. The same call goes on where an interrupted one
-        ended. Raises UserError, KeyboardInterrupt.
+        run: number, hash or title of the run with the network. vary: as for `--vary`. trials:
+        maximum number. by: "routes", "draws" or "permutation". out: an experiment file for the
+        result, with picture and trials next to it. The same call resumes after an interruption.
+        Raises UserError, KeyboardInterrupt.
         """
         from pyorch.lab.ranges import read_axes
         from pyorch.lab.search import search
@@ -326,7 +325,7 @@ class Study:
         return region
 
     def prevent(self, run: str | int = 1, root: str = "") -> Prevention:
-        """Return what keeps the network of a run from deadlocking (docs/deadlock-lab.md).
+        """Return ways to prevent deadlocks in the network of a run (docs/deadlock-lab.md).
 
         run: number, hash or title. root: highest switch of up-down routing. Raises UserError.
         """
@@ -352,8 +351,8 @@ class Study:
     def table(self, name: str, **where: Any) -> pd.DataFrame:
         """A table of all finished runs, with the variant, the parameters and the seed of each.
 
-        where: `variant="GFC", seed=1`, or `**{"buffer.alpha": 0.5}`; a list means any of it.
-        Nodes are numbers; `nodes` has their names. Raises UserError when it was not traced.
+        where: `variant="GFC", seed=1`, or `**{"buffer.alpha": 0.5}`; a list matches any of its
+        values. Nodes are numbers; `nodes` has their names. Raises UserError if it was not traced.
         """
         import pandas as pd
 
@@ -390,9 +389,9 @@ class Study:
         return list(topology.build(self._made().specs[0].setting.topology).names)
 
     def network(self, **where: Any) -> PlannedMap:
-        """The picture of a run before it runs: network, flows' ways, cyclic dependency.
+        """The picture of a run before it runs: network, paths of flows, cyclic dependency.
 
-        where: as in `table`; the first run that it leaves. A notebook shows it; `.canvas()` is a
+        where: as in `table`; the first matching run. A notebook shows it; `.canvas()` is a
         matplotlib Figure.
         """
         from pyorch.engine.base import title
@@ -403,7 +402,7 @@ class Study:
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """What was expected and what was measured, one row an expectation."""
+        """Expected and measured values, one row per expectation."""
         import pandas as pd
 
         from pyorch.report.expect import judge
@@ -413,9 +412,9 @@ class Study:
         return pd.DataFrame([result.row() for result in results])
 
     def plot(self, figure: str | Mapping[str, Any] | Any) -> Figure:
-        """Draw a figure of the experiment by its name, or one that is given as a table or a model.
+        """Draw a figure of the experiment by its name, or one given as a table or a model.
 
-        Raises UserError when there is none of that name, or it cannot be drawn.
+        Raises UserError if there is none of that name, or it cannot be drawn.
         """
         from pyorch.notebook import show_figures
         from pyorch.report.figures import FigureError
@@ -450,9 +449,9 @@ class Study:
         return known[figure]
 
     def report(self, paper: bool = False) -> ReportResult:
-        """Write the report of the runs that are done; `.index` is the page to open.
+        """Write the report of the finished runs; `.index` is the page to open.
 
-        paper: with each figure as PDF, too, and for one column and two. Raises UserError.
+        paper: also write each figure as PDF, for one column and two. Raises UserError.
         """
         plan = self._made()
         plan.set_damaged_aside()
@@ -463,15 +462,15 @@ class Study:
 
     @property
     def command(self) -> str:
-        """The command line that makes these results."""
+        """The command line that produces these results."""
         return self._command("experiment")
 
     # Cluster
 
     def submit(self, runs_per_job: int | None = None, **options: str | bool) -> Sent | None:
-        """Send what is missing to Slurm; None when nothing is. options: as `invoke submit` has.
+        """Submit the missing runs to Slurm; None if there are none.
 
-        Raises UserError, also when the study stands in no file.
+        options: as for `invoke submit`. Raises UserError, also if the study is not in a file.
         """
         from pyorch import cluster
 
@@ -485,9 +484,9 @@ class Study:
         return cluster.submit(asked)
 
     def status(self) -> dict[str, int]:
-        """How many runs of the latest sweep that was submitted are done, running, lost, ...
+        """Numbers of runs of the latest submitted sweep that are done, running, lost, ...
 
-        Raises UserError when it was never submitted.
+        Raises UserError if none was submitted.
         """
         from pyorch import cluster
         from pyorch.engine.slurm.client import Slurm
@@ -498,9 +497,9 @@ class Study:
         return {kind.value: state.count(kind) for kind in State}
 
     def collect(self, partial: bool = False) -> ReportResult:
-        """Write the report of the latest sweep. Raises UserError when runs are missing.
+        """Write the report of the latest sweep.
 
-        partial: then report on what is done.
+        Raises UserError if runs are missing. partial: report on the finished runs instead.
         """
         from pyorch import cluster
         from pyorch.store import Store
@@ -518,9 +517,9 @@ class Study:
     # File
 
     def save(self, file: str | PathLike[str]) -> Path:
-        """Write an experiment file that says what this study is, for `invoke experiment FILE`.
+        """Write this study, including changes made in Python, as an experiment file.
 
-        What was changed in Python stands in it. Raises UserError when it cannot be written so.
+        Raises UserError if it cannot be written.
         """
         from pyorch.files import storage_error, write_atomically
         from pyorch.loading.compose import composed

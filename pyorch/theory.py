@@ -27,7 +27,7 @@ def time_of(size: int, rate: int) -> int:
 
 
 def eta(rate: int, delay_ps: int, mtu: int) -> int:
-    """Return the headroom [B] of DSH, Background, C: 2 (C Dprop + Lmtu) + 3840 B.
+    """Return the headroom [B] according to DSH, Background, C: 2 (C Dprop + Lmtu) + 3840 B.
 
     rate: bit/s. delay_ps: one way. mtu: bytes of the longest frame. Not sufficient; see
     `eta_prime`.
@@ -43,7 +43,7 @@ def eta_prime(
     overhead: int = 20,
     control_delay_ps: int = 0,
 ) -> int:
-    """Return a headroom [B] that loses nothing: eta with all that eta leaves out.
+    """Return a sufficient headroom [B]: eta plus everything that eta omits.
 
     2 (C Dprop + Lwire) + max(3840 B, C x control delay) + control frame on the wire + L. rate:
     bit/s. delay_ps: one way. frame, control: bytes of the longest data frame and of a control
@@ -57,7 +57,7 @@ def eta_prime(
 
 
 def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:
-    """Return what each of n equally congested queues holds of the shared buffer [B].
+    """Return the shared-buffer occupancy of each of n equally congested queues [B].
 
     alpha Bs / (1 + n alpha): every queue is at T = alpha (Bs - n T).
     """
@@ -65,7 +65,7 @@ def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:
 
 
 def gfc_steady_queue(bm: int, b0: int, rate: int, drain: int) -> float:
-    """Return the queue [B] at which conceptual GFC settles.
+    """Return the steady-state queue [B] of conceptual GFC.
 
     Bs = Bm - (Bm - B0) Rd / C (GFC, section 4.1).
     """
@@ -93,10 +93,10 @@ def gfc_stage_thresholds(bm: int, b1: int, stages: int) -> list[float]:
 def sfc_buffer(threshold: float, senders: int, rate: float, loop: float) -> float:
     """Return the buffer [B] that source flow control needs to lose nothing.
 
-    threshold + (N - 1) C (TTS + TFS): from the queue's passing its threshold [B] until the last
-    of N greedy senders at the rate C [bit/s] is heard no more, the queue grows for loop = TTS +
-    TFS [s]. Slides of Bottorff (2022), with facts of the model: frames and messages under way add
-    a frame a sender.
+    threshold + (N - 1) C (TTS + TFS): from the time the queue exceeds its threshold [B] until the
+    last frame of N greedy senders at the rate C [bit/s] has arrived, the queue grows for loop = TTS
+    + TFS [s]. Slides of Bottorff (2022), plus an effect of the model: frames and messages in flight
+    add a frame per sender.
     """
     return threshold + (senders - 1) * rate / _BITS * loop
 
@@ -104,9 +104,9 @@ def sfc_buffer(threshold: float, senders: int, rate: float, loop: float) -> floa
 def sfc_utilisation(
     threshold: float, senders: int, rate: float, loop: float, reserve: float = 0.0
 ) -> float:
-    """Return the share of its line that a queue uses under source flow control, in the long run.
+    """Return the long-run link utilisation of a queue under source flow control.
 
-    N greedy senders, each at the line's rate C [bit/s]. A cycle: the queue fills from empty to its
+    N greedy senders, each at line rate C [bit/s]. A cycle: the queue fills from empty to its
     threshold [B], grows for loop = TTS + TFS [s] to its peak, drains, and stays empty for as much
     of the loop as the reserve [B] does not cover. TTD is the time to drain the peak.
     """

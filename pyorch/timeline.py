@@ -1,9 +1,9 @@
-"""What the ranks of a run did and when: bars of hosts, for a figure and for trace viewers.
+"""Timelines of the ranks of a run: bars of hosts, for a figure and for trace viewers.
 
-The trace event format is that of the document "Trace Event Format" (chrome://tracing, Perfetto):
-complete events ("ph": "X") with `ts` and `dur` in microseconds, metadata events ("M") that name
-processes and threads. Events of one thread nest; so bars of a host that overlap are on several
-threads.
+The trace event format is specified in the document "Trace Event Format" (chrome://tracing,
+Perfetto): complete events ("ph": "X") with `ts` and `dur` in microseconds, metadata events ("M")
+that name processes and threads. Events of a thread must nest, so overlapping bars of a host are on
+several threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_BARS = 2_000_000
 
 @dataclass(frozen=True)
 class Bar:
-    """Something that a host, or a port of a node, was busy with.
+    """An activity of a host, or of a port of a node.
 
     lane: the name of the host or node; label: of the traffic entry, or of the port. begin, end: ps.
     round: of a collective, from 0.
@@ -47,8 +47,8 @@ def bars_of(run: RunTables, labels: Sequence[str] | None = None) -> list[Bar]:
     """Return the bars of a run, by time. labels: of traffic entries; None: of all.
 
     A collective lasts from the first message that a host sends to the last one that it receives;
-    before it the host computes for `delay`, jitter not counted. What never ended lasts to the end
-    of the run. Pauses are there if they were traced.
+    before it the host computes for `delay`, without jitter. Unfinished activities last to the end
+    of the run. Pauses are included if they were traced.
     """
     found = []
     for number, entry in enumerate(run.setting.traffic):
@@ -147,10 +147,10 @@ def _pauses(run: RunTables) -> Iterator[Bar]:
 
 
 def trace_events(bars: Sequence[Bar], nodes: Sequence[str]) -> dict[str, Any]:
-    """Return bars as an object of the trace event format. nodes: in the order that is shown.
+    """Return bars as an object of the trace event format.
 
-    A process is a node. Its threads are what is labelled alike; bars of a label that overlap
-    without nesting have several.
+    nodes: in display order. A process is a node. Bars with the same label share a thread, or
+    several if they overlap without nesting.
     """
     tracks: dict[tuple[str, str, str], list[list[int]]] = {}
     threads: dict[tuple[str, str, str, int], int] = {}
@@ -205,7 +205,7 @@ def _track(tracks: list[list[int]], bar: Bar) -> int:
 
 
 def trace_text(run: RunTables) -> str:
-    """Return a run as JSON in the trace event format. Raises UserError when it is too much."""
+    """Return a run as JSON in the trace event format. Raises UserError if it is too large."""
     from pyorch.errors import Problem, UserError
 
     bars = bars_of(run)

@@ -1,7 +1,7 @@
 """Strict units: text such as "10Gbps", "25us", "100KB" to integers (bit/s, ps, bytes) and back.
 
 The spellings are ns-3's. Decimal prefixes are powers of 1000, binary ones (KiB, MiB, GiB, TiB) of
-1024. Nothing is rounded: a text that is not a whole number of the base unit is refused.
+1024. Nothing is rounded: a text that is not a whole number of the base unit is rejected.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NUMBER = re.compile(rf"(?P<number>{_DIGITS})\s*(?P<unit>[A-Za-z/]+)?", re.ASCII
 
 
 def pattern_of(units: Mapping[str, int]) -> str:
-    """Return the regular expression, of JSON schemas, of texts with one of some units."""
+    """Return the regular expression, for JSON schemas, of texts with one of some units."""
     names = [*units, *(alias for alias, unit in _ALIASES.items() if unit in units)]
     return rf"^\s*{_DIGITS}\s*({'|'.join(names)})\s*$"
 
@@ -132,7 +132,7 @@ def _parse(text: object, units: dict[str, int], kind: str, example: str, largest
 
 
 def whole(text: str) -> int | None:
-    """Return the whole number that a text of decimal digits is; None when it is anything else."""
+    """Return the number written in a text of decimal digits; None for any other text."""
     good = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
     return int(text) if good else None
 

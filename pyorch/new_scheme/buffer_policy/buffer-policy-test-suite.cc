@@ -27,10 +27,10 @@ constexpr uint16_t PORTS = 4;      //!< each with one lossless class
 constexpr uint8_t CLS = 3;         //!< the lossless class
 
 /**
- * @brief Make a policy.
+ * @brief Create a policy.
  *
  * @param shared size of the shared buffer (B)
- * @param share of it, for each queue
+ * @param share of the shared buffer, for each queue
  * @param xonOffset attribute (B)
  * @return the policy, configured
  */
@@ -58,7 +58,7 @@ class BruteForceTest : public TestCase
 {
   public:
     BruteForceTest()
-        : TestCase("random frames come and go as in a model of a few lines")
+        : TestCase("random frames arrive and leave as in a model of a few lines")
     {
     }
 
@@ -66,7 +66,7 @@ class BruteForceTest : public TestCase
     void DoRun() override
     {
         constexpr int64_t SHARED = 40'000;
-        constexpr int64_t XOFF = 12'000; // all four together may ask for more than there is
+        constexpr int64_t XOFF = 12'000; // all four together may exceed the buffer
         constexpr int64_t XON = 11'000;
         auto policy = Make(SHARED, 0.3, XOFF - XON);
         NS_TEST_ASSERT_MSG_EQ(policy->Check(), "", "the parts fill the buffer exactly");
@@ -94,7 +94,7 @@ class BruteForceTest : public TestCase
                 NS_TEST_ASSERT_MSG_EQ((verdict == @Class@::Verdict::ADMITTED ||
                                        verdict == @Class@::Verdict::TURNED_OFF),
                                       taken,
-                                      "taken or not, step " << step);
+                                      "admitted or not, step " << step);
                 if (taken)
                 {
                     held.emplace_back(port, bytes);
@@ -121,7 +121,7 @@ class BruteForceTest : public TestCase
                                       "queue of port " << port << ", step " << step);
                 NS_TEST_ASSERT_MSG_EQ(policy->StaysOff(port, CLS, {}),
                                       false,
-                                      "a queue that runs empty resumes");
+                                      "a queue that becomes empty resumes");
             }
         }
     }
@@ -129,13 +129,13 @@ class BruteForceTest : public TestCase
 
 /**
  * @ingroup @module@-tests
- * @brief What cannot be is refused.
+ * @brief Invalid configurations are rejected.
  */
 class RefusalTest : public TestCase
 {
   public:
     RefusalTest()
-        : TestCase("a buffer that is too small is refused, with both values")
+        : TestCase("a buffer that is too small is rejected, with both values")
     {
     }
 

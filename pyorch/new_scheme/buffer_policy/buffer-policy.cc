@@ -32,7 +32,7 @@ TypeId
                           MakeDoubleAccessor(&@Class@::m_share),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("XonOffset",
-                          "A queue resumes when its shared bytes are below its share by so much. [B]",
+                          "A queue resumes when its shared bytes are this far below its share. [B]",
                           UintegerValue(3000),
                           MakeUintegerAccessor(&@Class@::m_xonOffset),
                           MakeUintegerChecker<int64_t>(0, MAX_BUFFER));
@@ -85,7 +85,7 @@ bool
 @Class@::DoAdmit(uint32_t queue, int64_t bytes)
 {
     const Usage& usage = m_usage[queue];
-    // Shares may add up to more than there is.
+    // The sum of the shares may exceed the buffer.
     if (usage.shared + bytes <= m_xoff && m_sharedUsed + bytes <= m_sharedSize)
     {
         ToShared(queue, bytes);

@@ -26,8 +26,8 @@ namespace @namespace@
  *
  * Each (ingress port, class) has a headroom of its own; the rest of the buffer is shared. A queue
  * turns OFF with the frame that would take its shared bytes above Share of the shared buffer; this
- * frame and what is under way go to its headroom. It turns ON when its headroom is empty and it is
- * below its share by XonOffset, or holds nothing.
+ * frame and those in flight are charged to its headroom. It turns ON when its headroom is empty and
+ * it is below its share by XonOffset, or holds nothing.
  */
 class @Class@ : public lossless::BufferPolicy
 {
@@ -52,12 +52,12 @@ class @Class@ : public lossless::BufferPolicy
     bool MayResume(int64_t shared, int64_t headroom) const;
 
     // Attributes
-    double m_share{0};      //!< of the shared buffer, for each queue
+    double m_share{0};      //!< share of the shared buffer, for each queue
     int64_t m_xonOffset{0}; //!< below the share (B)
 
     std::vector<int64_t> m_headroom; //!< by Index (B)
     int64_t m_xoff{0};               //!< the share (B)
-    uint64_t m_offs{0};              //!< times a queue turned OFF
+    uint64_t m_offs{0};              //!< number of times that a queue turned OFF
 };
 
 } // namespace @namespace@

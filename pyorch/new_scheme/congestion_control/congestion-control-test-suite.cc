@@ -28,7 +28,7 @@ constexpr int64_t END = 40'000'000'000;   //!< of the run (ps)
 /**
  * @brief Greedy senders and a receiver on one switch.
  *
- * @param senders how many
+ * @param senders number of senders
  * @param step attribute, with its unit
  * @param problems of the configuration and of the run, added
  * @return the summary
@@ -81,13 +81,13 @@ RunStar(uint32_t senders, const std::string& step, std::string& problems)
 
 /**
  * @ingroup @module@-tests
- * @brief What senders leave in the queue and on the link.
+ * @brief The queue and the link under this control.
  */
 class ShareTest : public TestCase
 {
   public:
     ShareTest()
-        : TestCase("alone at line rate; two swing, within a few Targets and four fifths of the line")
+        : TestCase("alone at line rate; two oscillate within a few Targets at four fifths of the line")
     {
     }
 
@@ -103,11 +103,11 @@ class ShareTest : public TestCase
 
         auto two = RunStar(2, "50Mbps", problems);
         NS_TEST_ASSERT_MSG_EQ(problems, "", "possible, and nothing is lost");
-        // So simple a rule swings: each time the queue was too long it runs empty for a while.
+        // So simple a rule oscillates: after the queue was too long it is empty for a while.
         NS_TEST_ASSERT_MSG_GT(two["delivered_bytes"], 0.8 * line, "the link is seldom idle");
         NS_TEST_ASSERT_MSG_LT_OR_EQ(two["delivered_bytes"], line, "nor faster than it is");
         NS_TEST_ASSERT_MSG_GT(two["@name@_decreases"], 2, "both were slowed down");
-        // Before the first answer both send at line rate for a round trip: about 6 us at C of
+        // Before the first ACK both send at line rate for a round trip: about 6 us at C of
         // excess. Without control the queue would reach the PFC threshold, megabytes away.
         NS_TEST_ASSERT_MSG_LT(two["peak_buffer_bytes"],
                               4 * 20e-6 * RATE / 8,
@@ -117,13 +117,13 @@ class ShareTest : public TestCase
 
 /**
  * @ingroup @module@-tests
- * @brief A step of 0 is refused.
+ * @brief A step of 0 is rejected.
  */
 class RefusalTest : public TestCase
 {
   public:
     RefusalTest()
-        : TestCase("a Step of 0 is refused")
+        : TestCase("a Step of 0 is rejected")
     {
     }
 

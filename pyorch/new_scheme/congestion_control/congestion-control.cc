@@ -27,12 +27,12 @@ TypeId
             .SetGroupName("@module@")
             .AddConstructor<@Class@>()
             .AddAttribute("Target",
-                          "Longest round trip at which the rate still grows.",
+                          "Largest round-trip time at which the rate still grows.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&@Class@::m_target),
                           lossless::MakePicosecondsChecker(1'000))
             .AddAttribute("Step",
-                          "By how much the rate grows after a short round trip; the least rate.",
+                          "Increase of the rate after a short round trip; also the minimum rate.",
                           DataRateValue(DataRate("50Mbps")),
                           MakeDataRateAccessor(&@Class@::m_step),
                           lossless::MakeRateChecker(1));
@@ -60,7 +60,7 @@ void
 void
 @Class@::NotifyAck(const Frame& frame)
 {
-    // word[0]: next packet in order, so that an acknowledgement that was lost does not matter.
+    // word[0]: next packet in order, so that a lost ACK does not matter.
     if (m_sent < 0 || frame.word[0] <= m_psn)
     {
         return;

@@ -21,12 +21,12 @@ namespace @namespace@
 
 /**
  * @ingroup @module@
- * @brief Raises a queue pair's rate by steps while its round trips are short, and lowers it in
+ * @brief Raises a queue pair's rate by steps while its round-trip times are short, and lowers it in
  * proportion when they are long.
  *
- * One packet at a time is measured, from its going to its acknowledgement. At most Target: the rate
- * grows by Step. Above: it shrinks by Target / round trip, by a half at most. No switch has to mark
- * anything. A rate is never below Step.
+ * One packet at a time is measured, from its transmission to its ACK. Up to Target the rate grows
+ * by Step; above, it shrinks by Target / round-trip time, at most by half. No switch has to mark
+ * packets. The rate is never below Step.
  */
 class @Class@ : public rdma::CongestionControl
 {
@@ -45,13 +45,13 @@ class @Class@ : public rdma::CongestionControl
 
   private:
     // Attributes
-    Time m_target;   //!< longest round trip at which the rate still grows
-    DataRate m_step; //!< by which it grows once a measured round trip
+    Time m_target;   //!< largest round-trip time at which the rate still grows
+    DataRate m_step; //!< increase per measured round trip
 
     uint64_t m_line{0};     //!< rate of the link (bit/s)
-    uint32_t m_psn{0};      //!< of the packet that is measured
-    int64_t m_sent{-1};     //!< when it went (ps); -1: none is measured
-    uint64_t m_decreases{0}; //!< times that the rate was lowered
+    uint32_t m_psn{0};      //!< packet being measured
+    int64_t m_sent{-1};     //!< when it was sent (ps); -1: none is measured
+    uint64_t m_decreases{0}; //!< number of decreases of the rate
 };
 
 } // namespace @namespace@

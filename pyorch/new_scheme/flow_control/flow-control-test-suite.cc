@@ -11,7 +11,7 @@
 /**
  * @file
  * @ingroup @module@-tests
- * Two senders overload one receiver: the queue swings as the arithmetic of the thresholds says.
+ * Two senders overload one receiver: the queue oscillates as the thresholds predict.
  */
 
 namespace ns3
@@ -81,7 +81,7 @@ class SwingTest : public TestCase
 {
   public:
     SwingTest()
-        : TestCase("the queue goes beyond Xoff and Xon by half of C tau")
+        : TestCase("the queue overshoots Xoff and Xon by half of C tau")
     {
     }
 
@@ -93,20 +93,20 @@ class SwingTest : public TestCase
         std::string problems;
         auto summary = RunTwoToOne(xoff, xon, problems);
         NS_TEST_ASSERT_MSG_EQ(problems, "", "possible, and nothing is lost");
-        // Two wires, the message, and what of a frame is under way when it comes: half, on average.
+        // Two wires, the message, and the rest of a frame in transmission: half of it, on average.
         const double tau = 2e-6 + (64 + 0.5 * 1000) * 8 / RATE;
         const double beyond = RATE / 8.0 * tau / 2; // each queue gains or loses at C / 2
         NS_TEST_ASSERT_MSG_GT(summary["peak_queue_bytes"], xoff, "it is stopped above Xoff");
         NS_TEST_ASSERT_MSG_LT_OR_EQ(summary["peak_queue_bytes"],
                                     xoff + beyond + 2 * 1000,
                                     "and in time");
-        // A swing is twice as long as Xoff - Xon + C tau takes at C / 2, and has two messages.
+        // A period is twice as long as Xoff - Xon + C tau takes at C / 2, and has two messages.
         const double swing = 2 * (xoff - xon + 2 * beyond) / (RATE / 8.0 / 2);
         const double count = 2 * 2 * (static_cast<double>(END) / 1e12) / swing;
         NS_TEST_ASSERT_MSG_EQ_TOL(summary["@name@_messages_sent"],
                                   count,
                                   0.03 * count,
-                                  "two messages a swing and sender");
+                                  "two messages per period and sender");
         NS_TEST_ASSERT_MSG_GT(summary["delivered_bytes"],
                               0.99 * 0.952 * (END / 1e12) * RATE / 8,
                               "the receiver's link is never idle");
@@ -115,13 +115,13 @@ class SwingTest : public TestCase
 
 /**
  * @ingroup @module@-tests
- * @brief Thresholds that contradict each other are refused.
+ * @brief Contradictory thresholds are rejected.
  */
 class RefusalTest : public TestCase
 {
   public:
     RefusalTest()
-        : TestCase("Xon at or above Xoff is refused, with both values")
+        : TestCase("Xon at or above Xoff is rejected, with both values")
     {
     }
 
@@ -130,7 +130,7 @@ class RefusalTest : public TestCase
     {
         std::string problems;
         RunTwoToOne(50'000, 50'000, problems);
-        NS_TEST_ASSERT_MSG_NE(problems.find("Xon 50000 B is not below Xoff 50000 B"),
+        NS_TEST_ASSERT_MSG_NE(problems.find("Xon 50000 B must be below Xoff 50000 B"),
                               std::string::npos,
                               problems);
     }

@@ -24,7 +24,7 @@ NS_OBJECT_ENSURE_REGISTERED(@Class@);
 namespace
 {
 
-/// MAC control opcode of the messages, from the range IEEE leaves unused; no other scheme has it.
+/// MAC control opcode of the messages, unique, from the range that IEEE has not assigned.
 constexpr uint16_t OPCODE = @opcode@;
 
 } // namespace
@@ -38,12 +38,12 @@ TypeId
             .SetGroupName("@module@")
             .AddConstructor<@Class@>()
             .AddAttribute("Xoff",
-                          "Queue length above which the peer is told to stop. [B]",
+                          "Queue length above which the peer is stopped. [B]",
                           UintegerValue(60'000),
                           MakeUintegerAccessor(&@Class@::m_xoff),
                           MakeUintegerChecker<int64_t>(1, 1LL << 40))
             .AddAttribute("Xon",
-                          "Queue length at which, or below, it is told to go on. [B]",
+                          "Queue length at or below which the peer is resumed. [B]",
                           UintegerValue(50'000),
                           MakeUintegerAccessor(&@Class@::m_xon),
                           MakeUintegerChecker<int64_t>(0, 1LL << 40));
@@ -56,7 +56,7 @@ std::string
     std::ostringstream problems;
     if (m_xon >= m_xoff)
     {
-        problems << "@Class@: Xon " << m_xon << " B is not below Xoff " << m_xoff << " B\n";
+        problems << "@Class@: Xon " << m_xon << " B must be below Xoff " << m_xoff << " B\n";
     }
     return problems.str();
 }
@@ -64,7 +64,7 @@ std::string
 void
 @Class@::NotifyReceived(const Frame& frame, int64_t queueBytes)
 {
-    // A lossy class is nobody's to stop; the buffer of this node knows which classes are.
+    // Lossy classes are never stopped; the buffer of this node knows which ones they are.
     if (queueBytes > m_xoff && m_port->GetNode().GetBuffer().IsLossless(frame.cls))
     {
         Tell(frame.cls, true);
@@ -131,7 +131,7 @@ void
 void
 @Class@::NotifyLink(bool up)
 {
-    // A link that went down forgets what was said over it; one that came up is told anew.
+    // A link that goes down discards its state; one that comes up starts with a new message.
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         if (!up)

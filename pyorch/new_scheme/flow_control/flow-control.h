@@ -19,12 +19,12 @@ namespace @namespace@
 
 /**
  * @ingroup @module@
- * @brief Stops a class of the peer above a queue length, and lets it go on at another one.
+ * @brief Stops a class of the peer above a queue length, and resumes it at another one.
  *
- * The receiver's side looks at the bytes of each (port, class) in its ingress accounting. Above
- * Xoff it tells the peer to stop, at Xon or below to go on. The sender's side blocks the class
- * until then. What arrives meanwhile, C tau at most, needs room in the buffer: Xoff is to be below
- * what the shared buffer grants.
+ * The receiver's side checks the bytes of each (port, class) in its ingress accounting. Above Xoff
+ * it stops the peer, at or below Xon it resumes it. The sender's side blocks the class in between.
+ * Frames that arrive after a stop, at most C tau, need room in the buffer: Xoff must be below what
+ * the shared buffer grants.
  */
 class @Class@ : public lossless::FlowControl,
                 public lossless::ByteObserver,
@@ -54,12 +54,12 @@ class @Class@ : public lossless::FlowControl,
     void Obey(uint8_t cls, bool stop);
 
     // Attributes
-    int64_t m_xoff; //!< the peer stops above it (B)
-    int64_t m_xon;  //!< the peer goes on at it or below (B)
+    int64_t m_xoff; //!< the peer is stopped above it (B)
+    int64_t m_xon;  //!< the peer is resumed at or below it (B)
 
-    uint32_t m_told{0};     //!< receiver's side, bit c: the peer was told to stop class c
+    uint32_t m_told{0};     //!< receiver's side, bit c: class c of the peer is stopped
     uint32_t m_stopped{0};  //!< sender's side, bit c: class c is stopped
-    uint64_t m_messages{0}; //!< sent
+    uint64_t m_messages{0}; //!< messages sent
 };
 
 } // namespace @namespace@

@@ -23,7 +23,7 @@ namespace tests
 
 constexpr uint64_t RATE = 10'000'000'000; //!< of every link (bit/s)
 constexpr int64_t END = 2'000'000'000;    //!< of the run (ps)
-constexpr uint32_t FLOWS = 4;             //!< and hosts a leaf, and spines
+constexpr uint32_t FLOWS = 4;             //!< and hosts per leaf, and spines
 
 /**
  * @brief A greedy flow from each host of a leaf to one of another leaf.
@@ -86,7 +86,7 @@ RunLeaves(const std::string& policy,
 
 /**
  * @ingroup @module@-tests
- * @brief What the policy does with a low limit, and that it is ECMP with a high one.
+ * @brief The policy with a low limit, and that it is ECMP with a high one.
  */
 class SpreadTest : public TestCase
 {
@@ -114,10 +114,10 @@ class SpreadTest : public TestCase
             {
                 NS_TEST_ASSERT_MSG_EQ(high[name], value, "it is ECMP: " << name);
             }
-            NS_TEST_ASSERT_MSG_EQ(high["@name@_frames_left"], 0, "no frame left its way");
+            NS_TEST_ASSERT_MSG_EQ(high["@name@_frames_left"], 0, "no frame left its path");
             auto low = RunLeaves(own, "2000", seed, problems);
             NS_TEST_ASSERT_MSG_EQ(problems, "", "possible, and nothing is lost");
-            NS_TEST_ASSERT_MSG_EQ(low["retransmitted_bytes"], 0, "receivers keep what is early");
+            NS_TEST_ASSERT_MSG_EQ(low["retransmitted_bytes"], 0, "receivers accept reordering");
             byHash += ecmp["delivered_bytes"] / SEEDS;
             spread += low["delivered_bytes"] / SEEDS;
         }

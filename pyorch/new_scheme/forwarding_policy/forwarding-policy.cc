@@ -22,7 +22,7 @@ TypeId
             .SetGroupName("@module@")
             .AddConstructor<@Class@>()
             .AddAttribute("Limit",
-                          "Bytes waiting in a frame's class above which it leaves the next hop of "
+                          "Queue length of a frame's class above which it leaves the next hop of "
                           "ECMP. [B]",
                           UintegerValue(10'000),
                           MakeUintegerAccessor(&@Class@::m_limit),
@@ -35,7 +35,7 @@ std::size_t
 {
     const std::size_t home =
         m_switch->GetRoutes().HashTo(m_switch->GetId(), frame, hops.size());
-    // Frames of the control queue come here only with Answers; they wait for nobody.
+    // Frames of the control queue get here only with Answers; they never wait.
     if (frame.cls >= lossless::N_CLASSES ||
         m_switch->GetPort(hops[home]).GetEgressBytes(frame.cls) <= m_limit)
     {

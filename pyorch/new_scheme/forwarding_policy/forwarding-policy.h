@@ -21,8 +21,8 @@ namespace @namespace@
  * @ingroup @module@
  * @brief Leaves the next hop of ECMP while its egress queue is long, for a random one.
  *
- * A frame takes the next hop that the hash gives its flow, unless more than Limit waits there in
- * its class. Then it takes any of the next hops, so that frames may overtake each other.
+ * A frame takes the next hop given by the hash of its flow, unless more than Limit waits there in
+ * its class. Then it takes a random next hop, so that frames may be reordered.
  */
 class @Class@ : public lossless::ForwardingPolicy
 {
@@ -40,7 +40,7 @@ class @Class@ : public lossless::ForwardingPolicy
   private:
     int64_t m_limit; //!< attribute (B)
 
-    uint64_t m_left{0}; //!< frames that did not take the next hop of the hash for sure
+    uint64_t m_left{0}; //!< frames not bound to the next hop of the hash
 };
 
 } // namespace @namespace@

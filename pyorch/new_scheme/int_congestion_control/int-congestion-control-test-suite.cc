@@ -12,7 +12,7 @@
 /**
  * @file
  * @ingroup @module@-tests
- * One sender alone, and two that share a receiver's link, at the load that was asked for.
+ * One sender alone, and two that share a receiver's link, at the requested load.
  */
 
 namespace ns3
@@ -28,10 +28,10 @@ constexpr int64_t END = 40'000'000'000;   //!< of the run (ps)
 /**
  * @brief Greedy senders and a receiver on one switch.
  *
- * @param senders how many
+ * @param senders number of senders
  * @param target attribute
  * @param problems of the configuration and of the run, added
- * @return the summary; "share" is what the first flow delivered of all
+ * @return the summary; "share" is the first flow's share of the delivered bytes
  */
 std::map<std::string, double>
 RunStar(uint32_t senders, const std::string& target, std::string& problems)
@@ -82,7 +82,7 @@ RunStar(uint32_t senders, const std::string& target, std::string& problems)
 
 /**
  * @ingroup @module@-tests
- * @brief What senders put on the link.
+ * @brief The load of the link.
  */
 class LoadTest : public TestCase
 {
@@ -106,7 +106,8 @@ class LoadTest : public TestCase
                 NS_TEST_ASSERT_MSG_EQ(problems, "", "possible, and nothing is lost");
                 NS_TEST_ASSERT_MSG_EQ_TOL(run["delivered_bytes"] / line, target, 0.02, "the load");
                 NS_TEST_ASSERT_MSG_EQ_TOL(run["share"], 1.0 / senders, 0.04, "equal shares");
-                // At first both send at line rate, for about two round trips of 5 us and what waits.
+                // First both send at line rate, for about two round trips of 5 us plus the queueing
+                // time.
                 NS_TEST_ASSERT_MSG_LT(run["peak_buffer_bytes"], 40e-6 * RATE / 8, "short queues");
             }
         }
@@ -115,13 +116,13 @@ class LoadTest : public TestCase
 
 /**
  * @ingroup @module@-tests
- * @brief A load above that of the link is refused.
+ * @brief A load above that of the link is rejected.
  */
 class RefusalTest : public TestCase
 {
   public:
     RefusalTest()
-        : TestCase("a Target above 1 is refused")
+        : TestCase("a Target above 1 is rejected")
     {
     }
 

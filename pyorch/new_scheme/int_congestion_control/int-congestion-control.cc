@@ -30,12 +30,12 @@ TypeId
             .SetGroupName("@module@")
             .AddConstructor<@Class@>()
             .AddAttribute("Target",
-                          "Load of the busiest link, as a share of its rate.",
+                          "Target load of the busiest link, as a share of its rate.",
                           DoubleValue(0.95),
                           MakeDoubleAccessor(&@Class@::m_target),
                           MakeDoubleChecker<double>(0.01, 1))
             .AddAttribute("Step",
-                          "By how much the rate grows at each change; the least rate.",
+                          "Increase of the rate at each change; also the minimum rate.",
                           DataRateValue(DataRate("20Mbps")),
                           MakeDataRateAccessor(&@Class@::m_step),
                           lossless::MakeRateChecker(1));
@@ -73,11 +73,11 @@ void
     const auto answered = static_cast<int64_t>(frame.word[1]);
     if (m_first < 0 || answered < m_first || now.hops == 0)
     {
-        return; // of before the last change
+        return; // sent before the last change
     }
     if (m_before.hops != now.hops || now.hop[0].txBytes < m_before.hop[0].txBytes)
     {
-        m_before.Assign(now); // the first, or of another path
+        m_before.Assign(now); // the first one, or of another path
         return;
     }
     if (now.hop[0].time - m_before.hop[0].time < m_baseRtt)
@@ -96,7 +96,7 @@ void
 double
 @Class@::LoadOf(const Telemetry& now) const
 {
-    constexpr double PS_BITS = 8e12; // bits a byte, picoseconds a second
+    constexpr double PS_BITS = 8e12; // bits per byte, picoseconds per second
     double highest = 0;
     for (uint8_t i = 0; i < now.hops; ++i)
     {

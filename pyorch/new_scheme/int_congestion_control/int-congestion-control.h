@@ -22,10 +22,10 @@ namespace @namespace@
  * @ingroup @module@
  * @brief Keeps the busiest link of a queue pair's path at a given load.
  *
- * A round trip after each change, when what it brought is seen, a base round trip is measured: the
- * load of a hop is what its port sent in that time, and what then waits there, over what the link
- * carries in it. The rate takes half the way towards Target / load of the busiest hop, and grows by
- * Step, so that flows that share a link come to equal rates. A rate is never below Step.
+ * A round trip after each change, when its effect is visible, the load is measured over a base
+ * round-trip time: the bytes that a hop's port sent in that time plus its queue, over what the link
+ * carries in it. The rate moves half-way towards Target / load of the busiest hop, and grows by
+ * Step, so that flows sharing a link converge to equal rates. The rate is never below Step.
  */
 class @Class@ : public rdma::CongestionControl
 {
@@ -47,14 +47,14 @@ class @Class@ : public rdma::CongestionControl
     double LoadOf(const lossless::Telemetry& now) const;
 
     // Attributes
-    double m_target; //!< load of the busiest link
-    DataRate m_step; //!< by which the rate grows at each change
+    double m_target; //!< target load of the busiest link
+    DataRate m_step; //!< increase of the rate at each change
 
     uint64_t m_line{0};           //!< rate of the link (bit/s)
     int64_t m_baseRtt{0};         //!< ps
     int64_t m_first{-1};          //!< first packet sent since the last change; -1: none yet
-    lossless::Telemetry m_before; //!< when the measurement began; no hops: it has not
-    double m_highest{0};          //!< load that was measured
+    lossless::Telemetry m_before; //!< at the start of the measurement; no hops: not started
+    double m_highest{0};          //!< highest load measured
 };
 
 } // namespace @namespace@

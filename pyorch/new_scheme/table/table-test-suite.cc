@@ -11,7 +11,7 @@
 /**
  * @file
  * @ingroup @module@-tests
- * Two frames that come to one port at the same time.
+ * Two frames that arrive for one port at the same time.
  */
 
 namespace ns3
@@ -29,7 +29,7 @@ class WaitTest : public TestCase
 {
   public:
     WaitTest()
-        : TestCase("a frame that waits for one other is a row, if Least is not longer")
+        : TestCase("a frame that waits for another one is a row, if Least is not longer")
     {
     }
 
@@ -86,9 +86,9 @@ class WaitTest : public TestCase
     void DoRun() override
     {
         const auto waits = Run("1ps");
-        NS_TEST_ASSERT_MSG_EQ(waits.size(), 1, "the other goes at once");
+        NS_TEST_ASSERT_MSG_EQ(waits.size(), 1, "the other is sent at once");
         NS_TEST_ASSERT_MSG_EQ(waits.front(), 800'000, "1000 B at 10 Gb/s");
-        NS_TEST_ASSERT_MSG_EQ(Run("801ns").size(), 0, "not so long");
+        NS_TEST_ASSERT_MSG_EQ(Run("801ns").size(), 0, "shorter than that");
     }
 };
 

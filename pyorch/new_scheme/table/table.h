@@ -28,7 +28,7 @@ namespace @namespace@
  * @ingroup @module@
  * @brief Fills the table "@name@": a row for each frame that waited long in an egress queue.
  *
- * Columns: time_ps (its first bit goes), node, peer, class, flow, waited_ps.
+ * Columns: time_ps (its first bit is sent), node, peer, class, flow, waited_ps.
  */
 class @Class@ : public lossless::Probe
 {
@@ -48,7 +48,7 @@ class @Class@ : public lossless::Probe
 
     Time m_least; //!< attribute
 
-    lossless::PortColumns m_columns;         //!< the first four
+    lossless::PortColumns m_columns;         //!< time, node, peer, class
     lossless::ColumnValues<uint32_t>* m_flow{nullptr};  //!< number
     lossless::ColumnValues<int64_t>* m_waited{nullptr}; //!< ps
 };
