@@ -1,7 +1,7 @@
-"""The fingerprint of a build: a text, per module, of everything that can change a result.
+"""The fingerprint of a build: what can change a result, as one line of text, module by module.
 
-A run's name depends on the part that it uses, so that an edit of one scheme does not affect the
-runs of others.
+A run is named after the part of it that the run uses, so that an edit of one scheme leaves the runs
+of the others as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _WHOLE = 64  # hex digits
 
 @dataclass(frozen=True)
 class ModulePrint:
-    """The contribution of a module: the digest of its code, the modules it needs, and its types."""
+    """What a module contributes: the digest of its code, the modules it needs, and its types."""
 
     digest: str
     needs: Sequence[str]
@@ -27,7 +27,7 @@ def compose(common: str, base: str, modules: Mapping[str, ModulePrint]) -> str:
     """Return the fingerprint of a build.
 
     common: digest of what every run depends on: ns-3, the compiler, its flags. base: the module
-    that every run uses. The text starts with 64 hex digits that change whenever any part does.
+    that every run uses. The text begins with 64 hex digits that differ whenever anything does.
     """
     parts = [
         f"{name}={part.digest}:{','.join(sorted(part.needs))}:{','.join(sorted(part.types))}"
@@ -38,17 +38,17 @@ def compose(common: str, base: str, modules: Mapping[str, ModulePrint]) -> str:
 
 
 def short(fingerprint: str) -> str:
-    """Return the digits that identify a build for users."""
+    """Return the digits by which people tell one build from another."""
     return fingerprint[:_WHOLE]
 
 
 @lru_cache(maxsize=4096)
 def of_types(fingerprint: str, types: frozenset[str]) -> str:
-    """Return the part of a fingerprint relevant to a run.
+    """Return what of a fingerprint concerns a run.
 
-    types: full names of the ns-3 types in the run. It covers the base, the modules of these types,
-    and their dependencies; if a type belongs to no module, the whole build. A text of another form
-    is returned unchanged.
+    types: full names of the ns-3 types that the run names. It covers the base, the modules of these
+    types, and all that they need; where a type is of no module, the whole build. A text of another
+    form is returned as it is.
     """
     common, base, modules = _parse(fingerprint)
     homes = {name: module for module, part in modules.items() for name in part.types}
