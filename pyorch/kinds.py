@@ -1,6 +1,6 @@
-"""Kinds of a person's own: metrics, topologies, traffic and figures, from files and packages.
+"""User-defined kinds: metrics, topologies, traffic and figures, from files and packages.
 
-An experiment file names Python files beside it: `kinds = ["my_kinds.py"]`. A package announces
+An experiment file lists Python files next to it: `kinds = ["my_kinds.py"]`. A package announces
 modules as entry points of the group "pyorch.kinds". Either registers classes as this package does:
 
     from pyorch.kinds import Metric, metric
@@ -101,10 +101,10 @@ def read(names: object, folder: Path, label: str) -> dict[str, str]:
 
 
 def activate(texts: Mapping[str, str], *, installed: bool = True) -> None:
-    """Have exactly these kinds, beside those of this package and of installed ones.
+    """Activate exactly these kinds, in addition to those of this package and of installed ones.
 
-    texts: by file name, as a RunSpec keeps them. installed: load those of packages, too. Raises
-    UserError with what is wrong with a file.
+    texts: by file name, as in a RunSpec. installed: load those of packages, too. Raises UserError
+    with the error in a file.
     """
     if installed:
         _load_installed()
@@ -121,9 +121,9 @@ def activate(texts: Mapping[str, str], *, installed: bool = True) -> None:
 
 
 def read_spec(text: str) -> RunSpec:
-    """Return the RunSpec of its JSON, with the kinds active that it brings.
+    """Return the RunSpec of its JSON, and activate its kinds.
 
-    Raises ValueError when the text is none, UserError for kinds that do not load.
+    Raises ValueError if the text is invalid, UserError for kinds that cannot be loaded.
     """
     from pyorch.plan import RunSpec
 
@@ -133,7 +133,7 @@ def read_spec(text: str) -> RunSpec:
 
 
 def packages_of(kinds: Iterable[object]) -> dict[str, str]:
-    """Return the installed packages, with their versions, that bring some of these kinds."""
+    """Return the installed packages, with their versions, that provide some of these kinds."""
     used = {_packages[kind] for kind in kinds if isinstance(kind, str) and kind in _packages}
     return dict(text.split(" ", 1) for text in sorted(used))
 

@@ -1,4 +1,4 @@
-"""Engines: run many RunSpecs, each in a process of its own. They know nothing of ns-3."""
+"""Engines: run many RunSpecs, each in a separate process. They do not depend on ns-3."""
 
 from pyorch.engine.base import BatchResult, Engine, Failure
 from pyorch.engine.local import LocalEngine

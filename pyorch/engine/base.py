@@ -1,4 +1,4 @@
-"""What every engine takes and gives back."""
+"""The interface of all engines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SIGNALS: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that failed: its name for people, its hash, what became of it, the tail of its log.
+    """A failed run: its title, its hash, the outcome, the tail of its log.
 
     `log` is the whole log; `reproduce` is the command that runs it again in the foreground.
     """
@@ -54,7 +54,7 @@ class Failure:
     reproduce: str
 
     def render(self) -> str:
-        """Return everything a person needs to go on, as text."""
+        """Return everything that the user needs to proceed, as text."""
         tail = "\n".join(f"    | {line}" for line in self.tail.splitlines())
         lines = [f"FAILED {self.title}: the run {describe_exit(self.returncode)}"]
         lines += [tail] if tail else ["    | (its log is empty)"]
@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What became of a batch: runs done and left over, failures, and why it stopped early."""
+    """Outcome of a batch: runs done and left, failures, and why it stopped early."""
 
     done: int
     left: int
@@ -74,15 +74,15 @@ class BatchResult:
 
 
 class Engine(Protocol):
-    """Runs the given RunSpecs; the caller has left out those that are done."""
+    """Runs the given RunSpecs; the caller has removed finished ones."""
 
     def run(self, specs: Sequence[RunSpec], build: BuildInfo) -> BatchResult:
-        """Run all; returns when none runs any more."""
+        """Run all; return when none is running any more."""
         ...
 
 
 def describe_exit(returncode: int) -> str:
-    """Say what an exit code of a run means, with the code."""
+    """Return the meaning of a run's exit code, with the code."""
     meaning = _MEANINGS.get(returncode, "stopped")
     if returncode < 0:
         meaning = _SIGNALS.get(-returncode) or f"was ended by {_signal_name(-returncode)}"
@@ -97,11 +97,11 @@ def _signal_name(number: int) -> str:
 
 
 def title(spec: RunSpec) -> str:
-    """Name a run for people: its parameters and its seed."""
+    """Return the title of a run: its parameters and its seed."""
     return title_of(spec.params, spec.seed)
 
 
 def title_of(params: Mapping[str, Any], seed: object) -> str:
-    """Name the run of some parameters and a seed."""
+    """Return the title of a run with some parameters and a seed."""
     parameters = [f"{key}={value}" for key, value in params.items() if value != ""]
     return " ".join([*parameters, f"seed={seed}"])

@@ -1,8 +1,8 @@
-"""How a run becomes a process: a command of its own, or a fork of a process that has loaded all.
+"""How a run becomes a process: a separate command, or a fork of a preloaded process.
 
 Loading the libraries, parsing a header and compiling cppyy's wrappers takes half a second, as long
-as many a run. So the engine keeps one process (`pyorch.serve`) that has done it, and every run is
-a fork of that: as isolated as before, ready in milliseconds.
+as many runs. So the engine keeps one process (`pyorch.serve`) that has done this, and every run is
+a fork of it: as isolated as before, but ready in milliseconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Process(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its process id, which is that of its process group too; 0 before it has one."""
+        """Its process id, which is also that of its process group; 0 before it has one."""
         ...
 
     def poll(self) -> int | None:
@@ -43,7 +43,7 @@ class Process(Protocol):
         ...
 
     def forget(self) -> None:
-        """Let go of what was needed to watch it."""
+        """Release the resources needed to watch it."""
         ...
 
 
@@ -55,7 +55,7 @@ class Launcher(Protocol):
         ...
 
     def close(self) -> None:
-        """Nothing more will be started; runs that still go end."""
+        """Nothing more will be started; running ones are ended."""
         ...
 
 
@@ -133,8 +133,8 @@ def _open_pidfd(pid: int) -> int:
 class WarmLauncher:
     """Every run is a fork of one warm process, `pyorch.serve`.
 
-    When that process dies, its forks die with it and have its exit code; the next start begins a
-    new one.
+    If that process dies, its forks die with it and get its exit code; the next start creates a new
+    one.
     """
 
     def __init__(
@@ -169,12 +169,12 @@ class WarmLauncher:
         return fork
 
     def follow(self, manifest: Path) -> None:
-        """Take the next runs from another manifest, of the same build; none of the last may go."""
+        """Use another manifest of the same build from now on; no run of the last may be active."""
         self._manifest = manifest
         self._forks.clear()
 
     def close(self) -> None:
-        """End the warm process, and with it what it has started."""
+        """End the warm process and everything that it has started."""
         self._end()
 
     def _end(self) -> int:
@@ -236,7 +236,7 @@ class WarmLauncher:
         self._forks.clear()
 
     def poll(self) -> None:
-        """Take note of all messages that are there."""
+        """Process all available messages."""
         while self._receive(blocking=False):
             pass
 
@@ -264,4 +264,4 @@ class _Fork:
         return self._launcher.wait(self)
 
     def forget(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""

@@ -1,4 +1,4 @@
-"""The local engine: one process a run, at most so many at once, watched by this process."""
+"""The local engine: one process per run, a limited number at once, watched by this process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def usable_cores() -> int:
 
 
 def child_environment(paths: Paths) -> dict[str, str]:
-    """The environment of a run: this one's, with the same folders and one thread a process."""
+    """The environment of a run: this one's, with the same folders and one thread per process."""
     environment = dict(os.environ)
     environment[ROOT_VARIABLE] = str(paths.root)
     environment[RESULTS_VARIABLE] = str(paths.results)
@@ -101,10 +101,10 @@ class _Batch:
 class LocalEngine:
     """Runs RunSpecs on this machine.
 
-    jobs: processes at once, by default one per usable core. command: what to execute for a run;
-    by default a run is a fork of one warm process (`pyorch.serve`). stream: where progress goes,
-    by default standard output. As a context it keeps the warm process from batch to batch, all of
-    one build, which pays for many small ones.
+    jobs: processes at once, by default one per usable core. command: what to execute for a run; by
+    default a run is a fork of one warm process (`pyorch.serve`). stream: output of progress, by
+    default standard output. As a context it keeps the warm process from batch to batch of one
+    build, which pays off for many small ones.
     """
 
     def __init__(
@@ -137,8 +137,8 @@ class LocalEngine:
     def run(self, specs: Sequence[RunSpec], build: BuildInfo) -> BatchResult:
         """Run all specs and wait for them.
 
-        SIGINT and SIGTERM end the batch within two seconds. A run that fails does not stop the
-        others, a full disk does. Raises UserError when the results folder cannot be written.
+        SIGINT and SIGTERM end the batch within two seconds. A failing run does not stop the others,
+        a full disk does. Raises UserError if the results folder cannot be written.
         """
         from pyorch.progress import Progress  # not by `show`, which runs nothing
 

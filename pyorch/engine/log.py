@@ -1,4 +1,4 @@
-"""Reading a run's log.txt: what the run noted about itself, and why it failed."""
+"""Reading a run's log.txt: the run's notes, and why it failed."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _UNCAUGHT = re.compile(
 
 
 def read_notes(log: Path) -> dict[str, str]:
-    """The notes of a run: "# name: value" lines. Raises OSError when there is no log."""
+    """The notes of a run: "# name: value" lines. Raises OSError if there is no log."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     notes = (line.removeprefix(NOTE).partition(": ") for line in lines if line.startswith(NOTE))
     return {name: value for name, _, value in notes}
 
 
 def log_tail(log: Path, lines: int = TAIL_LINES) -> str:
-    """The last lines of a log without the notes; empty when there is none.
+    """The last lines of a log without the notes; empty if there is none.
 
-    Of a crash: first why the simulator aborted, if it said so, then the last lines before it, and
-    the innermost frames of the C++ modules.
+    For a crash: first the simulator's reason for the abort, if any, then the last lines before it,
+    and the innermost frames of the C++ modules.
     """
     try:
         with log.open("rb") as file:

@@ -1,7 +1,7 @@
-"""A manifest: the runs of a batch and the build they are made with, one JSON object a line.
+"""A manifest: the runs of a batch and their build, one JSON object per line.
 
-The first line says which build; every other line is the canonical JSON of a RunSpec. It is all
-that a run process is told, on this machine or on a cluster.
+The first line identifies the build; every other line is the canonical JSON of a RunSpec. It is the
+complete input of a run process, on this machine or on a cluster.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INDEX_SUFFIX = ".index"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The first line: the fingerprint and the folder of the build, and how many runs follow."""
+    """The first line: the fingerprint and the folder of the build, and the number of runs."""
 
     fingerprint: str
     build: Path
@@ -37,7 +37,7 @@ class Manifest:
 
 
 def write_manifest(path: Path, specs: Sequence[RunSpec], fingerprint: str, build: Path) -> None:
-    """Write a manifest, complete or not at all. Raises OSError."""
+    """Write a manifest atomically. Raises OSError."""
     head = {"manifest": FORMAT, "fingerprint": fingerprint, "build": str(build), "runs": len(specs)}
     make_folder(path.parent)
     lines = [json.dumps(head, sort_keys=True), *(spec.to_json() for spec in specs)]
@@ -45,15 +45,16 @@ def write_manifest(path: Path, specs: Sequence[RunSpec], fingerprint: str, build
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read the first line. Raises UserError when the file is no manifest."""
+    """Read the first line. Raises UserError if the file is not a manifest."""
     with _open(path) as file:
         return _head(path, file)
 
 
 def read_run(path: Path, index: int, read: Reader) -> tuple[Manifest, RunSpec]:
-    """Read the first line and the RunSpec of a number, from 0. read: how a line is read.
+    """Read the first line and the RunSpec of a number, from 0.
 
-    Raises UserError when the file is no manifest or has no run of that number.
+    read: parser of a line. Raises UserError if the file is not a manifest or has no run of that
+    number.
     """
     with _open(path) as file:
         manifest = _head(path, file)
@@ -65,7 +66,7 @@ def read_run(path: Path, index: int, read: Reader) -> tuple[Manifest, RunSpec]:
 
 
 def index_manifest(path: Path) -> None:
-    """Note beside a manifest where each run begins, for `read_runs`. Raises OSError."""
+    """Write an index of a manifest's runs next to it, for `read_runs`. Raises OSError."""
     offsets, at = array("Q"), 0
     with path.open("rb") as file:
         for line in file:
@@ -75,10 +76,10 @@ def index_manifest(path: Path) -> None:
 
 
 def read_runs(path: Path, first: int, count: int, read: Reader) -> tuple[Manifest, list[RunSpec]]:
-    """Read the first line and the RunSpecs from a number on, at most `count`; read: as of a run.
+    """Read the first line and at most `count` RunSpecs, from a number on.
 
-    With an index beside it only these lines are read, however long the manifest is. Raises
-    UserError when the file is no manifest or has no run of the first number.
+    read: as in `read_run`. With an index only these lines are read, however long the manifest is.
+    Raises UserError if the file is not a manifest or has no run of the first number.
     """
     with _open(path) as file:
         manifest = _head(path, file)

@@ -1,7 +1,7 @@
-"""A run as parts that can be left out: hosts, switches, links, flows, settings.
+"""A run as removable parts: hosts, switches, links, flows, settings.
 
-Everything is explicit: every link, every flow with the nodes that it passes, every setting. A case
-never changes; its methods return smaller ones.
+Everything is explicit: every link, every flow with the nodes on its path, every setting. A case is
+immutable; its methods return smaller ones.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ class Case:
         return all(flow.path for flow in self.flows)
 
     def without(self, parts: Collection[Part]) -> Case | None:
-        """Leave parts out, and what cannot be without them: flows of a host, hosts of a switch.
+        """Remove parts, and parts that depend on them: flows of a host, hosts of a switch.
 
-        Returns None when no flow would be left.
+        Returns None if no flow would be left.
         """
         gone = {part[1] for part in parts if part[0] == "switch"}
         dead = {frozenset(part[1:]) for part in parts if part[0] == "link"}
@@ -160,7 +160,7 @@ class Case:
         return smaller._fitting()
 
     def used(self) -> Case:
-        """Leave out hosts without flows and, where flows have paths, what no flow passes."""
+        """Remove hosts without flows and, if flows have paths, everything that is on no path."""
         ends = {end for flow in self.flows for end in (flow.src, flow.dst)}
         ends |= {str(entry["host"]) for entry in self.faults}
         hosts = tuple(name for name in self.hosts if name in ends)
@@ -196,7 +196,7 @@ class Case:
     # Shorter ways
 
     def moved(self, host: str) -> Case | None:
-        """Hang a host on the next switch of its flows; None where they have not the same one."""
+        """Move a host to the next switch of its flows; None if these differ."""
         ways = [
             flow.path if flow.src == host else flow.path[::-1]
             for flow in self.flows
@@ -218,10 +218,9 @@ class Case:
         return replace(self, flows=tuple(flows), links=tuple(links)).used()
 
     def merged(self, kept: str, gone: str) -> Case | None:
-        """Make one switch of the two ends of a link.
+        """Merge the two switches at the ends of a link.
 
-        Returns None where a path would lead from a host nowhere, or pass a switch again that it
-        does not pass again now: that would be a loop.
+        Returns None if a path would lead nowhere, or would get a loop that it does not have now.
         """
 
         def name(node: str) -> str:
@@ -253,7 +252,7 @@ class Case:
     # Numbers
 
     def lasting(self, duration: int) -> Case | None:
-        """Let the run be shorter [ps]; flows and faults that begin later go."""
+        """Shorten the run [ps]; later flows and faults are removed."""
         flows = [flow for flow in self.flows if flow.start < duration]
         if not flows or duration <= self.run.get("warmup", 0):
             return None
@@ -262,7 +261,7 @@ class Case:
         return left and replace(left, run={**self.run, "duration": duration})
 
     def measures(self) -> Counter[str]:
-        """How large it is."""
+        """Its size."""
         sizes = {
             "hosts": len(self.hosts),
             "switches": len(self.switches),

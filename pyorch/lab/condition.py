@@ -1,4 +1,4 @@
-"""What must still hold of a run: "deadlocked", or numbers of it compared with bounds."""
+"""A condition on a run: "deadlocked", or its numbers compared with bounds."""
 
 from __future__ import annotations
 
@@ -49,39 +49,39 @@ class Term:
     unit: str
 
     def holds(self, value: float | None) -> bool:
-        """Whether it holds of a value; of one that is not there it does not."""
+        """Whether it holds for a value; it does not hold for a missing one."""
         return value is not None and _OPERATORS[self.sign](value, self.bound)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Comparisons that must all hold. text: as it was asked for."""
+    """Comparisons that must all hold. text: as written."""
 
     text: str
     terms: tuple[Term, ...]
 
     @property
     def is_deadlock(self) -> bool:
-        """Whether it asks for a deadlock and nothing else."""
+        """Whether it is only about a deadlock."""
         return [term.name for term in self.terms] == ["deadlocked"]
 
     @property
     def is_lossy(self) -> bool:
-        """Whether a run of which it holds loses frames of lossless classes."""
+        """Whether a run that fulfils it loses frames of lossless classes."""
         return any(term.name == "dropped_lossless_frames" for term in self.terms)
 
     def holds(self, numbers: Mapping[str, float | None]) -> bool:
-        """Whether it holds of a run with these numbers."""
+        """Whether it holds for a run with these numbers."""
         return all(term.holds(numbers.get(term.name)) for term in self.terms)
 
     def metrics(self, known: Iterable[Metric]) -> list[Metric]:
-        """Of the metrics of an experiment those that it asks about."""
+        """The metrics of an experiment that it refers to."""
         names = {term.name for term in self.terms}
         return [metric for metric in known if names & set(metric.outputs())]
 
 
 def read_condition(text: str, option: str = OPTION) -> Condition:
-    """Read a condition. option: that it was given by. Raises UserError when it is none."""
+    """Parse a condition. option: its command-line option. Raises UserError if it is invalid."""
     terms = []
     for part in re.split(r"\band\b", NAMED.get(text.strip(), text)):
         match = _TERM.fullmatch(part)

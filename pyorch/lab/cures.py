@@ -1,8 +1,8 @@
-"""Cures of a deadlock: the same run, from the same seed, with something else.
+"""Cures of a deadlock: the same run, from the same seed, with a change.
 
-Three kinds: something is added to the run's own scheme; frames take other ways; another scheme,
-tuned by its rule. The schemes are those of the bake-off, each a file of its own, and those of
-modules that join comparisons: a scheme that is added there is a cure here.
+Three kinds: an addition to the run's own scheme; other paths; another scheme, tuned by its rule.
+The schemes are those of the bake-off, each in its own file, and those of modules that join
+comparisons: a scheme that is added there is a cure here.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Cure:
 
 
 def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
-    """Return the run as it was, to its end, and with each cure."""
+    """Return the original run, to its end, and the run with each cure."""
     base = base_of(spec, types)
     network = topology.build(spec.setting.topology)
     buffer = section_of(types, spec.setting.attributes, "buffer") or {}
@@ -85,7 +85,7 @@ def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
 
 
 def base_of(spec: RunSpec, types: Catalogue) -> Content:
-    """The tables of a run that goes on when it deadlocks, and records no more than its flows."""
+    """The tables of a run that continues after a deadlock, and records only its flows."""
     base = {key: value for key, value in tables_of_run(spec, types).items() if key != "trace"}
     run = {key: value for key, value in base["run"].items() if key != "stop_on_deadlock"}
     return {**base, "run": run}
@@ -291,13 +291,13 @@ class Outcome:
 
     @property
     def is_lossy(self) -> bool:
-        """Whether no class is lossless with the cure."""
+        """Whether the cure has no lossless class."""
         buffer: Mapping[str, Any] = (self.cure.content or {}).get("buffer", {})
         return bool(buffer.get("lossless_classes") == 0)
 
 
 def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
-    """Read what became of a finished run with a cure."""
+    """Read the outcome of a finished run with a cure."""
     numbers = known_numbers(store.read_summary(run_hash)["summary"])
 
     def number(name: str) -> int:

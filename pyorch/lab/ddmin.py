@@ -1,4 +1,4 @@
-"""Delta debugging: a small part of a whole for which a condition still holds.
+"""Delta debugging: a minimal part of a whole for which a condition still holds.
 
 Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE Transactions on
 Software Engineering 28(2), 2002, section 3: the algorithm ddmin.
@@ -19,8 +19,8 @@ def ddmin(parts: Sequence[Part], first: First[Part]) -> list[Part]:
     """Return a 1-minimal selection of parts: without any single one the condition does not hold.
 
     It holds for all of `parts`, which is not tested. Unlike in the paper the empty selection may
-    satisfy it, and is tried at the beginning. The order of the parts stays. `first` is asked
-    about several selections at once, so that they may be tried in parallel.
+    satisfy it, and is tried first. The order of the parts is kept. `first` is called with several
+    selections at once, so that they can be tried in parallel.
     """
     kept = list(parts)
     if not kept or first([[]]) is not None:
@@ -42,6 +42,6 @@ def ddmin(parts: Sequence[Part], first: First[Part]) -> list[Part]:
 
 
 def split(parts: Sequence[Part], pieces: int) -> list[list[Part]]:
-    """Return parts in so many pieces, in order, whose lengths differ by one at most."""
+    """Divide parts into a number of pieces, in order, whose lengths differ by at most one."""
     bounds = [len(parts) * number // pieces for number in range(pieces + 1)]
     return [list(parts[low:high]) for low, high in pairwise(bounds)]

@@ -1,8 +1,8 @@
 """Traffic that drives a cycle of dependencies: flows on a network's routes along the cycle.
 
-A cyclic dependency alone is no deadlock: each link of the cycle must fill, and so be demanded by
-more than what the link before it feeds it. So there is a flow for each turn of the cycle, and one
-that enters each link from elsewhere; where the routes allow it each flow is both.
+A cyclic dependency alone is not a deadlock: each link of the cycle must be overloaded, by more than
+the traffic of the previous link. So there is a flow for each turn of the cycle, and one that enters
+each link from elsewhere; where routes permit, each flow does both.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Route:
 
 @dataclass(frozen=True)
 class Routes:
-    """Where frames go in a network. ends: hosts that all switches send to in the same way.
+    """The routes of a network.
 
-    hops: for each of them the next hops.
+    ends: groups of hosts with the same next hops at all switches. hops: next hops for each group.
     """
 
     network: Topology
@@ -196,10 +196,10 @@ def _nearest(
 def drive(
     routes: Routes, cycle: Cycle, each: int, random: np.random.Generator, loose: bool = False
 ) -> list[Route]:
-    """Routes of flows that go along a cycle: so many for each turn, and what each link lacks.
+    """Routes of flows along a cycle: a number for each turn, and those that each link lacks.
 
-    Chosen are those that use no other egress of the cycle than the two of their turn, if there are
-    any. loose: then any that takes the turn.
+    Preferred are routes that use no egress of the cycle but the two of their turn. loose: use any
+    route with the turn.
     """
     chosen: list[Route] = []
     for (a, b), (_, c) in zip(cycle, [*cycle[1:], *cycle[:1]], strict=True):
@@ -248,7 +248,7 @@ def draw_routes(routes: Routes, count: int, random: np.random.Generator) -> list
 
 
 def draw_permutation(routes: Routes, random: np.random.Generator) -> list[Path]:
-    """Paths from every host to another one, which no other sends to."""
+    """Paths from every host to another one, each with a different destination."""
     hosts = random.permutation(routes.network.hosts).tolist()
     pairs = zip(hosts, [*hosts[1:], *hosts[:1]], strict=True)
     ways = ((a, _between(routes, a, b, random).path, b) for a, b in sorted(pairs))

@@ -1,7 +1,7 @@
-"""Explanation of a run that deadlocked: what happened, what went over the wires, what cures do.
+"""Explanation of a deadlocked run: the events, captures, and the effect of cures.
 
-The run is made again with the tables that tell it (`pyorch.lab.story`), with taps on the ports of
-its cycle (`pyorch.trace`), and once with each cure (`pyorch.lab.cures`).
+The run is repeated with the necessary tables (`pyorch.lab.story`), with taps on the ports of its
+cycle (`pyorch.trace`), and once with each cure (`pyorch.lab.cures`).
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class Explanation:
 
     @property
     def folder(self) -> Path:
-        """Where its page belongs."""
+        """The folder of its page."""
         return self.store.root / "pages" / self.run_hash
 
 
 @dataclass(frozen=True)
 class Wires:
-    """What went over the wires around the moment at which the cycle closed: from, until [ps].
+    """Captures around the closing of the cycle: from, until [ps].
 
     pcaps: of the ports of the cycle, by these. closing: that which has the pause that closed the
     cycle.
@@ -85,8 +85,8 @@ def explain(
 ) -> Explanation:
     """Explain a run of a study that deadlocked. run: number, hash or title. jobs: runs at once.
 
-    Everything is kept, so that the same call goes on where an interrupted one ended. tell: gets a
-    line after each stage. Raises UserError, also when the run did not deadlock; KeyboardInterrupt.
+    Everything is stored, so that the same call resumes after an interruption. tell: called with a
+    line after each stage. Raises UserError, also if the run did not deadlock; KeyboardInterrupt.
     """
     fingerprint = plan.build.fingerprint
     spec = find_run(plan.specs, fingerprint, run)
@@ -135,9 +135,9 @@ def _told(plan: Plan, store: Store, spec: RunSpec, types: Catalogue, network: To
 
 
 def tables_agree(found: RunSpec, wanted: RunSpec) -> list[str]:
-    """Return in what a run made of tables differs from the one that they say.
+    """Return the differences between a run and the run that its tables describe.
 
-    What it is called and what it records does not count.
+    Names and recorded tables are ignored.
     """
     own = ("params", "experiment", "traces", "packages", "metrics")
     one, other = (

@@ -1,6 +1,6 @@
-"""The page of an explanation: one file that needs nothing but a browser, its pcap files beside it.
+"""The page of an explanation: a single HTML file, with its pcap files.
 
-Also what a terminal gets of it: the same sentences and the same table.
+Also the output on a terminal: the same sentences and the same table.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires]:
 
 
 def check_folder(folder: Path) -> None:
-    """Say before anything runs that a folder cannot be made there. Raises UserError."""
+    """Check before anything runs that the folder can be created. Raises UserError."""
     if folder.exists() and not folder.is_dir():
         raise UserError([Problem(f"--out {folder}", "is a file", None, "name a folder")])
     if not folder.absolute().parent.is_dir():

@@ -1,5 +1,5 @@
-"""Slurm as an engine: job arrays over a manifest, and what became of them.
+"""Slurm as an engine: job arrays over a manifest, and their outcome.
 
-Slurm keeps the queue, requeues what a dead node held and enforces limits; nobody has to watch. The
-state of a sweep is read from what lies on the disk and from squeue, never remembered.
+Slurm keeps the queue, requeues the jobs of a dead node and enforces limits; no process has to
+watch. The state of a sweep is read from the disk and from squeue, never cached.
 """

@@ -1,4 +1,4 @@
-"""Talking to Slurm: sbatch, squeue, scancel and scontrol, each called as a person would.
+"""Communication with Slurm: sbatch, squeue, scancel and scontrol, called as on a command line.
 
 Nothing here needs accounting (slurmdbd): many sites have none.
 """
@@ -34,15 +34,15 @@ RUNNING_STATES = frozenset({"RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "
 
 
 class AwayError(Exception):
-    """Slurm does not answer; the text says what its client said."""
+    """Slurm does not answer; the text is its client's message."""
 
 
 @dataclass(frozen=True)
 class QueuedJob:
     """One element of a job array that Slurm still holds.
 
-    name: of its array; array_id: of Slurm; index: its place in the array; state and reason: in
-    Slurm's words; node: where it computes, or "".
+    name: of its array; array_id: Slurm's; index: in the array; state and reason: in Slurm's words;
+    node: where it runs, or "".
     """
 
     name: str
@@ -54,12 +54,12 @@ class QueuedJob:
 
     @property
     def runs(self) -> bool:
-        """Whether it computes; else it waits."""
+        """Whether it is running; otherwise it waits."""
         return self.state in RUNNING_STATES
 
 
 class Slurm:
-    """The Slurm that this machine is a client of."""
+    """The Slurm of which this machine is a client."""
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self._patience_s = patience_s
@@ -67,7 +67,7 @@ class Slurm:
     def submit(self, options: Sequence[str], script: Path, *arguments: str) -> int:
         """Submit a batch script and return the number of its job.
 
-        Raises UserError when Slurm refuses it, AwayError when nobody knows whether it was taken.
+        Raises UserError if Slurm rejects it, AwayError if it is unknown whether it was accepted.
         """
         done = self._call("sbatch", "--parsable", *options, str(script), *arguments)
         if done.returncode != 0:
@@ -78,11 +78,11 @@ class Slurm:
         return int(match[1])
 
     def queue(self, names: Collection[str]) -> list[QueuedJob]:
-        """The jobs with these names that wait or compute. Raises AwayError."""
+        """The jobs with these names that are waiting or running. Raises AwayError."""
         return self._squeue(names)
 
     def ended(self, names: Collection[str]) -> list[QueuedJob]:
-        """The jobs with these names that Slurm still remembers, ended ones too. Raises AwayError.
+        """The jobs with these names that Slurm still knows, including ended ones. Raises AwayError.
 
         Slurm forgets a job minutes after its end (MinJobAge of slurm.conf).
         """
@@ -101,7 +101,10 @@ class Slurm:
         return found
 
     def cancel(self, array_ids: Collection[int]) -> None:
-        """Cancel jobs; those that ended meanwhile are fine. Raises AwayError or UserError."""
+        """Cancel jobs; it is not an error if they have ended meanwhile.
+
+        Raises AwayError or UserError.
+        """
         if not array_ids:
             return
         done = self._call("scancel", *(str(number) for number in sorted(array_ids)))
@@ -111,7 +114,7 @@ class Slurm:
             raise UserError([Problem("scancel", _last_words(done), None, hint)])
 
     def max_array_size(self) -> int:
-        """How many elements an array may have, MaxArraySize of slurm.conf. Raises AwayError."""
+        """Maximum number of elements of an array, MaxArraySize of slurm.conf. Raises AwayError."""
         done = self._call("scontrol", "show", "config")
         match = re.search(r"^MaxArraySize\s*=\s*(\d+)", done.stdout, re.MULTILINE)
         if done.returncode != 0 or match is None:
@@ -146,7 +149,7 @@ class Slurm:
 
 
 def parse_queue(text: str) -> list[QueuedJob]:
-    """Read the answer of squeue; lines that are no array elements are left out."""
+    """Parse the output of squeue; lines that are not array elements are skipped."""
     jobs = []
     for line in text.splitlines():
         fields = line.strip().rsplit("|", 5)

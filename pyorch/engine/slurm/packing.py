@@ -1,4 +1,4 @@
-"""How many runs one job does, and how jobs are split into arrays: arithmetic without Slurm."""
+"""Number of runs per job, and division of jobs into arrays: arithmetic without Slurm."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LIMIT_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Array:
-    """One job array: its first job among all jobs of the submission, and how many it has."""
+    """One job array: its first job among all jobs of the submission, and its size."""
 
     first: int
     jobs: int
 
 
 def overhead_share(runs: int, run_s: float, overhead_s: float, cores: int = 1) -> float:
-    """The share of a job's time that is overhead, when it does `runs` runs on `cores` cores."""
+    """The share of overhead in the time of a job with `runs` runs on `cores` cores."""
     work = math.ceil(runs / cores) * run_s
     return overhead_s / (overhead_s + work) if overhead_s + work > 0 else 0.0
 
@@ -34,12 +34,12 @@ def runs_per_job(
     limit_s: float | None = None,
     runs: int | None = None,
 ) -> int:
-    """The fewest runs a job must do so that overhead stays within MAX_OVERHEAD.
+    """The smallest number of runs per job that keeps overhead within MAX_OVERHEAD.
 
-    run_s: how long a run takes; overhead_s: what scheduling and starting a job costs; cores: runs
-    at once in a job; limit_s: the job's time limit, of which LIMIT_SHARE may be filled; runs: of
-    the sweep, so that its last job is not nearly empty. The limit wins over the overhead; the
-    result is a multiple of cores, at least one run a core.
+    run_s: duration of a run; overhead_s: cost of scheduling and starting a job; cores: parallel
+    runs in a job; limit_s: the job's time limit, of which LIMIT_SHARE may be used; runs: of the
+    sweep, so that its last job is not nearly empty. The limit takes precedence over the overhead;
+    the result is a multiple of cores, at least one run per core.
     """
     if run_s <= 0:
         raise ValueError(f"a run must take some time, not {run_s} s")
@@ -55,9 +55,9 @@ def runs_per_job(
 
 @dataclass(frozen=True)
 class Cost:
-    """What a sweep of equal runs takes on so many cores: wall time [s], and core time [s].
+    """Cost of a sweep of equal runs on a number of cores: wall time [s], and core time [s].
 
-    overhead: the share of the core time that goes to scheduling and starting jobs.
+    overhead: the share of the core time used for scheduling and starting jobs.
     """
 
     wall_s: float
@@ -66,9 +66,9 @@ class Cost:
 
 
 def cost(runs: int, per_job: int, run_s: float, overhead_s: float, cores: int) -> Cost:
-    """Return what a sweep takes: jobs of one core, started as soon as a core is free.
+    """Return the cost of a sweep: jobs of one core, started as soon as a core is free.
 
-    runs: in all, each of run_s seconds; per_job: runs a job; overhead_s: of every job.
+    runs: total, each of run_s seconds; per_job: runs per job; overhead_s: of every job.
     """
     jobs = jobs_for(runs, per_job)
     last = runs - (jobs - 1) * per_job  # runs of the last job, which starts last
@@ -83,7 +83,7 @@ def cost(runs: int, per_job: int, run_s: float, overhead_s: float, cores: int) -
 
 
 def jobs_for(runs: int, per_job: int) -> int:
-    """How many jobs hold all runs."""
+    """The number of jobs for all runs."""
     return -(-runs // per_job)
 
 

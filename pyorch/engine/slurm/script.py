@@ -1,4 +1,4 @@
-"""The batch script of a submission: what every job does before Python takes over."""
+"""The batch script of a submission: everything that a job does before Python starts."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ exec "$python" -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))"
 def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
     """Return the batch script as text.
 
-    What a user named, folders and files, stands in it once each, quoted, as the value of a
-    variable. Only `setup` is shell by intent. The exports come before it: sbatch reads options
-    from comments up to the first command, and `setup` may hold comments.
+    Folders and files named by the user appear in it once each, quoted, as the value of a variable.
+    Only `setup` is shell code, on purpose. The exports come before it: sbatch reads options from
+    comments up to the first command, and `setup` may contain comments.
     """
     package = str(Path(__file__).resolve().parents[3])
     variables = {

@@ -1,4 +1,4 @@
-"""How to submit at this site: a small TOML file, and the options of `invoke submit` over it."""
+"""Settings of this site for submissions: a TOML file, and options of `invoke submit`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ _OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?:=.*)?", re.DOTALL)
 
 
 def parse_duration(text: object) -> float:
-    """Return the seconds of "90s", "30min", "2h" or "1d". Raises ValueError for people."""
+    """Return the seconds of "90s", "30min", "2h" or "1d".
+
+    Raises ValueError with a message for users.
+    """
     match = _DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise ValueError(f"{text!r} is not a duration")
@@ -44,10 +47,10 @@ def parse_duration(text: object) -> float:
 
 
 def parse_limit(text: object) -> int:
-    """Return the seconds of a time limit, in Slurm's spelling or as a duration.
+    """Return the seconds of a time limit, in Slurm's format or as a duration.
 
-    "30" are minutes, "30:00", "1:30:00", "2-12", "2-12:30" and "2-12:30:00" as sbatch reads them.
-    Raises ValueError for people.
+    "30" are minutes, "30:00", "1:30:00", "2-12", "2-12:30" and "2-12:30:00" as in sbatch. Raises
+    ValueError with a message for users.
     """
     if isinstance(text, str) and _DURATION.fullmatch(text.strip()):
         seconds = round(parse_duration(text))
@@ -70,7 +73,7 @@ def parse_limit(text: object) -> int:
 
 
 def slurm_time(seconds: int) -> str:
-    """Return seconds as sbatch reads them: D-HH:MM:SS."""
+    """Return seconds in the format of sbatch: D-HH:MM:SS."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
@@ -133,12 +136,12 @@ _Lines = tuple[Annotated[str, Field(pattern=r"^[^\x00]*$")], ...]
 
 
 class Settings(BaseModel):
-    """What every job is submitted with; the description of a field says what its key may be.
+    """Settings of all jobs; the description of a field states the values of its key.
 
-    time_s: time limit; mem: memory a job, in Slurm's spelling; max_running: jobs at once;
-    cores_per_job: runs at once in one job; job_overhead_s: what scheduling and starting a job costs
-    here; run_time_s: how long a run takes as long as none has been made; setup: shell lines before
-    anything else; options: further options of sbatch. file: where all this was read, if anywhere.
+    time_s: time limit; mem: memory per job, in Slurm's format; max_running: parallel jobs;
+    cores_per_job: parallel runs in one job; job_overhead_s: cost of scheduling and starting a job
+    here; run_time_s: duration of a run as long as none has been done; setup: shell lines before
+    anything else; options: further options of sbatch. file: the settings file, if any.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -164,7 +167,7 @@ class Settings(BaseModel):
     file: Path | None = Field(None, exclude=True)
 
     def sbatch_options(self) -> list[str]:
-        """The options of sbatch that these settings amount to."""
+        """The options of sbatch for these settings."""
         given = {
             "partition": self.partition,
             "account": self.account,
@@ -185,10 +188,10 @@ KEYS: Mapping[str, str] = {
 
 
 def settings_file(paths: Paths) -> Path | None:
-    """Which file says how to submit here, if any.
+    """The settings file of this site, if any.
 
-    $PYORCH_SLURM, else slurm.toml in the project, else in ~/.config/pyorch. Raises UserError when
-    the variable names no file.
+    $PYORCH_SLURM, else slurm.toml in the project, else in ~/.config/pyorch. Raises UserError if the
+    variable does not name a file.
     """
     given = os.environ.get(FILE_VARIABLE)
     if given:
@@ -202,9 +205,9 @@ def settings_file(paths: Paths) -> Path | None:
 
 
 def load_settings(paths: Paths, options: Mapping[str, str | bool]) -> Settings:
-    """The site's settings with the options of the command line over them.
+    """The site's settings, overridden by options of the command line.
 
-    options: by key, as typed; "" and False are left out. Raises UserError with all problems.
+    options: by key, as typed; "" and False are ignored. Raises UserError with all problems.
     """
     file = settings_file(paths)
     document = {} if file is None else read_toml(file, str(file))

@@ -1,4 +1,4 @@
-"""What became of a sweep: read from the disk and from squeue, never remembered."""
+"""The state of a sweep: read from the disk and from squeue, never cached."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Submission:
 
     @property
     def id(self) -> str:
-        """Its name among the submissions of an experiment; begins with the date."""
+        """Its name among the submissions of an experiment; starts with the date."""
         return self.folder.name
 
     @property
@@ -118,7 +118,7 @@ class Submission:
 
     @cached_property
     def written(self) -> float:
-        """When it was written, by the clock of the disk: comparable with times of result files."""
+        """Time of writing by the file system's clock: comparable with times of results."""
         return self.manifest.stat().st_mtime
 
     @property
@@ -132,7 +132,7 @@ class Submission:
         return (self.folder / "cancelled").exists()
 
     def job_name(self, array: Array) -> str:
-        """The name an array has in Slurm: unlike job numbers it is never used again."""
+        """The name of an array in Slurm: unlike job numbers it is never reused."""
         return f"{_NOT_IN_NAMES.sub('_', self.experiment)}:{self.id}:{array.first}"
 
     def job_names(self) -> dict[str, Array]:
@@ -144,7 +144,7 @@ class Submission:
         return position // self.runs_per_job
 
     def log(self, task: int) -> Path:
-        """What a job printed."""
+        """The output of a job."""
         first = self.array_of(task).first
         return self.folder / "log" / f"{first}+{task - first}.txt"
 
@@ -158,7 +158,7 @@ class Submission:
         return f"{self.folder / 'log'}/".replace("%", "%%") + f"{array.first}+%a.txt"
 
     def note(self, task: int) -> TaskNote | None:
-        """What a job noted about itself; None when it never began."""
+        """A job's note about itself; None if it never started."""
         return read_note(self.folder, task)
 
     def save(self) -> None:
@@ -167,22 +167,22 @@ class Submission:
         write_atomically(self.folder / "submission.json", json.dumps(content, indent=1) + "\n")
 
     def with_arrays(self, arrays: Sequence[SubmittedArray]) -> Submission:
-        """The same with other arrays, written to the disk. Raises OSError."""
+        """The same with different arrays, written to the disk. Raises OSError."""
         changed = replace(self, arrays=tuple(arrays))
         changed.save()
         return changed
 
     def discard(self) -> None:
-        """Delete it: Slurm took nothing of it."""
+        """Delete it: Slurm accepted nothing of it."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def mark_cancelled(self) -> None:
-        """Note that it was cancelled. Raises OSError."""
+        """Record that it was cancelled. Raises OSError."""
         (self.folder / "cancelled").touch()
 
 
 def read_note(folder: Path, task: int) -> TaskNote | None:
-    """What a job of a submission noted about itself; None when it never began."""
+    """The note of a job of a submission; None if it never started."""
     try:
         text = (folder / "tasks" / f"{task}.json").read_text(encoding="utf-8")
         return TaskNote(**json.loads(text))
@@ -191,7 +191,7 @@ def read_note(folder: Path, task: int) -> TaskNote | None:
 
 
 def write_note(folder: Path, task: int, note: TaskNote) -> None:
-    """Write what a job notes about itself, unless a job that replaces it has written already.
+    """Write a job's note about itself, unless its replacement has already written one.
 
     A full disk must not end the job.
     """
@@ -203,9 +203,9 @@ def write_note(folder: Path, task: int, note: TaskNote) -> None:
 
 
 def create(store: Store, plan: Sequence[str], runs: Sequence[str], **fields: Any) -> Submission:
-    """Make the folder of a new submission, with everything but the manifest. Raises OSError.
+    """Create the folder of a new submission, with everything but the manifest.
 
-    It is the latest one also when the clock was set back since the one before.
+    Raises OSError. It is the latest one even if the clock was set back.
     """
     earlier = max((known.created for known in submissions(store)), default=0.0)
     created = max(time.time(), math.nextafter(earlier, math.inf))
@@ -219,7 +219,7 @@ def create(store: Store, plan: Sequence[str], runs: Sequence[str], **fields: Any
 
 
 def submissions(store: Store) -> list[Submission]:
-    """All submissions of an experiment, the oldest first; unfinished folders are left out."""
+    """All submissions of an experiment, oldest first; incomplete folders are skipped."""
     found = []
     for file in (store.root / FOLDER).glob("*/submission.json"):
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -242,9 +242,9 @@ def _read_lines(file: Path) -> tuple[str, ...]:
 
 @contextmanager
 def locked(store: Store) -> Iterator[None]:
-    """Let one process at a time submit an experiment, here and on other machines that share it.
+    """Lock the submission of an experiment, here and on machines that share the folder.
 
-    Raises UserError when the folder cannot be written.
+    Raises UserError if the folder cannot be written.
     """
     folder = store.root / FOLDER
     with ExitStack() as stack:
