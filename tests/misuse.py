@@ -150,8 +150,8 @@ CASES: dict[str, tuple[str, str, Act]] = {
         lambda s: trace(network(s), "pause_tree"),
     ),
     "Build twice": (WHEN, "Build was called after Build", lambda s: built(s).Build()),
-    "Run after Finish": (WHEN, "Run came after Finish", lambda s: finished(s).Run(10**10)),
-    "Trace after Finish": (WHEN, "Trace came after Finish", lambda s: trace(finished(s))),
+    "Run after Finish": (WHEN, "Run was called after Finish", lambda s: finished(s).Run(10**10)),
+    "Trace after Finish": (WHEN, "Trace was called after Finish", lambda s: trace(finished(s))),
     "host after Build": (
         WHEN,
         "AddNodes was called after Build",

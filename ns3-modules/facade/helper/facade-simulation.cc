@@ -45,7 +45,7 @@ class Simulation::Impl
     const lossless::Table& TableAt(uint32_t table) const;
     const lossless::Table::AnyColumn& ColumnAt(uint32_t table, uint32_t column) const;
 
-    RunClaim claim;                                    //!< on what ns-3 has one of
+    RunClaim claim;                                    //!< claim on ns-3's global state
     Ptr<Fabric> fabric;                                //!< the network
     lossless::DeadlockMonitor* deadlocks;              //!< of the network
     lossless::Recorder* recorder;                      //!< tables of the network
@@ -195,7 +195,7 @@ Simulation::AddLinks(const uint32_t* a,
                      const int64_t* delays,
                      uint32_t n)
 {
-    constexpr std::size_t BYTES_A_PORT = 8192; // with its share of the node and the frames
+    constexpr std::size_t BYTES_A_PORT = 8192; // including its share of the node and the frames
     lossless::PreferLargePages(2 * BYTES_A_PORT * n);
     for (uint32_t i = 0; i < n; ++i)
     {
@@ -382,7 +382,7 @@ Simulation::Trace(const std::string& table,
     }
     if (m_impl->finished)
     {
-        RefuseNow("Trace came after Finish: the results are complete");
+        RefuseNow("Trace was called after Finish: the results are complete");
     }
     ForEachPort(*m_impl->fabric, nodes, peers, n, [&](lossless::Port& port) {
         m_impl->recorder->Trace(table, port, classMask, PicoSeconds(period));
@@ -438,7 +438,7 @@ Simulation::Run(int64_t until)
     m_impl->fabric->RequireBuilt("Run");
     if (m_impl->finished)
     {
-        RefuseNow("Run came after Finish: the results are complete");
+        RefuseNow("Run was called after Finish: the results are complete");
     }
     RequireTime("the end of a run", until);
     const int64_t now = NowPs();

@@ -46,12 +46,13 @@ class Simulation
 {
   public:
     /**
-     * @brief Start with an empty network and all random streams derived from the seed.
+     * @brief Create an empty network, with all random streams derived from the seed.
      *
-     * A seed or an event loop that somebody chose before, by the command line, is not overridden
-     * in silence: another RngRun than the seed, or an RngSeed, throws std::logic_error, and
-     * SimulatorImplementationType stays as chosen (but ns-3's default, which looks like no choice:
-     * ask for that by SetSimulator). Programs pass RngSeedManager::GetRun().
+     * A seed or an event loop that was chosen before, by the command line, is not overridden
+     * silently: an RngRun other than the seed, or an RngSeed, throws std::logic_error, and
+     * SimulatorImplementationType is kept (except for ns-3's default, which cannot be
+     * distinguished from no choice: select it by SetSimulator). Programs pass
+     * RngSeedManager::GetRun().
      * @param seed the run's seed, from 1; ns-3's RngRun.
      */
     explicit Simulation(uint64_t seed);
@@ -59,7 +60,7 @@ class Simulation
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// Describe every registered type of the given modules as JSON.
+    /// Describe all registered types of the given modules as JSON.
     /// @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
     /// @return a JSON list of {name, parent, group, help, abstract, signaller, telemetry,
     /// attributes: [{name, help, type, default, allowed}], traces: [{name, help, callback}]}; the
@@ -68,10 +69,10 @@ class Simulation
 
     /// Set an attribute on every object of a type that this run creates.
     /// @param typeId full TypeId name, for instance "ns3::lossless::SharedBuffer".
-    /// @param name attribute name. @param value in ns-3's spelling ("25000000ps", "0.125").
+    /// @param name attribute name. @param value in ns-3's syntax ("25000000ps", "0.125").
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
-    /// Choose the event loop. The results are the same with any.
+    /// Select the event loop. The results do not depend on it.
     /// @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
     /// called, or chosen by the command line. Before anything is scheduled.
     void SetSimulator(const std::string& typeId);
@@ -85,69 +86,71 @@ class Simulation
     /// Add a SwitchAgent to every host.
     /// @param typeId full TypeId name.
     void AddHostAgent(const std::string& typeId);
-    /// Say who shares out the buffer of every node; SharedBuffer unless called.
+    /// Set the policy that manages the buffer of every node; SharedBuffer by default.
     /// @param typeId full TypeId name of a BufferPolicy.
     void SetBufferPolicy(const std::string& typeId);
-    /// Congestion control of every queue pair.
+    /// Set the congestion control of all queue pairs.
     /// @param typeId full TypeId name; empty: none.
     void SetCongestionControl(const std::string& typeId);
-    /// Say who chooses among equal next hops at every switch; before AddNodes.
-    /// @param typeId full TypeId name; "ns3::lossless::Ecmp" unless called.
+    /// Set the policy that chooses among equal-cost next hops at every switch; before AddNodes.
+    /// @param typeId full TypeId name; "ns3::lossless::Ecmp" by default.
     void SetForwarding(const std::string& typeId);
     /// Allow the loss of lossless frames, and less headroom than the flow controls demand.
     /// @param allow true to allow.
     void SetAllowLoss(bool allow);
-    /// End the run once every finite flow is done. @param stop true to stop early.
+    /// End the run once all finite flows are done. @param stop true to stop early.
     /// @param acknowledged false: a flow is done when its receiver has the whole message; true:
-    /// when its sender knows of it.
+    /// when it is acknowledged at the sender.
     void SetStopWhenDone(bool stop, bool acknowledged = false);
-    /// Look for a deadlock now and then, and at the end in any case.
-    /// @param period ps between two looks; 0: only at the end. @param stop end the run at one.
+    /// Check for deadlocks periodically, and at the end in any case.
+    /// @param period ps between two checks; 0: only at the end. @param stop end the run at a
+    /// deadlock.
     void SetDeadlockTest(int64_t period, bool stop);
-    /// Judge no deadlocks: the summary says nothing of them, and their tables are refused.
+    /// Judge no deadlocks: the summary has nothing about them, and their tables are rejected.
     void SwitchOffOracle();
 
     /// Add nodes.
-    /// @param kinds 0 host, 1 switch. @param names one a node, joined by newlines.
-    /// @param n how many.
+    /// @param kinds 0 host, 1 switch. @param names one per node, joined by newlines.
+    /// @param n number of nodes.
     void AddNodes(const uint8_t* kinds, const std::string& names, uint32_t n);
     /// Add links.
     /// @param a one end. @param b other end. @param rates bit/s. @param delays ps.
-    /// @param n how many.
+    /// @param n number of links.
     void AddLinks(const uint32_t* a,
                   const uint32_t* b,
                   const uint64_t* rates,
                   const int64_t* delays,
                   uint32_t n);
-    /// Set an attribute on the objects of one node alone: the node, its buffer, its agents, its
+    /// Set an attribute on the objects of a single node: the node, its buffer, its agents, its
     /// ports and their flow controls. After AddLinks.
     /// @param node its number. @param typeId full TypeId name. @param name attribute name.
-    /// @param value in ns-3's spelling.
+    /// @param value in ns-3's syntax.
     void SetNodeAttribute(uint32_t node,
                           const std::string& typeId,
                           const std::string& name,
                           const std::string& value);
     /// Take a link down.
-    /// @param link its number. @param down ps (0: before the start). @param up ps; -1: never again.
+    /// @param link its number. @param down ps (0: before the start). @param up ps; -1: never.
     void FailLink(uint32_t link, int64_t down, int64_t up);
 
-    /// Say that hosts are of one server. After AddNodes.
-    /// @param hosts their numbers. @param n how many. @param rate of each host's link into and out
-    /// of a scale-up domain (bit/s), see ScaleUp; 0: none. @param delay of the domain (ps).
-    /// @param failover flows of a host whose link fails move to another of the server.
+    /// Declare hosts to be one server. After AddNodes.
+    /// @param hosts their numbers. @param n number of hosts. @param rate of each host's link into
+    /// and out of a scale-up domain (bit/s), see ScaleUp; 0: none. @param delay of the domain (ps).
+    /// @param failover whether flows of a host whose link fails move to another one of the server.
     void AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover);
 
-    /// Let a switch send what goes to a host to a neighbour for some time.
+    /// Let a switch send frames for a host to a given neighbour for some time.
     /// @param node the switch. @param dst host. @param neighbour next node.
-    /// @param at ps (0: from the start). @param until ps; -1: never again by shortest paths.
+    /// @param at ps (0: from the start). @param until ps when it returns to shortest paths; -1:
+    /// never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, int64_t at, int64_t until);
 
-    /// Add flows: each is one message on a queue pair of its own.
+    /// Add flows: each is one message on its own queue pair.
     /// @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy,
-    /// without end.
-    /// @param starts ps. @param stops ps at which a greedy source falls silent; -1: never.
+    /// endless.
+    /// @param starts ps. @param stops ps at which a greedy source stops; -1: never.
     /// @param classes 0..7. @param rates cap in bit/s; 0: none. @param windows bytes in flight; 0:
-    /// no limit. @param n how many. @return the number of the first flow added.
+    /// no limit. @param n number of flows. @return the number of the first flow added.
     uint32_t AddFlows(const uint32_t* src,
                       const uint32_t* dst,
                       const uint64_t* sizes,
@@ -157,65 +160,67 @@ class Simulation
                       const uint64_t* rates,
                       const uint64_t* windows,
                       uint32_t n);
-    /// Add one flow, from the start on, without a cap and a window.
+    /// Add one flow, starting at time 0, without a cap and a window.
     /// @param src source host. @param dst destination host. @param cls 0..7.
-    /// @param size payload bytes; 0: without end. @return its number.
+    /// @param size payload bytes; 0: endless. @return its number.
     uint32_t AddFlow(uint32_t src, uint32_t dst, uint8_t cls, uint64_t size = 0);
-    /// Let flows wait for others: a flow starts at the latest of its own start and, for each flow
-    /// it waits for, the end of that one plus a delay; a start that never came is -1 in the table
-    /// "flow". A number from 2^31 on is a point, a flow from time 0 that sends nothing.
-    /// @param flows those that wait; a flow may stand there several times.
+    /// Make flows wait for others: a flow starts at the latest of its own start time and, for each
+    /// flow it waits for, the end of that flow plus a delay; a start that never occurred is -1 in
+    /// the table "flow". A number from 2^31 on is a point, a flow from time 0 that sends nothing.
+    /// @param flows those that wait; a flow may be listed several times.
     /// @param after for each, a finite flow that it waits for.
     /// @param delays ps, from 0. @param n length of the three.
     void AddDependencies(const uint32_t* flows,
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
-    /// Let flows leave or arrive by other hosts of their servers. Where there is a scale-up domain,
-    /// a message goes over it to the host by which it leaves, and arrives by its destination.
+    /// Let flows leave or arrive by other hosts of their servers. With a scale-up domain, a message
+    /// uses it to reach the host by which it leaves, and arrives by its destination.
     /// @param flows their numbers. @param out for each, the host by which it leaves.
     /// @param in for each, the host by which it arrives. @param n length of the three.
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// Let a flow send only in bursts.
-    /// @param flow its number. @param on ps. @param off ps of silence after each.
+    /// @param flow its number. @param on ps. @param off ps between bursts.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
     /// Pin a flow to a path.
     /// @param flow its number. @param nodes all nodes from source to destination. @param n count.
     void SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n);
-    /// Pin flows to paths. What answers them (ACK, NACK, CNP) takes them backwards, unless
-    /// SetAckPaths or SetAckRouting says otherwise.
-    /// @param flows for each path, the flow. @param lengths for each path, how many nodes it has.
-    /// @param nodes all nodes of all paths, one path after the other. @param n how many paths.
+    /// Pin flows to paths. Their ACKs, NACKs and CNPs take the reverse paths, unless SetAckPaths or
+    /// SetAckRouting is used.
+    /// @param flows for each path, the flow. @param lengths for each path, its number of nodes.
+    /// @param nodes all nodes of all paths, concatenated. @param n number of paths.
     void SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
                   const uint32_t* nodes,
                   uint32_t n);
-    /// Pin what answers flows (ACK, NACK, CNP) to paths, each from the flow's destination to its
+    /// Pin the ACKs, NACKs and CNPs of flows to paths, each from the flow's destination to its
     /// source. After SetPaths.
-    /// @param flows for each path, the flow. @param lengths for each path, how many nodes it has.
-    /// @param nodes all nodes of all paths, one path after the other. @param n how many paths.
+    /// @param flows for each path, the flow. @param lengths for each path, its number of nodes.
+    /// @param nodes all nodes of all paths, concatenated. @param n number of paths.
     void SetAckPaths(const uint32_t* flows,
                      const uint32_t* lengths,
                      const uint32_t* nodes,
                      uint32_t n);
-    /// How answers (ACK, NACK, CNP) go that have no path of their own. Without this call they take
-    /// the path of their flow backwards where it is pinned, and else go by ECMP.
+    /// Set the routing of ACKs, NACKs and CNPs that are not pinned. By default they take the
+    /// reverse path of a pinned flow, and use ECMP otherwise.
     /// @param flows their numbers.
-    /// @param reverse for each: 1 backwards along the path that its data frames have at the start,
-    /// whatever routes change later; 0 by ECMP with a hash of their own. @param n how many.
+    /// @param reverse for each: 1 for the reverse of the path that its data frames have at the
+    /// start, whatever routes change later; 0 for ECMP with a hash of their own. @param n number of
+    /// flows.
     void SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n);
-    /// Slow receiver.
-    /// @param host node. @param rate bit/s at which the host takes data; 0: line rate.
+    /// Make a host a slow receiver.
+    /// @param host node. @param rate bit/s at which the host drains data; 0: line rate.
     /// @param start ps.
     void SetReceiveRate(uint32_t host, uint64_t rate, int64_t start);
-    /// Faulty NIC that keeps pausing its switch.
+    /// Make a faulty NIC pause its switch continually.
     /// @param host node. @param cls class. @param start ps. @param stop ps.
     void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
 
-    /// Trace something.
-    /// @param table one that a type of lossless::Probe fills; docs/running.md lists them.
-    /// @param nodes nodes to trace; empty: all. @param peers for each node the neighbour its port
-    /// leads to; -1: all. @param classMask bit c set: class c. @param n length of nodes and peers.
+    /// Record a table.
+    /// @param table name of a table, see lossless::Probe; docs/running.md lists them.
+    /// @param nodes nodes to trace; empty: all. @param peers for each node the neighbour that its
+    /// port leads to; -1: all. @param classMask bit c set: class c. @param n length of nodes and
+    /// peers.
     /// @param period ps between samples; 0: on every change.
     void Trace(const std::string& table,
                const uint32_t* nodes,
@@ -224,90 +229,90 @@ class Simulation
                uint32_t classMask,
                int64_t period);
 
-    /// The network itself, for programs that attach something else to its nodes, such as the
-    /// devices of the Internet stack, before Build.
-    /// @return the fabric; it lives as long as this object.
+    /// The network itself, for programs that attach other objects to its nodes, such as devices of
+    /// the Internet stack, before Build.
+    /// @return the fabric; it exists as long as this object.
     lossless::Fabric& GetFabric() const;
-    /// Capture ports into pcap files, one a port, as lossless::PcapTap does; its attributes are set
+    /// Capture ports into pcap files, one per port, with lossless::PcapTap; its attributes are set
     /// by SetAttribute. After Build. Finish closes the files.
-    /// @param nodes nodes to capture; empty: all. @param peers for each node the neighbour its port
-    /// leads to; -1: all. @param n length of nodes and peers.
-    /// @param folder an existing folder; the files in it are named "s0-h0.pcap", the port of s0
-    /// that leads to h0. @return problems, one a line; empty when none.
+    /// @param nodes nodes to capture; empty: all. @param peers for each node the neighbour that its
+    /// port leads to; -1: all. @param n length of nodes and peers.
+    /// @param folder an existing folder; files are named "s0-h0.pcap", the port of s0 towards h0.
+    /// @return problems, one per line; empty if none.
     std::string TracePcap(const uint32_t* nodes,
                           const int64_t* peers,
                           uint32_t n,
                           const std::string& folder);
-    /// What was captured.
-    /// @return (path, frames, frames cut because the standards' headers need more bytes than the
-    /// model's frame has) of each file, as "path\tframes\tcut", one a line.
+    /// The captures.
+    /// @return (path, frames, frames truncated because the standards' headers need more bytes than
+    /// the model's frame has) of each file, as "path\tframes\tcut", one per line.
     std::string GetPcaps() const;
 
     /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.
     void Build();
-    /// What makes this configuration impossible.
-    /// @return one problem a line; empty when there is none.
+    /// Errors that make this configuration impossible.
+    /// @return one problem per line; empty if none.
     std::string Check() const;
-    /// What the user should know of but may want (outside a sufficient bound).
-    /// @return one warning a line.
+    /// Warnings about settings that may be intended (outside a sufficient bound).
+    /// @return one warning per line.
     std::string Warnings() const;
 
     /// Simulate up to a time. Not to be called after Finish.
     /// @param until ps.
-    /// @return false once all finite flows are done, if SetStopWhenDone asked to stop then (Now()
-    /// is when the last one was, whatever `until` says), or once a deadlock was found, if
-    /// SetDeadlockTest asked to stop then. Else true, and Now() is `until`, also when nothing is
-    /// left to happen: a run lasts as long as it was told to.
+    /// @return false once all finite flows are done, if requested by SetStopWhenDone (Now() is then
+    /// the time of the last one, whatever `until` is), or once a deadlock was found, if requested
+    /// by SetDeadlockTest. Otherwise true, and Now() is `until`, even if no events are left: a run
+    /// lasts as long as requested.
     bool Run(int64_t until);
     /// Simulated time. @return ps.
     int64_t Now() const;
-    /// Events executed so far. @return count.
+    /// Number of events executed so far. @return count.
     uint64_t GetEventCount() const;
-    /// Finished finite flows so far. @return count.
+    /// Number of finite flows finished so far. @return count.
     uint64_t GetFinishedFlows() const;
 
-    /// How much of the payload of all finite flows on the network is delivered in order. May be
-    /// called from another thread while Run goes on, as Now may.
-    /// @return a share from 0 to 1; 1 when there is no finite flow.
+    /// Share of the payload of all finite flows on the network that has been delivered in order.
+    /// Like Now, it may be called from another thread while Run is executing.
+    /// @return a share from 0 to 1; 1 if there is no finite flow.
     double GetDeliveredShare() const;
 
-    /// Close open intervals, fill the table "flow" and check that bytes are conserved. The first
-    /// call does so; later ones give its answer again.
-    /// @return problems, one a line; empty when none.
+    /// Close open intervals, fill the table "flow" and check that bytes are conserved. Further
+    /// calls return the result of the first one.
+    /// @return problems, one per line; empty if none.
     std::string Finish();
-    /// What is to be said about the run in words, such as the deadlock that was found.
-    /// @return one note a line; empty if none.
+    /// Remarks about the run in words, such as the deadlock that was found.
+    /// @return one note per line; empty if none.
     std::string Notes() const;
-    /// Numbers of the whole run, in a fixed order.
+    /// Values of the whole run, in a fixed order.
     /// @return (name, value) pairs; names end in their unit.
     std::vector<std::pair<std::string, double>> GetSummary() const;
-    /// One number of GetSummary.
+    /// One value of GetSummary.
     /// @param name its name.
-    /// @return the number; not a number (NaN) where there is none of this name.
+    /// @return the value; not a number (NaN) if there is none of this name.
     double GetNumber(const std::string& name) const;
     /// Payload that a flow has delivered in order so far.
     /// @param flow its number. @return bytes.
     uint64_t GetDeliveredBytes(uint32_t flow) const;
 
-    /// Result tables ("flow" is always there). @return how many.
+    /// Result tables ("flow" always exists). @return number of tables.
     uint32_t GetNTables() const;
     /// Name of a table.
     /// @param table its number. @return name.
     std::string GetTableName(uint32_t table) const;
     /// Number of columns.
-    /// @param table its number. @return how many.
+    /// @param table its number. @return number of columns.
     uint32_t GetNColumns(uint32_t table) const;
     /// Name of a column.
     /// @param table its number. @param column its number. @return name, ending in its unit.
     std::string GetColumnName(uint32_t table, uint32_t column) const;
-    /// numpy's name of a column's type.
+    /// The type of a column, as named by numpy.
     /// @param table its number. @param column its number. @return "int64", "uint8"..
     std::string GetColumnType(uint32_t table, uint32_t column) const;
     /// Address of a column's first element.
     /// @param table its number. @param column its number. @return address.
     uintptr_t GetColumnData(uint32_t table, uint32_t column) const;
     /// Number of rows.
-    /// @param table its number. @return how many.
+    /// @param table its number. @return number of rows.
     uint64_t GetNRows(uint32_t table) const;
 
   private:
