@@ -221,7 +221,7 @@ SfcCongestionPoint::Check() const
     if (m_correction == Correction::RESERVE && m_buffer == 0)
     {
         problems << m_node->GetName()
-                 << ": SfcCongestionPoint: with Correction Reserve give Buffer, of which Reserve ("
+                 << ": SfcCongestionPoint: Correction Reserve needs Buffer, of which Reserve ("
                  << m_reserveShare << ") is a share, such as 125KB\n";
     }
     return problems.str();
