@@ -30,11 +30,18 @@ from pyorch.build import (
     toolchain,
     wheel,
 )
+from pyorch.build.builder import ensure_used
 from pyorch.build.code import tokens
-from pyorch.build.profiles import flags_of
+from pyorch.build.profiles import TEST_FLAGS, flags_of
 from pyorch.errors import UserError
 from pyorch.fingerprint import ModulePrint, compose, of_types, short
-from tools.cpptests import SuiteResult, longest_first, run_cpp_tests, suites_by_module
+from tools.cpptests import (
+    SuiteResult,
+    longest_first,
+    run_cpp_tests,
+    runners_of,
+    suites_by_module,
+)
 
 MODULES = Path(__file__).parent / "data" / "modules"
 REAL_MODULES = Path(__file__).parent.parent / "ns3-modules"
@@ -671,6 +678,44 @@ def test_suites_pass_and_fail(project: Path) -> None:
     assert (failed.name, failed.passed) == ("demo-counter", False)
     assert "two steps of one end at two" in failed.output
     assert compiled(info) == ["demo-counter-test-suite.cc"]
+
+
+@pytest.mark.cpp
+def test_failed_checks_say_what_those_of_ns3_say(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every kind of check, failed and held, ends and goes on as with ns-3's own header."""
+    suite = project / "ns3-modules" / "demo" / "test" / "demo-counter-test-suite.cc"
+    sides = {"EQ": "1, 2", "NE": "1, 1", "LT": "2, 1", "LT_OR_EQ": "2, 1", "GT": "1, 2"}
+    sides |= {"GT_OR_EQ": "1, 2", "EQ_TOL": "1.0, 2.0, 0.5"}
+    held = {"EQ": "1, 1", "NE": "1, 2", "LT": "1, 2", "LT_OR_EQ": "1, 1", "GT": "2, 1"}
+    held |= {"GT_OR_EQ": "1, 1", "EQ_TOL": "1.0, 1.5, 0.5"}
+    lines = [
+        f'[this] {{ NS_TEST_{kind}_MSG_{name}({values}, {number} << " told");'
+        f' std::cout << "{kind} " << {number} << std::endl; }}();'
+        for table in (sides, held)
+        for number, (name, values) in enumerate(table.items())
+        for kind in ("ASSERT", "EXPECT")
+    ]
+    first = "counter->Next();\n"
+    text = suite.read_text().replace(first, first + "\n".join(lines))
+    suite.write_text("#include <iostream>\n" + text)
+    asked = ("--suite=demo-counter", "--verbose")
+    said = []
+    for flags in (TEST_FLAGS, {}):
+        monkeypatch.setattr("pyorch.build.builder.TEST_FLAGS", flags)
+        info = ensure_built(quiet=True, root=project, tests=True)
+        (runner,) = runners_of(info)
+        for stop in ((), ("--stop-on-failure",)):
+            command = [runner, *asked, *stop]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode != 0
+            assert done.stdout.count(" told") == 2 * len(sides)
+            # what follows a failed check is reached only where tests go on
+            reached = [done.stdout.count(f"{kind} 0\n") for kind in ("ASSERT", "EXPECT")]
+            assert reached == ([1, 2] if stop else [2, 2])
+            said.append(re.sub(r"\b[\d.]+ s\b", "", done.stdout))
+    assert said[:2] == said[2:]
 
 
 def test_the_longest_suite_begins_first() -> None:

@@ -33,6 +33,8 @@ _WORK = "work"
 _LOG = "build.log"
 #: What a build made, one module a line: name, file, libraries it links.
 _MODULES = "modules.txt"
+#: The folder in which tests find ns3/test.h before that of the wheel.
+_TESTING = "testing"
 #: The wheel's libraries for CMake, with the macros they were compiled with.
 _TARGETS = "ns3-targets.cmake"
 #: Longest list of module names in the name of a build folder.
@@ -392,6 +394,10 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
     base = request.work / "base-targets.cmake"
     if request.base:
         _write_if_new(base, base_targets(request.base, _read_modules(request.base.folder)))
+    tests = request.work / _TESTING / "ns3" / "test.h"
+    tests.parent.mkdir(parents=True, exist_ok=True)
+    checks = sources.TEST_CHECKS.read_text(encoding="utf-8")
+    _write_if_new(tests, f'#include "{tools.ns3.include}/ns3/test.h"\n{checks}')
     folders = ";".join(str(module.folder) for module in request.compiled)
     settings = {
         "CMAKE_MAKE_PROGRAM": tools.ninja,
@@ -404,7 +410,7 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         "PYORCH_TARGETS": str(targets),
         "PYORCH_BASE": str(base) if request.base else "",
         "PYORCH_PROFILE": request.profile,
-        "PYORCH_TEST_FLAGS": TEST_FLAGS.get(request.profile, ""),
+        "PYORCH_TEST_FLAGS": _test_flags(request),
     }
     options = [f"-D{name}={value}" for name, value in settings.items()]
     return [
@@ -417,6 +423,12 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         str(request.work),
         *options,
     ]
+
+
+def _test_flags(request: _Request) -> str:
+    """The flags of tests as a list of CMake's: with them, checks of less code than ns-3's."""
+    flags = TEST_FLAGS.get(request.profile, "")
+    return f"{flags};-iquote{request.work / _TESTING}" if flags else ""
 
 
 def _info(request: _Request, tools: Toolchain, fingerprint: str, folder: Path) -> BuildInfo:

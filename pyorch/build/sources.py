@@ -21,6 +21,9 @@ MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
 #: The fixed part of the CMake project, shipped in the package.
 CMAKE_FOLDER = Path(__file__).parent / "cmake"
 
+#: What the tests of the modules have in the place of ns-3's checks; no part of a fingerprint.
+TEST_CHECKS = Path(__file__).parent / "testing" / "checks.h"
+
 #: Folders of a module whose files end up in its library; with the others only tests, examples and
 #: pages change.
 MODEL_FOLDERS = ("model", "helper")
@@ -251,6 +254,7 @@ def digest_of_tests(modules: Iterable[Module], flags: str) -> str:
     The modules' places are part of it: tests read files that lie beside them.
     """
     digest = hashlib.sha256(flags.encode())
+    _feed(digest, TEST_CHECKS.read_bytes())
     for file in files_of_tests(modules):
         _feed(digest, str(file).encode(), file.read_bytes())
     return digest.hexdigest()
