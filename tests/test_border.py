@@ -36,20 +36,24 @@ def _map(dimensions: int, side: int, holds: Callable[[Place], bool]) -> Map:
     return map_border(dimensions, side, judge_all)
 
 
-def _implied(found: Map, place: Place) -> set[Verdict]:
-    """What a map says of a point of the grid: of itself, or of the corners of its cells."""
-    if place in found.points:
-        return {found.points[place].verdict}
-    cells = [cell for cell in found.cells if cell.has(place)]
-    return {found.points[corner].verdict for cell in cells for corner in cell.corners()}
+def _implied(found: Map) -> dict[Place, set[Verdict]]:
+    """What a map says of each point of the grid: of itself, or of the corners of its cells."""
+    said: dict[Place, set[Verdict]] = {}
+    for cell in found.cells:
+        verdicts = {found.points[corner].verdict for corner in cell.corners()}
+        for place in itertools.product(*(range(at, at + cell.width + 1) for at in cell.corner)):
+            said.setdefault(place, set()).update(verdicts)
+    return said | {place: {point.verdict} for place, point in found.points.items()}
 
 
 def _check(found: Map, holds: Callable[[Place], bool]) -> None:
     """Each point of the whole grid is as the map says, and each step across the border is in it."""
-    for place in itertools.product(range(found.side + 1), repeat=found.dimensions):
-        assert _implied(found, place) == {Verdict.HOLDS if holds(place) else Verdict.NOT}, place
+    grid = list(itertools.product(range(found.side + 1), repeat=found.dimensions))
+    assert _implied(found) == {
+        place: {Verdict.HOLDS if holds(place) else Verdict.NOT} for place in grid
+    }
     steps = set()
-    for place in itertools.product(range(found.side + 1), repeat=found.dimensions):
+    for place in grid:
         for axis in range(found.dimensions):
             on = tuple(at + (number == axis) for number, at in enumerate(place))
             if on[axis] <= found.side and holds(place) != holds(on):

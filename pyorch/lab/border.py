@@ -99,11 +99,6 @@ class Cell:
         for corner in itertools.product(*((at, at + half) for at in self.corner)):
             yield Cell(corner, half)
 
-    def has(self, place: Place) -> bool:
-        """Whether a point lies in it or on its edge."""
-        pairs = zip(self.corner, place, strict=True)
-        return all(at <= one <= at + self.width for at, one in pairs)
-
 
 @dataclass(frozen=True)
 class Crossing:
