@@ -39,8 +39,11 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_nowhere_fails_the_site(tmp_path: Path) -> None:
-    """Every one is told with its page and its target."""
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    """Every one is told with its page and its target, in a site of two pages."""
+    shutil.copytree(ROOT / "docs" / "site", tmp_path / "docs" / "site")
+    (tmp_path / "docs" / "images").mkdir()
+    for page in ("gfc.md", "running.md"):
+        shutil.copy(ROOT / "docs" / page, tmp_path / "docs")
     shutil.copytree(ROOT / "ns3-modules/cbfc/doc", tmp_path / "ns3-modules/cbfc/doc")
     shutil.copy(ROOT / "README.md", tmp_path)
     broken = ("nowhere.md", "running.md#no-such-heading", "../no-such-folder/x.py")
