@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +26,9 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import DiskError, storage_error
 from pyorch.paths import Paths, RunPaths
 from tests.forms import run_of
+from tests.slurm_cluster import wait_for
 from tools import develop
+from tools.cpptests import SuiteResult, Suites
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -474,6 +476,40 @@ def test_the_verdict_on_all_tests_is_honest(
 ) -> None:
     """Any failure fails, and so do tests that got lost unless only some were asked for."""
     assert develop.verdict(suites, pytest_code, chosen) == (expected.startswith("all"), expected)
+
+
+def _suites_beside(profiles: Sequence[str], expression: str) -> Suites:
+    """In place of the C++ suites: begins what pytest waits for, and waits for what it begins."""
+    folder = Path(os.environ["BOTH"])
+    (folder / "suites").touch()
+    wait_for((folder / "pytest").exists, "pytest", 60)
+    if expression:
+        raise UserError([Problem("ns3-modules", f"{expression} does not compile")])
+    return {name: [SuiteResult("a", True, os.nice(0), "")] for name in profiles}
+
+
+def test_suites_run_beside_pytest_and_nicer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both have begun before one ends; what of the suites goes wrong is told."""
+    monkeypatch.setenv("BOTH", str(tmp_path))
+    monkeypatch.setattr("pyorch.build.ensure_built", lambda: None)
+    monkeypatch.setattr(develop, "run_suites", _suites_beside)
+
+    def call(*_: object) -> int:
+        wait_for((tmp_path / "suites").exists, "the suites", 60)
+        (tmp_path / "pytest").touch()
+        return 0
+
+    monkeypatch.setattr(develop, "_call", call)
+    assert develop.run_tests() == 0
+    told = capsys.readouterr().out
+    nice = os.nice(0) + develop.BESIDE
+    for profile in ("release ", "sanitize"):
+        assert f"PASS  {profile}  a ({nice}.0 s)" in told
+    assert told.endswith("all well: 2 of 2 C++ suites passed, pytest passed\n")
+    assert develop.run_tests(expression="mine") == 2
+    assert "mine does not compile" in capsys.readouterr().err
 
 
 def test_lint_checks_everything_and_fix_mends(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,10 @@ class SuiteResult:
     output: str
 
 
+Suites = Mapping[str, Sequence[SuiteResult]]
+"""How all suites went, by profile."""
+
+
 def run_cpp_tests(
     profile: str = "release",
     quiet: bool = False,
@@ -68,6 +72,18 @@ def run_cpp_tests(
             for name in longest_first(names, before)
         }
         return [done[name].result() for name in names]
+
+
+def run_suites(profiles: Sequence[str], expression: str, many: bool = False) -> Suites:
+    """Run the suites with each profile in turn, in the order of what took long with the one before.
+
+    expression, many: as of run_cpp_tests. Raises UserError when a build fails.
+    """
+    found: dict[str, list[SuiteResult]] = {}
+    for profile in profiles:
+        before = [result for results in found.values() for result in results]
+        found[profile] = run_cpp_tests(profile, expression=expression, many=many, before=before)
+    return found
 
 
 def longest_first(names: Sequence[str], before: Sequence[SuiteResult]) -> list[str]:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyorch.cli.base import FAILED, OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths
-
-if TYPE_CHECKING:
-    from tools.cpptests import SuiteResult
+from tools.cpptests import Suites, run_suites, suites_by_module
 
 PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
 SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 SHELLCHECK = "shellcheck"
+#: How much nicer than pytest the C++ suites are that are compiled and run beside it.
+BESIDE = 5
 #: How many of the slowest Python tests are named at the end.
 SLOWEST = 25
 #: How pytest-xdist deals tests out: in the order of tests/conftest.py, a group to one worker.
@@ -35,24 +36,55 @@ CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache",
 def run_tests(
     quick: bool = False, expression: str = "", many: bool = False, coverage: bool = False
 ) -> int:
-    """Run the C++ suites, release and sanitized, then pytest; say what was left out.
+    """Run pytest and beside it the C++ suites, release and sanitized; say what was left out.
 
     many: only the C++ suites, released, with their cases of thousands of random networks. coverage:
     say how much of each file of pyorch pytest runs.
     """
-    skipped: list[str] = []
-    suites = _run_suites(quick, expression, skipped, many)
-    sys.stdout.flush()
     if many:
-        good, line = verdict([result.passed for result in suites], PYTEST_NOTHING_FOUND, True)
-        print(line)
-        return OK if good else FAILED
-    pytest_code = _run_pytest(quick, expression, skipped, coverage)
+        suites, pytest_code = run_suites(("release",), expression, many=True), PYTEST_NOTHING_FOUND
+        skipped: list[str] = []
+    else:
+        suites, pytest_code, skipped = _run_both(quick, expression, coverage)
+    _tell_suites(suites, many)
     for line in skipped:
         print(f"not run: {line}")
-    good, line = verdict([result.passed for result in suites], pytest_code, bool(expression))
+    passed = [result.passed for results in suites.values() for result in results]
+    good, line = verdict(passed, pytest_code, many or bool(expression))
     print(line)
     return OK if good else FAILED
+
+
+def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int, list[str]]:
+    """Run pytest, and the C++ suites in the time that it waits; return what came of them.
+
+    Tests of Python often wait, for a disk, for Slurm, for each other: what is compiled and run
+    beside them with less right to the cores takes no time of theirs. Raises UserError when the
+    modules do not compile.
+    """
+    from pyorch.build import ensure_built
+
+    skipped: list[str] = []
+    ensure_built()  # what Python tests need; if it does not compile, nothing else is tried
+    profiles = ("release",) if quick else ("release", "sanitize")
+    if quick:
+        skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
+    sys.stdout.flush()
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, fork, initializer=os.nice, initargs=(BESIDE,)) as beside:
+        waiting = beside.submit(run_suites, profiles, expression)
+        try:
+            pytest_code = _run_pytest(quick, expression, skipped, coverage)
+            suites = waiting.result()
+        except BaseException:  # an interrupt must not wait for what is compiled
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
+    if expression:
+        known = sum(map(len, suites_by_module().values()))
+        left_out = known - len(suites["release"])
+        skipped.append(f"{left_out} C++ suites, not matched by -k {expression!r}")
+    return suites, pytest_code, skipped
 
 
 def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[bool, str]:
@@ -70,31 +102,13 @@ def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[boo
     return good, f"{'all well' if good else 'FAILED'}: {text}"
 
 
-def _run_suites(
-    quick: bool, expression: str, skipped: list[str], many: bool = False
-) -> list[SuiteResult]:
-    from tools.cpptests import run_cpp_tests, suites_by_module
-
-    profiles = ["release"] if quick or many else ["release", "sanitize"]
-    if quick:
-        skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
-    results: list[SuiteResult] = []
-    for profile in profiles:
-        done = run_cpp_tests(profile, expression=expression, many=many, before=results)
-        for result in done:
-            print(f"{'PASS' if result.passed else 'FAIL'}  {profile:<8}  {_suite_line(result)}")
+def _tell_suites(suites: Suites, many: bool) -> None:
+    for profile, results in suites.items():
+        for result in results:
+            word = "PASS" if result.passed else "FAIL"
+            print(f"{word}  {profile:<8}  {result.name} ({result.seconds:.1f} s)")
             if not result.passed or many:
                 print(result.output)
-        results += done
-    if expression:
-        known = sum(map(len, suites_by_module().values()))
-        left_out = known - len(results) // len(profiles)
-        skipped.append(f"{left_out} C++ suites, not matched by -k {expression!r}")
-    return results
-
-
-def _suite_line(result: SuiteResult) -> str:
-    return f"{result.name} ({result.seconds:.1f} s)"
 
 
 def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool = False) -> int:
