@@ -19,7 +19,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
@@ -360,9 +360,42 @@ def complaints(case: Case, answer: dict[str, Any], twin: dict[str, Any] | None) 
     return [wrong for wrong in answer["wrong"] if "set allow_loss = true" not in wrong]
 
 
-def refusals(cases: list[Case], simulation_class: Any) -> dict[str, Any]:
-    """How the values of an attribute that are not allowed are answered, by value."""
-    return {"answers": {case.value: run(case, simulation_class) for case in cases}}
+def runs(cases: list[Case], simulation_class: Any) -> dict[str, Any]:
+    """How cases go, one after the other in this process, each with its twin where it has one."""
+    return {"answers": [with_twin(case, partial(tried, simulation_class)) for case in cases]}
+
+
+def tried(simulation_class: Any, case: Case) -> dict[str, Any]:
+    """How a case goes in this process; an exception is an outcome."""
+    try:
+        return run(case, simulation_class)
+    except Exception as error:
+        return {"outcome": type(error).__name__, "message": str(error)}
+
+
+def with_twin(case: Case, go: Callable[[Case], dict[str, Any]]) -> list[dict[str, Any] | None]:
+    """How a case goes, and its twin if it has one and the case works."""
+    answer = go(case)
+    if not case.twin or answer["outcome"] != "done":
+        return [answer, None]
+    return [answer, go(Case(case.type_id, case.attribute, case.twin, True, case.scene))]
+
+
+def found_in(cases: list[Case], simulation_class: Any) -> list[list[str]]:
+    """What is wrong about how each of some cases went.
+
+    They are tried in one fork. If anything is wrong with one of them, or they end the fork, each is
+    tried again in a fork of its own, and what is said is what was wrong there.
+    """
+
+    def alone(case: Case) -> dict[str, Any]:
+        return in_fork(partial(run, case, simulation_class))
+
+    answers = in_fork(partial(runs, cases, simulation_class)).get("answers", [])
+    found = [complaints(case, *both) for case, both in zip(cases, answers, strict=False)]
+    if len(found) == len(cases) and not any(found):
+        return found
+    return [complaints(case, *with_twin(case, alone)) for case in cases]
 
 
 def main(arguments: list[str]) -> int:
@@ -384,17 +417,8 @@ def main(arguments: list[str]) -> int:
     attribute = attrgetter("type_id", "attribute")
     for _, group in itertools.groupby(cases_of(types, "--all" in arguments), attribute):
         cases = list(group)
-        bad = [case for case in cases if not case.allowed]
-        said = in_fork(partial(refusals, bad, simulation_class))
-        for case in bad:
-            tell(case, complaints(case, said.get("answers", {}).get(case.value, said), None))
-        for case in (case for case in cases if case.allowed):
-            answer = in_fork(partial(run, case, simulation_class))
-            twin = None
-            if case.twin and answer["outcome"] == "done":
-                as_far = Case(case.type_id, case.attribute, case.twin, True, case.scene)
-                twin = in_fork(partial(run, as_far, simulation_class))
-            tell(case, complaints(case, answer, twin))
+        for case, found in zip(cases, found_in(cases, simulation_class), strict=True):
+            tell(case, found)
     attributes = sum(len(types.attributes(info)) for info in types.types if not info.abstract)
     print(json.dumps({"attributes": attributes, "tried": tried, "failed": failed}))
     return 1 if failed else 0
