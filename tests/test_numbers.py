@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.quantities import (
@@ -34,6 +33,8 @@ SHARE = Nature(limits=(0.0, 1.0))
 @given(st.integers(1, 400), st.data())
 def test_clopper_pearson_is_that_of_scipy(n: int, data: st.DataObject) -> None:
     """Of the exact test, two-sided."""
+    from scipy import stats  # seconds, which each worker would spend that only collects tests
+
     hits = data.draw(st.integers(0, n))
     known = stats.binomtest(hits, n).proportion_ci(0.95, method="exact")
     assert clopper_pearson(hits, n) == pytest.approx((known.low, known.high), abs=1e-9)
@@ -53,6 +54,8 @@ def test_the_interval_is_that_of_scipy(values: list[int]) -> None:
     """Student's t, where the values are not all the same."""
     found = estimate(values)
     assume(found.spread == "mean")
+    from scipy import stats
+
     spread = stats.sem(values)
     low, high = stats.t.interval(0.95, len(values) - 1, loc=found.mean, scale=spread)
     size = max(map(abs, values))
