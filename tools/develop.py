@@ -65,7 +65,8 @@ def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int
     from pyorch.build import ensure_built
 
     skipped: list[str] = []
-    ensure_built()  # what Python tests need; if it does not compile, nothing else is tried
+    if not expression:
+        ensure_built()  # what Python tests need; if it does not compile, nothing else is tried
     profiles = ("release",) if quick else ("release", "sanitize")
     if quick:
         skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
