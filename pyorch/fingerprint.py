@@ -46,22 +46,34 @@ def short(fingerprint: str) -> str:
 def of_types(fingerprint: str, types: frozenset[str]) -> str:
     """Return what of a fingerprint concerns a run.
 
-    types: full names of the ns-3 types that the run names. It covers the base, the modules of these
-    types, and all that they need; where a type is of no module, the whole build. A text of another
-    form is returned as it is.
+    types: full names of the ns-3 types that the run names. It covers the modules of `modules_of`;
+    where there are none, the whole build. A text of another form is returned as it is.
     """
-    common, base, modules = _parse(fingerprint)
+    used = modules_of(fingerprint, types)
+    if not used:
+        return fingerprint
+    common, _, modules = _parse(fingerprint)
+    lines = [common, *(f"{name}={modules[name].digest}" for name in sorted(used))]
+    return hashlib.sha256(" ".join(lines).encode()).hexdigest()
+
+
+def modules_of(fingerprint: str, types: Iterable[str]) -> frozenset[str]:
+    """Return the modules whose code concerns runs that name these types.
+
+    They are the base, the modules of the types, and all that these need. Empty where a type is of
+    no module, so that nobody knows, and for a text of another form.
+    """
+    _, base, modules = _parse(fingerprint)
     homes = {name: module for module, part in modules.items() for name in part.types}
     used = {base} | {homes.get(name, "") for name in types}
     if not used <= modules.keys():
-        return fingerprint
+        return frozenset()
     waiting = list(used)
     while waiting:
         needs = {name for name in modules[waiting.pop()].needs if name in modules}
         waiting += needs - used
         used |= needs
-    lines = [common, *(f"{name}={modules[name].digest}" for name in sorted(used))]
-    return hashlib.sha256(" ".join(lines).encode()).hexdigest()
+    return frozenset(used)
 
 
 @lru_cache(maxsize=16)

@@ -16,7 +16,7 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,18 +109,22 @@ def _work(given: argparse.Namespace) -> BatchResult:
     print(f"{store.name}: {len(specs) - len(missing)} of {len(specs)} done before", flush=True)
     if not missing:
         return BatchResult(done=0, left=0)
-    build = _build(manifest, given.build_on_node)
+    build = _build(manifest, specs, given.build_on_node)
     return do_runs(missing, store, build, given.jobs)
 
 
-def _build(manifest: Manifest, build_here: bool) -> BuildInfo:
-    """The build to load on this machine. Raises UserError when it cannot be loaded here."""
-    from pyorch.build import ensure_built
+def _build(manifest: Manifest, specs: Iterable[RunSpec], build_here: bool) -> BuildInfo:
+    """The build to load on this machine; what is compiled here is only what the runs use.
+
+    Raises UserError when it cannot be loaded here.
+    """
+    from pyorch.build.builder import ensure_used
     from pyorch.build.info import read_build
     from pyorch.build.loadable import check_loadable
 
     if build_here:
-        info = ensure_built(folder=_own_build_folder())
+        types = frozenset().union(*(spec.types for spec in specs))
+        info = ensure_used(types, _own_build_folder())
     else:
         try:
             info = read_build(manifest.build)

@@ -69,6 +69,11 @@ class RunSpec:
         """
         return _hash(self._around(), self.seed, fingerprint)
 
+    @property
+    def types(self) -> frozenset[str]:
+        """Full names of the ns-3 types that the run names."""
+        return self._around().types
+
     def _around(self) -> Around:
         if self.around is None:
             return self.setting.around

@@ -521,6 +521,32 @@ def test_a_finished_build_needs_no_compiler(
 
 
 @pytest.mark.cpp
+def test_what_runs_do_not_use_is_not_compiled_for_them(project: Path) -> None:
+    """A build of a part is of the whole's fingerprint; the whole compiles only what is missing."""
+    own = project / "ns3-modules" / "mine"
+    shutil.copytree(project / "ns3-modules" / "demo", own)
+    for file in [path for path in own.rglob("*") if path.is_file()]:
+        text = re.sub(
+            "demo", "mine", re.sub("Demo", "Mine", re.sub("DEMO", "MINE", file.read_text()))
+        )
+        file.unlink()
+        file.with_name(file.name.replace("demo", "mine")).write_text(text)
+    counter = ["ns3::demo::Counter"]
+    part = ensure_used(counter, project / "build", project)
+    assert part.modules == ["demo", "facade"]
+    assert compiled(part) == ["demo-counter.cc", "facade-simulation.cc"]
+    assert count_once(part) == 1
+    whole = ensure_built(quiet=True, root=project)
+    assert whole.fingerprint == part.fingerprint
+    assert whole.folder != part.folder
+    assert sorted(whole.modules) == ["demo", "facade", "mine"]
+    assert compiled(whole) == ["mine-counter.cc"]
+    for types in (["ns3::mine::Counter"], ["ns3::Unheard"]):  # all are used, or nobody knows
+        assert ensure_used(types, project / "build", project) == whole
+    assert ensure_used(counter, project / "build", project) == part
+
+
+@pytest.mark.cpp
 def test_a_changed_header_compiles_what_includes_it(project: Path) -> None:
     """Both modules include the header: both are compiled again, and the new value is what runs."""
     before = ensure_built(quiet=True, root=project)

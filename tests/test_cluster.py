@@ -979,14 +979,14 @@ def test_a_node_may_compile_for_itself(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PYORCH_ROOT", str(project))
     monkeypatch.setattr("tempfile.tempdir", str(local))
     with pytest.raises(UserError, match="not those the sweep was submitted with"):
-        node._build(Manifest(FINGERPRINT, project / "build" / "release", 1), build_here=True)
+        node._build(Manifest(FINGERPRINT, project / "build" / "release", 1), [], build_here=True)
     (folder,) = local.iterdir()
     (finished_build,) = builds_in(folder / "release")
     info = read_build(finished_build)
-    assert node._build(Manifest(info.fingerprint, Path("unseen"), 1), build_here=True) == info
+    assert node._build(Manifest(info.fingerprint, Path("unseen"), 1), [], build_here=True) == info
     assert not (project / "build").exists()
     with pytest.raises(UserError, match="--build-on-node"):
-        node._build(Manifest(info.fingerprint, project / "build", 1), build_here=False)
+        node._build(Manifest(info.fingerprint, project / "build", 1), [], build_here=False)
 
 
 def test_the_exit_code_of_another_cpu_has_a_meaning() -> None:

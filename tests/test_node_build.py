@@ -134,12 +134,12 @@ def test_what_another_user_planted_is_not_loaded(
 
         with monkeypatch.context() as patch:  # the trap works: without the check it snaps
             patch.setattr(node, "_is_private", lambda folder: folder.name.endswith("0-planted"))
-            info = node._build(manifest, build_here=True)
+            info = node._build(manifest, [], build_here=True)
             assert "planted" in str(info.folder)
             assert mark.exists()
         mark.unlink()
 
-        info = node._build(manifest, build_here=True)
+        info = node._build(manifest, [], build_here=True)
         assert "planted" not in str(info.folder)
         assert info.folder.is_relative_to(node._own_build_folder())
         assert info.folder.stat().st_uid == 0

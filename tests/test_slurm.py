@@ -367,7 +367,7 @@ class Trouble:
         self.site.write_text(f"options = {json.dumps(options)}\n")
 
     def a_node_compiles_for_itself(self) -> None:
-        """Three of the runs go to a node that compiles the modules on its own disk meanwhile."""
+        """Three of the runs go to a node that compiles the modules they use on its own disk."""
         self.options("--nodelist=n4")
         words = ("--seeds", "20-20", "--runs-per-job", "3", "--build-on-node")
         assert "3 to submit" in self.sweep.invoke("submit", *words)

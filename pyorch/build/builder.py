@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
@@ -23,6 +23,7 @@ from pyorch.build.toolchain import Ns3, Toolchain, find_compiler, find_ns3, find
 from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
+from pyorch.fingerprint import modules_of
 from pyorch.paths import Paths, project_root
 
 #: In the working folder: what it was made from, unless somebody was killed there, and since when.
@@ -67,11 +68,17 @@ class _Request:
     base: BuildInfo | None = None
     first: Callable[[], object] | None = None
     tested: Sequence[str] = ()
+    only: Collection[str] = ()
+
+    @property
+    def own(self) -> Sequence[Module]:
+        """The modules that are compiled in this folder; those of its base are there already."""
+        return [module for module in self.modules if not self.base or module.outside]
 
     @property
     def compiled(self) -> Sequence[Module]:
-        """The modules that this build compiles; those of its base are there already."""
-        return [module for module in self.modules if not self.base or module.outside]
+        """The modules that this build compiles."""
+        return [module for module in self.own if not self.only or module.name in self.only]
 
     @property
     def work(self) -> Path:
@@ -145,6 +152,29 @@ def ensure_built(
     return _ensure(replace(own, folder=with_more, modules=modules, tests=tests, base=info))
 
 
+def ensure_used(types: Collection[str], folder: Path, root: Path | None = None) -> BuildInfo:
+    """Compile the modules that runs of these types use, below `folder`, and return what to load.
+
+    The build lies beside that of all modules and has its fingerprint. All modules are compiled
+    where it is not known which are used, or where there are some of $PYORCH_MODULE_PATH. Raises
+    UserError as ensure_built does.
+    """
+    modules = sources.find_modules(Paths(root if root is not None else project_root()).modules)
+    request = _Request(
+        profile="release",
+        flags=flags_of("release"),
+        folder=folder / "release",
+        modules=modules,
+        tests=False,
+        quiet=False,
+    )
+    used = modules_of(_fingerprint(request, "", ""), types)
+    names = {module.name for module in modules}
+    if not used or used == names or any(module.outside for module in modules):
+        return ensure_built(root=root, folder=folder)
+    return _ensure(replace(request, only=used))
+
+
 def _joined(modules: Sequence[Module]) -> str:
     """Return modules as a part of a folder's name: their names, and a digest of where they lie.
 
@@ -211,7 +241,10 @@ def _compilers(request: _Request) -> set[str]:
 def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
     """Where a build lies: by its fingerprint, and by the place of the wheel that it links."""
     place = hashlib.sha256(str(ns3.libraries).encode()).hexdigest()
-    return request.folder / f"{fingerprint[:12]}-{place[:4]}"
+    part = hashlib.sha256(" ".join(sorted(request.only)).encode()).hexdigest()
+    return (
+        request.folder / f"{fingerprint[:12]}-{place[:4]}{f'-{part[:8]}' if request.only else ''}"
+    )
 
 
 def _programs(request: _Request) -> str:
@@ -304,7 +337,7 @@ def _snapshot(request: _Request) -> list[list[object]]:
 
 def _all_files(request: _Request) -> list[Path]:
     files = sources.files_of_libraries(request.modules)
-    return [*files, *sources.files_of_tests(request.compiled)]
+    return [*files, *sources.files_of_tests(request.own)]
 
 
 def _refuse_changes(request: _Request, before: list[list[object]]) -> None:
