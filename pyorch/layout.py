@@ -27,16 +27,10 @@ def layout(network: Topology) -> dict[int, Place]:
     there are more than two, all lie on a circle. Hosts lie below, or outside; those of a switch
     are neighbours in the result.
     """
-    import networkx as nx
-
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(network.names)))
-    graph.add_edges_from(zip(network.a.tolist(), network.b.tolist(), strict=True))
+    graph = _graph(network)
     hosts = set(network.hosts.tolist())
-    switches = [node for node in graph if node not in hosts]
-    layers = dict.fromkeys(switches, 0)  # also of those without a way to a host
-    for layer, nodes in enumerate(nx.bfs_layers(graph, hosts)):
-        layers |= {node: layer - 1 for node in nodes if layer}
+    layers = layers_of(network)
+    switches = list(layers)
     within = any(a in layers and layers[a] == layers.get(b) for a, b in graph.edges)
     if within and len(switches) > 2:
         places = _circle(switches, graph)
@@ -50,6 +44,27 @@ def layout(network: Topology) -> dict[int, Place]:
         own = [node for node in graph[switch] if node in hosts]
         places |= _beside(places[switch], outward[switch], own, room[switch])
     return places | _beside((0.0, 0.0), (0.0, -1.0), sorted(hosts - places.keys()))
+
+
+def layers_of(network: Topology) -> dict[int, int]:
+    """Return for each switch how many links are between it and the switch of the nearest host."""
+    import networkx as nx
+
+    graph = _graph(network)
+    hosts = set(network.hosts.tolist())
+    layers = {node: 0 for node in graph if node not in hosts}  # also without a way to a host
+    for layer, nodes in enumerate(nx.bfs_layers(graph, hosts)):
+        layers |= {node: layer - 1 for node in nodes if layer}
+    return layers
+
+
+def _graph(network: Topology) -> Any:
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(network.names)))
+    graph.add_edges_from(zip(network.a.tolist(), network.b.tolist(), strict=True))
+    return graph
 
 
 def _circle(switches: Sequence[int], graph: Any) -> dict[int, Place]:

@@ -40,6 +40,14 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"PK\x03\x04": "ZIP",
+}
+"""What the first bytes of a file that is not text say of how it is compressed."""
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep"
 
@@ -72,6 +80,10 @@ def read_text(file: Path, label: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        packed = next((name for start, name in _PACKED.items() if content.startswith(start)), None)
+        if packed is not None:
+            what, hint = f"is not text, but compressed ({packed})", "unpack it"
+            raise UserError([Problem(label, what, None, hint)]) from error
         what = f"is not UTF-8 text (byte 0x{content[error.start]:02X} in {_line(content, error)})"
         raise UserError([Problem(label, what, None, _SAVE)]) from error
     if "\0" in text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,22 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: li
     for what in told:
         wanted = f"x.goal, {what}" if what.startswith("line") else f"x.goal: {what}"
         assert any(problem.startswith(wanted) for problem in problems), (wanted, problems)
+
+
+def test_only_the_text_form_is_read(tmp_path: Path) -> None:
+    """What is compressed or binary is told, and that one rank is too few."""
+    cases = {
+        gzip.compress(PING_PONG.encode()): "not text, but compressed (gzip)",
+        b"\x00\x02GOAL": "not text: a NUL byte in line 1",
+        b"\xff\x02": "not UTF-8 text",
+    }
+    for content, what in cases.items():
+        (tmp_path / "x.goal").write_bytes(content)
+        _, (problem,) = resolve({"kind": "goal", "file": "x.goal"}, folder=tmp_path)
+        assert what in problem
+        assert "GOAL is read in its text form, not in its binary one" in problem
+    _, (problem, *_) = resolve({"kind": "goal", "schedule": "num_ranks 1\nrank 0 {\n}\n"})
+    assert "num_ranks is 1" in problem
 
 
 def test_ranks_need_hosts() -> None:
@@ -334,3 +351,9 @@ def test_ten_lines_are_a_study(tmp_path: Path) -> None:
     (lost,) = results.rglob("lost.csv")
     assert pd.read_csv(lost)["lost_ps"].tolist() == [0]
     assert list(results.rglob("timeline.png"))
+    (load,) = results.rglob("load.csv")
+    links = pd.read_csv(load).set_index(["node", "peer"])
+    # 1,000 B one way and 20 B the other, in frames of 1,068 B and 88 B on the wire
+    for node, peer, size in (("h0", "leaf0", 1068), ("leaf0", "h1", 1068), ("h1", "leaf0", 88)):
+        assert links.loc[(node, peer), "bytes"] == size
+    assert links["bytes"].sum() == 2 * (1068 + 88)

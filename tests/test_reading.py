@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +33,12 @@ def complaint(read: Callable[[Path, str], Any], file: Path) -> str:
         (TEXT.encode("utf-16"), "x: is UTF-16 text, not UTF-8\n    hint: save it as UTF-8"),
         (TEXT.encode("utf-32"), "x: is UTF-32 text, not UTF-8"),
         ("a = 1\n".encode("utf-16-le"), "x: is not text: a NUL byte in line 1"),
+        (
+            gzip.compress(TEXT.encode()),
+            "x: is not text, but compressed (gzip)\n    hint: unpack it",
+        ),
+        (lzma.compress(TEXT.encode()), "x: is not text, but compressed (xz)"),
+        (bz2.compress(TEXT.encode()), "x: is not text, but compressed (bzip2)"),
         (b"a = " + b"[" * 100_000, f"x: tables and lists are nested more than {MAX_DEPTH} deep"),
         (b"a = " + b"[" * 40 + b"]" * 40, "x: a: tables and lists are nested more than"),
         (b"a" + b".a" * 40 + b" = 1", "x: a: tables and lists are nested more than"),

@@ -174,6 +174,19 @@ def pause_tree_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*columns, "depth", "root_node", "root_peer"])
 
 
+def flow_link_table() -> pd.DataFrame:
+    """h0 and h1 send to h2: a third and two thirds of its link, in the first half of the run."""
+    columns = ["first_ps", "last_ps", "node", "peer", "class", "flow", "bytes"]
+    third = 416_666  # of 1.25 MB in 1 ms
+    rows = [
+        (0, 1000 * US, 0, 3, 3, 0, third),
+        (0, 1000 * US, 1, 3, 3, 1, 2 * third),
+        (0, 1000 * US, 3, 2, 3, 0, third),
+        (0, 1000 * US, 3, 2, 3, 1, 2 * third),
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def flow_table(load: float, variant: str, rng: np.random.Generator) -> pd.DataFrame:
     """3,000 flows whose slowdown grows with load; a few of the last do not finish under PFC."""
     n = 3000
@@ -191,7 +204,7 @@ def flow_table(load: float, variant: str, rng: np.random.Generator) -> pd.DataFr
 
 def make_spec(variant: str, seed: int, **params: Any) -> RunSpec:
     """The RunSpec of a run of the synthetic study."""
-    names = {"queue": 0, "rate": 5 * US, "pause": 0}
+    names = {"queue": 0, "rate": 5 * US, "pause": 0, "flow_link": 0}
     traces = [{"table": t, "ports": [], "classes": [], "period_ps": p} for t, p in names.items()]
     data = {
         "schema": 1,
@@ -227,6 +240,7 @@ def add_run(store: FakeStore, spec: RunSpec, fingerprint: str) -> None:
         "flow": flow_table(load, variant, rng),
         **deadlock_tables(),
         "pause_tree": pause_tree_table(),
+        "flow_link": flow_link_table(),
     }
     summary = {
         "end_ps": 2000 * US,
@@ -372,6 +386,13 @@ FIGURES: dict[str, dict[str, Any]] = {
         "title": "Who paused whom",
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
     },
+    "link_load": {
+        "name": "load",
+        "kind": "link_load",
+        "title": "What links carried",
+        "columns": "variant",
+        "where": {"load": 0.3, "response": "1us"},
+    },
     "rank_timeline": {
         "name": "ranks",
         "kind": "rank_timeline",
@@ -387,7 +408,7 @@ FIGURES: dict[str, dict[str, Any]] = {
 
 
 FIGURE_MODEL = MODELS["line"].model_validate({**FIGURES["line"], "width": "one"})
-LIVE = ("timeseries", "pause_timeline", "pause_map", "deadlock_map")
+LIVE = ("timeseries", "pause_timeline", "pause_map", "deadlock_map", "link_load")
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))

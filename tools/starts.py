@@ -55,7 +55,7 @@ BUDGETS = (
 )
 """Of what needs no built modules."""
 SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 120)
-REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 125)
+REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 126)
 """Of an experiment whose runs and report are there."""
 
 

@@ -170,7 +170,9 @@ def _read_statement(state: _Reading, line: int, text: str) -> None:
         if state.ranks is not None:
             state.tell(line, "duplicate num_ranks", "once")
         elif int(found[1]) < 2:
-            state.tell(line, f"{found[1]} ranks have nothing to say to each other", "from 2")
+            state.tell(
+                line, f"num_ranks is {int(found[1])}", "from 2: one rank has nobody to send to"
+            )
         state.ranks = int(found[1])
     else:
         state.tell(line, f"not understood: {text[:60]!r}", FORMS)

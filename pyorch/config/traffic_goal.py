@@ -8,6 +8,7 @@ time. So the time of every step is the latest of those before it plus a delay: a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -99,7 +100,13 @@ def _read(check: Check, name: str) -> str | None:
     try:
         return read_text(path, name)
     except UserError as error:
-        check.findings.merge(error.problems)
+        form = "GOAL is read in its text form, not in its binary one"
+        check.findings.merge(
+            [
+                replace(one, hint=f"{one.hint}; {form}") if one.hint else one
+                for one in error.problems
+            ]
+        )
         return None
 
 

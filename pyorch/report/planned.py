@@ -21,7 +21,6 @@ from pyorch.engine.base import title
 from pyorch.layout import Place, layout
 from pyorch.notebook import show_as
 from pyorch.plan import RunSpec
-from pyorch.report.figures.names import MOST_HOSTS
 from pyorch.report.figures.picture import STYLES, Egress, Line, Map
 from pyorch.report.style import COLOURS, DASHES, paper_style
 from pyorch.units import format_rate, format_time
@@ -45,8 +44,6 @@ _MOST_POINTS = 480.0
 """A unit of the layout, where names do not need more."""
 _NAME_POINTS = 12.5
 """From a switch to the next of its row."""
-_UPRIGHT = 34.0
-"""Below hosts, for names that are written upwards."""
 _LINE_POINTS = 11.0
 _KEY_POINTS = 150.0
 """Width of an entry of the legend."""
@@ -64,10 +61,7 @@ class PlannedMap(Map):
 
     @override
     def limits(self, scale: float) -> tuple[Place, Place]:
-        wide, (low, high) = super().limits(scale)
-        # names of many hosts may be written upwards
-        more = _UPRIGHT if len(self.network.hosts) > MOST_HOSTS else 0.0
-        return wide, (low - more / scale, high)
+        return self.limits_with_upright_names(scale)
 
     @property
     def pairs(self) -> Counter[tuple[int, int]]:

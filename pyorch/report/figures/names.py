@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyorch.layout import Place
 
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 
 _TRIES = ((6.5, False), (5.5, False), (6.5, True), (5.0, True))
 """Sizes [pt], and whether names are upright; the first that fits is taken."""
-_PAD, _APART = 0.35, 1.0
-"""Between a name and its frame [of its size], and between two frames [pt]."""
+_PAD, _LINK_PAD, _APART = 0.35, 0.12, 1.0
+"""Between a name and its frame, of a switch and of a link [of its size], and two frames [pt]."""
+_FRAMES: dict[str, dict[str, Any]] = {
+    "switch": {"boxstyle": f"round,pad={_PAD}", "facecolor": "white", "edgecolor": "0.3"}
+    | {"linewidth": 0.8},
+    "link": {"boxstyle": f"square,pad={_LINK_PAD}", "facecolor": "white", "edgecolor": "none"},
+}
+_LINK_SIZE = 6.0
+"""Of a number at a link [pt]."""
 _DOT = 3.0
 """Half of what a host takes [pt]."""
 MOST_HOSTS = 16
@@ -44,17 +51,21 @@ class Box:
 
 @dataclass(frozen=True)
 class Name:
-    """A text and its middle, its size [pt], and whether it reads upwards; framed: a switch."""
+    """A text and its middle, its size [pt], whether it reads upwards, and what it is of."""
 
     text: str
     at: Place
     size: float
     upright: bool
-    framed: bool
+    of: Literal["switch", "hosts", "link"]
+
+    @property
+    def pad(self) -> float:
+        """Between the text and its frame [pt]."""
+        return {"switch": _PAD, "hosts": 0.0, "link": _LINK_PAD}[self.of] * self.size
 
     def draw(self, axes: Axes) -> None:
         """Write it."""
-        frame = {"boxstyle": f"round,pad={_PAD}", "facecolor": "white", "linewidth": 0.8}
         axes.text(
             *self.at,
             self.text,
@@ -62,9 +73,9 @@ class Name:
             va="center",
             fontsize=self.size,
             rotation=90 if self.upright else 0,
-            color="black" if self.framed else "0.35",
+            color="0.35" if self.of == "hosts" else "black",
             zorder=5,
-            bbox=frame | {"edgecolor": "0.3"} if self.framed else None,
+            bbox=_FRAMES.get(self.of),
         )
 
 
@@ -77,7 +88,7 @@ class _Paper:
 
     def box(self, name: Name) -> Box:
         width, height = text_size(name.text, name.size)
-        pad = 2 * _PAD * name.size if name.framed else 0.0
+        pad = 2 * name.pad
         if name.upright:
             width, height = height, width
         return Box(name.at[0] * self.scale, name.at[1] * self.scale, width + pad, height + pad)
@@ -115,8 +126,14 @@ def text_size(text: str, size: float) -> tuple[float, float]:
     return float(width), 1.2 * size
 
 
-def names_of(network: Topology, places: Mapping[int, Place], scale: float) -> list[Name]:
-    """The names that there is room for: switches, row by row, before hosts.
+Numbers = Sequence[tuple[str, Sequence[Place]]]
+"""Texts at links, the most important first, each with the places where it may stand."""
+
+
+def names_of(
+    network: Topology, places: Mapping[int, Place], scale: float, numbers: Numbers = ()
+) -> list[Name]:
+    """The names that there is room for: switches, row by row, before hosts, before links.
 
     scale: points a unit of the layout.
     """
@@ -131,7 +148,12 @@ def names_of(network: Topology, places: Mapping[int, Place], scale: float) -> li
     found = []
     for _, row in sorted(rows.items()):
         found += _written(paper, [(network.names[node], places[node], 0) for node in row])
-    return found + _written(paper, [_label(network, places, own) for own in _groups(network)])
+    found += _written(paper, [_label(network, places, own) for own in _groups(network)])
+    for text, free in numbers:
+        tries = (Name(text, at, _LINK_SIZE, upright=False, of="link") for at in free)
+        first = next((name for name in tries if paper.add([paper.box(name)])), None)
+        found += [first] if first else []
+    return found
 
 
 def _groups(network: Topology) -> list[list[int]]:
@@ -175,7 +197,7 @@ def _written(paper: _Paper, labels: Sequence[_Label]) -> list[Name]:
             width, height = text_size(text, size)
             away = _DOT + _APART + (width if upright else height) / 2
             at = (x, y + side * away / paper.scale)
-            names.append(Name(text, at, size, upright, framed=not side))
+            names.append(Name(text, at, size, upright, "hosts" if side else "switch"))
         if paper.add([paper.box(name) for name in names]):
             return names
     return []

@@ -6,11 +6,11 @@ Plotly has for that draws no titles, and throws when it is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyorch.report.figures import live
-from pyorch.report.figures.picture import NAMES, STYLES, Egress, Picture, clock_text
+from pyorch.report.figures.picture import NAMES, STYLES, Egress, Map, Picture, clock_text
 
 PLAY, PAUSE = "▶", "❚❚"
 """Names of the buttons, by which the page knows them."""
@@ -22,9 +22,9 @@ def live_map(picture: Picture, times: Sequence[float], at: float) -> Any:
 
     shown = min(range(len(times)), key=lambda number: abs(times[number] - at))
     figure = go.Figure()
-    figure.add_scatter(**_links(picture, down=False))
-    figure.add_scatter(**_links(picture, down=True))
-    figure.add_scatter(**_nodes(picture))
+    figure.add_scatter(**links(picture, down=False))
+    figure.add_scatter(**links(picture, down=True))
+    figure.add_scatter(**nodes(picture))
     fixed = len(figure.data)
     figure.add_traces(_moving(picture, times[shown]))
     figure.frames = [
@@ -36,18 +36,8 @@ def live_map(picture: Picture, times: Sequence[float], at: float) -> Any:
         )
         for number, time in enumerate(times)
     ]
-    for switch in _switches(picture):
-        x, y = picture.places[switch]
-        figure.add_annotation(
-            text=picture.network.names[switch],
-            x=x,
-            y=y,
-            showarrow=False,
-            font_size=11,
-            bgcolor="#fff",
-            bordercolor="#444",
-            borderpad=4,
-        )
+    for name in switch_names(picture):
+        figure.add_annotation(**name)
     xs, ys = zip(*picture.places.values(), strict=True)
     figure.update_xaxes(visible=False, range=[min(xs) - 0.12, max(xs) + 0.12])
     figure.update_yaxes(visible=False, range=[min(ys) - 0.1, max(ys) + 0.1], scaleanchor="x")
@@ -92,15 +82,15 @@ def _slider(times: Sequence[float], shown: int) -> dict[str, Any]:
     }
 
 
-def _links(picture: Picture, *, down: bool) -> dict[str, Any]:
+def links(picture: Map, *, down: bool) -> dict[str, Any]:
     """Every direction of every link that is up, or that is down."""
     network = picture.network
     ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
     failed = set(network.failed_links)
-    links = [link for number, link in enumerate(ends) if (number in failed) == down]
-    egresses = [egress for a, b in links for egress in ((a, b), (b, a))][:: 2 if down else 1]
+    shown = [link for number, link in enumerate(ends) if (number in failed) == down]
+    egresses = [egress for a, b in shown for egress in ((a, b), (b, a))][:: 2 if down else 1]
     return {
-        **_lines(picture, egresses),
+        **lines(picture, egresses),
         "mode": "lines",
         "line": {"color": "#bbb" if down else "#d1d1d1", "dash": "dot" if down else "solid"}
         | {"width": 1},
@@ -109,7 +99,7 @@ def _links(picture: Picture, *, down: bool) -> dict[str, Any]:
     }
 
 
-def _lines(picture: Picture, egresses: Sequence[Egress]) -> dict[str, Any]:
+def lines(picture: Map, egresses: Sequence[Egress]) -> dict[str, Any]:
     """Lines from the beginning to the end of each egress, apart from each other."""
     xs: list[float | None] = []
     ys: list[float | None] = []
@@ -141,7 +131,7 @@ def _moving(picture: Picture, time: float) -> list[Any]:
         arrow = {"symbol": "arrow", "angleref": "previous", "opacity": 1}
         traces.append(
             go.Scatter(
-                **_lines(picture, mine),
+                **lines(picture, mine),
                 mode="lines+markers",
                 name=NAMES[state],
                 hovertemplate=f"%{{text}}: {NAMES[state]}<extra></extra>",
@@ -182,12 +172,24 @@ def _chain(picture: Picture, time: float) -> Any:
     )
 
 
-def _switches(picture: Picture) -> list[int]:
+def switch_names(picture: Map) -> Iterator[dict[str, Any]]:
+    """The names of switches, as annotations."""
     hosts = set(picture.network.hosts.tolist())
-    return sorted(node for node in picture.places if node not in hosts)
+    for switch in sorted(picture.places.keys() - hosts):
+        x, y = picture.places[switch]
+        yield {
+            "text": picture.network.names[switch],
+            "x": x,
+            "y": y,
+            "showarrow": False,
+            "font_size": 11,
+            "bgcolor": "#fff",
+            "bordercolor": "#444",
+            "borderpad": 4,
+        }
 
 
-def _nodes(picture: Picture) -> dict[str, Any]:
+def nodes(picture: Map) -> dict[str, Any]:
     """Hosts as dots, with their names while they are few."""
     network = picture.network
     hosts = sorted(network.hosts.tolist())

@@ -1,4 +1,4 @@
-"""What figures over time share: one run a panel, of one seed, and the time axis."""
+"""What figures share that have one run a panel, of one seed; and the time axis of most."""
 
 from __future__ import annotations
 
@@ -24,19 +24,16 @@ if TYPE_CHECKING:
     Panels = Sequence[tuple[Any, DataFrame]]
 
 
-class OverTime(FigureModel):
-    """A figure over time: one panel per value of `columns`, each with one run.
+class OneRunAPanel(FigureModel):
+    """A figure with one panel per value of `columns`, each with one run.
 
-    `seed` picks the seed that is shown (default: the first), `from`..`until` the window; `labels`
-    says what panels are called instead of their value.
+    `seed` picks the seed that is shown (default: the first); `labels` says what panels are called
+    instead of their value.
     """
 
     columns: str | None = None
     seed: int | None = None
-    start: Time = Field(default=0, alias="from")
-    until: Time | None = None
     labels: dict[str, str] = Field(default={})
-    time_unit: Literal["ns", "us", "ms", "s"] | None = None
 
     @override
     def axes_columns(self) -> list[str]:
@@ -65,6 +62,14 @@ class OverTime(FigureModel):
     def title_of(self, value: Any) -> str:
         """The title of a panel."""
         return self.labels.get(str(value)) or show_value(self.columns, value)
+
+
+class OverTime(OneRunAPanel):
+    """The same over time, in the window `from`..`until`."""
+
+    start: Time = Field(default=0, alias="from")
+    until: Time | None = None
+    time_unit: Literal["ns", "us", "ms", "s"] | None = None
 
     def clock(self, runs: Sequence[RunTables]) -> tuple[float, Scale]:
         """End of the time axis [ps], and its scale."""

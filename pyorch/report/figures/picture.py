@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyorch.layout import Place
-from pyorch.report.figures.names import MOST_HOSTS, names_of
+from pyorch.report.figures.names import MOST_HOSTS, Numbers, names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +33,8 @@ _SCALE = 290.0
 """Points a unit of the layout at which gaps are as they are said; larger pictures keep them."""
 _MARGINS = (32.0, 32.0, 35.0)
 """Beside the nodes, below and above them [pt]."""
+_UPRIGHT = 34.0
+"""Below hosts, for names that are written upwards [pt]."""
 _MOST_PAIRS = 200
 """More links are drawn once, not once a direction."""
 _BOX = {"boxstyle": "round,pad=0.2", "facecolor": _CHAIN, "edgecolor": "white", "linewidth": 0.4}
@@ -88,8 +90,19 @@ class Map:
         wide, below, above = (margin / max(scale, _SCALE) for margin in _MARGINS)
         return (min(xs) - wide, max(xs) + wide), (min(ys) - below, max(ys) + above)
 
-    def draw_network(self, axes: Axes, lines: Iterable[Line], scale: float) -> None:
-        """Draw nodes, links, and lines along egresses. scale: points a unit of the layout."""
+    def limits_with_upright_names(self, scale: float) -> tuple[Place, Place]:
+        """The same with room for names of many hosts, which may be written upwards."""
+        wide, (low, high) = Map.limits(self, scale)
+        more = _UPRIGHT if len(self.network.hosts) > MOST_HOSTS else 0.0
+        return wide, (low - more / scale, high)
+
+    def draw_network(
+        self, axes: Axes, lines: Iterable[Line], scale: float, numbers: Numbers = ()
+    ) -> None:
+        """Draw nodes, links, lines along egresses, and numbers where there is room for them.
+
+        scale: points a unit of the layout.
+        """
         axes.set_axis_off()
         axes.set_aspect("equal")
         axes.set_xlim(*self.limits(scale)[0])
@@ -110,7 +123,7 @@ class Map:
         size = 2.5 if len(hosts) > MOST_HOSTS else 5
         dots = [self.places[host] for host in hosts]
         axes.plot(*zip(*dots, strict=True), "o", color="0.6", markersize=size, zorder=4)
-        for name in names_of(self.network, self.places, scale):
+        for name in names_of(self.network, self.places, scale, numbers):
             name.draw(axes)
 
     def _line(self, axes: Axes, line: Line, scale: float) -> None:

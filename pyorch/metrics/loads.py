@@ -1,0 +1,192 @@
+"""What each link of a run carried, in each direction, and for how long it was paused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyorch.config.chain import by_place
+from pyorch.config.spans import parts_of_collective
+from pyorch.config.traffic_collectives import Collective
+
+if TYPE_CHECKING:
+    from pyorch.metrics.base import Columns, RunTables
+
+    Floats = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Both directions of every link, in a window; all arrays have the shape (egresses,).
+
+    begin, end: the window [ps]. node, peer: of the egress. rates [bit/s]. carried: bytes on the
+    wire. paused: share of the window in which a class was held back; None where no table says so.
+    """
+
+    begin: int
+    end: int
+    node: Integers
+    peer: Integers
+    rates: Integers
+    carried: Floats
+    paused: Floats | None
+
+    @property
+    def load(self) -> Floats:
+        """The share of its rate that each egress carried."""
+        return self.carried * 8e12 / (self.rates * float(self.end - self.begin))
+
+
+class LoadError(Exception):
+    """A run does not say what its links carried; the message says why."""
+
+
+def loads_of_flows(
+    run: RunTables, traffic: str | None, collective: str | None, class_number: int | None
+) -> Loads:
+    """Return what data frames of flows took, from the first frame to the end of the last.
+
+    traffic, collective: of which entry, and of which of its collectives; None: of all.
+    Raises LoadError.
+    """
+    table = _table(run, "flow_link")
+    mine = np.ones(len(table["flow"]), dtype=bool)
+    if traffic is not None:
+        mine &= np.isin(np.asarray(table["flow"]), _flows_of(run, traffic, collective))
+    if class_number is not None:
+        mine &= np.asarray(table["class"]) == class_number
+    firsts, lasts, node, peer, carried = (
+        np.asarray(table[name])[mine] for name in ("first_ps", "last_ps", "node", "peer", "bytes")
+    )
+    # flows of a scale-up domain are on no link
+    window = (int(firsts.min()), int(lasts.max())) if len(firsts) else (0, run.end_ps)
+    return _loads(run, window, (node, peer, carried), class_number)
+
+
+def loads_of_ports(run: RunTables, start: int, stop: int | None, class_number: int | None) -> Loads:
+    """Return what frames of a window [ps] took; stop None: to the last sample. Raises LoadError.
+
+    An interval of the table `rate` that reaches beyond the window counts with its share in it.
+    """
+    table = _table(run, "rate")
+    if not len(table["time_ps"]):
+        raise LoadError("the run ended before the first sample of the table 'rate'")
+    times = np.asarray(table["time_ps"]).astype(np.int64)
+    ends, interval = np.unique(times, return_inverse=True)
+    period = int(ends[1] - ends[0]) if len(ends) > 1 else int(ends[0])
+    begins = np.insert(ends[:-1], 0, max(int(ends[0]) - period, 0))
+    begin, end = max(start, int(begins[0])), int(ends[-1] if stop is None else min(stop, ends[-1]))
+    inside = np.clip(ends, None, end) - np.clip(begins, begin, None)
+    share = np.clip(inside, 0, None) / np.maximum(ends - begins, 1)
+    carried = np.asarray(table["tx_bytes"]) * share[interval]
+    mine = np.ones(len(times), dtype=bool)
+    if class_number is not None:
+        mine = np.asarray(table["class"]) == class_number
+    node, peer = (np.asarray(table[name])[mine] for name in ("node", "peer"))
+    return _loads(run, (begin, end), (node, peer, carried[mine]), class_number)
+
+
+def is_of_all_ports(run: RunTables, table: str) -> bool:
+    """Whether a table was traced at all ports."""
+    return any(trace.table == table and not trace.ports for trace in run.setting.traces)
+
+
+def _table(run: RunTables, name: str) -> Columns:
+    table = run.table(name)
+    if table is None:
+        raise LoadError(f"the runs have no table '{name}'; add a [[trace]] and run again")
+    if not is_of_all_ports(run, name):
+        raise LoadError(
+            f"'{name}' is traced at some ports only; leave 'ports' out of its [[trace]]"
+        )
+    return table
+
+
+def _flows_of(run: RunTables, traffic: str, collective: str | None) -> Integers:
+    """Return the numbers of the flows of an entry, or of one of its collectives."""
+    labels = run.flows.labels
+    if traffic not in labels:
+        raise LoadError(f"no traffic is called {traffic!r}; there is: {', '.join(labels)}")
+    number = labels.index(traffic)
+    entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
+    if collective is None:
+        return rows
+    if not isinstance(entry, Collective):
+        raise LoadError(f"{traffic} is of kind {entry.kind}, which has no collectives")
+    parts = parts_of_collective(entry)
+    names = [phase.name for phase in parts.phases]
+    if collective not in names:
+        raise LoadError(f"{traffic} has no collective {collective!r}; it has: {', '.join(names)}")
+    return np.asarray(rows[parts.phase == names.index(collective)])
+
+
+def _loads(
+    run: RunTables, window: tuple[int, int], sent: tuple[Any, Any, Any], class_number: int | None
+) -> Loads:
+    """Sum up by egress what was sent: nodes, peers and bytes of rows."""
+    begin, end = window
+    if begin >= end:
+        raise LoadError("nothing was counted in the window")
+    network = run.network
+    node, peer = (
+        np.concatenate(ends).astype(np.int64)
+        for ends in ((network.a, network.b), (network.b, network.a))
+    )
+    keys = node * len(network.names) + peer
+    order = np.argsort(keys)
+    rows = sent[0].astype(np.int64) * len(network.names) + sent[1].astype(np.int64)
+    places = np.minimum(np.searchsorted(keys[order], rows), len(keys) - 1)
+    if (keys[order][places] != rows).any():
+        raise LoadError("a table has links that are not in the network")
+    carried: Floats = np.bincount(order[places], weights=sent[2], minlength=len(keys)).astype(
+        np.float64
+    )
+    rates = np.tile(network.rates.astype(np.int64), 2)
+    paused = _paused(run, window, class_number, (node, peer))
+    return Loads(begin, end, node, peer, rates, carried, paused)
+
+
+def _paused(
+    run: RunTables, window: tuple[int, int], class_number: int | None, ends: tuple[Any, Any]
+) -> Floats | None:
+    """Return the share of a window in which a class of each egress was held back."""
+    table = _holds(run)
+    if table is None:
+        return None
+    begin, end = window
+    places = by_place(table, ("start_ps", "end_ps", "class"))
+    shares = np.zeros(len(ends[0]))
+    for number, place in enumerate(zip(ends[0].tolist(), ends[1].tolist(), strict=True)):
+        if place in places:
+            rows = places[place]
+            rows = rows if class_number is None else rows[rows[:, 2] == class_number]
+            until = np.where(rows[:, 1] < 0, end, rows[:, 1])
+            shares[number] = _covered(rows[:, 0], until, begin, end) / (end - begin)
+    return shares
+
+
+def _holds(run: RunTables) -> Columns | None:
+    """Return the times in which egresses were held back; None when they were not traced."""
+    table = run.table("pause_tree")
+    if table is not None:
+        return table
+    table = run.table("pause")
+    if table is None or not is_of_all_ports(run, "pause"):
+        return None
+    obeyed = np.asarray(table["side"]) == 1
+    return {
+        name: np.asarray(table[name])[obeyed]
+        for name in ("start_ps", "end_ps", "node", "peer", "class")
+    }
+
+
+def _covered(starts: Integers, ends: Integers, begin: int, end: int) -> int:
+    """Return how much of a window intervals cover, each moment once [ps]."""
+    order = np.argsort(starts, kind="stable")
+    lows, highs = np.clip(starts[order], begin, end), np.clip(ends[order], begin, end)
+    before = np.insert(np.maximum.accumulate(highs)[:-1], 0, begin) if len(highs) else highs
+    return int(np.clip(highs - np.maximum(lows, before), 0, None).sum())
