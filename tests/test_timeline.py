@@ -6,17 +6,22 @@ import json
 import math
 import tomllib
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.config import traffic
 from pyorch.config.goal_of_flows import goal_of_flows
 from pyorch.metrics import RunTables, parse
+from pyorch.report.figures import MODELS, FigureError
+from pyorch.report.style import paper_style
 from pyorch.timeline import Bar, bars_of, trace_events, trace_text
-from tests.forms import setting_of
+from tests.forms import network_of, setting_of
 from tests.strategies import ROOT, network
 from tests.test_traffic import MS, STAR, resolve
 
@@ -176,3 +181,31 @@ def test_metrics_of_a_job_are_sums_over_rounds_and_groups() -> None:
     run = tables([job | {"collectives": [phase]}], rows)
     assert value("iteration_time") == math.inf
     assert value("bus_bandwidth", collective="sum") == 0
+
+
+def test_of_many_hosts_some_from_all_over_are_shown() -> None:
+    """Every third of 130, which the caption says; as many as are named, up to 64."""
+    count = 130
+    topology = {"kind": "star", "hosts": count, "rate_bps": 10**9, "delay_ps": US}
+    entry = resolve({"kind": "permutation", "size": "1KB", "shift": 1}, network_of(topology))[0]
+    hosts = np.arange(count)
+    flow = {"src": hosts, "dst": (hosts + 1) % count, "start_ps": 0 * hosts}
+    flow["finish_ps"] = flow["start_ps"] + 9 * US
+    setting = replace(setting_of({"topology": topology}), traffic=(entry,))
+    names = [f"h{n}" for n in range(count)] + ["s0"]
+    run = RunTables(setting, 1, names, {"end_ps": 10 * US}, {"flow": flow})
+    runs = pd.DataFrame([{"hash": "x", "seed": 1, "variant": ""}])
+    data: Any = SimpleNamespace(runs=runs, settings=[], run=lambda _: run)
+
+    def lanes(**keys: Any) -> tuple[list[str], Any]:
+        entry = {"name": "x", "kind": "rank_timeline", **keys}
+        with paper_style():
+            drawn = MODELS["rank_timeline"].model_validate(entry).draw(data)
+        return [text.get_text() for text in drawn.canvas.axes[0].get_yticklabels()], drawn.notes
+
+    shown, notes = lanes()
+    assert shown == [f"h{n}" for n in range(0, count, 3)]
+    assert notes[-1] == "44 of 130 hosts; choose others with 'hosts'."
+    assert lanes(hosts=names[:64])[0] == names[:64]
+    with pytest.raises(FigureError, match="65 hosts do not fit; choose up to 64"):
+        lanes(hosts=names[:65])

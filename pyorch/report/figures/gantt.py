@@ -43,7 +43,10 @@ class RankTimeline(OverTime):
         runs = [data.run(part["hash"].iloc[0]) for _, part in panels]
         stop, clock = self.clock(runs)
         shown = [self._bars(run, stop) for run in runs]
-        lanes = self._lanes(runs[0], shown)
+        every = self._lanes(runs[0], shown)
+        # of more hosts than there is room for, and none chosen: some from all over the network
+        lanes = every[:: -(-len(every) // _MOST_LANES)]
+        drawn = set(lanes)
         names = list(
             dict.fromkeys(
                 (bar.label, bar.name)
@@ -55,7 +58,8 @@ class RankTimeline(OverTime):
         height = 0.75 + len(panels) * (0.35 + 0.13 * len(lanes))
         canvas, axes = self.canvas(len(panels), 1, height=min(height, 11.5), sharex=True)
         for row, (value, _), bars in zip(axes, panels, shown, strict=True):
-            _draw(row[0], bars, lanes, names, clock.factor)
+            there = [bar for bar in bars if bar.lane in drawn]
+            _draw(row[0], there, lanes, names, clock.factor)
             row[0].set_title(self.title_of(value))
             self.label_time(row[0], clock, stop)
             row[0].label_outer()
@@ -85,7 +89,10 @@ class RankTimeline(OverTime):
             ],
             columns=["panel", "host", "traffic", "name", "category", "round", "begin_ps", "end_ps"],
         )
-        return Drawn(canvas, table, [seed_note(panels)])
+        notes = [seed_note(panels)]
+        if len(lanes) < len(every):
+            notes.append(f"{len(lanes)} of {len(every)} hosts; choose others with 'hosts'.")
+        return Drawn(canvas, table, notes)
 
     def _bars(self, run: RunTables, stop: float) -> list[Bar]:
         """The bars of hosts in the window."""
@@ -108,7 +115,7 @@ class RankTimeline(OverTime):
         lanes = [name for name in run.nodes if name in used]
         if not lanes:
             raise FigureError("no host has anything to do in the window")
-        if len(lanes) > _MOST_LANES:
+        if self.hosts is not None and len(lanes) > _MOST_LANES:
             what = f"{len(lanes)} hosts do not fit; choose up to {_MOST_LANES} with 'hosts'"
             raise FigureError(what)
         return lanes
