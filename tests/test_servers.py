@@ -21,6 +21,7 @@ from tests.test_collectives import inline
 from tests.test_end_to_end import run
 from tests.test_topology import canonical, links, problems
 
+STAR = {"kind": "star", "hosts": 4}
 RATE, DELAY = 400 * 10**9, 500_000
 PAUSE = 3 * 10**6
 
@@ -202,6 +203,84 @@ def test_a_message_by_its_rail_goes_over_the_scale_up_domain_first(tmp_path: Pat
     assert sorted(times) == sorted([own, rail])
 
 
+#: Two servers of four GPUs and two NICs each, at one switch.
+SHARED = f"""
+title = "two GPUs behind a NIC"
+[run]
+duration = "1ms"
+stop_when_done = true
+[topology]
+kind = "star"
+hosts = 8
+hosts_per_server = 4
+hosts_per_nic = 2
+rate = "100Gbps"
+delay = "1us"
+scale_up = {{ rate = "{RATE}bps", delay = "{DELAY}ps" }}
+[queue_pair]
+ack_every = 1000000
+[[traffic]]
+kind = "messages"
+label = "job"
+messages = []
+"""
+
+
+def test_gpus_of_a_nic_share_it_frame_by_frame(tmp_path: Path) -> None:
+    """Alone (N + 3) P + 2 D, two from one NIC to one (2 N + 3) P + 2 D, of two NICs as alone."""
+    apart = 43 * PACKET + 2 * 10**6
+    cases = {
+        "one": ([("h0", "h4")], apart),
+        "shared": ([("h0", "h4"), ("h1", "h5")], 83 * PACKET + 2 * 10**6),
+        "apart": ([("h0", "h4"), ("h2", "h6")], apart),
+        "inside": ([("h0", "h1")], alone(40_000)),
+    }
+    text = SHARED + '[[metric]]\nname = "time"\nkind = "collective_time"\ntraffic = "job"\n'
+    for name, (pairs, _) in cases.items():
+        messages = [{"src": src, "dst": dst, "size": "40KB"} for src, dst in pairs]
+        text += f'[variants.{name}]\n"traffic.job.messages" = {inline(messages)}\n'
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    runs = pd.read_parquet(table).set_index("variant")
+    assert {name: int(runs.loc[name, "time"]) for name in cases} == {
+        name: time for name, (_, time) in cases.items()
+    }
+
+
+def test_a_hierarchical_all_reduce_brings_two_blocks_to_each_nic(tmp_path: Path) -> None:
+    """On rails of NICs: nothing crosses a spine, and a step lasts as long as both blocks."""
+    head, rest = RAILS.split("[[traffic]]", maxsplit=1)[0], "hosts_per_server = 4\n"
+    job = {"name": "sum", "operation": "all_reduce", "algorithm": "hierarchical", "size": "160KB"}
+    text = head.replace(rest, rest + "hosts_per_nic = 2\n") + (
+        '[[traffic]]\nkind = "collective"\nlabel = "job"\n'
+        f"collectives = {inline([job])}\n"
+        '[[trace]]\ntable = "flow_link"\n'
+        '[[metric]]\nname = "time"\nkind = "collective_time"\ntraffic = "job"\n'
+    )
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    (time,) = pd.read_parquet(table)["time"]
+    step = (2 * 20 + 3) * PACKET + 2 * 10**6
+    # a block may be ahead of its neighbour by a packet, and an ACK before each
+    assert time == pytest.approx(6 * alone(40_000) + 2 * step, abs=2 * PACKET)
+    (file,) = results.rglob("flow_link.parquet")
+    sent = pd.read_parquet(file).groupby(["node", "peer"])["bytes"].sum()
+    drawn = network(
+        kind="rail_optimised", groups=1, servers_per_group=2, hosts_per_server=4,
+        hosts_per_nic=2, spines=2,
+    )  # fmt: skip
+    leaf = {"nic0": "leaf0", "nic1": "leaf1", "nic2": "leaf0", "nic3": "leaf1"}
+    expected = dict.fromkeys(leaf.items(), 80 * 1068)
+    expected |= {(up, nic): 80 * 1068 for nic, up in leaf.items()}
+    expected |= {(f"h{n}", f"nic{n // 2}"): 40 * 1068 for n in range(8)}
+    expected |= {(f"nic{n // 2}", f"h{n}"): 40 * 1068 for n in range(8)}
+    names = drawn.names
+    found = {(names[node], names[peer]): count for (node, peer), count in sent.items()}
+    assert found == expected
+
+
 TWO_HOMES = """
 title = "two homes"
 [run]
@@ -278,6 +357,51 @@ def test_rails_are_wired_as_described() -> None:
     assert drawn.servers[drawn.hosts].tolist() == [n // 2 for n in range(12)]
 
 
+def test_a_nic_is_between_its_hosts_and_their_leaf() -> None:
+    """Of each rail; placements, racks of traffic and random failures know the leaf behind it."""
+    drawn = network(
+        kind="rail_optimised", groups=2, servers_per_group=2, hosts_per_server=4,
+        hosts_per_nic=2, spines=2, oversubscription=2, rate="100Gbps",
+    )  # fmt: skip
+    on = {ends for ends in links(drawn) if any(end.startswith("nic") for end in ends)}
+    expected = {(f"h{n}", f"nic{n // 2}") for n in range(16)}
+    # server s is in group s // 2; NIC r of it on leaf 2 (s // 2) + r
+    expected |= {(f"nic{n}", f"leaf{n // 4 * 2 + n % 2}") for n in range(8)}
+    assert on == expected
+    assert [drawn.names[leaf] for leaf in drawn.leaves[drawn.hosts]] == [
+        f"leaf{host // 8 * 2 + host % 4 // 2}" for host in range(16)
+    ]
+    assert [drawn.names[node] for node in drawn.racks[drawn.hosts]] == [
+        f"nic{host // 2}" for host in range(16)
+    ]
+    # two NICs at 100 Gb/s below a leaf, two uplinks, half of that rate
+    assert drawn.rates[drawn.link_index("leaf0", "spine0")] == 50 * 10**9
+    assert drawn.host_rates[0] == 50 * 10**9
+    assert drawn.delays[drawn.link_index("h0", "nic0")] == 0
+    assert len(topology.trunks(drawn)) == 4 * 2
+    assert traffic.expand_hosts("leaf1:*", drawn) == ["h2", "h3", "h6", "h7"]
+
+
+def test_rails_of_shared_nics_need_no_hop_inside_the_server() -> None:
+    """A flow to the other GPU of its NIC's rail leaves by its own; to another rail by that one."""
+    drawn = network(
+        kind="rail_optimised", groups=1, servers_per_group=2, hosts_per_server=4,
+        hosts_per_nic=2, spines=1, scale_up={"rate": "1Tbps", "delay": "1us"},
+    )  # fmt: skip
+    pairs = [("h0", "h4"), ("h0", "h5"), ("h0", "h6"), ("h3", "h5"), ("h1", "h2")]
+    messages = [{"src": src, "dst": dst, "size": "1KB"} for src, dst in pairs]
+    entry = {"kind": "messages", "messages": messages, "nic": "rail"}
+    scene = traffic.Scene(drawn, Path(), Path(), 10**9)
+    table = traffic.resolve(entry, Findings("x"), (), scene)
+    assert table is not None
+    flows = traffic.flows([table], drawn, 1, 10**9)
+    assert flows.nics is not None
+    assert dict(zip(flows.nics.flows.tolist(), flows.nics.leaves.tolist(), strict=True)) == {
+        2: 2,
+        3: 1,
+    }
+
+
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 8), st.sampled_from([0.5, 1, 2, 3]))
 def test_oversubscription_is_the_rate_down_over_the_rate_up(
     leaves: int, spines: int, hosts: int, over: float
@@ -320,6 +444,21 @@ def test_what_no_server_can_be_is_told() -> None:
             "    allowed: a number that divides that of the hosts"
         )
     ]
+    told = {
+        (3, 2): "hosts_per_nic: 3 hosts of a server, 2 behind a NIC",
+        (2, 2): "hosts_per_nic: h2 to h3 are not on one switch",
+    }
+    for (size, shared), what in told.items():
+        (said,) = problems(**leaves, hosts_per_server=size, hosts_per_nic=shared)
+        assert said.startswith(f"x.toml: topology.{what}")
+    (said,) = problems(**STAR, hosts_per_server=2, hosts_per_nic=2, failover=True)
+    assert said.startswith("x.toml: topology.failover: hosts that share a NIC cannot fail over")
+    (said,) = problems(
+        kind="explicit", hosts=["a", "b"], switches=["s"],
+        links=[{"between": ["a", "s"]}, {"between": ["b", "s"]}],
+        hosts_per_server=2, hosts_per_nic=2,
+    )  # fmt: skip
+    assert said.startswith("x.toml: topology.hosts_per_nic: links of kind 'explicit' are listed")
     for key, value in (("scale_up", domain), ("failover", True)):
         assert problems(**leaves, **{key: value}) == [
             (

@@ -55,7 +55,7 @@ class RankedTable(TrafficTable):
         if self.placement == "random":
             return random.permutation(nodes)
         if self.placement == "scattered":
-            return np.asarray(nodes[_one_a_rack(network.racks[nodes])])
+            return np.asarray(nodes[_one_a_rack(network.leaves[nodes])])
         if self.placement == "by_rail":
             return np.asarray(nodes[_one_a_rack(network.servers[nodes])])
         return nodes

@@ -32,7 +32,8 @@ class Topology:
     uint64 (links,), bit/s. delays: int64 (links,), ps one way. failures: (link, down_ps, up_ps);
     down 0 is before the start, up -1 is never again. server_size: so many consecutive hosts are a
     server. scale_up: bit/s and ps of each host's link into the domain of its server; None: there is
-    none. failover: flows move from a host whose link fails to another of its server.
+    none. failover: flows move from a host whose link fails to another of its server. nic_size: so
+    many consecutive hosts share a NIC, which is a switch with one link to the rest; 1: none does.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class Topology:
     server_size: int = 1
     scale_up: tuple[int, int] | None = None
     failover: bool = False
+    nic_size: int = 1
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -73,12 +75,32 @@ class Topology:
         return racks
 
     @cached_property
+    def leaves(self) -> npt.NDArray[np.uint32]:
+        """As racks, but of hosts that share a NIC the switch behind it."""
+        if self.nic_size == 1:
+            return self.racks
+        above = np.arange(len(self.names), dtype=np.uint32)
+        nics = self.nics
+        for end, other in ((self.a, self.b), (self.b, self.a)):
+            up = np.isin(end, nics) & (self.kinds[other] == SWITCH)
+            above[end[up]] = other[up]
+        leaves = above[self.racks]
+        leaves[nics] = nics
+        return leaves
+
+    @cached_property
+    def nics(self) -> npt.NDArray[np.uint32]:
+        """Numbers of the NICs that hosts share."""
+        shared = np.unique(self.racks[self.hosts]) if self.nic_size > 1 else np.zeros(0)
+        return shared.astype(np.uint32)
+
+    @cached_property
     def host_rates(self) -> npt.NDArray[np.uint64]:
-        """For every host number the rate of its link [bit/s]; 0 for switches."""
+        """For every host number its share of its NIC's rate [bit/s]; 0 for switches."""
         rates = np.zeros(len(self.names), dtype=np.uint64)
         for end in (self.a, self.b):
             of_host = self.kinds[end] == HOST
-            rates[end[of_host]] = self.rates[of_host]
+            rates[end[of_host]] = self.rates[of_host] // self.nic_size
         return rates
 
     @cached_property
@@ -157,6 +179,24 @@ class Wiring:
         """Add a link of a rate [bit/s] and a delay [ps]."""
         self.links.append((a, b, rate, delay))
 
+    def share_nics(self, size: int) -> list[str]:
+        """Put a NIC, nic0, ..., between so many consecutive hosts and their switch.
+
+        Return what is wrong: NICs whose hosts are not on one switch.
+        """
+        place = {link[0]: number for number, link in enumerate(self.links)}
+        wrong = []
+        for number in range(len(self.hosts) // size):
+            nic, hosts = f"nic{number}", self.hosts[number * size : (number + 1) * size]
+            first, *others = (self.links[place[host]] for host in hosts)
+            if any(link[1:] != first[1:] for link in others):
+                wrong.append(f"{hosts[0]} to {hosts[-1]}")
+            self.switches.append(nic)
+            for host in hosts:
+                self.links[place[host]] = (host, nic, first[2], 0)
+            self.link(nic, *first[1:])
+        return wrong
+
     def finish(self) -> Topology:
         """Return the arrays."""
         names = (*self.hosts, *self.switches)
@@ -194,7 +234,11 @@ class TopologyTable(Kind):
     """
 
     source: ClassVar[str] = ""
-    left_out = frozenset({"random_failed_links", "dependency", "hosts_per_server", "failover"})
+    lists_links: ClassVar[bool] = False
+    """Whether the table, or a file, lists all links."""
+    left_out = frozenset(
+        {"random_failed_links", "dependency", "hosts_per_server", "hosts_per_nic", "failover"}
+    )
 
     rate: LinkRate = Field(description="Rate of links without their own.")
     delay: Time = Field(description="One-way delay of links without their own.")
@@ -216,6 +260,9 @@ class TopologyTable(Kind):
 
     hosts_per_server: int = Field(
         default=1, ge=1, le=1024, description="Number of consecutive hosts that form a server."
+    )
+    hosts_per_nic: int = Field(
+        default=1, ge=1, le=64, description="Number of consecutive hosts of a server behind a NIC."
     )
     scale_up: ScaleUp | None = Field(
         default=None,
@@ -304,9 +351,9 @@ def resolve(
     if len(findings.problems) > before:
         return None
     table = table.read(folder, findings, path)
-    if table is None:
+    if table is None or not _check_nics(table, findings, path):
         return None
-    network = table.wire().finish()
+    network = _wired(table)
     _check_links(table, network, findings, path)
     _check_servers(table, network, findings, path)
     if len(findings.problems) > before:
@@ -321,16 +368,45 @@ def resolve(
 def build(table: TopologyTable) -> Topology:
     """Build the network of a topology. Raises UserError when a failed link does not exist."""
     findings = Findings("topology")
-    network = table.wire().finish()
+    network = _wired(table)
     _check_links(table, network, findings, ())
     if findings.problems:
         raise UserError(findings.problems)
     return _with_failures(network, table)
 
 
+def _wired(table: TopologyTable) -> Topology:
+    wiring = table.wire()
+    if table.hosts_per_nic > 1:
+        wiring.share_nics(table.hosts_per_nic)
+    return wiring.finish()
+
+
+def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
+    """Note what keeps hosts from sharing NICs; return whether there is nothing."""
+    size, at = table.hosts_per_nic, (*path, "hosts_per_nic")
+    before = len(findings.problems)
+    if table.hosts_per_server % size:
+        what = f"{table.hosts_per_server} hosts of a server, {size} behind a NIC"
+        findings.add(at, what, "a number that divides hosts_per_server")
+    elif size > 1 and table.failover:
+        what = "hosts that share a NIC cannot fail over"
+        findings.add((*path, "failover"), what, "with a NIC for each host")
+    elif size > 1 and table.lists_links:
+        findings.add(at, f"links of kind '{table.kind}' are listed", None, "list NICs as switches")
+    elif size > 1:
+        wiring = table.wire()
+        if len(wiring.hosts) % size == 0:
+            for hosts in wiring.share_nics(size):
+                what = f"{hosts} are not on one switch"
+                findings.add(at, what, "hosts of one switch behind a NIC")
+    return len(findings.problems) == before
+
+
 def trunks(network: Topology) -> list[int]:
-    """Return the links between switches that have not failed from the start."""
+    """Return the links between switches that have not failed from the start; not those of NICs."""
     both = (network.kinds[network.a] == SWITCH) & (network.kinds[network.b] == SWITCH)
+    both &= ~(np.isin(network.a, network.nics) | np.isin(network.b, network.nics))
     return [link for link in np.flatnonzero(both).tolist() if link not in network.failed_links]
 
 
@@ -416,6 +492,7 @@ def _with_failures(network: Topology, table: TopologyTable) -> Topology:
         server_size=table.hosts_per_server,
         scale_up=None if domain is None else (domain.rate, domain.delay),
         failover=table.failover,
+        nic_size=table.hosts_per_nic,
     )
 
 

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -77,6 +77,8 @@ class FileTopology(TopologyTable):
 
     Routes are the shortest paths, as in every topology; others are given by [[route]] and `path`.
     """
+
+    lists_links: ClassVar[bool] = True
 
     file: str = Field(description="Path, relative to the experiment file.")
     format: Format | None = Field(

@@ -181,7 +181,7 @@ class FatTree(_Tiers):
 
     @override
     def hosts_for_each_uplink(self) -> float:
-        return 1
+        return 1 / self.hosts_per_nic
 
     @override
     def wire(self) -> Wiring:
@@ -227,7 +227,7 @@ class _Leaves(_Tiers):
 
     @override
     def hosts_for_each_uplink(self) -> float:
-        return self.size()[1] / self.spines
+        return self.size()[1] / self.hosts_per_nic / self.spines
 
     @override
     def wire(self) -> Wiring:
@@ -263,7 +263,8 @@ class RailOptimised(_Leaves):
     """Groups of servers; host r of each server of a group is on the same leaf, rail r.
 
     With n = hosts_per_server, leaf g n + r is rail r of group g, and host s n + r is host r of
-    server s, which is in group s // servers_per_group. All leaves are linked to all spines.
+    server s, which is in group s // servers_per_group. All leaves are linked to all spines. With
+    hosts_per_nic a rail has the hosts of one NIC of each server.
     """
 
     groups: int = Field(ge=1, le=4096, description="How many groups of servers.")
@@ -271,12 +272,14 @@ class RailOptimised(_Leaves):
 
     @override
     def size(self) -> tuple[int, int]:
-        return self.groups * self.hosts_per_server, self.servers_per_group
+        rails = self.hosts_per_server // self.hosts_per_nic
+        return self.groups * rails, self.servers_per_group * self.hosts_per_nic
 
     @override
     def leaf_of(self, host: int) -> int:
-        server, rail = divmod(host, self.hosts_per_server)
-        return server // self.servers_per_group * self.hosts_per_server + rail
+        server, place = divmod(host, self.hosts_per_server)
+        rails = self.hosts_per_server // self.hosts_per_nic
+        return server // self.servers_per_group * rails + place // self.hosts_per_nic
 
 
 class ExplicitLink(Table):
@@ -290,6 +293,8 @@ class ExplicitLink(Table):
 @topology("explicit")
 class Explicit(TopologyTable):
     """Nodes and links listed one by one."""
+
+    lists_links: ClassVar[bool] = True
 
     hosts: list[str] = Field(min_length=2, description="Names of the hosts.")
     switches: list[str] = Field(default=[], description="Names of the switches.")

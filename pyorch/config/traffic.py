@@ -220,7 +220,7 @@ def expand_hosts(name: str, network: Topology) -> list[str] | None:
         return [network.names[host] for host in network.hosts.tolist()]
     if name.endswith(":*") and name[:-2] in network.numbers:
         switch = network.numbers[name[:-2]]
-        return [network.names[h] for h in network.hosts.tolist() if network.racks[h] == switch]
+        return [network.names[h] for h in network.hosts.tolist() if network.leaves[h] == switch]
     match = _RANGE.fullmatch(name)
     if match is None or match[1] != match[3]:
         return None
@@ -563,6 +563,7 @@ def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | 
     own = np.array(choices)[flows.groups]
     number = np.arange(len(flows), dtype=np.uint64)
     by_rail = source // size * size + destination % size
+    by_rail = np.where(by_rail // network.nic_size == source // network.nic_size, source, by_rail)
     by_hash = source // size * size + (_mixed(2 * number) % size).astype(np.int64)
     arrival = destination // size * size + (_mixed(2 * number + 1) % size).astype(np.int64)
     leaves = np.where(own == "rail", by_rail, np.where(own == "hash", by_hash, source))

@@ -402,8 +402,8 @@ class Poisson(TrafficTable):
     def _allowed(self, src: Array, dst: Array, network: Topology) -> npt.NDArray[np.bool_]:
         """Return for every source whether the pattern leaves it a destination."""
         targets = np.bincount(dst, minlength=len(network.names))
-        in_rack = np.bincount(network.racks[dst], minlength=len(network.names))
-        near = in_rack[network.racks[src]]
+        in_rack = np.bincount(network.leaves[dst], minlength=len(network.names))
+        near = in_rack[network.leaves[src]]
         here = targets[src]
         left = {
             "uniform": len(dst) - here,
@@ -413,7 +413,7 @@ class Poisson(TrafficTable):
         return np.asarray(left[self.pattern] > 0)
 
     def _matches(self, src: Array, dst: Array, network: Topology) -> npt.NDArray[np.bool_]:
-        same = network.racks[src] == network.racks[dst]
+        same = network.leaves[src] == network.leaves[dst]
         wanted = {"uniform": True, "inter-rack": ~same, "intra-rack": same}[self.pattern]
         return np.asarray((src != dst) & wanted)
 
