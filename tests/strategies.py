@@ -171,5 +171,15 @@ TOPOLOGIES: st.SearchStrategy[dict[str, Any]] = st.one_of(
         st.integers(1, 4),
         st.integers(1, 5),
     ),
+    st.builds(
+        # one link from group to group
+        lambda a, h, p: (
+            {"kind": "dragonfly", "groups": a * h + 1, "routers_per_group": a}
+            | {"hosts_per_router": p, "global_links": h}
+        ),
+        st.integers(1, 3),
+        st.integers(1, 2),
+        st.integers(1, 2),
+    ),
 )
 """A [topology] table without rate and delay, of at least two hosts."""

@@ -281,6 +281,54 @@ def test_a_hierarchical_all_reduce_brings_two_blocks_to_each_nic(tmp_path: Path)
     assert found == expected
 
 
+def test_a_dragonfly_of_servers_is_as_far_as_its_links(tmp_path: Path) -> None:
+    """A message to each other server takes the links that a walk in breadth counts; in it, a."""
+    table = {"kind": "dragonfly", "groups": 5, "routers_per_group": 2, "hosts_per_router": 2}
+    drawn = network(**table, global_links=2, hosts_per_server=2)
+    far, todo = {0: 0}, [0]
+    near: dict[int, set[int]] = {}
+    for a, b in zip(drawn.a.tolist(), drawn.b.tolist(), strict=True):
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    for node in todo:
+        for other in near[node] - far.keys():
+            far[other] = far[node] + 1
+            todo.append(other)
+    others = [host for host in drawn.hosts.tolist() if host]
+    messages = [
+        {"src": "h0", "dst": f"h{host}", "size": "10KB", "start": f"{20 * host}us"}
+        for host in others
+    ]
+    text = f"""
+title = "dragonfly"
+run = {{ duration = "1ms", stop_when_done = true }}
+[topology]
+kind = "dragonfly"
+groups = 5
+routers_per_group = 2
+hosts_per_router = 2
+global_links = 2
+hosts_per_server = 2
+rate = "100Gbps"
+delay = "1us"
+scale_up = {{ rate = "{RATE}bps", delay = "{DELAY}ps" }}
+[queue_pair]
+ack_every = 1000000
+[[traffic]]
+kind = "messages"
+messages = {inline(messages)}
+"""
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    flow = flows_of(results)
+    assert sorted({far[host] for host in others if host > 1}) == [3, 4, 5]
+    expected = [
+        alone(10_000) if host == 1 else (9 + far[host]) * PACKET + far[host] * 10**6
+        for host in others
+    ]
+    assert (flow["finish_ps"] - flow["start_ps"]).tolist() == expected
+
+
 TWO_HOMES = """
 title = "two homes"
 [run]

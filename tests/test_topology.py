@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,58 @@ def test_fat_tree_is_wired_as_benchmarks_of_peers_are() -> None:
     assert {("agg2", "core0"), ("agg2", "core1"), ("agg3", "core2"), ("agg3", "core3")} <= found
     assert ("edge2", "agg0") not in found
     assert ("agg2", "core2") not in found
+
+
+@pytest.mark.parametrize(
+    ("groups", "routers", "hosts", "up"), [(9, 4, 2, 2), (5, 4, 2, 2), (3, 4, 1, 1), (2, 1, 3, 1)]
+)
+def test_a_dragonfly_links_all_routers_of_a_group_and_all_groups(
+    groups: int, routers: int, hosts: int, up: int
+) -> None:
+    """Sizes of closed form; each pair of groups has as many links, each router as many."""
+    drawn = network(
+        kind="dragonfly", groups=groups, routers_per_group=routers, hosts_per_router=hosts,
+        global_links=up, local_rate="20Gbps", global_rate="40Gbps", global_delay="3us",
+    )  # fmt: skip
+    count = groups * routers
+    assert len(drawn.hosts) == count * hosts
+    local, between = groups * routers * (routers - 1) // 2, count * up // 2
+    assert len(drawn.a) == len(drawn.hosts) + local + between
+    number = {f"router{n}": n for n in range(count)}
+    inside: set[tuple[int, int]] = set()
+    pairs: Counter[tuple[int, int]] = Counter()
+    ports: Counter[int] = Counter()
+    for a, b in links(drawn):
+        speed = drawn.rates[drawn.link_index(a, b)], drawn.delays[drawn.link_index(a, b)]
+        if a.startswith("h"):
+            assert number[b] == int(a[1:]) // hosts
+            continue
+        ends = number[a], number[b]
+        group = ends[0] // routers, ends[1] // routers
+        if group[0] == group[1]:
+            inside.add(ends)
+            assert speed == (20 * 10**9, 10**6)
+        else:
+            pairs[min(group), max(group)] += 1
+            ports.update(ends)
+            assert speed == (40 * 10**9, 3 * 10**6)
+    assert len(inside) == local
+    assert len(pairs) == groups * (groups - 1) // 2
+    assert set(pairs.values()) == {routers * up // (groups - 1)}
+    assert [ports[n] for n in range(count)] == [up] * count
+
+
+def test_a_dragonfly_that_does_not_come_out_even_is_refused() -> None:
+    """With what would; nor are there two links between the same two routers."""
+    table = {"kind": "dragonfly", "groups": 4, "routers_per_group": 2, "hosts_per_router": 1}
+    assert problems(**table, global_links=1) == [
+        (
+            "x.toml: topology.global_links: 2 links of a group to 3 others\n"
+            "    allowed: routers_per_group x global_links a multiple of groups - 1"
+        )
+    ]
+    (said,) = problems(**table | {"groups": 2}, global_links=2)
+    assert said.startswith("x.toml: topology.global_links: two links between the same two routers")
 
 
 def test_leaf_spine_has_rates_and_delays_by_tier() -> None:
@@ -196,7 +249,7 @@ def test_an_explicit_topology_is_checked_as_a_graph() -> None:
             (
                 "x.toml: topology.kind: unknown topology 'fat-tree'\n"
                 "    allowed: star, dumbbell, line, ring, fat_tree, leaf_spine, rail_optimised, "
-                "explicit, file\n"
+                "dragonfly, explicit, file\n"
                 "    hint: did you mean 'fat_tree'?"
             ),
         ),

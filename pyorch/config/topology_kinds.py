@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import ClassVar, Self
 
 from pydantic import Field
@@ -280,6 +281,85 @@ class RailOptimised(_Leaves):
         server, place = divmod(host, self.hosts_per_server)
         rails = self.hosts_per_server // self.hosts_per_nic
         return server // self.servers_per_group * rails + place // self.hosts_per_nic
+
+
+@topology("dragonfly")
+class Dragonfly(TopologyTable):
+    """Groups of routers; all routers of a group are linked, and all groups by global links.
+
+    Router r of group g is router{g a + r}, a being `routers_per_group`; host i is on router
+    i // hosts_per_router. The global links of a group are numbered from 0, h = `global_links` on
+    each router; number k leads to group (g + 1 + k mod (groups - 1)) mod groups.
+    """
+
+    source: ClassVar[str] = (
+        "Kim, Dally, Scott, Abts: Technology-Driven, Highly-Scalable Dragonfly Topology. ISCA 2008."
+    )
+
+    groups: int = Field(ge=2, le=4096, description="How many groups.")
+    routers_per_group: int = Field(ge=1, le=1024, description="Routers of each group.")
+    hosts_per_router: int = Field(ge=1, le=4096, description="Hosts on each router.")
+    global_links: int = Field(ge=1, le=1024, description="Links of a router to other groups.")
+    local_rate: LinkRate | None = Field(
+        default=None, description="Rate of links in a group; none: as hosts'."
+    )
+    local_delay: Time | None = Field(
+        default=None, description="Delay of links in a group; none: as hosts'."
+    )
+    global_rate: LinkRate | None = Field(
+        default=None, description="Rate of links between groups; none: as hosts'."
+    )
+    global_delay: Time | None = Field(
+        default=None, description="Delay of links between groups; none: as hosts'."
+    )
+
+    @override
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        links, others = self.routers_per_group * self.global_links, self.groups - 1
+        if links % others:
+            what = f"{links} links of a group to {others} others"
+            allowed = "routers_per_group x global_links a multiple of groups - 1"
+            return [(("global_links",), what, allowed)]
+        ends = list(self._global_ends())
+        if len(set(ends)) < len(ends):
+            what = "two links between the same two routers"
+            return [(("global_links",), what, "fewer, or more groups")]
+        return []
+
+    def _global_ends(self) -> Iterator[tuple[int, int]]:
+        """Numbers of the routers at the ends of each link between groups."""
+        others = self.groups - 1
+        for group in range(self.groups):
+            for number in range(self.routers_per_group * self.global_links):
+                turn, away = divmod(number, others)
+                peer = (group + 1 + away) % self.groups
+                # the way back is as far the other way round
+                back = turn * others + others - 1 - away
+                if group < peer:
+                    yield self._router(group, number), self._router(peer, back)
+
+    def _router(self, group: int, number: int) -> int:
+        """Return the router that has the global link of a number."""
+        return group * self.routers_per_group + number // self.global_links
+
+    @override
+    def wire(self) -> Wiring:
+        size = self.routers_per_group
+        routers = [f"router{number}" for number in range(self.groups * size)]
+        wiring = Wiring(switches=routers)
+        wiring.add_hosts(len(routers) * self.hosts_per_router)
+        for place, host in enumerate(wiring.hosts):
+            wiring.link(host, routers[place // self.hosts_per_router], self.rate, self.delay)
+        for first in range(0, len(routers), size):
+            for a, b in combinations(routers[first : first + size], 2):
+                wiring.link(a, b, *self._speed("local"))
+        for one, other in self._global_ends():
+            wiring.link(routers[one], routers[other], *self._speed("global"))
+        return wiring
+
+    def _speed(self, tier: str) -> tuple[int, int]:
+        rate, delay = getattr(self, f"{tier}_rate"), getattr(self, f"{tier}_delay")
+        return self.rate if rate is None else rate, self.delay if delay is None else delay
 
 
 class ExplicitLink(Table):
