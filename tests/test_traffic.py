@@ -162,6 +162,26 @@ def test_incasts_to_several_hosts_come_together() -> None:
     assert set(pairs(flows)) == {(src, dst) for src in (0, 2, 3, 5) for dst in (1, 4)}
 
 
+def test_incasts_come_at_random_at_a_load() -> None:
+    """Payload arrives at that share of all hosts' rates; receivers and moments are drawn."""
+    entry = {"kind": "incast", "dst": "all", "degree": 4, "size": "64KB", "load": 0.2}
+    flows = make(entry | {"start": "500us"}, ms=100.5)
+    rounds = flows.src.reshape(-1, 4)
+    # 100 ms; three standard deviations of a Poisson number
+    mean = 0.2 * float(STAR.host_rates.sum()) * 0.1 / (8 * 4 * 64_000)
+    assert abs(len(rounds) - mean) < 3 * mean**0.5
+    receivers = flows.dst.reshape(-1, 4)
+    assert set(receivers[:, 0].tolist()) == set(range(6))
+    assert (receivers == receivers[:, :1]).all()
+    assert not (rounds == receivers).any()
+    begins = flows.starts.reshape(-1, 4)
+    assert (begins == begins[:, :1]).all()
+    gaps = np.diff(begins[:, 0])
+    assert begins.min() >= MS // 2
+    # of gaps that are exponential, the standard deviation is the mean
+    assert 0.8 < gaps.std() / gaps.mean() < 1.2
+
+
 def test_permutations_send_and_receive_once() -> None:
     """A shift is the rotation of the benchmarks; a random one has no host that sends to itself."""
     assert pairs(make({"kind": "permutation", "size": "1MB", "shift": 2})) == [
@@ -370,6 +390,20 @@ def test_an_entry_does_not_change_those_after_it() -> None:
         (
             {"kind": "incast", "dst": "h0", "degree": 6, "size": "1KB"},
             "x.toml: traffic[0].degree: 6 sources of 5 other hosts\n    allowed: 1 to 5",
+        ),
+        (
+            {
+                "kind": "incast",
+                "dst": "all",
+                "degree": 2,
+                "size": "1KB",
+                "load": 0.1,
+                "repeat": 2,
+            },
+            (
+                "x.toml: traffic[0].load: says how often; 'repeat' and 'interval' do, too\n"
+                "    allowed: one of the two"
+            ),
         ),
         (
             {"kind": "permutation", "size": "1KB", "shift": 6},

@@ -183,7 +183,9 @@ class Incast(TrafficTable):
     """Several sources send `size` to one host at once; `repeat` times, `interval` apart.
 
     The sources are `src`, or `degree` hosts drawn anew each time and for each of several `dst`.
-    Each start is late by up to `jitter`.
+    Each start is late by up to `jitter`. With `load`, rounds come at random (Poisson) from `start`
+    to the end of the run, each to one of `dst`, drawn: so many that their payload is that share of
+    what all hosts can send.
     """
 
     dst: Names
@@ -193,14 +195,18 @@ class Incast(TrafficTable):
     jitter: Time = 0
     repeat: int = Field(default=1, ge=1, le=1_000_000)
     interval: Duration | None = None
+    load: float | None = Field(default=None, gt=0, le=1.5)
+    left_out = TrafficTable.left_out | {"load"}
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
         if (self.src is None) == (self.degree is None):
             check.add("degree", "give either 'src' or 'degree'", "one of the two")
             return None
-        if self.repeat > 1 and self.interval is None:
+        if self.repeat > 1 and self.interval is None and self.load is None:
             check.add("interval", "missing", None, "a repeated incast needs its 'interval'")
+        if self.load is not None and (self.repeat > 1 or self.interval is not None):
+            check.add("load", "says how often; 'repeat' and 'interval' do, too", "one of the two")
         dst = check.hosts("dst", self.dst)
         if dst is None:
             return None
@@ -226,7 +232,17 @@ class Incast(TrafficTable):
 
     @override
     def count(self, network: Topology, duration_ps: int) -> float:
-        return len(self.dst) * self.repeat * (self.degree or len(self.src or ()))
+        return self._count_rounds(network, duration_ps) * self._degree()
+
+    def _degree(self) -> int:
+        return self.degree or len(self.src or ())
+
+    def _count_rounds(self, network: Topology, duration_ps: int) -> float:
+        """Return how many receivers get an incast, on average where they come at random."""
+        if self.load is None:
+            return len(self.dst) * self.repeat
+        rate = self.load * float(network.host_rates[network.hosts].sum(dtype=np.float64))
+        return rate * (duration_ps - self.start) / 1e12 / (8 * self.size * self._degree())
 
     @override
     def last_start(self) -> int:
@@ -234,27 +250,36 @@ class Incast(TrafficTable):
 
     @override
     def pairs(self) -> list[tuple[str, str]] | None:
-        if self.src is None:
+        if self.src is None or self.load is not None:
             return None
         return [(name, target) for target in self.dst for name in self.src] * self.repeat
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        targets = node_numbers(self.dst, network)
-        bursts = []
-        for target in np.tile(targets, self.repeat):
+        targets, begins = self._rounds(network, random, duration_ps)
+        bursts = [np.empty(0, dtype=np.uint32)]
+        for target in targets:
             others = network.hosts[network.hosts != target]
             if self.src is None:
                 bursts.append(np.sort(random.choice(others, size=self.degree or 0, replace=False)))
             else:
                 bursts.append(node_numbers(self.src, network))
         src = np.concatenate(bursts).astype(np.uint32)
-        degree = len(bursts[0])
-        dst = np.repeat(np.tile(targets, self.repeat), degree).astype(np.uint32)
-        begins = self.start + np.arange(self.repeat, dtype=np.int64) * (self.interval or 0)
+        dst = np.repeat(targets, self._degree()).astype(np.uint32)
         late = random.integers(0, self.jitter, size=len(src), endpoint=True)
-        starts = np.repeat(begins, degree * len(targets)) + late
-        return Block(src, dst, self.size, starts)
+        return Block(src, dst, self.size, np.repeat(begins, self._degree()) + late)
+
+    def _rounds(
+        self, network: Topology, random: np.random.Generator, duration_ps: int
+    ) -> tuple[Array, npt.NDArray[np.int64]]:
+        """Return the receiver of each incast and when it begins [ps]."""
+        targets = node_numbers(self.dst, network)
+        if self.load is None:
+            begins = self.start + np.arange(self.repeat, dtype=np.int64) * (self.interval or 0)
+            return np.tile(targets, self.repeat), np.repeat(begins, len(targets))
+        count = int(random.poisson(self._count_rounds(network, duration_ps)))
+        begins = np.sort(random.integers(self.start, duration_ps, size=count))
+        return random.choice(targets, size=count), begins
 
 
 @traffic("permutation")
