@@ -417,10 +417,14 @@ class Study:
         Raises UserError if there is none of that name, or it cannot be drawn.
         """
         from pyorch.notebook import show_figures
+        from pyorch.report.expect import agreed_metrics, judge
         from pyorch.report.figures import FigureError
         from pyorch.report.style import paper_style
 
         model = self._figure(figure)
+        if model.finding is not None:
+            expects = self._made().experiment.expects
+            model = model.headed(agreed_metrics(judge(expects, self._data())))
         show_figures()
         with paper_style():
             try:

@@ -944,6 +944,67 @@ def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
         assert b"CreationDate" not in content
 
 
+@pytest.mark.parametrize(
+    ("bound", "metrics", "shown"),
+    [
+        ("100KB", ["queue_mean"], True),
+        ("1KB", ["queue_mean"], False),  # refuted
+        ("100KB", ["queue_mean", "events"], False),  # of the other nothing is expected
+    ],
+)
+def test_a_finding_is_the_title_while_it_holds(
+    bound: str, metrics: list[str], shown: bool, tmp_path: Path
+) -> None:
+    """The finding stands in figure and caption only as long as the expectations agree."""
+    finding = "The queue stays short"
+    entry = {**TIMESERIES, "finding": {"text": finding, "metrics": metrics}}
+    own = experiment([entry])
+    own.expects = [{**EXPECTS[0], "where": {"variant": "GFC"}, "max": bound}]
+    del own.expects[0]["expected"], own.expects[0]["tolerance"]
+    drawn: list[str] = []
+    model = MODELS["timeseries"]
+    original = model.draw
+
+    def draw_and_note(self: Any, data: ReportData) -> Drawn:
+        found = original(self, data)
+        drawn.append(found.canvas.get_suptitle())
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model, "draw", draw_and_note)
+        page = write_report(own, make_store(study()), study(), tmp_path).index
+    assert drawn == [finding if shown else entry["title"]]
+    caption = page.read_text(encoding="utf-8").split("<figcaption>")[1]
+    assert caption.startswith(
+        f"Figure 1. {finding}. {entry['title']}." if shown else f"Figure 1. {entry['title']}."
+    )
+
+
+def test_a_long_title_is_broken_into_lines() -> None:
+    """In one column and in two no word of it leaves the figure."""
+    for width in ("one", "two"):
+        drawn = draw({**FIGURES["line"], "title": "many words " * 16, "width": width}, sweep(1))
+        assert "\n" in drawn.canvas.get_suptitle()
+        box = drawn.canvas.texts[0].get_window_extent(drawn.canvas.canvas.get_renderer())
+        assert box.x0 >= 0
+        assert box.x1 <= drawn.canvas.bbox.width
+
+
+@pytest.mark.parametrize(("width", "columns"), [("one", 2), ("two", 3)])
+def test_a_legend_has_the_columns_that_fit(width: str, columns: int) -> None:
+    """As many as are asked for, fewer where they would leave the figure."""
+    with paper_style():
+        model = MODELS["line"].model_validate({**FIGURES["line"], "width": width})
+        canvas, panels = model.canvas()
+        for number in range(3):
+            panels[0][0].plot([number], label=f"a name of some length {number}")
+        legend = canvas.legend(loc="outside lower center", ncols=3)
+        assert canvas.legends == [legend]
+        canvas.draw_without_rendering()
+        boxes = [t.get_window_extent(canvas.canvas.get_renderer()) for t in legend.get_texts()]
+        assert len({round(box.x0) for box in boxes}) == columns
+
+
 def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:
     """A failed run appears with the end of its log, a missing one by name."""
     specs = study()

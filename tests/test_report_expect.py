@@ -299,6 +299,17 @@ def test_misspelt_names_are_problems_with_a_suggestion() -> None:
     assert "'varant' does not vary in this experiment" in text
 
 
+def test_a_finding_needs_an_expectation() -> None:
+    """Who claims something in a title names metrics that expectations are of."""
+    finding = {"text": "GFC holds the queue", "metrics": ["queue_mean"]}
+    line = {"name": "f", "kind": "line", "x": "k", "y": "queue_mean", "finding": finding}
+    assert problems([MEAN], [line], [SETTLES]) == []
+    (text,) = problems([MEAN], [line], [{**SETTLES, "metric": "events", "expected": 1}])
+    assert "'finding': no [[expect]] is of 'queue_mean'" in text
+    (text,) = problems([MEAN], [line])
+    assert "nothing: there is no [[expect]]" in text
+
+
 def test_units_and_repeated_names_are_problems() -> None:
     """A time cannot be expected of a queue; two metrics cannot share a name."""
     text = "\n".join(problems([MEAN, MEAN], [], [{**SETTLES, "expected": "75us"}]))

@@ -102,6 +102,7 @@ def check_entries(
         place = f"{where}: [[figure]] {figure.name}"
         problems += _untraced(place, figure.needs(), traces)
         problems += _unknown_metrics(place, figure.metrics(), units)
+        problems += _unexpected(place, figure, expects)
         columns = [*figure.axes_columns(), *figure.where]
         problems += _unknown_parameters(place, columns, parameters)
     for expect in expects:
@@ -142,6 +143,17 @@ def _unknown_metrics(where: str, names: Iterable[str], units: Mapping[str, str])
     return [
         Problem(where, f"unknown metric '{name}'", one_of(known), suggest(name, known) or hint)
         for name in names
+        if name not in known
+    ]
+
+
+def _unexpected(where: str, figure: FigureModel, expects: Sequence[ExpectModel]) -> list[Problem]:
+    """Problems of a finding that no expectation speaks to."""
+    known = list(dict.fromkeys(expect.metric for expect in expects))
+    allowed = one_of(known) if known else "nothing: there is no [[expect]]"
+    return [
+        Problem(where, f"'finding': no [[expect]] is of '{name}'", allowed, suggest(name, known))
+        for name in (figure.finding.metrics if figure.finding else ())
         if name not in known
     ]
 

@@ -394,6 +394,15 @@ def judge(expects: Sequence[ExpectModel], data: ReportData) -> list[Result]:
     return evaluate(expects, data.runs, data.units, data.settings, data.nature)
 
 
+def agreed_metrics(results: Sequence[Result]) -> dict[str, bool]:
+    """Return of every metric with an expectation whether all of them agree."""
+    agreed: dict[str, bool] = {}
+    for result in results:
+        metric = result.expect.metric
+        agreed[metric] = agreed.get(metric, True) and result.verdict == AGREES
+    return agreed
+
+
 def _relative(
     rows: DataFrame,
     runs: DataFrame,

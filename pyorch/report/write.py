@@ -19,7 +19,7 @@ from pyorch.report.answer import answer
 from pyorch.report.data import ReportData
 from pyorch.report.drawn import Told
 from pyorch.report.embed import packed
-from pyorch.report.expect import AGREES, ExpectModel, Result, judge
+from pyorch.report.expect import AGREES, ExpectModel, Result, agreed_metrics, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
@@ -87,10 +87,11 @@ def write_report(
     make_folder(out_dir)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
     before = drawn_before.files_in(out_dir)
-    figures = [_figure_of(_figure(entry), data, out_dir, paper) for entry in experiment.figures]
+    results = judge([_expect(entry) for entry in experiment.expects], data)
+    agreed = agreed_metrics(results)
+    models = [_figure(entry).headed(agreed) for entry in experiment.figures]
+    figures = [_figure_of(model, data, out_dir, paper) for model in models]
     drawn_before.remove_others(before, figures, out_dir)
-    expects = [_expect(entry) for entry in experiment.expects]
-    results = judge(expects, data)
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / gallery.INDEX

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, PrivateAttr
 
 from pyorch.metrics import Need, parse_quantity
-from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
+from pyorch.metrics.fields import Chosen, Entry, EntryName, QuantityText, Where
 from pyorch.report.quantities import Scale, show_text
 from pyorch.report.select import filter_text, having, matching, value_text, values_of
 from pyorch.report.style import COLUMN_INCHES
@@ -17,6 +18,7 @@ from pyorch.report.style import COLUMN_INCHES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.legend import Legend
     from pandas import DataFrame
     from plotly.graph_objects import Figure as PlotlyFigure
 
@@ -40,18 +42,45 @@ class Drawn:
     live: Callable[[], PlotlyFigure] | None = None
 
 
+_TITLE_POINTS = 8.5
+"""Size of the letters of a title."""
+
+
+class Finding(Entry):
+    """What a figure shows, in a sentence, and the metrics whose expectations say so."""
+
+    text: str = Field(min_length=1)
+    metrics: Chosen[str]
+
+
 class FigureModel(Entry):
-    """A [[figure]] entry. `where` filters the runs; `width` is "one" or "two" columns."""
+    """A [[figure]] entry. `where` filters the runs; `width` is "one" or "two" columns.
+
+    `finding` is the title, and `title` the beginning of the caption, while all expectations of its
+    metrics agree.
+    """
 
     name: EntryName
     kind: str
     title: str = ""
+    finding: Finding | None = None
     caption: str = ""
     where: Where = Field(default={})
     width: Literal["one", "two"] = "two"
     height: float | None = Field(default=None, gt=0.5, lt=12)
 
     _default_height: float = PrivateAttr(default=2.2)
+
+    def headed(self, agreed: Mapping[str, bool]) -> Self:
+        """The figure with its finding as title, if that holds.
+
+        agreed: of every metric with an expectation, whether all of them agree.
+        """
+        finding = self.finding
+        if finding is None or not all(agreed.get(metric, False) for metric in finding.metrics):
+            return self
+        caption = " ".join([f"{self.title}." if self.title else "", self.caption]).strip()
+        return self.model_copy(update={"title": finding.text, "caption": caption})
 
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
@@ -90,15 +119,47 @@ class FigureModel(Entry):
     ) -> tuple[Canvas, list[list[Axes]]]:
         """An empty figure of `rows` x `columns` panels."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
 
         size = (COLUMN_INCHES[self.width], self.height or height or self._default_height)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = _figure_class()(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(rows, columns, squeeze=False, **options)
         if self.title:
-            figure.suptitle(self.title, fontsize=8.5)
+            title = _broken(self.title, _TITLE_POINTS, 72 * size[0])
+            figure.suptitle(title, fontsize=_TITLE_POINTS)
         return figure, [list(row) for row in panels]
+
+
+def _broken(text: str, size: float, width: float) -> str:
+    """A text of letters of a size in lines no wider than so much [pt], unless a word is."""
+    from pyorch.report.figures.names import text_size
+
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else ""
+        if lines and text_size(longer, size)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+@cache
+def _figure_class() -> type[Canvas]:
+    """Return a Figure whose legends have no more columns than fit."""
+    from matplotlib.figure import Figure
+
+    class Fitting(Figure):
+        def legend(self, *args: Any, ncols: int = 1, **options: Any) -> Legend:
+            made = super().legend(*args, ncols=ncols, **options)
+            renderer: Any = self.canvas
+            wide = made.get_window_extent(renderer.get_renderer()).width > self.bbox.width
+            if not wide or ncols == 1:
+                return made
+            made.remove()
+            return self.legend(*args, ncols=ncols - 1, **options)
+
+    return Fitting
 
 
 class Mark(Entry):
@@ -188,8 +249,8 @@ def _apart(levels: Sequence[float], points_a_unit: float, gap: float = 8.5) -> l
 
 
 def show_value(name: str | None, value: Any) -> str:
-    """A value of the variant or a parameter as a title: "GFC", "load = 0.3"."""
-    if name is None or name == "variant":
+    """A value of the variant, a scenario or a parameter as a title: "GFC", "load = 0.3"."""
+    if name is None or name in ("variant", "scenario"):
         return "" if name is None else str(value)
     return f"{name.split('.')[-1].replace('_', ' ')} = {value_text(value)}"
 
