@@ -188,10 +188,12 @@ class Progress:
             self._line_width = 0
 
     def line(self, running: Sequence[Running]) -> str:
-        """What is shown: runs done, failed, how much of the running ones is over, time left."""
-        parts = [f"{self.finished}/{self.total} runs"]
+        """What is shown: runs done, failed, deadlocked, how far the running ones are, time left."""
+        parts = [f"{self.finished:,}/{self.total:,} runs"]
         if self.failed:
             parts.append(f"{self.failed} failed")
+        if self.totals.deadlocked:
+            parts.append(f"{self.totals.deadlocked} deadlocked")
         if running and self.finished < self.total:
             shown = " ".join(f"{run.share:.0%}" for run in running[:8])
             parts.append(f"running {shown}" + (" ..." if len(running) > 8 else ""))

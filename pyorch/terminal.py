@@ -14,6 +14,8 @@ from typing import Any, TextIO
 from pyorch.units import rounded_time
 
 _MOST_RUNS = 8
+_GAP, _LEAST_BAR = 2, 10
+"""Between columns, and the width of the narrowest bar [cells]."""
 _PS = 10**12
 
 
@@ -96,39 +98,51 @@ def render(state: State, width: int, height: int = 24) -> str:
     """Return the view of a batch as lines with escape sequences, none of them wider than width."""
     import io
 
+    from rich.cells import cell_len
     from rich.console import Console, Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
-    def grid(*ratios: int) -> Table:
-        table = Table.grid(padding=(0, 2), expand=True)
-        for ratio in ratios:
-            table.add_column(
-                ratio=ratio or None, no_wrap=True, justify="left" if ratio else "right"
-            )
-        return table
-
-    top = grid(2, 3, 0, 0)
-    work = state.finished + sum(run.share for run in state.running)
-    count = Text(f"{state.finished} of {state.total} runs")
-    if state.failed:
-        count.append(f", {state.failed} failed", "bold red")
     looks: dict[str, Any] = {"style": "bright_black", "complete_style": "cyan"}
     looks["finished_style"] = "green"
+
+    def grid(rows: Sequence[tuple[Text, ProgressBar, Text, str]]) -> Table:
+        """Rows of a text, a bar, and two columns at the right."""
+        right = [max((cell_len(str(row[n])) for row in rows), default=0) for n in (2, 3)]
+        room = max(width - sum(right) - 3 * _GAP - _LEAST_BAR, _LEAST_BAR)
+        table = Table.grid(padding=(0, _GAP), expand=True)
+        table.add_column(no_wrap=True)
+        table.add_column(ratio=1, no_wrap=True)
+        for _ in right:
+            table.add_column(no_wrap=True, justify="right")
+        for text, bar, middle, last in rows:
+            table.add_row(Text(_cut(text.plain, room), text.style), bar, middle, last)
+        return table
+
+    work = state.finished + sum(run.share for run in state.running)
+    count = Text(f"{state.finished:,} of {state.total:,} runs")
+    if state.failed:
+        count.append(f", {state.failed:,} failed", "bold red")
     bar = ProgressBar(total=state.total, completed=work, **looks)
-    top.add_row(Text(state.name, "bold", overflow="ellipsis"), bar, count, state.left)
+    top = grid([(Text(state.name, "bold"), bar, count, state.left)])
     shown = state.running[: max(1, min(_MOST_RUNS, height - 5))]
-    rows = grid(4, 3, 0, 0)
-    for run in shown:
-        title = Text("  " + _short(run.title), overflow="ellipsis")
-        bar = ProgressBar(total=1, completed=run.share, **looks)
-        rows.add_row(title, bar, f"{run.share:4.0%}", rounded_time(run.now))
+    rows = grid(
+        [
+            (
+                Text("  " + _short(run.title)),
+                ProgressBar(total=1, completed=run.share, **looks),
+                Text(f"{run.share:4.0%}"),
+                rounded_time(run.now),
+            )
+            for run in shown
+        ]
+    )
     if len(state.running) > len(shown):
         rows.add_row(Text(f"  and {len(state.running) - len(shown)} more", "dim"))
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=width, color_system="standard")
-    console.print(Group(top, rows, _told(state)), highlight=False)
+    console.print(Group(top, rows, _told(state, width)), highlight=False)
     return file.getvalue()
 
 
@@ -141,8 +155,19 @@ def _short(title: str) -> str:
     )
 
 
-def _told(state: State) -> Any:
+def _cut(text: str, cells: int) -> str:
+    """A text without its middle where it is too long: the end tells most runs apart."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= cells:
+        return text
+    end = text[-(cells // 3) :]
+    return set_cell_size(text, cells - 1 - cell_len(end)) + "…" + end
+
+
+def _told(state: State, width: int) -> Any:
     """What the runs that have ended did, and how fast time passes in all of them."""
+    from rich.cells import cell_len
     from rich.text import Text
 
     totals = state.totals
@@ -159,5 +184,7 @@ def _told(state: State) -> Any:
         parts.append((f"{rounded_time(round(simulated / state.elapsed))} simulated/s", ""))
     text = Text("  ", overflow="ellipsis", no_wrap=True)
     for number, (part, look) in enumerate(parts):
+        if number and text.cell_len + cell_len(part) + 3 > width:
+            break
         text.append(" · " if number else "", "dim").append(part, look)
     return text

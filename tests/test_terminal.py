@@ -57,6 +57,15 @@ def test_a_view_says_how_far_it_is() -> None:
     assert view[10].strip() == expected
 
 
+def test_the_end_of_a_long_title_stays() -> None:
+    """It has the seed; the middle is cut, and the bar keeps its least width."""
+    title = f"variant=GFC scenario={'x' * 90} seed="
+    many = State("x", 4, 0, 0, 1.0, "", [Running(title + str(n), 0.5) for n in (1, 2)], Totals())
+    first, second = plain(render(many, 79))[1:3]
+    assert re.match(r"  GFC scenario=x+…x+ seed=1  \S{10} ", first)
+    assert "seed=2 " in second
+
+
 def seen(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> str:
     """What a batch of two runs writes to a pseudo-terminal."""
     for name, value in ({"NO_COLOR": "", "TERM": "xterm"} | variables).items():
@@ -101,7 +110,7 @@ def test_who_wants_lines_gets_lines(
     text = seen(variables, monkeypatch).replace("\r\n", "\n")
     assert "\x1b" not in text
     assert "\r" not in text
-    assert text.endswith("2/2 runs, 1 failed, took 10 s\n")
+    assert text.endswith("2/2 runs, 1 failed, 1 deadlocked, took 10 s\n")
     assert not is_drawable(io.StringIO())
 
 
