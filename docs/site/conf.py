@@ -11,6 +11,7 @@ nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures need not be on t
 myst_heading_anchors = 4
 html_theme = "furo"
 html_title = "pyorch"
+html_logo = html_favicon = "images/icon.svg"
 html_show_copyright = False
 html_copy_source = False
 html_last_updated_fmt = None
