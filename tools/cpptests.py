@@ -28,7 +28,7 @@ _SUITE = re.compile(r'\bTestSuite\(\s*"([^"]+)"')
 #: slow, and what an extensive case adds is statistics, not other code.
 FULLNESS = {"sanitize": "QUICK"}
 #: Seconds after which a suite counts as hung; with thousands of random networks.
-SUITE_TIMEOUT = 600
+SUITE_TIMEOUT = 1800
 MANY_TIMEOUT = 7200
 
 
