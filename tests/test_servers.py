@@ -430,6 +430,20 @@ def test_a_nic_is_between_its_hosts_and_their_leaf() -> None:
     assert traffic.expand_hosts("leaf1:*", drawn) == ["h2", "h3", "h6", "h7"]
 
 
+def test_links_may_be_drawn_from_either_end() -> None:
+    """As kinds of users do."""
+    wiring = topology.Wiring(hosts=["h0", "h1", "h2", "h3"], switches=["s"])
+    for host in wiring.hosts[:2]:
+        wiring.link("s", host, 5, 7)
+    for host in wiring.hosts[2:]:
+        wiring.link(host, "s", 5, 7)
+    assert wiring.share_nics(2) == []
+    assert links(wiring.finish()) == {
+        *((f"h{n}", f"nic{n // 2}") for n in range(4)),
+        *((f"nic{n}", "s") for n in range(2)),
+    }
+
+
 def test_rails_of_shared_nics_need_no_hop_inside_the_server() -> None:
     """A flow to the other GPU of its NIC's rail leaves by its own; to another rail by that one."""
     drawn = network(

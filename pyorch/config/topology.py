@@ -184,17 +184,22 @@ class Wiring:
 
         Return what is wrong: NICs whose hosts are not on one switch.
         """
-        place = {link[0]: number for number, link in enumerate(self.links)}
+        place = {end: number for number, link in enumerate(self.links) for end in link[:2]}
         wrong = []
         for number in range(len(self.hosts) // size):
             nic, hosts = f"nic{number}", self.hosts[number * size : (number + 1) * size]
-            first, *others = (self.links[place[host]] for host in hosts)
-            if any(link[1:] != first[1:] for link in others):
+            up = {
+                (b if a == host else a, rate, delay)
+                for host in hosts
+                for a, b, rate, delay in (self.links[place[host]],)
+            }
+            if len(up) > 1:
                 wrong.append(f"{hosts[0]} to {hosts[-1]}")
+            switch, rate, delay = min(up)
             self.switches.append(nic)
             for host in hosts:
-                self.links[place[host]] = (host, nic, first[2], 0)
-            self.link(nic, *first[1:])
+                self.links[place[host]] = (host, nic, rate, 0)
+            self.link(nic, switch, rate, delay)
         return wrong
 
     def finish(self) -> Topology:
