@@ -25,13 +25,17 @@ PathTimes::IdealTime(const QueuePair& queuePair, const Hops& hops) const
         return -1;
     }
     // The last packet leaves hop i when it has arrived there and its predecessor has left; packets
-    // are spaced by the slowest link so far. All packets but the last are full.
+    // are spaced by the sender's NIC or the slowest link so far. All packets but the last are full.
     const uint64_t packets = queuePair.GetPackets();
     const int64_t full = packets > 1 ? queuePair.GetFrameBytes(0) : 0;
     const int64_t last = queuePair.GetFrameBytes(packets - 1);
+    const auto trainOf = [packets](uint64_t gaps, int64_t gap) {
+        const auto train = static_cast<lossless::Int128>(gaps) * gap;
+        return packets == 1 ? 0 : train > NEVER ? NEVER : static_cast<int64_t>(train);
+    };
     int64_t firstFull = 0; // when the first packet has left this hop
-    int64_t slowest = 0;   // longest transmission of a full packet so far
-    int64_t time = 0;      // when the last packet has left this hop
+    int64_t slowest = queuePair.GetSource()->GetSendInterval(); // spacing of full packets so far
+    int64_t time = trainOf(packets - 1, slowest); // when the last packet has left this hop
     int64_t delays = 0;
     for (const auto& [node, index] : hops)
     {
@@ -45,12 +49,16 @@ PathTimes::IdealTime(const QueuePair& queuePair, const Hops& hops) const
             const int64_t full1 = lossless::TransmissionTime(full + overhead, port.GetRate());
             slowest = std::max(slowest, full1);
             firstFull = Later(firstFull, full1);
-            const auto train = static_cast<lossless::Int128>(packets - 2) * slowest;
-            time = std::max(time,
-                            train > NEVER ? NEVER : Later(firstFull, static_cast<int64_t>(train)));
+            time = std::max(time, Later(firstFull, trainOf(packets - 2, slowest)));
         }
         time = Later(time, lossless::TransmissionTime(last + overhead, port.GetRate()));
         delays = port.GetDelay();
+    }
+    if (const int64_t taking = queuePair.GetDestination()->GetReceiveInterval();
+        packets > 1 && taking > 0)
+    {
+        const int64_t before = Later(firstFull, trainOf(packets - 2, std::max(slowest, taking)));
+        time = std::max(time, Later(before, taking));
     }
     return Later(time, delays + queuePair.GetDestination()->GetLatency());
 }

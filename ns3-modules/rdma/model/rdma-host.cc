@@ -8,6 +8,7 @@
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-rate.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3
@@ -50,6 +51,19 @@ Host::GetTypeId()
                           "NIC: the same for CNPs. To be measured: no source was available.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_cnpDelay),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("SendInterval",
+                          "NIC: least time between two packets that it begins to process for "
+                          "sending, data and answers together: 1 / its packet rate, 5 ns for "
+                          "200 million a second. 0: no limit.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Host::m_sendInterval),
+                          lossless::MakePicosecondsChecker())
+            .AddAttribute("ReceiveInterval",
+                          "NIC: least time between two packets of data that it takes; those "
+                          "that come faster fill its buffer. 0: no limit.",
+                          TimeValue(Seconds(0)),
+                          MakeTimeAccessor(&Host::m_receiveInterval),
                           lossless::MakePicosecondsChecker());
     return tid;
 }
@@ -82,7 +96,15 @@ Host::SetLinkCallback(Callback<void> told)
 void
 Host::ConnectSource()
 {
-    m_ports.front()->GetEgress().AddSource(this);
+    lossless::Port& port = *m_ports.front();
+    if (const int64_t interval = m_sendInterval.GetTimeStep(); interval > 0)
+    {
+        m_pipeline = std::make_unique<SendPipeline>(*this, port, interval);
+        m_source = m_pipeline.get();
+    }
+    m_direct = !m_pipeline && m_latency.IsZero() && m_ackDelay.IsZero() && m_cnpDelay.IsZero();
+    UpdateTaking();
+    port.GetEgress().AddSource(m_source);
 }
 
 void
@@ -101,6 +123,7 @@ void
 Host::SetReceiveRate(uint64_t rate)
 {
     m_receiveRate = rate;
+    UpdateTaking();
     ServeNext();
 }
 
@@ -136,7 +159,7 @@ Host::PushReady(QueuePair* queuePair, int64_t now)
     queuePair->m_nextReady = nullptr;
     (m_readyHead[cls] ? m_readyTail[cls]->m_nextReady : m_readyHead[cls]) = queuePair;
     m_readyTail[cls] = queuePair;
-    m_ports.front()->GetEgress().SetReady(this, cls, true);
+    m_ports.front()->GetEgress().SetReady(m_source, cls, true);
 }
 
 void
@@ -295,7 +318,7 @@ Host::Pull(uint8_t cls)
     }
     if (!m_readyHead[cls])
     {
-        m_ports.front()->GetEgress().SetReady(this, cls, false);
+        m_ports.front()->GetEgress().SetReady(m_source, cls, false);
     }
     if (frame)
     {
@@ -308,13 +331,18 @@ void
 Host::Inject(Frame* frame)
 {
     CountMade(frame);
+    if (m_direct)
+    {
+        m_ports.front()->Enqueue(frame);
+        return;
+    }
     const bool cnp = frame->kind == FrameKind::CNP;
     const bool ack = frame->kind == FrameKind::ACK || frame->kind == FrameKind::NACK;
     const int64_t more = cnp ? m_cnpDelay.GetTimeStep() : ack ? m_ackDelay.GetTimeStep() : 0;
     const int64_t delay = m_latency.GetTimeStep() + more;
     if (delay == 0)
     {
-        m_ports.front()->Enqueue(frame);
+        LeaveOutbound(frame);
         return;
     }
     Outbound& outbound = cnp ? m_outboundCnps : ack ? m_outboundAcks : m_outbound;
@@ -324,7 +352,7 @@ Host::Inject(Frame* frame)
 void
 Host::LeaveOutbound(Frame* frame)
 {
-    m_ports.front()->Enqueue(frame);
+    m_pipeline ? m_pipeline->Send(frame) : m_ports.front()->Enqueue(frame);
 }
 
 void
@@ -344,14 +372,12 @@ Host::Accept(Frame* frame)
 {
     lossless::Port& ingress = *m_ports.front();
     const bool payload = frame->kind == FrameKind::DATA || frame->kind == FrameKind::PACKET;
-    if (payload && (m_receiveRate > 0 || m_serving))
+    if (payload && (m_takesTime || m_serving))
     {
         if (Charge(frame, ingress, 0))
         {
             m_received.Push(frame);
-            m_roles.TellReceive(*frame,
-                                m_received.GetBytes(),
-                                m_receiveRate ? m_receiveRate : ingress.GetRate());
+            m_roles.TellReceive(*frame, m_received.GetBytes(), GetTakingRate(*frame));
             ServeNext();
         }
         return;
@@ -372,7 +398,23 @@ Host::ServeNext()
     m_serving = true;
     const int64_t time =
         m_receiveRate ? lossless::TransmissionTime(m_received.Head()->bytes, m_receiveRate) : 0;
-    m_served.Schedule(time);
+    m_served.Schedule(std::max(time, m_nextTake - NowPs()));
+}
+
+void
+Host::UpdateTaking()
+{
+    m_takesTime = m_receiveRate > 0 || m_receiveInterval.IsStrictlyPositive();
+}
+
+uint64_t
+Host::GetTakingRate(const Frame& frame) const
+{
+    constexpr uint64_t PS_BITS = 8'000'000'000'000ULL;
+    const auto interval = static_cast<uint64_t>(m_receiveInterval.GetTimeStep());
+    const uint64_t rate = m_receiveRate ? m_receiveRate : m_ports.front()->GetRate();
+    return interval ? std::min(rate, std::max<uint64_t>(frame.bytes * PS_BITS / interval, 1))
+                    : rate;
 }
 
 void
@@ -380,6 +422,7 @@ Host::Served()
 {
     Frame* frame = m_received.Pop();
     m_serving = false;
+    m_nextTake = NowPs() + m_receiveInterval.GetTimeStep();
     frame->charged = false;
     Release({frame->flow, 0, 0, frame->bytes, frame->cls});
     Process(frame);
@@ -424,7 +467,8 @@ uint64_t
 Host::CountHeld() const
 {
     return m_received.GetFrames() + m_inbound.GetCount() + m_outbound.GetCount() +
-           m_outboundAcks.GetCount() + m_outboundCnps.GetCount();
+           m_outboundAcks.GetCount() + m_outboundCnps.GetCount() +
+           (m_pipeline ? m_pipeline->CountHeld() : 0);
 }
 
 QueuePair*
@@ -460,6 +504,18 @@ int64_t
 Host::GetAckDelay() const
 {
     return m_ackDelay.GetTimeStep();
+}
+
+int64_t
+Host::GetSendInterval() const
+{
+    return m_sendInterval.GetTimeStep();
+}
+
+int64_t
+Host::GetReceiveInterval() const
+{
+    return m_receiveInterval.GetTimeStep();
 }
 
 void
@@ -519,7 +575,7 @@ Host::Forget(QueuePair* queuePair)
     }
     if (!m_readyHead[cls])
     {
-        m_ports.front()->GetEgress().SetReady(this, cls, false);
+        m_ports.front()->GetEgress().SetReady(m_source, cls, false);
     }
     queuePair->m_listed = false;
     queuePair->m_timedAt = NEVER;

@@ -8,11 +8,13 @@
 
 #include "rdma-queue-pair-owner.h"
 #include "rdma-queue-pair.h"
+#include "rdma-send-pipeline.h"
 
 #include "ns3/callback.h"
 #include "ns3/lossless-frame-source.h"
 
 #include <array>
+#include <memory>
 #include <queue>
 #include <vector>
 
@@ -106,6 +108,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     uint32_t GetNFlows() const;
     int64_t GetLatency() const final;
     int64_t GetAckDelay() const final;
+    int64_t GetSendInterval() const final;
+    int64_t GetReceiveInterval() const final;
 
     /// Make the port take frames from the queue pairs; called once it exists.
     void ConnectSource();
@@ -143,6 +147,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void Process(lossless::Frame* frame);
     void ServeNext();
     void Served();
+    void UpdateTaking();
+    uint64_t GetTakingRate(const lossless::Frame& frame) const;
 
     const std::vector<Ptr<QueuePair>>* m_queuePairs{nullptr}; //!< by flow
     Progress* m_progress{nullptr};                            //!< shared totals
@@ -157,9 +163,14 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     lossless::ReusableEvent<Host> m_timer; //!< reactivates them
     Time m_latency;                        //!< attribute
     lossless::EventStream<Host, lossless::Frame, &Host::Accept>
-        m_inbound;   //!< arrived, still in the NIC
-    Time m_ackDelay; //!< attribute
-    Time m_cnpDelay; //!< attribute
+        m_inbound;                            //!< arrived, still in the NIC
+    Time m_ackDelay;                          //!< attribute
+    Time m_cnpDelay;                          //!< attribute
+    Time m_sendInterval;                      //!< attribute
+    Time m_receiveInterval;                   //!< attribute
+    std::unique_ptr<SendPipeline> m_pipeline; //!< of SendInterval, else null
+    FrameSource* m_source{this};              //!< what the port takes data from
+    bool m_direct{false};                     //!< answers join their queue as they are made
     using Outbound = lossless::EventStream<Host, lossless::Frame, &Host::LeaveOutbound>;
     Outbound m_outbound;                    //!< made here, still in the NIC: routed control frames
     Outbound m_outboundAcks;                //!< ACKs and NACKs
@@ -167,6 +178,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     uint32_t m_silencing{0};                //!< bit c: pauses class c forever
     uint64_t m_receiveRate{0};              //!< bit/s; 0: line rate
     lossless::FrameFifo m_received;         //!< received frames not yet drained
+    int64_t m_nextTake{0};                  //!< when ReceiveInterval allows the next one (ps)
+    bool m_takesTime{false};                //!< something limits how fast data are drained
     bool m_serving{false};                  //!< a frame is being drained
     lossless::ReusableEvent<Host> m_served; //!< a frame has been drained
 };

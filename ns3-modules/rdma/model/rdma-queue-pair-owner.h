@@ -41,6 +41,10 @@ class QueuePairOwner : public lossless::FabricNode
     virtual int64_t GetLatency() const = 0;
     /// @return additional delay of an ACK or NACK in the NIC (ps).
     virtual int64_t GetAckDelay() const = 0;
+    /// @return least time between two packets that the NIC sends (ps); 0: no limit.
+    virtual int64_t GetSendInterval() const = 0;
+    /// @return least time between two packets of data that the NIC takes (ps); 0: no limit.
+    virtual int64_t GetReceiveInterval() const = 0;
 };
 
 } // namespace rdma
