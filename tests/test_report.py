@@ -9,7 +9,7 @@ import re
 import runpy
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -588,6 +588,22 @@ def test_the_colours_of_a_heatmap_are_ordered_in_grey() -> None:
     assert (change > 0).all() or (change < 0).all()
 
 
+@pytest.mark.parametrize(("value", "limits"), [(0.0, (0, 1)), (5.0, (0, 5))])
+def test_a_heatmap_of_equal_values_has_colours_from_0(
+    value: float, limits: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A share that is 0 everywhere has no bar of colours that goes below 0."""
+    even = ReportData.estimate
+
+    def same(self: ReportData, metric: str, runs: pd.DataFrame) -> Any:
+        return replace(even(self, metric, runs), mean=value)
+
+    monkeypatch.setattr(ReportData, "estimate", same)
+    drawn = draw(FIGURES["heatmap"], sweep(1))
+    (mesh, *_) = (m for axes in drawn.canvas.axes for m in axes.collections)
+    assert mesh.get_clim() == limits
+
+
 def test_a_heatmap_says_where_flows_did_not_finish(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a cell has no colour; without a sign it would look as if it had not been run."""
     found = pd.DataFrame(
@@ -1003,6 +1019,10 @@ def test_a_legend_has_the_columns_that_fit(width: str, columns: int) -> None:
         canvas.draw_without_rendering()
         boxes = [t.get_window_extent(canvas.canvas.get_renderer()) for t in legend.get_texts()]
         assert len({round(box.x0) for box in boxes}) == columns
+        beside = canvas.legend(loc="outside right center")
+        canvas.draw_without_rendering()
+        box = beside.get_window_extent(canvas.canvas.get_renderer())
+        assert (box.x0 > canvas.bbox.width / 2) == (width == "two")
 
 
 def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def _outcome(seeds: DataFrame, scenario: str, mean: float, least: float) -> tupl
         if bool(((stuck["episodes"] > 1) | (stuck["at_end"] == 0)).all()):
             times = f"{stuck['episodes'].mean():.0f}×" if all_of else f"in {often}"
             return BROKEN, f"broken {times}\n{slowest / 1e9:.2f} Gb/s"
-        when = f"after {stuck['formed'].mean() / 1e6:.0f} µs" if all_of else f"in {often}"
+        when = f"after {stuck['formed'].mean() / 1e6:,.0f} µs" if all_of else f"in {often}"
         return DEADLOCK, f"deadlock\n{when}"
     if scenario.startswith("loop"):
         return EXPIRES, "frames\nexpire"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyorch.report.figures import Drawn
-from pyorch.report.style import COLOURS, MARKERS
+from pyorch.report.style import COLOURS, MARKERS, plain_log_axis
 from pyorch.theory import dynamic_threshold
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ def threshold(data: ReportData, figure: Custom) -> Drawn:
         axes.plot(part["n"], part["queue"] / 1e3, label=f"α = {alpha:g}", **style)
         line = float(alpha) * SHARED / (1 + ns * float(alpha)) / 1e3
         axes.plot(ns, line, color=COLOURS[number], linewidth=1)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+    plain_log_axis(axes, "x", {n: str(n) for n in (1, 2, 4, 8, 16)})
+    plain_log_axis(axes, "y")
     axes.set_xlabel("Congested queues n")
     axes.set_ylabel("Mean queue (KB)")
     canvas.legend(loc="outside lower center", ncols=2)

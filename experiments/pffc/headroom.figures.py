@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyorch import units
 from pyorch.report.figures import Drawn
-from pyorch.report.style import COLOURS, MARKERS
+from pyorch.report.style import COLOURS, MARKERS, plain_log_axis
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData
@@ -39,8 +39,8 @@ def headroom(data: ReportData, figure: Custom) -> Drawn:
             fillstyle="none" if number else "full",
             label=label,
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    plain_log_axis(axes, "x")
+    plain_log_axis(axes, "y")
     axes.set_xlabel("Closed form h (KB)")
     axes.set_ylabel("Largest overshoot (KB)")
     canvas.legend(loc="outside lower center", ncols=3)

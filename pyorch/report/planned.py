@@ -47,6 +47,8 @@ _NAME_POINTS = 12.5
 _LINE_POINTS = 11.0
 _KEY_POINTS = 150.0
 """Width of an entry of the legend."""
+_MOST_WIDE = 150
+"""Where more egresses are crossed, lines are thinner, so that they can be told apart."""
 _MOST_HEADS = 600
 """Where more egresses are crossed, arrow heads would hide what they point at."""
 
@@ -107,13 +109,14 @@ class PlannedMap(Map):
             return
         crossed = self.crossed()
         most = max(flows for flows, _ in crossed.values())
+        thin = min(1.0, math.sqrt(_MOST_WIDE / len(crossed)))
         head = 5.0 if len(crossed) <= _MOST_HEADS else 0.0
         for sure, text, colour in (
             (False, "flows may take it (ECMP)", "#8fbfdf"),
             (True, "flows take it", COLOURS[0]),
         ):
             widths = {
-                egress: 0.6 + 1.6 * math.log1p(flows) / math.log1p(most)
+                egress: thin * (0.6 + 1.6 * math.log1p(flows) / math.log1p(most))
                 for egress, (flows, is_sure) in crossed.items()
                 if is_sure == sure
             }

@@ -42,6 +42,8 @@ class Drawn:
     live: Callable[[], PlotlyFigure] | None = None
 
 
+_MOST_BESIDE = 0.35
+"""What a legend takes of the width beside the panels; a wider one lies below them."""
 _TITLE_POINTS = 8.5
 """Size of the letters of a title."""
 
@@ -125,13 +127,19 @@ class FigureModel(Entry):
         FigureCanvasAgg(figure)
         panels = figure.subplots(rows, columns, squeeze=False, **options)
         if self.title:
-            title = _broken(self.title, _TITLE_POINTS, 72 * size[0])
+            title = _broken(self.title, _TITLE_POINTS, 72 * size[0] - 2 * _TITLE_POINTS)
             figure.suptitle(title, fontsize=_TITLE_POINTS)
         return figure, [list(row) for row in panels]
 
 
 def _broken(text: str, size: float, width: float) -> str:
-    """A text of letters of a size in lines no wider than so much [pt], unless a word is."""
+    """A text of letters of a size in lines of about one length, no wider than so much [pt]."""
+    tries = [_lines_of(text, size, share * width) for share in (1, 0.9, 0.8, 0.7, 0.6, 0.5)]
+    return "\n".join([lines for lines in tries if len(lines) == len(tries[0])][-1])
+
+
+def _lines_of(text: str, size: float, width: float) -> list[str]:
+    """As many words a line as fit, but at least one."""
     from pyorch.report.figures.names import text_size
 
     lines: list[str] = []
@@ -141,20 +149,22 @@ def _broken(text: str, size: float, width: float) -> str:
             lines[-1] = longer
         else:
             lines.append(word)
-    return "\n".join(lines)
+    return lines
 
 
 @cache
 def _figure_class() -> type[Canvas]:
-    """Return a Figure whose legends have no more columns than fit."""
+    """Return a Figure whose legends leave room for the panels, and have the columns that fit."""
     from matplotlib.figure import Figure
 
     class Fitting(Figure):
         def legend(self, *args: Any, ncols: int = 1, **options: Any) -> Legend:
             made = super().legend(*args, ncols=ncols, **options)
             renderer: Any = self.canvas
-            wide = made.get_window_extent(renderer.get_renderer()).width > self.bbox.width
-            if not wide or ncols == 1:
+            share = made.get_window_extent(renderer.get_renderer()).width / self.bbox.width
+            if options.get("loc") == "outside right center" and share > _MOST_BESIDE:
+                options["loc"], ncols = "outside lower center", 3  # one more than is tried
+            elif share <= 1 or ncols == 1:
                 return made
             made.remove()
             return self.legend(*args, ncols=ncols - 1, **options)
@@ -319,6 +329,16 @@ def interval_note(table: DataFrame, seeds: str) -> str:
 
 _INTERVALS = {"mean": "Student-t", "share": "Clopper-Pearson"}
 _EQUAL = "settings of which all runs are equal"
+
+
+VALUE_POINTS = 6
+"""Size of the values beside bars."""
+
+
+def short_number(value: float) -> str:
+    """Three digits, and large numbers in full: 0.139, 352, 1,290; very large ones as 1.2e+09."""
+    in_full = 1000 <= abs(value) < 1e7
+    return f"{float(f'{value:.3g}'):,.0f}" if in_full else f"{value:.3g}"
 
 
 AS_GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}

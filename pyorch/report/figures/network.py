@@ -16,6 +16,7 @@ from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
 from pyorch.report.figures.picture import Egress, Episode, Picture
 from pyorch.report.select import having
+from pyorch.report.style import COLUMN_INCHES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
 _MOST_SWITCHES = 60
+_MOST_INCHES, _TEXTS_INCHES = 3.6, 0.8
+"""Height of a map at most, and of what stands above and below the network in it."""
 _LINKS = "Each link is drawn once a direction; arrows point the way frames wanted to go"
 PAUSE_NOTE = f"Drawn at the moment with the most pauses. {_LINKS}."
 NOTE = (
@@ -60,7 +63,10 @@ class _Map(FigureModel):
 
     def _drawn(self, picture: Picture, at: float, window: tuple[float, float], note: str) -> Drawn:
         """Draw the picture at a time, and live over a window [ps]."""
-        canvas, panels = self.canvas(1, 1, height=self.height or 3.6)
+        # no higher than the network is at this width, with the title above it and the legend below
+        (left, right), (low, high) = picture.limits(72 * COLUMN_INCHES[self.width])
+        height = COLUMN_INCHES[self.width] * (high - low) / (right - left) + _TEXTS_INCHES
+        canvas, panels = self.canvas(1, 1, height=min(height, _MOST_INCHES))
         picture.draw(panels[0][0], at, wide=self.width == "two")
         times = moments(picture.pauses, *window, self.frames) if self.frames else ()
         draw_live = partial(live_map, picture, times, at) if times else None

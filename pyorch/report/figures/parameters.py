@@ -15,6 +15,7 @@ from pyorch.metrics.fields import Chosen, EntryName
 from pyorch.report.figures.base import (
     AS_GIVEN,
     ESTIMATED,
+    VALUE_POINTS,
     WHISKERS,
     Drawn,
     FigureError,
@@ -29,12 +30,15 @@ from pyorch.report.figures.base import (
     numeric,
     panels_of,
     seeds_note,
+    short_number,
     show_value,
 )
+from pyorch.report.figures.names import text_size
 from pyorch.report.quantities import AxisUnit, Scale, automatic, plain_name, scale
 from pyorch.report.select import value_text, values_of
 from pyorch.report.style import (
     COLOURS,
+    COLUMN_INCHES,
     HATCHES,
     cycle,
     label_axis,
@@ -53,6 +57,9 @@ if TYPE_CHECKING:
 
 
 _MOST_TICKS = 10
+_TICK_POINTS = 7
+_OF_BARS = 0.8
+"""What bars have of the width of a figure."""
 
 
 class ParameterFigure(FigureModel):
@@ -174,12 +181,6 @@ def _points(count: int) -> str:
     return "1 point is" if count == 1 else f"{count} points are"
 
 
-def _number(value: float) -> str:
-    """Three digits, and large numbers in full: 0.139, 352, 1,290; very large ones as 1.2e+09."""
-    in_full = 1000 <= abs(value) < 1e7
-    return f"{float(f'{value:.3g}'):,.0f}" if in_full else f"{value:.3g}"
-
-
 def _line_name(hue: str | None, value: Any, metric: str, n_metrics: int) -> str:
     parts = [value_text(value)] if hue else []
     if n_metrics > 1:
@@ -272,15 +273,46 @@ class Bars(ParameterFigure):
         canvas, axes = self.canvas(1, len(panels), sharey=True)
         shown = self.y_scale(data, table)
         xs, names = values_of(table, "x"), values_of(table, "line")
+        wide = 72 * COLUMN_INCHES[self.width] * _OF_BARS / (len(panels) * len(xs))
         for panel, (value, part) in zip(axes[0], panels, strict=True):
             _draw_bars(panel, part, xs, shown, names)
-            panel.set_xticks(range(len(xs)), [value_text(x) for x in xs])
+            _name_bars(panel, [value_text(x) for x in xs], wide)
             panel.grid(visible=False, axis="x")
             panel.set_title(show_value(self.columns, value))
             if self.x != "variant" or self.x_label:
                 panel.set_xlabel(self.x_label or plain_name(self.x))
+        tops = table.assign(shown=table["mean"] / shown.factor)["shown"].map(short_number)
+        if max(text_size(text, VALUE_POINTS)[0] for text in tops) < wide / len(names):
+            for panel, (_, part) in zip(axes[0], panels, strict=True):
+                _label_bars(panel, part, xs, shown, names)
         self.finish(canvas, axes[0], data, shown)
         return Drawn(canvas, table, notes)
+
+
+def _name_bars(axes: Axes, texts: list[str], room: float) -> None:
+    """Write names below groups of bars, askew where they are wider than so much [pt]."""
+    level = max(text_size(text, _TICK_POINTS)[0] for text in texts) < room
+    askew: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(range(len(texts)), texts, **({} if level else askew))
+
+
+def _label_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: list[Any]) -> None:
+    """Write the value of each bar above it, and above its interval."""
+    for bars, name in zip(axes.containers, names, strict=True):
+        mine = part[part["line"] == name]
+        rows = zip(mine["x"], mine["mean"], mine["high"], strict=True)
+        known = [(xs.index(x), mean, high) for x, mean, high in rows if 0 < mean < math.inf]
+        for bar, (_, mean, high) in zip(
+            [one for one in bars if one.get_height() > 0], sorted(known), strict=True
+        ):
+            axes.annotate(
+                short_number(mean / shown.factor),
+                (bar.get_x() + bar.get_width() / 2, max(mean, high) / shown.factor),
+                xytext=(0, 1.5),
+                textcoords="offset points",
+                ha="center",
+                fontsize=VALUE_POINTS,
+            )
 
 
 def _draw_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: list[Any]) -> None:
@@ -318,7 +350,7 @@ def _draw_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: 
                     xytext=(0, 1.5),
                     textcoords="offset points",
                     ha="center",
-                    fontsize=6,
+                    fontsize=VALUE_POINTS,
                     color=colour,
                 )
 
@@ -370,7 +402,9 @@ class Heatmap(FigureModel):
         panels = panels_of(table, "panel" if self.columns else None)
         lines = values_of(table, "line")
         canvas, axes = self.canvas(1, len(panels), height=0.9 + 0.27 * len(lines), sharey=True)
-        limits = float(table["shown"].min()), float(table["shown"].max())
+        low, high = float(table["shown"].min()), float(table["shown"].max())
+        # where all is equal: from 0 on, or Matplotlib takes some limits around it
+        limits = (low, high) if low < high else (min(low, 0.0), max(high, 0.0) or 1.0)
         for panel, (value, part) in zip(axes[0], panels, strict=True):
             self._panel(panel, part, lines, limits)
             panel.set_title(show_value(self.columns, value))
@@ -393,7 +427,7 @@ class Heatmap(FigureModel):
             cmap="cividis",
             vmin=limits[0],
             vmax=limits[1],
-            annot=grid.map(_number) if self.numbers else False,
+            annot=grid.map(short_number) if self.numbers else False,
             fmt="",
             annot_kws={"fontsize": 6.5},
             linewidths=0.5,

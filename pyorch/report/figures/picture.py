@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyorch.layout import Place
@@ -31,6 +32,8 @@ NAMES = {"paused": "paused", "cycle": "wait for each other", "stuck": "stuck beh
 _MOST_NUMBERS = 12
 _SCALE = 290.0
 """Points a unit of the layout at which gaps are as they are said; larger pictures keep them."""
+_SWITCH_GAP, _HOST_GAP = 0.05, 0.025
+"""Between a node and the lines of its links [of the layout]."""
 _MARGINS = (32.0, 32.0, 35.0)
 """Beside the nodes, below and above them [pt]."""
 _UPRIGHT = 34.0
@@ -144,7 +147,13 @@ class Map:
 
     def ends(self, egress: Egress, shift: float = 0.011, size: float = 1.0) -> tuple[Place, Place]:
         """Return where the line of an egress begins and ends; size: of the gaps, below 1 less."""
-        return _beside_line(self.places[egress[0]], self.places[egress[1]], shift, size)
+        places = self.places[egress[0]], self.places[egress[1]]
+        gaps = [_HOST_GAP if node in self._hosts else _SWITCH_GAP for node in egress]
+        return _beside_line(places, (gaps[0] * size, gaps[1] * size), shift * size)
+
+    @cached_property
+    def _hosts(self) -> frozenset[int]:
+        return frozenset(self.network.hosts.tolist())
 
 
 @dataclass(frozen=True)
@@ -246,14 +255,17 @@ def clock_text(time: float) -> str:
     return f"{time / 1e6:.1f} µs"
 
 
-def _beside_line(a: Place, b: Place, shift: float, size: float) -> tuple[Place, Place]:
+def _beside_line(
+    places: tuple[Place, Place], gaps: tuple[float, float], shift: float
+) -> tuple[Place, Place]:
     """Return the ends of one direction of a link: a little to its right, and short of the nodes."""
+    a, b = places
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = math.hypot(dx, dy) or 1.0
     ux, uy = dx / length, dy / length
-    shift, short = shift * size, min(0.05 * size, 0.25 * length)
-    start = (a[0] + short * ux + shift * uy, a[1] + short * uy - shift * ux)
-    end = (b[0] - short * ux + shift * uy, b[1] - short * uy - shift * ux)
+    first, last = (min(gap, 0.25 * length) for gap in gaps)
+    start = (a[0] + first * ux + shift * uy, a[1] + first * uy - shift * ux)
+    end = (b[0] - last * ux + shift * uy, b[1] - last * uy - shift * ux)
     return start, end
 
 

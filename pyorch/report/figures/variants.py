@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import math
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -11,6 +12,7 @@ from pyorch.metrics.fields import EntryName
 from pyorch.report.figures.base import (
     AS_GIVEN,
     ESTIMATED,
+    VALUE_POINTS,
     WHISKERS,
     Drawn,
     FigureError,
@@ -18,15 +20,21 @@ from pyorch.report.figures.base import (
     ends,
     figure,
     interval_note,
+    short_number,
 )
-from pyorch.report.quantities import AxisUnit, automatic, scale
+from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
 from pyorch.report.select import values_of
 from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
     from pyorch.report.data import ReportData
+
+
+_ROOM = 0.12
+"""Beside the longest bar for its value [of the axis]."""
 
 
 @figure
@@ -82,6 +90,7 @@ class Variants(FigureModel):
                 **AS_GIVEN,
                 **WHISKERS,
             )
+            _label_bars(panel, part, names, shown)
             panel.set_ylabel("")  # of the column
             panel.set_yticks(range(len(names)), names)
             panel.set_ylim(len(names) - 0.5, -0.5)
@@ -91,6 +100,22 @@ class Variants(FigureModel):
         seeds = sorted({int(n) for n in table["n"]})
         count = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
         return Drawn(canvas, table, [interval_note(table, f"n = {count} seeds")])
+
+
+def _label_bars(axes: Axes, part: DataFrame, names: list[Any], shown: Scale) -> None:
+    """Write the value of each bar beside it, and beside its interval."""
+    low, high = axes.get_xlim()
+    axes.set_xlim(low, high + _ROOM * (high - low))
+    for name, mean, end in zip(part["variant"], part["mean"], part["high"], strict=True):
+        if math.isfinite(mean):
+            axes.annotate(
+                short_number(mean / shown.factor),
+                (max(mean, end) / shown.factor, names.index(name)),
+                xytext=(2, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=VALUE_POINTS,
+            )
 
 
 def _estimates(data: ReportData, rows: DataFrame, metrics: list[str]) -> DataFrame:
