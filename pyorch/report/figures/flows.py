@@ -27,6 +27,7 @@ from pyorch.report.quantities import AxisUnit, automatic, scale, show
 from pyorch.report.select import value_text, values_of
 from pyorch.report.style import (
     COLOURS,
+    COLUMN_INCHES,
     DASHES,
     MARKERS,
     label_axis,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+_LEAST_POINTS = 16.0
+"""Width of a panel for each of its buckets, with which names askew stay apart."""
 FILLS: tuple[str, ...] = ("full", "none", "left", "bottom", "top")
 """How markers are filled, one percentile each."""
 
@@ -240,7 +243,7 @@ class Slowdown(FlowFigure):
             for index, (name, _) in enumerate(lines):
                 self._draw_lines(panel, part[part["line"] == name], buckets, index)
             panel.set_title(title)
-            _bucket_axis(panel, buckets)
+            _bucket_axis(panel, buckets, 72 * COLUMN_INCHES[self.width] / len(groups))
             if self.log_y:
                 plain_log_axis(panel, "y")
         axes[0][0].set_ylabel("FCT slowdown")
@@ -351,13 +354,16 @@ def _fill(number: int, colour: str) -> dict[str, Any]:
     return full | {"fillstyle": FILLS[number]}
 
 
-def _bucket_axis(axes: Axes, buckets: list[str]) -> None:
+def _bucket_axis(axes: Axes, buckets: list[str], width: float) -> None:
+    """Name the buckets, askew where they are many, upright where the panel [pt] is narrow."""
     crowded = len(buckets) > 4
+    askew = 35 if width > _LEAST_POINTS * len(buckets) else 90
     axes.set_xticks(
         range(len(buckets)),
         buckets,
-        rotation=35 if crowded else 0,
+        rotation=askew if crowded else 0,
         ha="right" if crowded else "center",
+        va="center" if crowded and askew == 90 else "top",
         rotation_mode="anchor",
     )
     axes.set_xlim(-0.4, len(buckets) - 0.6)
