@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 
 from pyorch.errors import UserError
 from pyorch.paths import default_paths
-from tools.bakeoff.advice import Advice, Ground, Said, Tables, say
+from tools.bakeoff.advice import Advice, Ground, Said, Tables, load_advice, say
+from tools.bakeoff.attacks import Attack, Claim, judge, lines_of, load_attacks
 from tools.bakeoff.compare import Row, compare, cost
 from tools.bakeoff.page import (
     Summary,
@@ -205,6 +207,7 @@ def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> No
     shipped = shipped_schemes()
     assert tables["scheme"] == shipped, hint
     assert tables["Scheme"] == shipped, hint
+    assert tables["Claim"] == [claim.says for claim in load_attacks(paths).claim], hint
 
 
 def test_a_row_that_names_no_metric_is_told() -> None:
@@ -306,6 +309,103 @@ def test_a_verdict_turns_where_the_seeds_say_so() -> None:
     swapped = {"A": scene["B"], "B": scene["A"], "C": scene["C"]}
     whole = turn(everyone, "2", "m", scene, swapped)
     assert told(whole) == "better to worse: A than B; 0 of 3 pairs to or from open"
+
+
+CLAIM = Claim(key="ab", says="A is shorter than B", on="x", scheme="A", than="B", metric="m")
+ATTACK = Attack(name="more", on="x", study="bakeoff/x")
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "outcome"),
+    [
+        ([10.0, 11.0, 12.0], [20.0, 21.0, 22.0], "holds"),
+        ([20.0, 21.0, 22.0], [10.0, 11.0, 12.0], "turns"),
+        ([10.0, 30.0, 20.0], [20.0, 21.0, 22.0], "open"),
+    ],
+)
+def test_an_attack_is_judged_by_the_seeds(
+    own: list[float], other: list[float], outcome: str
+) -> None:
+    """By the paired interval, whichever way the claim is put."""
+    values = {name: dict(enumerate(v)) for name, v in (("A", own), ("B", other))}
+    tried = judge(CLAIM, ATTACK, values)
+    assert tried.outcome == outcome
+    assert tried.ratio == pytest.approx(sum(own) / sum(other))
+    other_way = CLAIM.model_copy(update={"scheme": "B", "than": "A", "verdict": "worse"})
+    assert judge(other_way, ATTACK, values).outcome == outcome
+    no_worse = CLAIM.model_copy(update={"verdict": "no worse"})
+    assert judge(no_worse, ATTACK, values).outcome == outcome.replace("open", "holds")
+    higher = CLAIM.model_copy(update={"better": "higher", "verdict": "worse"})
+    assert judge(higher, ATTACK, values).outcome == outcome
+
+
+def test_one_run_breaks_what_never_happens() -> None:
+    """The number is the share of the runs in which it did."""
+    never = Claim(key="n", says="A never", on="x", scheme="A", metric="m", zero=True)
+    assert judge(never, ATTACK, {"A": {1: 0.0, 2: 0.0}}).outcome == "holds"
+    once = judge(never, ATTACK, {"A": {1: 0.0, 2: 0.0, 3: 1.0, 4: 0.0}})
+    assert (once.outcome, once.ratio) == ("turns", 0.25)
+    assert lines_of([once]) == [["A never", "-", "-", "more 25 %"]]
+
+
+def test_a_sentence_has_to_survive_what_it_does_not_except() -> None:
+    """It is told where an attack breaks it, and where it excepts one that does not."""
+    table = runs(PFC=[50, 90, 70], A=[25, 45, 35])
+    rows = compare_all([ROW], {"bakeoff/x": table}, {"bakeoff/x": ["PFC", "A"]})
+    ground = Ground(row="Time", scheme="A", than="PFC")
+    sentence = Advice(text="A.", grounds=[ground], claims=["ab"])
+    excepting = sentence.model_copy(update={"aside": {"ab": ["more"]}})
+    broken = judge(CLAIM, ATTACK, {"A": {1: 2.0, 2: 2.0}, "B": {1: 1.0, 2: 1.0}})
+    whole = judge(CLAIM, ATTACK, {"A": {1: 1.0, 2: 1.0}, "B": {1: 2.0, 2: 2.0}})
+    assert say(sentence, Tables(rows, (), (), [broken])).missing == (
+        f"A is shorter than B (more, {broken.number}): turns",
+    )
+    assert say(excepting, Tables(rows, (), (), [whole])).missing == (
+        f"A is shorter than B (more, {whole.number}): excepted, but holds",
+    )
+    for advice, tried in ((sentence, whole), (excepting, broken)):
+        assert say(advice, Tables(rows, (), (), [tried])).missing == ()
+    untold = judge(CLAIM, ATTACK, {"A": {1: 1.0, 2: 3.0}, "B": {1: 2.0, 2: 2.0}})
+    said = say(sentence, Tables(rows, (), (), [untold]))
+    assert (said.missing, said.left_open) == ((), ("A is shorter than B (more, 1.00)",))
+    assert say(excepting, Tables(rows, (), (), [untold])).left_open == ()
+
+
+def test_the_shipped_attacks_can_be_made() -> None:
+    """Their studies have the metrics and schemes; advice names claims and attacks of the file."""
+    from pyorch.loading.load import load_experiment
+
+    paths = default_paths()
+    file = load_attacks(paths)
+    schemes = {*shipped_schemes(), *file.contestants}
+    assert {name for claim in file.claim for name in claim.contestants} <= schemes
+    assert {one.scheme for one in file.contestants.values()} <= set(shipped_schemes())
+    for attack in file.attack:
+        loaded = load_experiment(attack.study, [file.scale, *attack.set], paths=paths)
+        metrics = {claim.metric for claim in file.claim if claim.on == attack.on}
+        assert metrics <= {metric.name for metric in loaded.metrics}, attack.name
+        for key, value in attack.where.items():
+            assert value in loaded.sweep[key], (attack.name, key)
+    on = {one.key: {a.name for a in file.attack if a.on == one.on} for one in file.claim}
+    for advice in load_advice(paths):
+        assert set(advice.claims) <= on.keys()
+        for claim, names in advice.aside.items():
+            assert claim in advice.claims
+            assert set(names) <= on[claim]
+        for number in advice.numbers:
+            assert number.claim is None or number.attack in on[number.claim]
+
+
+def test_the_page_has_the_advice_of_the_file() -> None:
+    """Each sentence stands on the page, with some number for each pair of braces."""
+    paths = default_paths()
+    text = (paths.root / "docs" / "bakeoff.md").read_text(encoding="utf-8")
+    said = [line for line in text.partition("\n## Advice\n")[2].splitlines() if line[:2] == "- "]
+    wanted = [advice.text for advice in load_advice(paths)]
+    assert len(said) == len(wanted)
+    for line, sentence in zip(said, wanted, strict=True):
+        pattern = r"[\d.]+(?: %)?".join(re.escape(part) for part in sentence.split("{}"))
+        assert re.fullmatch(rf"- {pattern}(?: \*Open: .*\*)?", line), sentence
 
 
 def test_only_independent_draws_have_an_interval() -> None:

@@ -11,6 +11,7 @@ from pyorch.errors import UserError
 from pyorch.fields import Table
 from pyorch.findings import Findings
 from pyorch.paths import Paths
+from tools.bakeoff.attacks import Tried
 from tools.bakeoff.compare import Compared, Cost, Values, Verdict, against
 from tools.bakeoff.sensitivity import Turned
 
@@ -22,19 +23,22 @@ class Number(Table):
 
     A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes.
     With `value` and `to` the scheme has a value of the sensitivity instead, and the row is its.
+    Or the ratio of a `claim` under an `attack`.
     """
 
-    scheme: str
+    scheme: str = ""
     row: str | None = None
     over: str | None = None
     cost: str | None = None
     value: str | None = None
     to: str | None = None
+    claim: str | None = None
+    attack: str | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Number:
-        if (self.row is None) == (self.cost is None):
-            raise ValueError("give one of 'row' and 'cost'")
+        if sum(one is not None for one in (self.row, self.cost, self.claim)) != 1:
+            raise ValueError("give one of 'row', 'cost' and 'claim'")
         return self
 
 
@@ -53,11 +57,17 @@ class Ground(Table):
 
 
 class Advice(Table):
-    """A sentence with a pair of braces for each number."""
+    """A sentence with a pair of braces for each number.
+
+    claims: those that it makes, which no attack may turn but those that it excepts in its words:
+    `aside` has them by claim.
+    """
 
     text: str
     numbers: list[Number] = Field(default=[])
     grounds: list[Ground] = Field(min_length=1)
+    claims: list[str] = Field(default=[])
+    aside: dict[str, list[str]] = Field(default={})
 
     @model_validator(mode="after")
     def _braces(self) -> Advice:
@@ -74,10 +84,14 @@ class File(Table):
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence with its numbers, and the grounds that the tables do not bear."""
+    """A sentence with its numbers, and what the tables do not bear: grounds, claims under attack.
+
+    left_open: its claims under the attacks of which the seeds do not tell.
+    """
 
     text: str
     missing: tuple[str, ...]
+    left_open: tuple[str, ...] = ()
 
 
 def load_advice(paths: Paths) -> list[Advice]:
@@ -98,6 +112,7 @@ class Tables:
     rows: Sequence[Compared]
     costs: Sequence[Cost]
     turned: Sequence[Turned] = ()
+    tried: Sequence[Tried] = ()
 
     def row(self, label: str) -> Compared:
         """Return a row by its label."""
@@ -123,7 +138,26 @@ def say(advice: Advice, tables: Tables) -> Said:
         for ground, verdict in found
         if verdict != ground.verdict
     ]
-    return Said(advice.text.format(*shown), tuple(missing))
+    own = [one for one in tables.tried if one.claim.key in advice.claims]
+    silent = [one for one in own if not _excepts(advice, one)]
+    missing += [f"{told_of(one)}: {one.outcome}" for one in silent if one.outcome == "turns"]
+    missing += [
+        f"{told_of(one)}: excepted, but holds"
+        for one in own
+        if one.outcome == "holds" and _excepts(advice, one)
+    ]
+    left_open = [told_of(one) for one in silent if one.outcome == "open"]
+    return Said(advice.text.format(*shown), tuple(missing), tuple(left_open))
+
+
+def _excepts(advice: Advice, one: Tried) -> bool:
+    """Whether the words of a sentence except an attack."""
+    return one.attack.name in advice.aside.get(one.claim.key, [])
+
+
+def told_of(one: Tried) -> str:
+    """Say a claim and the attack on it, with the number that it gave."""
+    return f"{one.claim.says} ({one.attack.name}, {one.number})"
 
 
 def _verdict(ground: Ground, tables: Tables) -> Verdict:
@@ -134,6 +168,9 @@ def _verdict(ground: Ground, tables: Tables) -> Verdict:
 
 
 def _value(number: Number, tables: Tables) -> str:
+    if number.claim is not None:
+        tried = {(one.claim.key, one.attack.name): one for one in tables.tried}
+        return tried[number.claim, number.attack or ""].number
     if number.row is None:
         costs = {one.scheme: one for one in tables.costs}
         return f"{getattr(costs[number.scheme], number.cost or ''):.3g}"
@@ -155,6 +192,7 @@ def markdown(found: Sequence[Said]) -> str:
     """Return the sentences as a list; those that the tables do not bear say so."""
     return "".join(
         f"- {one.text}"
+        + (f" *Open: {'; '.join(one.left_open)}.*" if one.left_open else "")
         + (f" **Not borne out: {'; '.join(one.missing)}.**" if one.missing else "")
         + "\n"
         for one in found

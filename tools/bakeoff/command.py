@@ -6,6 +6,7 @@ from pyorch.cli.base import BAD_INPUT, OK, command
 from pyorch.cli.experiment import experiment
 from pyorch.cli.report import report
 from pyorch.paths import default_paths
+from tools.bakeoff.attacks import load_attacks, run_attacks
 from tools.bakeoff.sensitivity import load_asked, run_trials
 from tools.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write_summary
 
@@ -26,6 +27,7 @@ def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> in
             return code
     if scale != SMALL and not report_only:
         code = max(code, run_trials(load_asked(paths), overrides, jobs, paths))
+        code = max(code, run_attacks(load_attacks(paths), jobs, paths))
     page = write_summary(rows, scale, paths)
     print(f"summary: {page}")
     return code

@@ -16,7 +16,7 @@ from pyorch.report.quantities import UNITS, scale, show, show_value
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
 from tools.bakeoff import advice as advising
-from tools.bakeoff import sensitivity
+from tools.bakeoff import attacks, sensitivity
 from tools.bakeoff.advice import Advice, Said, Tables, say
 from tools.bakeoff.compare import (
     NEGLIGIBLE,
@@ -31,6 +31,7 @@ from tools.bakeoff.compare import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from tools.bakeoff.attacks import Tried
     from tools.bakeoff.sensitivity import Turned
 
 _MOST = 4.0
@@ -43,7 +44,7 @@ class Summary:
 
     scale: of the scenes, "small" or a list of [set]. about: scheme -> what it is. costs: over the
     scenes in which all schemes take part. large: over those of 128 hosts. turned: what values that
-    no source settles do to the verdicts.
+    no source settles do to the verdicts. tried: what attacks make of claims.
     """
 
     rows: tuple[Compared, ...]
@@ -56,12 +57,13 @@ class Summary:
     commands: tuple[str, ...]
     large: tuple[Cost, ...] = ()
     turned: tuple[Turned, ...] = ()
+    tried: tuple[Tried, ...] = ()
     advice: tuple[Advice, ...] = ()
 
     @property
     def said(self) -> list[Said]:
         """The advice with its numbers."""
-        tables = Tables(self.rows, self.large, self.turned)
+        tables = Tables(self.rows, self.large, self.turned, self.tried)
         return [say(one, tables) for one in self.advice]
 
     @property
@@ -390,6 +392,8 @@ def markdown(summary: Summary) -> str:
         lines.append("")
     if summary.turned:
         lines += [sensitivity.markdown(summary.turned)]
+    if summary.tried:
+        lines += [attacks.markdown(summary.tried)]
     return "\n".join([*lines, advising.markdown(summary.said)])
 
 
@@ -400,6 +404,7 @@ def _html(summary: Summary, image: str) -> str:
         "value_text": value_text,
         "cost_line": cost_line,
         "turned_line": sensitivity.line,
+        "tried_lines": attacks.lines_of,
     }
     page = template("summary.html.j2", Path(__file__).parent, **functions)
     return page.render(
@@ -410,4 +415,5 @@ def _html(summary: Summary, image: str) -> str:
         costs=COSTS,
         large=(0, *LARGE),
         turned_heads=sensitivity.HEADS,
+        tried_heads=attacks.HEADS,
     )

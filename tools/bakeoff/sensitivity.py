@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,14 +86,14 @@ def load_asked(paths: Paths) -> Asked:
     return found
 
 
-def chosen(asked: Asked, plan: Plan) -> list[RunSpec]:
-    """Return the runs of a plan that count, of all schemes."""
+def where_runs(plan: Plan, where: Where) -> list[RunSpec]:
+    """Return the runs of a plan that have these swept values."""
     return [
         spec
         for spec in plan.specs
         if all(
             spec.params.get(key) in (value if isinstance(value, list) else [value])
-            for key, value in asked.where.items()
+            for key, value in where.items()
         )
     ]
 
@@ -103,27 +103,38 @@ def trials(asked: Asked, overrides: Sequence[str], paths: Paths) -> Iterator[Tri
     for vary in asked.vary:
         for name, changes in vary.settings.items():
             plan = make_plan(asked.study, [*overrides, *changes], paths=paths)
-            specs = [s for s in chosen(asked, plan) if vary.scheme in ("", s.params["variant"])]
+            specs = [
+                s for s in where_runs(plan, asked.where) if vary.scheme in ("", s.params["variant"])
+            ]
             yield Trial(vary, name, plan, specs)
 
 
 def run_trials(asked: Asked, overrides: Sequence[str], jobs: str, paths: Paths) -> int:
     """Run what is missing of all trials and return the exit code."""
+    every = ((one.plan, one.specs) for one in trials(asked, overrides, paths))
+    return run_missing("sensitivity", every, jobs)
+
+
+def run_missing(what: str, plans: Iterable[tuple[Plan, list[RunSpec]]], jobs: str) -> int:
+    """Run what is missing of these runs, each once, and return the exit code.
+
+    plans: of one study or several, whose results have a folder each.
+    """
     from pyorch.engine import LocalEngine
 
-    todo: dict[str, RunSpec] = {}
-    plan = None
-    for trial in trials(asked, overrides, paths):
-        plan = plan or trial.plan
+    todo: dict[str, tuple[Plan, dict[str, RunSpec]]] = {}
+    for plan, specs in plans:
         fingerprint = plan.build.fingerprint
-        missing = trial.plan.store.missing(trial.specs, fingerprint)
-        todo |= {spec.hash(fingerprint): spec for spec in missing}
-    if plan is None or not todo:
-        return OK
-    print(f"sensitivity: {len(todo)} runs")
-    engine = LocalEngine(plan.store, whole_number("--jobs", jobs))
-    result = engine.run(list(todo.values()), plan.build)
-    return FAILED if result.left else OK
+        _, missing = todo.setdefault(plan.store.name, (plan, {}))
+        for spec in plan.store.missing(specs, fingerprint):
+            missing[spec.hash(fingerprint)] = spec
+    code = OK
+    for plan, missing in todo.values():
+        if missing:
+            print(f"{what}: {len(missing)} runs of {plan.store.name}")
+            engine = LocalEngine(plan.store, whole_number("--jobs", jobs))
+            code = FAILED if engine.run(list(missing.values()), plan.build).left else code
+    return code
 
 
 def all_turned(asked: Asked, overrides: Sequence[str], paths: Paths) -> list[Turned]:
@@ -132,7 +143,7 @@ def all_turned(asked: Asked, overrides: Sequence[str], paths: Paths) -> list[Tur
     scene: dict[str, dict[str, dict[int, float]]] = {}
     base = make_plan(asked.study, overrides, paths=paths)
     for metric in asked.metrics:
-        scene[metric] = values_of(base, chosen(asked, base), metric)
+        scene[metric] = values_of(base, where_runs(base, asked.where), metric)
     for trial in trials(asked, overrides, paths):
         if all(spec_done(trial, spec) for spec in trial.specs):
             for metric in asked.metrics:
@@ -147,15 +158,18 @@ def spec_done(trial: Trial, spec: RunSpec) -> bool:
 
 
 def values_of(plan: Plan, specs: Sequence[RunSpec], metric: str) -> dict[str, dict[int, float]]:
-    """Return the metric of each scheme and seed that is done."""
+    """Return the metric of each scheme and seed that is done, the mean over its settings."""
     table = plan.store.collect(specs, plan.build.fingerprint)
-    found: dict[str, dict[int, float]] = {}
+    found: dict[str, dict[int, list[float]]] = {}
     if metric in table:
         lines = zip(table["variant"], table["seed"], table[metric], strict=True)
         for scheme, seed, value in lines:
             if not math.isnan(value):
-                found.setdefault(str(scheme), {})[int(seed)] = float(value)
-    return found
+                found.setdefault(str(scheme), {}).setdefault(int(seed), []).append(float(value))
+    return {
+        scheme: {seed: sum(several) / len(several) for seed, several in values.items()}
+        for scheme, values in found.items()
+    }
 
 
 def turn(

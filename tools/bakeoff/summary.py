@@ -11,6 +11,7 @@ from pyorch.findings import Findings
 from pyorch.paths import Paths
 from pyorch.pipeline import make_plan
 from tools.bakeoff.advice import load_advice
+from tools.bakeoff.attacks import all_tried, load_attacks
 from tools.bakeoff.compare import (
     BUFFER_SIZE,
     DRAWN,
@@ -120,6 +121,7 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         (_command(scale),),
         tuple(cost(n, large) for n in seen if any((t["variant"] == n).any() for t in large)),
         tuple(all_turned(load_asked(paths), overrides, paths)) if scale != SMALL else (),
+        tuple(all_tried(load_attacks(paths), paths)) if scale != SMALL else (),
         tuple(load_advice(paths)),
     )
     return write(summary, paths.results / GROUP / "summary")

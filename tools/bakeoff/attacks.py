@@ -1,0 +1,210 @@
+"""What an independent reader tried to break, and at which setting it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, model_validator
+
+from pyorch.errors import UserError
+from pyorch.fields import Table
+from pyorch.findings import Findings
+from pyorch.metrics.fields import Where
+from pyorch.paths import Paths
+from pyorch.pipeline import Plan, make_plan
+from tools.bakeoff.compare import Row, Values, Verdict, against
+from tools.bakeoff.sensitivity import run_missing, values_of, where_runs
+
+if TYPE_CHECKING:
+    from pyorch.plan import RunSpec
+
+FILE = "experiments/bakeoff/parts/attacks.toml"
+
+Outcome = Literal["holds", "open", "turns"]
+"""What an attack makes of a claim: it holds, the seeds do not tell, or the contrary holds."""
+
+
+class Contestant(Table):
+    """A scheme with values of its own: what an attack compares beside the schemes by name."""
+
+    scheme: str
+    set: list[str] = Field(min_length=1)
+
+
+class Claim(Table):
+    """A sentence of the page that attacks on `on` are to break.
+
+    In `metric` a scheme is better or worse than another, or not shown to be worse, or, with `zero`,
+    its value is 0 in every run.
+    """
+
+    key: str
+    says: str
+    on: str
+    scheme: str
+    than: str = ""
+    metric: str
+    better: Literal["lower", "higher"] = "lower"
+    verdict: Literal["better", "worse", "no worse"] = "better"
+    zero: bool = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Claim:
+        if self.zero == bool(self.than):
+            raise ValueError("give one of 'than' and 'zero'")
+        return self
+
+    @property
+    def contestants(self) -> list[str]:
+        """Those that its runs need."""
+        return [self.scheme, *([self.than] if self.than else [])]
+
+
+class Attack(Table):
+    """A scene changed: all claims on what it is on are judged there again."""
+
+    name: str
+    on: str
+    study: str
+    where: Where = Field(default={})
+    set: list[str] = Field(default=[])
+
+
+class Attacks(Table):
+    """The file. scale, seeds: of all attacks."""
+
+    scale: str
+    seeds: int = Field(ge=2)
+    contestants: dict[str, Contestant] = Field(default={})
+    claim: list[Claim] = Field(min_length=1)
+    attack: list[Attack] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _meet(self) -> Attacks:
+        idle = {one.on for one in self.claim} ^ {one.on for one in self.attack}
+        if idle:
+            raise ValueError(f"'on' of claims or of attacks alone: {', '.join(sorted(idle))}")
+        return self
+
+
+@dataclass(frozen=True)
+class Party:
+    """A contestant of an attack, its scheme, the plan that has it, and its runs that count."""
+
+    name: str
+    scheme: str
+    plan: Plan
+    specs: list[RunSpec]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one attack made of one claim.
+
+    ratio: of the two means; of what has to be 0 its mean, of what is 0 or 1 the share of runs.
+    """
+
+    claim: Claim
+    attack: Attack
+    outcome: Outcome
+    ratio: float
+
+    @property
+    def number(self) -> str:
+        """The ratio as text, a share in percent."""
+        return f"{100 * self.ratio:.0f} %" if self.claim.zero else f"{self.ratio:.2f}"
+
+
+def load_attacks(paths: Paths) -> Attacks:
+    """Read the file. Raises UserError with all that is wrong in it."""
+    from pyorch.reading import read_toml
+
+    findings = Findings(FILE)
+    found = findings.validate(Attacks, read_toml(paths.studies.parent / FILE, FILE), ())
+    if found is None:
+        raise UserError(findings.problems)
+    return found
+
+
+def parties(attacks: Attacks, attack: Attack, paths: Paths) -> Iterator[Party]:
+    """Yield all contestants of an attack. Raises UserError where a value cannot be set."""
+    claims = [claim for claim in attacks.claim if claim.on == attack.on]
+    plans: dict[tuple[str, ...], Plan] = {}  # the schemes by name share one
+    for name in dict.fromkeys(name for claim in claims for name in claim.contestants):
+        own = attacks.contestants.get(name)
+        scheme, values = (own.scheme, own.set) if own else (name, [])
+        changes = (attacks.scale, f"run.seeds={attacks.seeds}", *attack.set, *values)
+        plan = plans.get(changes) or make_plan(attack.study, changes, paths=paths)
+        plans[changes] = plan
+        yield Party(name, scheme, plan, where_runs(plan, {**attack.where, "variant": scheme}))
+
+
+def run_attacks(attacks: Attacks, jobs: str, paths: Paths) -> int:
+    """Run what is missing of all attacks and return the exit code."""
+    every = (party for attack in attacks.attack for party in parties(attacks, attack, paths))
+    return run_missing("attacks", ((one.plan, one.specs) for one in every), jobs)
+
+
+def all_tried(attacks: Attacks, paths: Paths) -> list[Tried]:
+    """Judge all claims in all attacks of which every run is done."""
+    found: list[Tried] = []
+    for attack in attacks.attack:
+        every = list(parties(attacks, attack, paths))
+        if any(one.plan.store.missing(one.specs, one.plan.build.fingerprint) for one in every):
+            continue
+        for claim in (claim for claim in attacks.claim if claim.on == attack.on):
+            own = {
+                one.name: values_of(one.plan, one.specs, claim.metric)[one.scheme]
+                for one in every
+                if one.name in claim.contestants
+            }
+            found.append(judge(claim, attack, own))
+    return found
+
+
+def judge(claim: Claim, attack: Attack, values: Mapping[str, Values]) -> Tried:
+    """Say what becomes of a claim. values: of its contestants, by seed."""
+    own = values[claim.scheme]
+    if claim.zero:
+        mean = sum(own.values()) / len(own)
+        return Tried(claim, attack, "turns" if any(own.values()) else "holds", mean)
+    other = values[claim.than]
+    row = Row(study="", scene="", label="", metric=claim.metric, better=claim.better)
+    seeds = own.keys() & other.keys()
+    ratio = sum(own[seed] for seed in seeds) / sum(other[seed] for seed in seeds)
+    verdict = against(row, own, other)
+    holds: dict[str, tuple[Verdict, ...]] = {"no worse": ("better", "open")}
+    outcome: Outcome = "open" if verdict == "open" else "turns"
+    if verdict in holds.get(claim.verdict, (claim.verdict,)):
+        outcome = "holds"
+    return Tried(claim, attack, outcome, ratio)
+
+
+HEADS = ("Claim", "Holds", "Open", "Turns")
+
+
+def lines_of(found: Sequence[Tried]) -> list[list[str]]:
+    """Return the cells of every claim: the attacks by what became of it, with the ratio of each."""
+    by_claim: dict[str, list[Tried]] = {}
+    for one in found:
+        by_claim.setdefault(one.claim.key, []).append(one)
+    outcomes: tuple[Outcome, ...] = ("holds", "open", "turns")
+    return [
+        [
+            own[0].claim.says,
+            *(
+                "; ".join(f"{one.attack.name} {one.number}" for one in own if one.outcome == name)
+                or "-"
+                for name in outcomes
+            ),
+        ]
+        for own in by_claim.values()
+    ]
+
+
+def markdown(found: Sequence[Tried]) -> str:
+    """Return the table: one line a claim."""
+    lines = [list(HEADS), ["---"] * len(HEADS), *lines_of(found)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
