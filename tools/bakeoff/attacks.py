@@ -148,7 +148,7 @@ def run_attacks(attacks: Attacks, jobs: str, paths: Paths) -> int:
 
 
 def all_tried(attacks: Attacks, paths: Paths) -> list[Tried]:
-    """Judge all claims in all attacks of which every run is done."""
+    """Judge all claims in all attacks of which every run is done, where their metric has values."""
     found: list[Tried] = []
     for attack in attacks.attack:
         every = list(parties(attacks, attack, paths))
@@ -156,11 +156,12 @@ def all_tried(attacks: Attacks, paths: Paths) -> list[Tried]:
             continue
         for claim in (claim for claim in attacks.claim if claim.on == attack.on):
             own = {
-                one.name: values_of(one.plan, one.specs, claim.metric)[one.scheme]
+                one.name: values_of(one.plan, one.specs, claim.metric).get(one.scheme, {})
                 for one in every
                 if one.name in claim.contestants
             }
-            found.append(judge(claim, attack, own))
+            if all(own.values()):  # a percentile of too few flows has no value
+                found.append(judge(claim, attack, own))
     return found
 
 

@@ -164,7 +164,7 @@ def values_of(plan: Plan, specs: Sequence[RunSpec], metric: str) -> dict[str, di
     if metric in table:
         lines = zip(table["variant"], table["seed"], table[metric], strict=True)
         for scheme, seed, value in lines:
-            if not math.isnan(value):
+            if value is not None and not math.isnan(value):
                 found.setdefault(str(scheme), {}).setdefault(int(seed), []).append(float(value))
     return {
         scheme: {seed: sum(several) / len(several) for seed, several in values.items()}
