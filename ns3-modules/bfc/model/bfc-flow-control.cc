@@ -55,8 +55,7 @@ Bfc::GetTypeId()
                           MakeUintegerAccessor(&Bfc::m_switchQueues),
                           MakeUintegerChecker<uint32_t>(1, lossless::MAX_OWN_QUEUES))
             .AddAttribute("HostQueues",
-                          "Number of queues per class at a host; should be at least the number of "
-                          "its flows.",
+                          "Number of queues per class at a host; at least one per flow of it.",
                           UintegerValue(256),
                           MakeUintegerAccessor(&Bfc::m_hostQueues),
                           MakeUintegerChecker<uint32_t>(1, lossless::MAX_OWN_QUEUES))
@@ -73,9 +72,8 @@ Bfc::GetTypeId()
                           MakeTimeAccessor(&Bfc::m_interval),
                           lossless::MakePicosecondsChecker())
             .AddAttribute("FlowEntries",
-                          "Size of the flow table per class at a switch port, indexed by a hash: "
-                          "flows with the same hash are treated as one. A host distinguishes all "
-                          "its flows.",
+                          "Size of the flow table per class at a switch port; flows with the same "
+                          "hash are treated as one. A host distinguishes all its flows.",
                           UintegerValue(7200),
                           MakeUintegerAccessor(&Bfc::m_flowEntries),
                           MakeUintegerChecker<uint32_t>(1, 1U << 24))
@@ -93,8 +91,7 @@ Bfc::GetTypeId()
                 MakeUintegerChecker<uint32_t>(NameFilter::SEGMENT_BITS,
                                               NameFilter::SEGMENT_BITS * NameFilter::MOST_SEGMENTS))
             .AddAttribute("Stages",
-                          "Number of hash functions; each sets one bit in its own, equal part of "
-                          "the filter.",
+                          "Number of hash functions, each with an equal part of the filter.",
                           UintegerValue(4),
                           MakeUintegerAccessor(&Bfc::m_stages),
                           MakeUintegerChecker<uint32_t>(1, 8))
@@ -110,8 +107,7 @@ Bfc::GetTypeId()
                           MakeBooleanAccessor(&Bfc::m_firstFirst),
                           MakeBooleanChecker())
             .AddAttribute("Refresh",
-                          "Period at which the filter segments with bits set are sent again; 0: "
-                          "never.",
+                          "Period at which segments with bits set are sent again; 0: never.",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&Bfc::m_refresh),
                           lossless::MakePicosecondsChecker());
@@ -654,8 +650,7 @@ Bfc::NotifyLink(bool up)
 {
     if (!up)
     {
-        // The port has dropped the frames it held. Frames that came in by it and wait elsewhere in
-        // the node stay marked.
+        // The port has dropped its frames. Those that came in by it and wait elsewhere stay marked.
         m_flows.Clear();
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {

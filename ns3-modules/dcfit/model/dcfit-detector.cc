@@ -628,8 +628,7 @@ Dcfit::TellSuspects(uint16_t ingress, uint8_t cls, const Message& message)
         const State& state = m_map.At(egress, cls);
         const bool paused = state.paused || state.resumed; // now, or before
         const bool onLoop = state.known && state.info.HasEpisodeOf(message);
-        // Frames that arrived by a port leave by it only where frames are sent back the way they
-        // came.
+        // Frames that arrived by a port leave by it only where frames are sent back.
         if (!paused || onLoop || (egress == ingress && !m_map.Feeds(egress, ingress, cls)))
         {
             continue;

@@ -39,8 +39,7 @@ namespace rdma
  * something that does not exist, and std::logic_error when it comes too early or too late. In
  * Python these are exceptions of Python.
  *
- * ns-3 has one clock, so a process has one built Simulation at a time: copy its results and delete
- * it before the next one's Build. Its destructor calls Simulator::Destroy.
+ * A process has one clock and one built Simulation: delete it before the next one's Build.
  */
 class Simulation
 {
@@ -50,9 +49,8 @@ class Simulation
      *
      * A seed or an event loop that was chosen before, by the command line, is not overridden
      * silently: an RngRun other than the seed, or an RngSeed, throws std::logic_error, and
-     * SimulatorImplementationType is kept (except for ns-3's default, which cannot be
-     * distinguished from no choice: select it by SetSimulator). Programs pass
-     * RngSeedManager::GetRun().
+     * SimulatorImplementationType is kept (except for ns-3's default: select it by SetSimulator).
+     * Programs pass RngSeedManager::GetRun().
      * @param seed the run's seed, from 1; ns-3's RngRun.
      */
     explicit Simulation(uint64_t seed);
@@ -103,8 +101,7 @@ class Simulation
     /// when it is acknowledged at the sender.
     void SetStopWhenDone(bool stop, bool acknowledged = false);
     /// Check for deadlocks periodically, and at the end in any case.
-    /// @param period ps between two checks; 0: only at the end. @param stop end the run at a
-    /// deadlock.
+    /// @param period ps between two checks; 0: only at the end. @param stop end the run at one.
     void SetDeadlockTest(int64_t period, bool stop);
     /// Judge no deadlocks: the summary has nothing about them, and their tables are rejected.
     void SwitchOffOracle();
@@ -141,8 +138,7 @@ class Simulation
 
     /// Let a switch send frames for a host to a given neighbour for some time.
     /// @param node the switch. @param dst host. @param neighbour next node.
-    /// @param at ps (0: from the start). @param until ps when it returns to shortest paths; -1:
-    /// never.
+    /// @param at ps (0: from the start). @param until ps, shortest paths from then; -1: never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, int64_t at, int64_t until);
 
     /// Add flows: each is one message on its own queue pair.
@@ -205,8 +201,7 @@ class Simulation
     /// reverse path of a pinned flow, and use ECMP otherwise.
     /// @param flows their numbers.
     /// @param reverse for each: 1 for the reverse of the path that its data frames have at the
-    /// start, whatever routes change later; 0 for ECMP with a hash of their own. @param n number of
-    /// flows.
+    /// start, whatever routes change later; 0 for ECMP with their own hash. @param n how many.
     void SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n);
     /// Make a host a slow receiver.
     /// @param host node. @param rate bit/s at which the host drains data; 0: line rate.
@@ -229,8 +224,7 @@ class Simulation
                uint32_t classMask,
                int64_t period);
 
-    /// The network itself, for programs that attach other objects to its nodes, such as devices of
-    /// the Internet stack, before Build.
+    /// The network, to whose nodes programs may attach other objects before Build.
     /// @return the fabric; it exists as long as this object.
     lossless::Fabric& GetFabric() const;
     /// Capture ports into pcap files, one per port, with lossless::PcapTap; its attributes are set
@@ -243,9 +237,8 @@ class Simulation
                           const int64_t* peers,
                           uint32_t n,
                           const std::string& folder);
-    /// The captures.
-    /// @return (path, frames, frames truncated because the standards' headers need more bytes than
-    /// the model's frame has) of each file, as "path\tframes\tcut", one per line.
+    /// The captures. @return "path\tframes\tcut" of each file, one per line; cut: frames
+    /// truncated because the standards' headers need more bytes than the model's frame has.
     std::string GetPcaps() const;
 
     /// Create ports, buffers, routes and queue pairs. Nothing may be added afterwards.

@@ -243,33 +243,24 @@ class PacketRateSendTest : public TestCase
     }
 
     /**
-     * @brief A cap and a window: the slower limit decides.
+     * @brief A flow beside the packet rate: the slower limit decides.
      *
      * @param interval of the NIC (ps)
+     * @param cap of the flow (bit/s); 0: none
+     * @param window of the flow (B); 0: none
+     * @param gap what cap or window allow (ps)
      */
-    void CapAndWindow(int64_t interval)
+    void Limited(int64_t interval, uint64_t cap, uint64_t window, int64_t gap)
     {
-        const int64_t frame = WireTime(1048, NIC_LINE);
-        Watched capped(2, interval, 0);
-        capped.Flow(0, 1, 50'000, 0, 3, NIC_LINE / 4);
-        NS_TEST_ASSERT_MSG_EQ(capped.Run(1'000'000'000), "", "frames are conserved");
-        const auto spaced = Watched::Times({0}, true);
-        for (std::size_t i = 1; i < spaced.size(); ++i)
+        Watched net(2, interval, 0);
+        net.Flow(0, 1, 50'000, 0, 3, cap, window);
+        NS_TEST_ASSERT_MSG_EQ(net.Run(1'000'000'000), "", "frames are conserved");
+        const auto times = Watched::Times({0}, true);
+        for (std::size_t i = 1; i < times.size(); ++i)
         {
-            NS_TEST_ASSERT_MSG_EQ(spaced[i] - spaced[i - 1],
-                                  std::max(4 * frame, interval),
-                                  "a cap beside " << interval);
-        }
-        Watched held(2, interval, 0);
-        held.Flow(0, 1, 50'000, 0, 3, 0, 1'000);
-        NS_TEST_ASSERT_MSG_EQ(held.Run(1'000'000'000), "", "frames are conserved");
-        const int64_t trip = 2 * (frame + LINK) + 2 * (WireTime(64, NIC_LINE) + LINK);
-        const auto rounds = Watched::Times({0}, true);
-        for (std::size_t i = 1; i < rounds.size(); ++i)
-        {
-            NS_TEST_ASSERT_MSG_EQ(rounds[i] - rounds[i - 1],
-                                  std::max(trip, interval),
-                                  "a window beside " << interval);
+            NS_TEST_ASSERT_MSG_EQ(times[i] - times[i - 1],
+                                  std::max(gap, interval),
+                                  "cap " << cap << ", window " << window << " beside " << interval);
         }
     }
 
@@ -369,7 +360,9 @@ class PacketRateSendTest : public TestCase
         ByHand();
         for (const int64_t interval : {1'000, 300'000, 400'000, 5'000'000})
         {
-            CapAndWindow(interval);
+            const int64_t trip = 2 * (FULL + LINK) + 2 * (ANSWER + LINK);
+            Limited(interval, NIC_LINE / 4, 0, 4 * FULL);
+            Limited(interval, 0, 1'000, trip);
         }
         Answers();
         Classes();
