@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from pyorch.build.schema import TypeInfo
+from pyorch.build.schema import AttributeInfo, TypeInfo
 from pyorch.config.attributes import catalogue
 from pyorch.config.cycles import ShortestPaths
 from pyorch.config.experiment import Experiment
@@ -20,7 +20,7 @@ from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from pyorch.remarks import Remark, lines, of_plan, of_runs
-from pyorch.remarks.plan import _may_draw, _signals
+from pyorch.remarks.plan import _idle_thresholds, _may_draw, _signals
 from tests.forms import run_of
 
 WELL = {"flows_total": 4, "flows_unfinished": 0, "deadlocked": 0, "deadlocked_at_end": 0}
@@ -175,6 +175,37 @@ def test_a_control_whose_signal_nobody_sends(control: str, agents: list[str], wa
         'are never cut; add agents = ["marker"]'
     )
     assert found == ([text] if warned else [])
+
+
+BUFFER = TypeInfo(
+    "ns3::lossless::SharedBuffer",
+    "ns3::lossless::BufferPolicy",
+    "lossless",
+    "",
+    abstract=False,
+    attributes=[
+        AttributeInfo("Threshold", "", "ns3::EnumValue", "Dynamic", "Dynamic|Static"),
+        AttributeInfo("Xoff", "[B]", "ns3::UintegerValue", "80000", ""),
+        AttributeInfo("Alpha", "", "ns3::DoubleValue", "0.125", ""),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "idle"),
+    [
+        ({}, ""),
+        ({"Xoff": "9000"}, "xoff"),
+        ({"Threshold": "Static", "Xoff": "9000"}, ""),
+        ({"Threshold": "Static", "Alpha": "1"}, "alpha"),
+        ({"Alpha": "1"}, ""),
+    ],
+)
+def test_thresholds_that_the_buffer_does_not_use(given: dict[str, str], idle: str) -> None:
+    """A sweep of XOFF under dynamic thresholds gives one result again and again."""
+    data = {"params": {"variant": ""}, "attributes": {BUFFER.name: given} if given else {}}
+    found = [remark.text for remark in _idle_thresholds([run_of(data)], catalogue([BUFFER]))]
+    assert [text.split()[0] for text in found] == ([f"buffer.{idle}"] if idle else [])
 
 
 PLAIN = """

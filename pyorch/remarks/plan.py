@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 MOST_DRAWN, MOST_FLOWS = 30, 1_000_000
 """How many traffics, and flows, are drawn to count them."""
+BUFFER = "ns3::lossless::SharedBuffer"
+IDLE = {"Dynamic": ("Xoff", "Xon"), "Static": ("Alpha", "XonOffset")}
+"""Attributes of the buffer that have no effect with a kind of threshold."""
 MARGIN = 1.25
 """By how much the traffic of another seed may have more flows."""
 
 
 def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
     """What can be said for certain before anything runs."""
-    found = [*_signals(specs, experiment.types), *_drawn(experiment, specs)]
+    found = [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
+    found += _drawn(experiment, specs)
     return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, specs)]
 
 
@@ -51,6 +55,27 @@ def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Rema
             f"{obeying} needs the signal of the agent {agent}, which no switch has in "
             f'{which(runs, specs)}: rates are never cut; add agents = ["{agent}"]',
         )
+
+
+def _idle_thresholds(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:
+    """Thresholds that a file sets, but that the buffer's kind of threshold does not use."""
+    from pyorch.config.attributes import section_of, snake_case
+
+    default = section_of(types, {}, "buffer") if types is not None else None
+    if default is None or "Threshold" not in default:
+        return
+    idle: dict[tuple[str, str], list[RunSpec]] = defaultdict(list)
+    for spec in specs:
+        given = spec.setting.attributes.get(BUFFER, {})
+        threshold = given.get("Threshold", default["Threshold"])
+        for name in IDLE.get(threshold, ()):
+            if name in given:
+                idle[name, threshold].append(spec)
+    for (name, threshold), runs in idle.items():
+        other = next(kind for kind in IDLE if kind != threshold)
+        what = f'buffer.{snake_case(name)} has no effect with threshold = "{threshold.lower()}"'
+        hint = f'leave it out, or set buffer.threshold = "{other.lower()}"'
+        yield Remark("warning", f"{what}, in {which(runs, specs)}; {hint}")
 
 
 def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
