@@ -177,9 +177,9 @@ class Study:
     ) -> Study:
         """Perform the missing runs, and return the study (with these seeds, if given).
 
-        jobs: number of parallel runs, by default one per core. progress: show a progress line.
-        After an interruption the same call resumes. Raises UserError, RunsFailedError if runs
-        failed, and KeyboardInterrupt.
+        jobs: number of parallel runs, by default one per core. progress: show a progress line, and
+        the remarks. After an interruption the same call resumes. Raises UserError, RunsFailedError
+        if runs failed, and KeyboardInterrupt.
         """
         from pyorch.engine import LocalEngine
         from pyorch.notebook import output
@@ -191,11 +191,11 @@ class Study:
         )
         self._plan = plan
         plan.set_damaged_aside()
-        result = LocalEngine(plan.store, jobs, stream=output(progress)).run(
-            plan.missing, plan.build
-        )
+        screen = output(progress)
+        result = LocalEngine(plan.store, jobs, stream=screen).run(plan.missing, plan.build)
         if result.interrupted:
             raise KeyboardInterrupt
+        screen.writelines(f"{line}\n" for line in (self.remarks if progress else ()))
         if result.left:
             raise RunsFailedError(result.failures, result.left)
         return self
@@ -341,6 +341,15 @@ class Study:
         return find_run(plan.specs, plan.build.fingerprint, str(run))
 
     # Results
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the commands say of the plan and of its finished runs, such as unfinished flows."""
+        from pyorch.remarks import lines, of_plan, of_runs
+
+        plan = self._made()
+        done = of_runs(plan.specs, plan.store, plan.build.fingerprint)
+        return [*lines(of_plan(plan.experiment, plan.specs)), *lines(done)]
 
     @property
     def runs(self) -> pd.DataFrame:
