@@ -74,6 +74,24 @@ def test_what_is_lost_is_divided_by_the_shares_that_others_take() -> None:
     assert (lost.collisions, lost.sharing) == ({}, 60)
 
 
+def test_alone_on_a_thin_uplink_nothing_collides() -> None:
+    """An uplink of half the NIC's rate halves that of a lone flow; a second one halves it again."""
+    rates = RATES | {(10, 11): 5 * 10**9}
+    others = {(0, 10): ALONE, (10, 11): ALONE, (11, 1): ALONE}
+    lost = losses_of(60, (0, 100), WAY, {}, others, rates)
+    assert (lost.collisions, lost.sharing) == ({}, 60)
+    # half of the NIC is as much as the uplink carries
+    others[0, 10] = crowd((0, 100))
+    assert losses_of(60, (0, 100), WAY, {}, others, rates).sharing == 60
+    # in 40 of 100 ps one more takes half of the uplink; with three at the NIC, that has the half
+    others[10, 11] = crowd((30, 70))
+    lost = losses_of(20, (0, 100), WAY, {}, others, rates)
+    assert lost.collisions == {(10, 11): pytest.approx(20)}
+    others[0, 10] = crowd(*[(0, 100)] * 3)
+    lost = losses_of(20, (0, 100), WAY, {}, others, rates)
+    assert (lost.collisions, lost.sharing) == ({}, 20)
+
+
 def test_spraying_has_the_shares_of_all_its_ways() -> None:
     """Two ways with one more flow on each: twice a half, and nothing is lost there."""
     two = [*WAY, Crossing(10, 12, 1, 0, 100)]
@@ -184,6 +202,9 @@ traffic = "job"
 to = "stragglers"
 host = "h4"
 [variants.Alone]
+[variants.Thin]
+"topology.uplink_rate" = "50Gbps"
+"queue_pair.ack_every" = 1
 [variants.Straggler]
 "traffic.job.collectives.swap.step_delay" = "10us"
 "traffic.job.stragglers" = [{ hosts = "h4", slowdown = 1.5 }]
@@ -224,6 +245,10 @@ def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
     assert [alone[to] for to in FOUR[:2]] == [0, 0]
     assert alone["time"] == ideal + alone["sharing"]
     assert alone["sharing"] <= 2 * ACK
+    # over an uplink of half the NIC's rate it has ACKs beside it, and no other flow
+    thin = runs.loc["Thin"]
+    assert [thin[to] for to in FOUR if to != "sharing"] == [0, 0, 0]
+    assert thin["sharing"] > 0.01 * thin["time"]
     slow = runs.loc["Straggler"]
     assert slow["stragglers"] == slow["late_h4"] == 5 * US
     assert slow["time"] == ideal + 15 * US + slow["sharing"]

@@ -263,8 +263,9 @@ def _missed(
     ends = [hop for hop in (0, last) if hop in shares]
     if not ends:
         return 0.0, {}
-    line = min(whole[hop] for hop in ends)
-    most = min(shares[hop] for hop in ends)
+    # no flow is faster than the slowest link of its way, also when it is alone
+    line = min(whole.values())
+    most = min(line, *(shares[hop] for hop in ends))
     between = [hop for hop in shares if hop not in (0, last)]
     slowest = min(between, key=lambda hop: (shares[hop], hop), default=0)
     if not between or shares[slowest] >= most:
