@@ -117,10 +117,10 @@ def _goal(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> It
     table = run.table("flow")
     if table is None:
         return
-    nodes = entry.nodes(run.network, run.seed, run.flows.labels.index(label))
+    number = run.flows.labels.index(label)
     ends = np.asarray(table["finish_ps"])[rows].astype(np.int64)
-    for rank, begin, end in entry.steps(run.network, nodes).times_of_calcs(ends, entry.start):
-        yield Bar(run.nodes[nodes[rank]], label, "calc", "compute", begin, end)
+    for node, begin, end in entry.computations(run.network, run.seed, number, ends):
+        yield Bar(run.nodes[node], label, "calc", "compute", begin, end)
 
 
 _BY_KIND = {"collective": _collectives, "goal": _goal}

@@ -133,7 +133,7 @@ def test_calcs_of_a_schedule_are_there() -> None:
       w: calc 2000
       w requires r }
     """
-    entry = {"kind": "goal", "schedule": text, "start": "1us", "hosts": "h2..h3"}
+    entry = {"kind": "goal", "label": "job", "schedule": text, "start": "1us", "hosts": "h2..h3"}
     entry["stragglers"] = [{"hosts": "h3", "slowdown": 1.5}]
     run = tables([entry], [(2, 3, 4 * US, 9 * US)])
     bars = [bar for bar in bars_of(run) if bar.category != "pause"]
@@ -142,6 +142,23 @@ def test_calcs_of_a_schedule_are_there() -> None:
         ("h2", "to h3", 4, 9),
         ("h3", "calc", 9, 12),
     ]
+
+    def value(kind: str) -> float | None:
+        return parse({"name": "m", "kind": kind, "traffic": "job"}).value(run)
+
+    # 3 us before the message and 3 us after it
+    assert (value("job_time"), value("collective_time")) == (11 * US, 5 * US)
+    runs = pd.DataFrame([{"hash": "x", "seed": 1, "variant": ""}])
+    run.summary["end_ps"] = 9 * US  # as a run that stops when all has arrived
+    data: Any = SimpleNamespace(runs=runs, settings=[], run=lambda _: run)
+    for keys, end in (({}, 12), ({"until": "8us"}, 8)):
+        form = MODELS["rank_timeline"].model_validate(
+            {"name": "x", "kind": "rank_timeline", **keys}
+        )
+        with paper_style():
+            assert form.draw(data).canvas.axes[0].get_xlim() == (0, end)
+    run = tables([entry], [(2, 3, 4 * US, -1)])
+    assert value("job_time") == math.inf
 
 
 def test_the_trace_of_a_study_is_its_job() -> None:
@@ -168,7 +185,8 @@ def test_metrics_of_a_job_are_sums_over_rounds_and_groups() -> None:
     def value(kind: str, **keys: Any) -> float | None:
         return parse({"name": "m", "kind": kind, "traffic": "job", **keys}).value(run)
 
-    # rounds end at 15 and 39; the first counts from 5
+    # rounds end at 15 and 39; the first counts from 5, the job from its start
+    assert (value("job_time"), value("collective_time")) == (39 * US, 34 * US)
     assert value("iteration_time") == (10 + 24) / 2 * US
     assert value("iteration_time", of="max") == 24 * US
     # h1 is 1 us late in both rounds, h3 2 us; all others begin first

@@ -82,9 +82,16 @@ class Goal(RankedTable):
         nodes = self.place(network, random)
         return self.steps(network, nodes).block(nodes, self.start)
 
-    def nodes(self, network: Topology, seed: int, number: int) -> npt.NDArray[np.uint32]:
-        """Return the node of every rank in a run. number: of the entry. Canonical entries only."""
-        return self.place(network, generator_of(seed, number))
+    def computations(
+        self, network: Topology, seed: int, number: int, ends: Array
+    ) -> list[tuple[int, int, int]]:
+        """Return node, begin and end [ps] of the calcs that began in a run.
+
+        number: of the entry. ends: of its flows [ps], -1: never. Canonical entries only.
+        """
+        nodes = self.place(network, generator_of(seed, number))
+        calcs = self.steps(network, nodes).times_of_calcs(ends, self.start)
+        return [(int(nodes[rank]), begin, end) for rank, begin, end in calcs]
 
     def steps(self, network: Topology, nodes: npt.NDArray[np.uint32]) -> Steps:
         """Return what waits for what, of ranks on nodes. Canonical entries only."""

@@ -80,6 +80,41 @@ class BusBandwidth(CollectiveMetric):
 
 
 @metric
+class JobTime(Metric):
+    """From the `start` of a [[traffic]] entry to the end of its last message or computation.
+
+    Computations before the first message and, of schedules, after the last one count. Infinite
+    when a message did not arrive.
+    """
+
+    kind: Literal["job_time"] = "job_time"
+    traffic: str
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        import numpy as np
+
+        from pyorch.config.traffic_goal import Goal
+
+        table = run.table("flow")
+        if table is None or self.traffic not in run.flows.labels:
+            return None
+        number = run.flows.labels.index(self.traffic)
+        entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
+        ends = np.asarray(table["finish_ps"])[rows].astype(np.int64)
+        if (ends < 0).any():
+            return math.inf
+        last = [*ends.tolist()]
+        if isinstance(entry, Goal):
+            last += [end for *_, end in entry.computations(run.network, run.seed, number, ends)]
+        return float(max(last) - entry.start) if last else None
+
+
+@metric
 class IterationTime(Metric):
     """Time of a round of a repeated `collective` entry, from the end of the one before.
 

@@ -41,8 +41,11 @@ class RankTimeline(OverTime):
 
         panels = self.panels(data)
         runs = [data.run(part["hash"].iloc[0]) for _, part in panels]
-        stop, clock = self.clock(runs)
-        shown = [self._bars(run, stop) for run in runs]
+        bars_of_runs = [self._bars(run) for run in runs]
+        # a run that stops when all has arrived ends before the computations that follow
+        last = max((bar.end for bars in bars_of_runs for bar in bars), default=0)
+        stop, clock = self.clock(runs, last)
+        shown = [self._inside(bars, stop) for bars in bars_of_runs]
         every = self._lanes(runs[0], shown)
         # of more hosts than there is room for, and none chosen: some from all over the network
         lanes = every[:: -(-len(every) // _MOST_LANES)]
@@ -94,18 +97,18 @@ class RankTimeline(OverTime):
             notes.append(f"{len(lanes)} of {len(every)} hosts; choose others with 'hosts'.")
         return Drawn(canvas, table, notes)
 
-    def _bars(self, run: RunTables, stop: float) -> list[Bar]:
-        """The bars of hosts in the window."""
+    def _bars(self, run: RunTables) -> list[Bar]:
+        """The bars of the chosen hosts."""
         table = run.table("flow")
         if table is not None and len(table["src"]) < len(run.flows):
             what = f"the table of flows has {len(table['src'])} rows for {len(run.flows)} flows"
             raise FigureError(what)
         hosts = set(run.nodes) if self.hosts is None else set(self.hosts)
-        bars = [
-            bar
-            for bar in bars_of(run, self.traffic)
-            if bar.lane in hosts and bar.end > self.start and bar.begin < stop
-        ]
+        return [bar for bar in bars_of(run, self.traffic) if bar.lane in hosts]
+
+    def _inside(self, bars: list[Bar], stop: float) -> list[Bar]:
+        """The bars in the window, of lanes with more than pauses."""
+        bars = [bar for bar in bars if bar.end > self.start and bar.begin < stop]
         busy = {bar.lane for bar in bars if bar.category != "pause"}
         return [bar for bar in bars if bar.lane in busy]
 

@@ -71,9 +71,9 @@ class OverTime(OneRunAPanel):
     until: Time | None = None
     time_unit: Literal["ns", "us", "ms", "s"] | None = None
 
-    def clock(self, runs: Sequence[RunTables]) -> tuple[float, Scale]:
-        """End of the time axis [ps], and its scale."""
-        stop = float(self.until or max(run.end_ps for run in runs))
+    def clock(self, runs: Sequence[RunTables], last: float = 0) -> tuple[float, Scale]:
+        """End of the time axis [ps], and its scale. last: end of what is shown [ps]."""
+        stop = float(self.until or max(last, *(run.end_ps for run in runs)))
         return stop, scale(self.time_unit) if self.time_unit else automatic("ps", [stop])
 
     def label_time(self, axes: Axes, clock: Scale, stop: float) -> None:
