@@ -345,8 +345,8 @@ def test_ten_lines_are_a_study(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (table,) = results.rglob("runs.parquet")
     (one,) = pd.read_parquet(table).to_dict("records")
-    # under one leaf: 1,000 B and 20 B over two links, and 2 us between; alone they lose nothing
-    assert one["whole"] == across(1) + 2 * 10**6 + 2 * 10**6 + 2 * (88 * 80)
+    # 0.5 us, and under one leaf 1,000 B and 20 B over two links, and 2 us between, without a loss
+    assert one["whole"] == 500_000 + across(1) + 2 * 10**6 + 2 * 10**6 + 2 * (88 * 80)
     assert [one[name] for name in ("pauses", "collisions", "sharing", "stragglers")] == [0, 0, 0, 0]
     (lost,) = results.rglob("lost.csv")
     assert pd.read_csv(lost)["lost_ps"].tolist() == [0]
