@@ -2,7 +2,7 @@
 
 A flow begins at the latest of what it waits for, plus a delay; so from the flow that arrives last
 one comes back, step by step, to one that waited for nothing. The lengths of these steps add up to
-the time that the entry took, and what is not lost in them could not have been saved.
+the time that the entry took until its last message arrived.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Hold:
 class Losses:
     """What a flow lost [ps]: to pauses, by their roots, and to collisions, by egresses.
 
-    sharing: the rest, to others on the links of its ends.
+    sharing: the rest, to others on the links of its ends, and to ACKs.
     """
 
     pauses: dict[Egress, float]
@@ -196,7 +196,7 @@ def losses_of(
 
     span: when it began and ended. holds: of its egresses. others: first and last times of all flows
     at each egress, sorted apart. rates: of its egresses [bit/s]. The formulas are in
-    docs/reports.md, "What time was lost to".
+    docs/reports.md, "Lost time".
     """
     begin, end = span
     places = [(one.node, one.peer) for one in crossings]

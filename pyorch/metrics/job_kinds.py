@@ -184,9 +184,9 @@ class LostTime(CollectiveMetric):
     """What part of the time of a [[traffic]] entry was lost, on its critical chain, to what.
 
     `to`: "pauses", "collisions" (of flows on links between switches), "sharing" (of the links of
-    hosts) or "stragglers" (who computed longer, or later, than the others). `host`: of messages
-    that it sent, and its own computations. `port`: of pauses, the egress where they began; of
-    collisions, that where they were.
+    hosts, also with ACKs) or "stragglers" (who computed longer, or later, than the others).
+    `host`: of messages that it sent, and its own computations. `port`: of pauses, the egress where
+    they began; of collisions, that where they were.
     """
 
     kind: Literal["lost_time"] = "lost_time"

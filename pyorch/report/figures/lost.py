@@ -24,9 +24,9 @@ LEAST_PS = 1
 """Less is the rounding of estimates."""
 NOTE = (
     "Of the critical chain, from the flow that arrives last back to one that waited for nothing: "
-    "pauses by the port where they began, collisions by the link between switches, sharing by the "
-    "host whose message it was, stragglers by the host that computed longer. Collisions and "
-    "sharing are estimates."
+    "pauses by the port where they began, collisions by the link between switches, sharing (with "
+    "other flows at the ends, and ACKs) by the host whose message it was, stragglers by the host "
+    "that computed longer. Collisions and sharing are estimates."
 )
 
 
