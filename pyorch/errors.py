@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import linecache
 import re
-from collections.abc import Iterable, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
 
 SHOWN_PROBLEMS = 50
 """Problems that are shown of one input."""
@@ -100,6 +105,63 @@ def describe_defect(error: BaseException) -> str:
         trace = trace.tb_next
     place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})" if trace else ""
     return f"{type(error).__name__}: {error}{place}"
+
+
+class OwnCodeError(UserError):
+    """An exception in a kind, or a function of a figure, that is not of this package."""
+
+
+def is_of_others(code: type | Callable[..., Any]) -> bool:
+    """Whether a class or function is not of this package."""
+    return _package(code.__module__) != _package(__name__)
+
+
+@contextmanager
+def code_of(
+    code: type | Callable[..., Any],
+    what: str,
+    hint: str | None = None,
+    passing: tuple[type[Exception], ...] = (),
+) -> Iterator[None]:
+    """Report an exception in somebody else's class or function as an OwnCodeError.
+
+    It names the line where it was raised and the calls in that code alone. what: is at work, such
+    as "metric 'late'". passing: exceptions that the caller expects. Those in code of this package
+    are its own defects and stay what they are.
+    """
+    expected: tuple[type[Exception], ...] = (OwnCodeError, MemoryError, *passing)
+    try:
+        yield
+    except expected:
+        raise
+    except Exception as error:
+        if not is_of_others(code):
+            raise
+        calls = _calls_in(_package(code.__module__), error.__traceback__)
+        where = f"{calls[-1].filename}:{calls[-1].lineno}: {what}" if calls else what
+        where += f" ({code.__qualname__})"
+        if isinstance(error, UserError):
+            problems = [problem.inside(where) for problem in error.problems]
+        else:
+            said = f"{type(error).__name__}: {error}"
+            lines = [f"    {c.filename}:{c.lineno}, in {c.name}: {c.line}" for c in calls]
+            problems = [Problem(where, "\n".join([said, *lines]), None, hint)]
+        raise OwnCodeError(problems) from error
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _calls_in(package: str, trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """Return the calls of a traceback that are in the code of a package, the innermost last."""
+    calls = []
+    for frame, line in traceback.walk_tb(trace):
+        if _package(frame.f_globals.get("__name__", "")) == package:
+            file = frame.f_code.co_filename
+            text = linecache.getline(file, line, frame.f_globals).strip()
+            calls.append(traceback.FrameSummary(file, line, frame.f_code.co_name, line=text))
+    return calls
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:

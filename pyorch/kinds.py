@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import linecache
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -176,19 +177,39 @@ def _registered(where: str, load: Callable[[], object]) -> list[tuple[dict[str, 
     for registry, old in zip(registries, before, strict=True):
         taken = [kind for kind in old if registry.get(kind) is not old[kind]]
         problems += [Problem(where, f"there is a kind {kind!r} already") for kind in taken]
-        found += [(registry, kind) for kind in registry if kind not in old]
-        if problems:
+        new = [kind for kind in registry if kind not in old]
+        problems += [problem for kind in new for problem in _lacks(registry[kind], kind, where)]
+        found += [(registry, kind) for kind in new]
+    if problems:
+        for registry, old in zip(registries, before, strict=True):
             registry.clear()
             registry.update(old)
-    if problems:
         raise UserError(problems)
     return found
+
+
+def _lacks(model: Any, kind: str, where: str) -> list[Problem]:
+    """Return what a new kind does not say though it must."""
+    from pyorch.metrics.base import UNIT_HINT, Metric, quoted_units
+
+    if not issubclass(model, Metric):
+        return []
+    place = f"{where}: class {model.__qualname__} (metric {kind!r})"
+    problems = []
+    if model.unit is Metric.unit:
+        problems.append(Problem(place, "it has no 'unit'", quoted_units(), UNIT_HINT))
+    if model.value is Metric.value and model.values is Metric.values:
+        hint = "def value(self, run): return ..."
+        problems.append(Problem(place, "it has no 'value'", None, hint))
+    return problems
 
 
 def _execute(name: str, text: str) -> None:
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     module = ModuleType(f"pyorch_kinds_{Path(name).stem}_{digest}")
     module.__file__ = name
+    lines = text.splitlines(keepends=True)
+    linecache.cache[name] = (len(text), None, lines, name)  # for messages: there may be no file
     sys.modules[module.__name__] = module  # where pydantic looks up the names of annotations
     exec(compile(text, name, "exec"), module.__dict__)  # noqa: S102 (a person's own code, by choice)
 

@@ -15,6 +15,9 @@ PROJECT_FILE = "pyorch.toml"
 SHIPPED = Path(__file__).parent / "shipped"
 """In an installed package: what a checkout has beside it, experiments and C++ modules."""
 
+RENAMED = {"experiment": "run"}
+"""Tasks of invoke that the program `pyorch` calls otherwise."""
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -30,6 +33,10 @@ class Paths:
     def absolute(self) -> Paths:
         """Return the same folders, whatever the current one will be."""
         return Paths(self.root.absolute(), self.results_root and self.results_root.absolute())
+
+    def call_of(self, task: str) -> str:
+        """Return how a task is called here: by invoke in a checkout, which alone has it."""
+        return f"pyorch {RENAMED.get(task, task)}" if self.shipped else f"invoke {task}"
 
     @property
     def experiments(self) -> Path:

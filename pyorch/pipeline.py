@@ -168,12 +168,14 @@ def command_line(
     seeds: str = "",
     task: str = "experiment",
     more: Sequence[str] = (),
+    paths: Paths | None = None,
 ) -> str:
     """The command that does a task with an experiment, as it stands in reports and messages.
 
-    more: its words behind NAME.
+    more: its words behind NAME. paths: of the project, by default the one that it is called in.
     """
-    words = ["invoke", task, name, *more]
+    words = [name, *more]
     for override in overrides:
         words += ["--set", override]
-    return shlex.join([*words, *(["--seeds", seeds] if seeds else [])])
+    call = (paths or default_paths()).call_of(task)
+    return f"{call} {shlex.join([*words, *(['--seeds', seeds] if seeds else [])])}"

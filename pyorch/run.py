@@ -108,7 +108,7 @@ def _attempt(
     from pyorch.build.loadable import LoadError
     from pyorch.engine import base
     from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
-    from pyorch.errors import UserError
+    from pyorch.errors import OwnCodeError, UserError
     from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
     from pyorch.simulate import RefusedError, RunProblemsError, WrongResultError
 
@@ -124,6 +124,8 @@ def _attempt(
         return codes.get(type(error), RUN_ERROR)
     except UserError as error:
         _say(error.render())
+        if isinstance(error, OwnCodeError):
+            return RUN_ERROR
         return base.RUN_UNFIT if isinstance(error, LoadError) else RUN_REFUSED
     except OSError as error:
         if error.errno not in STORAGE_ERRORS:

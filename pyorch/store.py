@@ -349,9 +349,14 @@ class Store:
 
         summary = self.read_summary(run_hash)
         names = self.table_names(run_hash)
-        tables: dict[str, Any] = {name: self.read_table(run_hash, name) for name in names}
+        tables = {name: self._read_arrays(run_hash, name) for name in names}
         run = RunTables(spec.setting, spec.seed, summary["nodes"], summary["summary"], tables)
         return compute(spec.metrics, run)
+
+    def _read_arrays(self, run_hash: str, table: str) -> dict[str, Any]:
+        """Return a table as metrics see it when the run ends: an array a column."""
+        frame = self.read_table(run_hash, table)
+        return {str(name): column.to_numpy() for name, column in frame.items()}
 
     def collect(self, specs: Sequence[RunSpec], fingerprint: str) -> pd.DataFrame:
         """Gather the finished runs, one row a run, and write them to runs.parquet.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch import kinds, pipeline
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.errors import Problem, UserError, code_of, one_of, suggest
 from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
@@ -437,7 +437,8 @@ class Study:
         show_figures()
         with paper_style():
             try:
-                canvas: Figure = model.draw(self._data()).canvas
+                with code_of(type(model), f"figure {model.name!r}", passing=(FigureError,)):
+                    canvas: Figure = model.draw(self._data()).canvas
                 return canvas
             except FigureError as error:
                 raise UserError([Problem(f"figure {model.name}", str(error))]) from error
@@ -558,7 +559,7 @@ class Study:
 
     def _command(self, task: str, *more: str) -> str:
         name = self._source if isinstance(self._source, str) else self._source.file.name
-        return pipeline.command_line(name, self._overrides, self._seeds, task, more)
+        return pipeline.command_line(name, self._overrides, self._seeds, task, more, self._paths)
 
     def _made(self) -> Plan:
         plan = self._plan or self.plan()

@@ -63,7 +63,7 @@ def bars_of(run: RunTables, labels: Sequence[str] | None = None) -> list[Bar]:
 def _collectives(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> Iterator[Bar]:
     from pyorch.config.spans import spans_of_collective
 
-    table = run.table("flow")
+    table = run.find_table("flow")
     if table is None or not len(rows):
         return
     spans = spans_of_collective(entry, rows, table)
@@ -100,7 +100,7 @@ def _collectives(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]
 def _messages(run: RunTables, _entry: Any, label: str, rows: NDArray[np.int64]) -> Iterator[Bar]:
     import numpy as np
 
-    table = run.table("flow")
+    table = run.find_table("flow")
     if table is None:
         return
     columns = (np.asarray(table[name])[rows] for name in ("src", "dst", "start_ps", "finish_ps"))
@@ -114,7 +114,7 @@ def _goal(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> It
     import numpy as np
 
     yield from _messages(run, entry, label, rows)
-    table = run.table("flow")
+    table = run.find_table("flow")
     if table is None:
         return
     number = run.flows.labels.index(label)
@@ -130,7 +130,7 @@ def _pauses(run: RunTables) -> Iterator[Bar]:
     """The pauses that ports obeyed."""
     import numpy as np
 
-    table = run.table("pause")
+    table = run.find_table("pause")
     if table is None:
         return
     rows = np.flatnonzero(np.asarray(table["side"]) == PAUSED)

@@ -8,16 +8,21 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from pyorch import Study, kinds
 from pyorch.config import topology, traffic
 from pyorch.config.canonical import encode
-from pyorch.errors import UserError
+from pyorch.errors import OwnCodeError, UserError
 from pyorch.loading.load import load_experiment
-from pyorch.metrics import MODELS
+from pyorch.metrics import MODELS, Metric, RunTables, compute
 from pyorch.paths import Paths
 from pyorch.plan import expand
+from pyorch.report.data import ReportData
+from pyorch.report.figures import FigureModel
+from pyorch.report.write import write_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -236,6 +241,124 @@ print(json.dumps([own.packages, own.kinds, ours.packages]))
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [{"fabrics": "1.2"}, {}, {}]
+
+
+UNIT = '    def unit(self):\n        return "1"\n'
+VALUE = 'run.summary["flows_finished"] / run.summary["flows_total"]'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (UNIT, "", "mine.py: class Finished (metric 'finished_share'): it has no 'unit'"),
+        ('return "1"', 'return "share"', "metric 'share' (Finished): unit(): 'share' is no base"),
+    ],
+)
+def test_a_metric_says_its_unit_when_it_is_loaded(
+    paths: Paths, old: str, new: str, told: str
+) -> None:
+    """One that is missing or unknown is told with its file, its class and what is allowed."""
+    Path("mine.py").write_text(KINDS.replace(old, new))
+    said = problem(paths)
+    assert told in said
+    assert said.lstrip().startswith("mine.py:")
+    assert 'allowed: "B", "bit/s", "ps", "1"' in said
+
+
+def computed(paths: Paths, value: str) -> dict[str, float | None]:
+    """The metric of own.toml in a run of three flows, with another value."""
+    Path("mine.py").write_text(KINDS.replace(VALUE, value))
+    experiment = load_experiment("own.toml", paths=paths)
+    (point,) = experiment.points
+    tables = {"flow": {"finish_ps": np.array([5, -1, 7])}}
+    summary = {"flows_finished": 2, "flows_total": 3}
+    run = RunTables(point.setting, 1, point.network.names, summary, tables)
+    metrics = [metric for metric in experiment.metrics if isinstance(metric, Metric)]
+    return compute(metrics, run)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ('run.flows["finish_ps"]', "TypeError: 'Flows' object is not subscriptable"),
+        ('run.table("flow")["end"].mean()', "KeyError: 'end'"),
+        ('"many"', "TypeError: a number or None is expected as a value, not 'many'"),
+        ('run.table("flow")["finish_ps"]', "TypeError: a number or None is expected"),
+    ],
+)
+def test_an_exception_in_a_metric_is_told_by_its_own_lines(
+    paths: Paths, value: str, told: str
+) -> None:
+    """File, line, metric and exception, and no call in this package or another."""
+    with pytest.raises(OwnCodeError) as caught:
+        computed(paths, value)
+    said = caught.value.render()
+    assert told in said
+    assert "metric 'share' (Finished)" in said
+    assert "pyorch/" not in said
+    assert "site-packages" not in said
+    if told.startswith("TypeError: a number"):
+        return  # the value is wrong, whatever the line
+    line = 1 + KINDS[: KINDS.index(VALUE)].count("\n")
+    assert said.startswith(f"mine.py:{line}: ")
+    assert f"    mine.py:{line}, in value: return {value}" in said
+
+
+def test_a_table_without_a_trace_is_told_with_what_to_add(paths: Paths) -> None:
+    """The metric, its line, the table and the lines of the file; who asks first gets None."""
+    with pytest.raises(UserError) as caught:
+        computed(paths, 'run.table("queue")["bytes"].max()')
+    said = caught.value.render()
+    assert said.startswith("mine.py:")
+    assert "metric 'share' (Finished): table 'queue': the run did not trace it" in said
+    assert '[[trace]]\ntable = "queue"' in said
+    assert computed(paths, 'run.find_table("queue")') == {"share": None}
+
+
+def test_a_metric_may_return_what_numpy_gives(paths: Paths) -> None:
+    """As numbers that JSON knows: a mean, a count, a truth."""
+    finished = '(run.table("flow")["finish_ps"] >= 0)'
+    assert computed(paths, f"{finished}.mean()") == {"share": 2 / 3}
+    for what, value in ((f"{finished}.sum()", 2), (f"{finished}.all()", False)):
+        assert json.dumps(computed(paths, what)) == json.dumps({"share": value})
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("    wiring.add_hosts(2 * self.pairs)", "topology 'pair' (Pair)"),
+        ("    return canonical(self)", "traffic 'across' (Across)"),
+        ("    hosts = len(network.hosts)", "traffic 'across' (Across)"),
+    ],
+)
+def test_an_exception_in_a_network_or_traffic_is_told_by_its_own_lines(
+    paths: Paths, line: str, told: str
+) -> None:
+    """File, line, kind and exception, wherever the experiment first needs it."""
+    Path("mine.py").write_text(KINDS.replace(line, "    1 / 0"))
+
+    def first_flows() -> traffic.Flows:
+        (point,) = load_experiment("own.toml", paths=paths).points
+        return traffic.flows(point.setting.traffic, point.network, 1, 10**9)
+
+    with pytest.raises(OwnCodeError) as caught:
+        first_flows()
+    said = caught.value.render()
+    number = 1 + KINDS[: KINDS.index(line)].count("\n")
+    assert said.startswith(f"mine.py:{number}: {told}: ZeroDivisionError: division by zero")
+    assert "pyorch/" not in said
+
+
+def test_an_exception_in_a_figure_costs_only_that_figure(paths: Paths, tmp_path: Path) -> None:
+    """Its error in the report is its own line."""
+    Path("mine.py").write_text(KINDS.replace("self.rows_of(data)", "data.table(3)"))
+    (model,) = load_experiment("own.toml", paths=paths).figures
+    assert isinstance(model, FigureModel)
+    drawn = write_figure(model, ReportData(None, pd.DataFrame(), {}), tmp_path)
+    line = 1 + KINDS[: KINDS.index("self.rows_of(data)")].count("\n")
+    assert drawn.error is not None
+    assert drawn.error.startswith(f"mine.py:{line}: figure 'all' (Dots): TypeError: ")
+    assert "pyorch/" not in drawn.error
 
 
 @pytest.mark.cpp

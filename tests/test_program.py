@@ -18,6 +18,8 @@ from pyorch.cli import door, main
 from pyorch.cli.init import init
 from pyorch.loading.find import list_experiments
 from pyorch.paths import Paths, default_paths, project_root
+from pyorch.pipeline import command_line
+from pyorch.report.write import _for_paper
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -60,6 +62,22 @@ def test_messages_name_the_commands_of_the_door(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(door, "_program", door.PYORCH)
     told = "`pyorch run X`, pyorch size, pyorch list, invoke test, invoked"
     assert door.spoken(text) == told
+
+
+def test_a_command_is_what_works_in_its_project(tmp_path: Path) -> None:
+    """In a checkout, which has the tasks, that of invoke; in a project that of pyorch."""
+    given = ("two words", ["buffer.alpha=0.5"], "1..2")
+    rest = "'two words' --set buffer.alpha=0.5 --seeds 1..2"
+    checkout = Paths(ROOT)
+    assert command_line(*given, paths=checkout) == f"invoke experiment {rest}"
+    assert init("here") == 0
+    os.chdir(tmp_path / "here")
+    assert command_line(*given) == f"pyorch run {rest}"
+    assert command_line("incast", task="report") == "pyorch report incast"
+    assert _for_paper(command_line("incast"), default_paths()).startswith(
+        "pyorch report incast --paper"
+    )
+    assert command_line(*given, paths=checkout) == f"invoke experiment {rest}"
 
 
 def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ import re
 import sys
 from collections.abc import Iterable
 
+from pyorch.paths import RENAMED
+
 PYORCH = "pyorch"
-_RENAMED = {"experiment": "run"}
 _CALL = re.compile(r"\binvoke (?P<verb>[a-z][a-z-]*)\b")
 
 _program = "invoke"
@@ -40,7 +41,7 @@ def spoken(text: str) -> str:
 
     def ours(call: re.Match[str]) -> str:
         verb = call["verb"]
-        return f"{PYORCH} {_RENAMED.get(verb, verb)}" if verb in _verbs else call[0]
+        return f"{PYORCH} {RENAMED.get(verb, verb)}" if verb in _verbs else call[0]
 
     return _CALL.sub(ours, text)
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from pyorch.errors import UserError, suggest
+from pyorch.errors import UserError, code_of, suggest
 from pyorch.fields import NEVER, Kind, Link, LinkRate, Never, Table, Time
 from pyorch.findings import Findings, Path
 
@@ -381,10 +381,11 @@ def build(table: TopologyTable) -> Topology:
 
 
 def _wired(table: TopologyTable) -> Topology:
-    wiring = table.wire()
-    if table.hosts_per_nic > 1:
-        wiring.share_nics(table.hosts_per_nic)
-    return wiring.finish()
+    with code_of(type(table), f"topology {table.kind!r}"):
+        wiring = table.wire()
+        if table.hosts_per_nic > 1:
+            wiring.share_nics(table.hosts_per_nic)
+        return wiring.finish()
 
 
 def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
@@ -400,7 +401,8 @@ def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
     elif size > 1 and table.lists_links:
         findings.add(at, f"links of kind '{table.kind}' are listed", None, "list NICs as switches")
     elif size > 1:
-        wiring = table.wire()
+        with code_of(type(table), f"topology {table.kind!r}"):
+            wiring = table.wire()
         if len(wiring.hosts) % size == 0:
             for hosts in wiring.share_nics(size):
                 what = f"{hosts} are not on one switch"

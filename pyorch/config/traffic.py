@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path as FilePath
@@ -20,7 +21,7 @@ from pydantic import Field
 
 from pyorch.config.topology import Topology
 from pyorch.config.traffic_paths import AckPath, NodePath, PathBook, check_path
-from pyorch.errors import Problem, UserError, suggest
+from pyorch.errors import Problem, UserError, code_of, suggest
 from pyorch.fields import (
     NEVER,
     Duration,
@@ -330,17 +331,23 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> TrafficT
         _check_good_keys(data, check)
         return None
     _check_common(table, check)
-    resolved = table.resolve(check)
+    with _code_of(table):
+        resolved = table.resolve(check)
     if resolved is None or len(findings.problems) > before:
         return None
     entry = _as_read_back(resolved)
-    number = entry.count(scene.network, scene.duration_ps)
+    with _code_of(entry):
+        number = entry.count(scene.network, scene.duration_ps)
     if number > MAX_FLOWS:
         hint = "a shorter run, a lower load, or fewer hosts or repetitions"
         check.add("", f"about {number:.3g} flows", f"at most {MAX_FLOWS}", hint)
         return None
     _check_paths(entry, check)
     return entry if len(findings.problems) == before else None
+
+
+def _code_of(table: TrafficTable) -> AbstractContextManager[None]:
+    return code_of(type(table), f"traffic {table.kind!r}")
 
 
 def _as_read_back(entry: TrafficTable) -> TrafficTable:
@@ -378,7 +385,8 @@ def flows(tables: Sequence[TrafficTable], network: Topology, seed: int, duration
     blocks = []
     _refuse_too_many(sum(table.count(network, duration_ps) for table in tables))
     for number, table in enumerate(tables):
-        blocks.append(table.generate(network, generator_of(seed, number), duration_ps))
+        with _code_of(table):
+            blocks.append(table.generate(network, generator_of(seed, number), duration_ps))
     return _join(blocks, tables, network)
 
 
@@ -395,7 +403,8 @@ def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -
     for table in tables:
         random = np.random.Generator(np.random.PCG64(1))
         before = random.bit_generator.state
-        table.generate(network, random, duration_ps)
+        with _code_of(table):
+            table.generate(network, random, duration_ps)
         if random.bit_generator.state != before:
             return True
     return False

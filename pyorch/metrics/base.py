@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from pyorch.errors import Problem, UserError
-from pyorch.metrics.fields import Entry, EntryName, Need, is_traced
+from pyorch.errors import Problem, UserError, code_of, is_of_others, one_of, quoted
+from pyorch.metrics.fields import Entry, EntryName, Need, is_traced, trace_hint
 
 if TYPE_CHECKING:
     from pyorch.config.canonical import Setting
@@ -38,7 +38,15 @@ class RunTables:
         """A number of the summary; None when the run has none, or nothing that it is of."""
         return known_number(name, self.summary.get(name))
 
-    def table(self, name: str) -> Columns | None:
+    def table(self, name: str) -> Columns:
+        """The columns of a table. Raises UserError when the run did not trace it."""
+        found = self.find_table(name)
+        if found is None:
+            what = "the run did not trace it"
+            raise UserError([Problem(f"table {name!r}", what, None, trace_hint(Need(name)))])
+        return found
+
+    def find_table(self, name: str) -> Columns | None:
         """The columns of a table, or None when the run did not trace it."""
         return self.tables.get(name)
 
@@ -95,7 +103,7 @@ class Metric(Entry):
         return [self.name]
 
     def unit(self) -> str:
-        """Base unit of the values: "B", "bit/s", "ps" or "1"."""
+        """Base unit of the values: one of BASE_UNITS."""
         raise NotImplementedError
 
     def yes_no(self) -> bool:
@@ -118,6 +126,11 @@ class Metric(Entry):
         """All numbers by output name."""
         return {self.name: self.value(run)}
 
+
+BASE_UNITS = ("B", "bit/s", "ps", "1")
+"""Units of metrics: bytes, bits a second, picoseconds, and 1 for shares, ratios and counts."""
+UNIT_HINT = 'def unit(self): return "1"'
+_RUN_HINT = 'what `run` offers a metric: docs/experiments.md, "What a metric sees of a run"'
 
 MODELS: dict[str, type[Metric]] = {}
 """Every kind of metric and the model of its entry."""
@@ -153,13 +166,46 @@ def compute(metrics: Iterable[Metric], run: RunTables) -> dict[str, float | None
     """
     values: dict[str, float | None] = {}
     for one in metrics:
-        values.update(one.values(run))
+        with code_of(type(one), f"metric {one.name!r}", _RUN_HINT):
+            found = one.values(run)
+            if is_of_others(type(one)):
+                found = {name: _plain(value) for name, value in found.items()}
+        values.update(found)
     return values
 
 
+def _plain(value: Any) -> float | None:
+    """Return a number as Python's own, which JSON knows. Raises TypeError when it is none."""
+    plain = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+    if plain is not None and not isinstance(plain, (int, float)):
+        raise TypeError(f"a number or None is expected as a value, not {quoted(value)}")
+    return plain
+
+
 def output_units(metrics: Iterable[Metric]) -> dict[str, str]:
-    """Base unit of every output of the metrics."""
-    return {output: model.unit() for model in metrics for output in model.outputs()}
+    """Base unit of every output of the metrics. Raises UserError when one is none of ours."""
+    return {output: unit for model in metrics for output, unit in _units_of(model).items()}
+
+
+def quoted_units() -> str:
+    """Return the base units as they are written in code, for messages."""
+    return one_of(f'"{one}"' for one in BASE_UNITS)
+
+
+def _file_of(model: Metric) -> str:
+    """Return the file of a metric as the beginning of a place in a message."""
+    code = getattr(model.unit, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}: " if code else ""
+
+
+def _units_of(model: Metric) -> dict[str, str]:
+    what = f"metric {model.name!r}"
+    with code_of(type(model), what):
+        unit, outputs = model.unit(), model.outputs()
+    if unit not in BASE_UNITS:
+        where = f"{_file_of(model)}{what} ({type(model).__qualname__}): unit()"
+        raise UserError([Problem(where, f"{quoted(unit)} is no base unit", quoted_units())])
+    return dict.fromkeys(outputs, unit)
 
 
 NOTHING_THERE = -1

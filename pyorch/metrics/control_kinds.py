@@ -51,7 +51,7 @@ class ControlMetric(Metric):
         """(start [ps], wire bytes) of the frames in order; None when they were not traced."""
         import numpy as np
 
-        table, ends = run.table("control"), run.resolve(self.port)
+        table, ends = run.find_table("control"), run.resolve(self.port)
         if table is None or ends is None or not all(run.is_traced(need) for need in self.needs()):
             return None
         mask = (np.asarray(table["node"]) == ends[0]) & (np.asarray(table["peer"]) == ends[1])

@@ -183,7 +183,7 @@ class PauseDelay(Metric):
         """Starts [ps] of the pauses as this port sent them (side 0) or its peer obeyed them (1)."""
         import numpy as np
 
-        table, ends = run.table("pause"), run.resolve(self.port)
+        table, ends = run.find_table("pause"), run.resolve(self.port)
         if table is None or ends is None or not all(run.is_traced(need) for need in self.needs()):
             return None
         node, peer = ends if side == 0 else ends[::-1]
@@ -242,7 +242,7 @@ class PauseTail(PauseDelay):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        pairs, rate, ends = self._pairs(run), run.table("rate"), run.resolve(self.port)
+        pairs, rate, ends = self._pairs(run), run.find_table("rate"), run.resolve(self.port)
         if pairs is None or rate is None or ends is None:
             return None
         mask = (np.asarray(rate["node"]) == ends[0]) & (np.asarray(rate["peer"]) == ends[1])

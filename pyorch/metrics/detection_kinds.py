@@ -44,7 +44,7 @@ def episodes(run: RunTables) -> list[Episode] | None:
     """The cyclic deadlocks of a run as they formed; None if they are not traced."""
     import numpy as np
 
-    table = run.table("deadlock")
+    table = run.find_table("deadlock")
     if table is None:
         return None
     columns = [np.asarray(table[c]) for c in ("episode", "kind", "formed_ps", "dissolved_ps")]
@@ -73,7 +73,7 @@ class DetectionMetric(Metric):
         """Every detection by time; None if they are not traced."""
         import numpy as np
 
-        table = run.table("detection")
+        table = run.find_table("detection")
         if table is None:
             return None
         wanted = {WAYS.index(way) for way in self.ways or WAYS}

@@ -54,7 +54,7 @@ class FlowFilter(Metric):
         """Rows of table `flow` that pass the filters; None when a host does not exist."""
         import numpy as np
 
-        table = run.table("flow")
+        table = run.find_table("flow")
         if table is None:
             return None
         size = np.asarray(table["size_bytes"])
@@ -96,7 +96,7 @@ class FlowFilter(Metric):
         import numpy as np
 
         mask = self._mask(run)
-        table = run.table("flow")
+        table = run.find_table("flow")
         if mask is None or table is None:
             return None
         starts = np.asarray(table["start_ps"])
@@ -156,7 +156,7 @@ class FlowTimes(FlowFilter):
     def _statistic(self, run: RunTables, slowdown: bool) -> float | None:
         import numpy as np
 
-        mask, table = self.finite(run), run.table("flow")
+        mask, table = self.finite(run), run.find_table("flow")
         if mask is None or table is None:
             return None
         values = flow_times(table, mask, slowdown, self.until or "received")
@@ -209,7 +209,7 @@ class GoodputFilter(FlowFilter):
         """(delivered bits, start [ps], end [ps]) of every chosen flow; None when there is none."""
         import numpy as np
 
-        mask, table = self._mask(run), run.table("flow")
+        mask, table = self._mask(run), run.find_table("flow")
         if mask is None or table is None:
             return None
         if self.flows is not None:
@@ -295,7 +295,7 @@ class CollectiveTime(Metric):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        table = run.table("flow")
+        table = run.find_table("flow")
         if table is None or self.traffic not in run.flows.labels:
             return None
         entry = run.flows.labels.index(self.traffic)

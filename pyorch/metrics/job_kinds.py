@@ -24,7 +24,7 @@ def spans_of(run: RunTables, label: str) -> Spans | None:
     from pyorch.config.spans import spans_of_collective
     from pyorch.config.traffic_collectives import Collective
 
-    table = run.table("flow")
+    table = run.find_table("flow")
     if table is None or label not in run.flows.labels:
         return None
     number = run.flows.labels.index(label)
@@ -258,7 +258,7 @@ class JobFairness(Metric):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        table = run.table("flow")
+        table = run.find_table("flow")
         labels = run.flows.labels
         if table is None or not set(self.traffic) <= set(labels):
             return None

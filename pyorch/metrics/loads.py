@@ -96,7 +96,7 @@ def is_of_all_ports(run: RunTables, table: str) -> bool:
 
 
 def _table(run: RunTables, name: str) -> Columns:
-    table = run.table(name)
+    table = run.find_table(name)
     if table is None:
         raise LoadError(f"the runs have no table '{name}'; add a [[trace]] and run again")
     if not is_of_all_ports(run, name):
@@ -171,10 +171,10 @@ def _paused(
 
 def _holds(run: RunTables) -> Columns | None:
     """Return the times in which egresses were held back; None when they were not traced."""
-    table = run.table("pause_tree")
+    table = run.find_table("pause_tree")
     if table is not None:
         return table
-    table = run.table("pause")
+    table = run.find_table("pause")
     if table is None or not is_of_all_ports(run, "pause"):
         return None
     obeyed = np.asarray(table["side"]) == 1

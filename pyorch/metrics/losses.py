@@ -66,7 +66,7 @@ def lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
 
 
 def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
-    table = run.table("flow")
+    table = run.find_table("flow")
     labels = run.flows.labels
     if table is None or label not in labels:
         return None
@@ -80,7 +80,7 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
     steps = chain_of(entry, run.network, drawn, starts, ends)
     tables = None
     if network:
-        if run.table("pause_tree") is None or run.table("flow_link") is None:
+        if run.find_table("pause_tree") is None or run.find_table("flow_link") is None:
             return None
         tables = _Tables(run)
     names = [""] * len(rows)
@@ -107,7 +107,7 @@ class _Tables:
 
     def __init__(self, run: RunTables) -> None:
         self.network = run.network
-        table: Any = run.table("flow_link")
+        table: Any = run.find_table("flow_link")
         self.flow = np.asarray(table["flow"])
         self.order = np.argsort(self.flow, kind="stable")
         self.sorted = self.flow[self.order]
@@ -119,7 +119,7 @@ class _Tables:
             place: (np.sort(part[:, 0]), np.sort(part[:, 1]))
             for place, part in by_place(table, ("first_ps", "last_ps")).items()
         }
-        held: Any = run.table("pause_tree")
+        held: Any = run.find_table("pause_tree")
         names = ("start_ps", "end_ps", "depth", "root_node", "root_peer", "class")
         self.holds = by_place(held, names)
         self.rates = {}

@@ -36,7 +36,7 @@ class PortFilter(Metric):
         """(table, mask); None when it was not traced or a port does not exist."""
         import numpy as np
 
-        table = run.table(name)
+        table = run.find_table(name)
         if table is None or not all(run.is_traced(need) for need in self._needs(name)):
             return None
         mask = np.full(len(np.asarray(table["node"])), not self.ports)

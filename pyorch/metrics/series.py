@@ -155,7 +155,7 @@ def rate_need(direction: str, port: str, class_number: int | None) -> Need:
 
 
 def _find(run: RunTables, need: Need) -> tuple[Columns, NDArray[np.bool_]] | None:
-    table, ends = run.table(need.table), run.resolve(need.port or "")
+    table, ends = run.find_table(need.table), run.resolve(need.port or "")
     if table is None or ends is None or not run.is_traced(need):
         return None
     return table, _select(table, *ends, need.class_number)

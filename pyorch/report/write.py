@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import UserError, describe_defect
+from pyorch.errors import OwnCodeError, UserError, code_of, describe_defect
 from pyorch.files import make_folder, replacing, write_atomically
 from pyorch.fingerprint import short
 from pyorch.report import drawn as drawn_before
@@ -30,6 +30,7 @@ from pyorch.report.tex import booktabs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from pyorch.paths import Paths
     from pyorch.plan import RunSpec
     from pyorch.store import Store
 
@@ -81,7 +82,7 @@ def write_report(
 
     experiment: has name, title, question, source, metrics, figures, expects (models or their
     tables), folder and types. fingerprint: of the build, as in the run hashes. command: what
-    reproduces it; by default `invoke experiment NAME`. paper: draw figures for one, too (see
+    reproduces it; by default that of the experiment's name. paper: draw figures for one, too (see
     write_figure). The same store gives the same bytes.
     """
     make_folder(out_dir)
@@ -95,8 +96,9 @@ def write_report(
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / gallery.INDEX
-    command = command or f"invoke experiment {experiment.name}"
-    commands = [command] if paper else [command, _for_paper(command)]
+    paths = store.paths
+    command = command or f"{paths.call_of('experiment')} {experiment.name}"
+    commands = [command] if paper else [command, _for_paper(command, paths)]
     page = _page(experiment, store, data.specs, data, figures, results, fingerprint, commands)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
@@ -110,9 +112,9 @@ def write_report(
     )
 
 
-def _for_paper(command: str) -> str:
+def _for_paper(command: str, paths: Paths) -> str:
     """The command that writes the report for a paper, and what that is."""
-    report = command.replace("invoke experiment", "invoke report", 1)
+    report = command.replace(paths.call_of("experiment"), paths.call_of("report"), 1)
     return f"{report} --paper  # each figure as PDF, too, and for one column and two"
 
 
@@ -152,9 +154,10 @@ def write_figure(
     """
     with paper_style():
         try:
-            drawn = model.draw(data)
-            drawn_other = _at_other_width(model).draw(data) if paper else None
-        except FigureError as error:
+            with code_of(type(model), f"figure {model.name!r}", passing=(FigureError,)):
+                drawn = model.draw(data)
+                drawn_other = _at_other_width(model).draw(data) if paper else None
+        except (FigureError, OwnCodeError) as error:
             return DrawnFigure(model.name, model.title, model.caption, error=str(error))
         except (OSError, UserError, MemoryError):
             raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.errors import UserError
+from pyorch.errors import OwnCodeError, UserError, code_of
 from pyorch.metrics.fields import Need
 from pyorch.reading import read_text
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
@@ -62,7 +62,10 @@ class Custom(FigureModel):
     def draw(self, data: ReportData) -> Drawn:
         function = self._load(data)
         try:
-            drawn = function(data, self)
+            with code_of(function, self.function, passing=(FigureError,)):
+                drawn = function(data, self)
+        except OwnCodeError as error:
+            raise FigureError(str(error)) from error
         except FigureError:
             raise
         except Exception as error:  # a study's own code: its bug must not cost the whole report

@@ -76,7 +76,7 @@ class FlowFigure(FigureModel):
         parts = []
         for run_hash in hashes:
             run = data.run(run_hash)
-            mask, table = chosen.finite(run), run.table("flow")
+            mask, table = chosen.finite(run), run.find_table("flow")
             if mask is not None and table is not None:
                 values = flow_times(table, mask, slowdown)
                 parts.append(

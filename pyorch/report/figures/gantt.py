@@ -99,7 +99,7 @@ class RankTimeline(OverTime):
 
     def _bars(self, run: RunTables) -> list[Bar]:
         """The bars of the chosen hosts."""
-        table = run.table("flow")
+        table = run.find_table("flow")
         if table is not None and len(table["src"]) < len(run.flows):
             what = f"the table of flows has {len(table['src'])} rows for {len(run.flows)} flows"
             raise FigureError(what)

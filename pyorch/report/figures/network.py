@@ -51,7 +51,7 @@ class _Map(FigureModel):
         """Intervals in which egresses obeyed a pause: start_ps, end_ps, node, peer."""
         import pandas as pd
 
-        table = run.table("pause")
+        table = run.find_table("pause")
         if table is None:
             raise FigureError("the runs have no table 'pause'; add a [[trace]] and run again")
         names = ("start_ps", "end_ps", "node", "peer", "class", "side")

@@ -103,7 +103,7 @@ class PauseTimeline(OverTime):
         """lane, start_ps, end_ps of the pauses in the window."""
         import pandas as pd
 
-        table = run.table("pause")
+        table = run.find_table("pause")
         if table is None:
             raise FigureError("the runs have no table 'pause'; add a [[trace]] and run again")
         rows = pd.DataFrame(

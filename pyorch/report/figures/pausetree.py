@@ -101,7 +101,7 @@ class PauseTree(FigureModel):
     def _holds(self, run: RunTables) -> DataFrame:
         import pandas as pd
 
-        table = run.table("pause_tree")
+        table = run.find_table("pause_tree")
         if table is None:
             raise FigureError("the runs have no table 'pause_tree'; add a [[trace]] and run again")
         names = ("start_ps", "end_ps", "node", "peer", "class", "cause_peer", "depth")

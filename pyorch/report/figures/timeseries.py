@@ -231,7 +231,7 @@ def _pause_points(
     """0 / 1 over time: whether the port is paused (or pausing) at least in one class."""
     import numpy as np
 
-    table, ends = run.table("pause"), run.resolve(port)
+    table, ends = run.find_table("pause"), run.resolve(port)
     if table is None or ends is None or not run.is_traced(Need("pause", port, class_number)):
         return None
     mask = (table["node"] == ends[0]) & (table["peer"] == ends[1]) & (table["side"] == SIDES[side])
