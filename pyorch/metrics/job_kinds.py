@@ -100,7 +100,7 @@ class JobTime(Metric):
 
         from pyorch.config.traffic_goal import Goal
 
-        table = run.table("flow")
+        table = run.find_table("flow")
         if table is None or self.traffic not in run.flows.labels:
             return None
         number = run.flows.labels.index(self.traffic)
