@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from types import TracebackType
 from typing import Any
 
@@ -160,7 +161,8 @@ def _calls_in(package: str, trace: TracebackType | None) -> list[traceback.Frame
         if _package(frame.f_globals.get("__name__", "")) == package:
             file = frame.f_code.co_filename
             text = linecache.getline(file, line, frame.f_globals).strip()
-            calls.append(traceback.FrameSummary(file, line, frame.f_code.co_name, line=text))
+            name = PurePath(file).name  # no folder of this machine
+            calls.append(traceback.FrameSummary(name, line, frame.f_code.co_name, line=text))
     return calls
 
 

@@ -28,6 +28,7 @@ import pyorch.config  # noqa: F401  (registers the kinds of topology)
 from pyorch.config.attributes import catalogue
 from pyorch.layout import layout
 from pyorch.metrics import RunTables, compute, parse
+from pyorch.paths import Paths
 from pyorch.plan import RunSpec
 from pyorch.report import write as writing
 from pyorch.report.data import ReportData
@@ -62,6 +63,7 @@ class FakeStore:
     tables: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict)
     summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
     logs: dict[str, Path] = field(default_factory=dict)
+    paths: Paths = field(default_factory=lambda: Paths(Path(__file__).resolve().parents[1]))
 
     def log_lines(self, run_hash: str) -> list[str]:
         """Where a run was made."""
@@ -1091,7 +1093,10 @@ def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
     )
     assert (out / "own.csv").read_text() == "n\n2\n"
     assert result.figure_errors == (
-        "bad: broken: KeyError: 'oops'",
+        (
+            "bad: figures.py:11: custom figure (broken): KeyError: 'oops'\n"
+            '    figures.py:11, in broken: raise KeyError("oops")'
+        ),
         "none: figures.py has no function 'nothing'",
     )
 

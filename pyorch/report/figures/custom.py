@@ -62,7 +62,7 @@ class Custom(FigureModel):
     def draw(self, data: ReportData) -> Drawn:
         function = self._load(data)
         try:
-            with code_of(function, self.function, passing=(FigureError,)):
+            with code_of(function, "custom figure", passing=(FigureError,)):
                 drawn = function(data, self)
         except OwnCodeError as error:
             raise FigureError(str(error)) from error
