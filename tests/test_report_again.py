@@ -307,7 +307,7 @@ def test_a_figure_of_the_study_itself_is_always_drawn(desk: Desk) -> None:
     for _ in range(2):
         code_, _, errors = desk.check(True)
         assert code_ == 1
-        assert "figure not drawn: own: own: NameError" in errors
+        assert "custom figure (own): NameError" in errors
     code.write_text(FUNCTION.format(end=1))
     desk.check(True)
     desk.file.write_text(STUDY)

@@ -28,7 +28,7 @@ def test_the_first_experiment(tmp_path: Path) -> None:
     rates = sorted(one["victim_rate"] / 1e9 for run in metrics for one in run.values())
     assert [round(rate, 3) for rate in rates] == [2.505, 5.443, 10.0]
     text = (ROOT / "docs" / "first-experiment.md").read_text(encoding="utf-8")
-    assert "from 5.44 Gb/s (PFC) to 10 Gb/s (PFFC)" in text
+    assert "5.44 Gb/s under PFC and 10 Gb/s under PFFC" in text
     assert "2.505 Gb/s" in text
 
 
