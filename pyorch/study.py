@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyorch.lab.prevent import Prevention
     from pyorch.lab.region import Region
     from pyorch.lab.search import Search
+    from pyorch.lab.varied import Varied
     from pyorch.loading.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
@@ -186,16 +187,17 @@ class Study:
 
         if seeds is not None:
             return self.seeds(seeds).run(jobs, progress=progress)
-        plan = pipeline.make_plan(
-            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
-        )
+        plan = self._claimed()
         self._plan = plan
         plan.set_damaged_aside()
         screen = output(progress)
+        if progress:  # before runs that may take hours
+            screen.writelines(f"{line}\n" for line in self._remarks_on_plan())
         result = LocalEngine(plan.store, jobs, stream=screen).run(plan.missing, plan.build)
         if result.interrupted:
             raise KeyboardInterrupt
-        screen.writelines(f"{line}\n" for line in (self.remarks if progress else ()))
+        if progress:
+            screen.writelines(f"{line}\n" for line in self._remarks_on_runs())
         if result.left:
             raise RunsFailedError(result.failures, result.left)
         return self
@@ -223,9 +225,7 @@ class Study:
 
         if out is not None:
             check_folder(Path(out))
-        plan = pipeline.make_plan(
-            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
-        )
+        plan = self._claimed()
         found = explain(plan, str(run), jobs)
         if out is not None:
             write(found, Path(out), self._command("explain", str(run)))
@@ -248,9 +248,7 @@ class Study:
 
         if out is not None:
             check_target(Path(out))
-        plan = pipeline.make_plan(
-            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
-        )
+        plan = self._claimed()
         minimal = minimise(plan, str(run), condition, jobs)
         if out is not None:
             write(minimal, Path(out))
@@ -275,18 +273,13 @@ class Study:
         """
         from pyorch.lab.ranges import read_axes
         from pyorch.lab.search import search
-        from pyorch.lab.varied import Varied
         from pyorch.lab.write import check_target
         from pyorch.lab.write_search import MADE_BY, write_search
 
         axes = read_axes(vary)
         if out is not None:
             check_target(Path(out), MADE_BY)
-        plan = pipeline.make_plan(
-            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
-        )
-        source = Varied(plan, self._one(plan, run), self._source, self._overrides)
-        found = search(source, condition, axes, trials, by, jobs)
+        found = search(self._varied(run), condition, axes, trials, by, jobs)
         if out is not None:
             write_search(found, Path(out))
         return found
@@ -309,17 +302,12 @@ class Study:
         """
         from pyorch.lab.ranges import read_axes
         from pyorch.lab.region import MADE_BY, map_region, write_region
-        from pyorch.lab.varied import Varied
         from pyorch.lab.write import check_target
 
         axes = read_axes(vary)
         if out is not None:
             check_target(Path(out), MADE_BY, ".csv")
-        plan = pipeline.make_plan(
-            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
-        )
-        source = Varied(plan, self._one(plan, run), self._source, self._overrides)
-        region = map_region(source, condition, axes, cells, jobs)
+        region = map_region(self._varied(run), condition, axes, cells, jobs)
         if out is not None:
             write_region(region, Path(out))
         return region
@@ -334,6 +322,19 @@ class Study:
 
         return prevent(topology.build(self._one(self._made(), run).setting.topology), root)
 
+    def _varied(self, run: str | int) -> Varied:
+        """A run of this study, for the laboratory to vary."""
+        from pyorch.lab.varied import Varied
+
+        plan = self._claimed()
+        return Varied(plan, self._one(plan, run), self._source, self._overrides)
+
+    def _claimed(self) -> Plan:
+        """Plan the runs that are about to be made."""
+        return pipeline.make_plan(
+            self._source, self._overrides, self._seeds, paths=self._paths, claim=True
+        )
+
     @staticmethod
     def _one(plan: Plan, run: str | int) -> RunSpec:
         from pyorch.trace.request import find_run
@@ -345,11 +346,19 @@ class Study:
     @property
     def remarks(self) -> list[str]:
         """What the commands say of the plan and of its finished runs, such as unfinished flows."""
-        from pyorch.remarks import lines, of_plan, of_runs
+        return [*self._remarks_on_plan(), *self._remarks_on_runs()]
+
+    def _remarks_on_plan(self) -> list[str]:
+        from pyorch.remarks import lines, of_plan
 
         plan = self._made()
-        done = of_runs(plan.specs, plan.store, plan.build.fingerprint)
-        return [*lines(of_plan(plan.experiment, plan.specs)), *lines(done)]
+        return lines(of_plan(plan.experiment, plan.specs))
+
+    def _remarks_on_runs(self) -> list[str]:
+        from pyorch.remarks import lines, of_runs
+
+        plan = self._made()
+        return lines(of_runs(plan.specs, plan.store, plan.build.fingerprint))
 
     @property
     def runs(self) -> pd.DataFrame:

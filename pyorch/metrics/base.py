@@ -12,6 +12,9 @@ from pyorch.errors import Problem, UserError, code_of, is_of_others, one_of, quo
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced, trace_hint
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from pyorch.config.canonical import Setting
     from pyorch.config.topology import Topology
     from pyorch.config.traffic import Flows
@@ -69,6 +72,14 @@ class RunTables:
 
         duration = self.setting.run.duration
         return traffic.flows(self.setting.traffic, self.network, self.seed, duration)
+
+    def entry(self, label: str) -> tuple[int, npt.NDArray[np.int64], Columns] | None:
+        """Number and flows of a [[traffic]] entry, and the table of flows; None without these."""
+        table = self.find_table("flow")
+        if table is None or label not in self.flows.labels:
+            return None
+        number = self.flows.labels.index(label)
+        return number, self.flows.of_entry(number), table
 
     def is_traced(self, need: Need) -> bool:
         """Whether the run was asked to trace what is needed."""

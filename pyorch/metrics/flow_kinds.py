@@ -295,19 +295,18 @@ class CollectiveTime(Metric):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        table = run.find_table("flow")
-        if table is None or self.traffic not in run.flows.labels:
+        found = run.entry(self.traffic)
+        if found is None:
             return None
-        entry = run.flows.labels.index(self.traffic)
-        rows = np.flatnonzero(run.flows.groups == entry)
+        number, rows, table = found
         if self.collective is not None:
             from pyorch.config.spans import parts_of_collective
             from pyorch.config.traffic_collectives import Collective
 
-            table_of_entry = run.setting.traffic[entry]
-            if not isinstance(table_of_entry, Collective):
+            entry = run.setting.traffic[number]
+            if not isinstance(entry, Collective):
                 return None
-            rows = rows[parts_of_collective(table_of_entry).of(self.collective)]
+            rows = rows[parts_of_collective(entry).of(self.collective)]
         if not len(rows):
             return None
         starts, ends = (np.asarray(table[name])[rows] for name in ("start_ps", "finish_ps"))

@@ -24,14 +24,12 @@ def spans_of(run: RunTables, label: str) -> Spans | None:
     from pyorch.config.spans import spans_of_collective
     from pyorch.config.traffic_collectives import Collective
 
-    table = run.find_table("flow")
-    if table is None or label not in run.flows.labels:
+    found = run.entry(label)
+    if found is None:
         return None
-    number = run.flows.labels.index(label)
+    number, rows, table = found
     entry = run.setting.traffic[number]
-    if not isinstance(entry, Collective):
-        return None
-    return spans_of_collective(entry, run.flows.of_entry(number), table)
+    return spans_of_collective(entry, rows, table) if isinstance(entry, Collective) else None
 
 
 class CollectiveMetric(Metric):
@@ -100,11 +98,11 @@ class JobTime(Metric):
 
         from pyorch.config.traffic_goal import Goal
 
-        table = run.find_table("flow")
-        if table is None or self.traffic not in run.flows.labels:
+        found = run.entry(self.traffic)
+        if found is None:
             return None
-        number = run.flows.labels.index(self.traffic)
-        entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
+        number, rows, table = found
+        entry = run.setting.traffic[number]
         ends = np.asarray(table["finish_ps"])[rows].astype(np.int64)
         if (ends < 0).any():
             return math.inf

@@ -66,12 +66,11 @@ def lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
 
 
 def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
-    table = run.find_table("flow")
-    labels = run.flows.labels
-    if table is None or label not in labels:
+    found = run.entry(label)
+    if found is None:
         return None
-    number = labels.index(label)
-    entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
+    number, rows, table = found
+    entry = run.setting.traffic[number]
     columns = ("src", "start_ps", "finish_ps", "ideal_ps")
     src, starts, ends, ideal = (np.asarray(table[name])[rows].astype(np.int64) for name in columns)
     if not len(rows) or (ends < 0).any():

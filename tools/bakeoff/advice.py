@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import Field, model_validator
 
-from pyorch.errors import UserError
 from pyorch.fields import Table
-from pyorch.findings import Findings
 from pyorch.paths import Paths
 from tools.bakeoff.attacks import Tried
 from tools.bakeoff.compare import Compared, Cost, Values, Verdict, against
+from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import Turned
 
 FILE = "experiments/bakeoff/parts/advice.toml"
@@ -96,13 +95,7 @@ class Said:
 
 def load_advice(paths: Paths) -> list[Advice]:
     """Read the file. Raises UserError with all that is wrong in it."""
-    from pyorch.reading import read_toml
-
-    findings = Findings(FILE)
-    found = findings.validate(File, read_toml(paths.studies.parent / FILE, FILE), ())
-    if found is None:
-        raise UserError(findings.problems)
-    return found.advice
+    return load_part(File, FILE, paths).advice
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from pyorch.errors import UserError
 from pyorch.fields import Table
-from pyorch.findings import Findings
 from pyorch.metrics.fields import Where
 from pyorch.paths import Paths
 from pyorch.pipeline import Plan, make_plan
 from tools.bakeoff.compare import Row, Values, Verdict, against
+from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import run_missing, values_of, where_runs
 
 if TYPE_CHECKING:
@@ -119,13 +118,7 @@ class Tried:
 
 def load_attacks(paths: Paths) -> Attacks:
     """Read the file. Raises UserError with all that is wrong in it."""
-    from pyorch.reading import read_toml
-
-    findings = Findings(FILE)
-    found = findings.validate(Attacks, read_toml(paths.studies.parent / FILE, FILE), ())
-    if found is None:
-        raise UserError(findings.problems)
-    return found
+    return load_part(Attacks, FILE, paths)
 
 
 def parties(attacks: Attacks, attack: Attack, paths: Paths) -> Iterator[Party]:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from pyorch.cli.base import FAILED, OK, whole_number
-from pyorch.errors import UserError
 from pyorch.fields import Table
-from pyorch.findings import Findings
 from pyorch.metrics.fields import Where
 from pyorch.paths import Paths
 from pyorch.pipeline import Plan, make_plan
 from pyorch.report.statistics import Estimate, estimate
 from tools.bakeoff.compare import Row, Values, Verdict, against
+from tools.bakeoff.parts import load_part
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -77,13 +76,7 @@ class Turned:
 
 def load_asked(paths: Paths) -> Asked:
     """Read the file. Raises UserError with all that is wrong in it."""
-    from pyorch.reading import read_toml
-
-    findings = Findings(FILE)
-    found = findings.validate(Asked, read_toml(paths.studies.parent / FILE, FILE), ())
-    if found is None:
-        raise UserError(findings.problems)
-    return found
+    return load_part(Asked, FILE, paths)
 
 
 def where_runs(plan: Plan, where: Where) -> list[RunSpec]:

@@ -24,6 +24,7 @@ from tools.bakeoff.compare import (
     cost,
 )
 from tools.bakeoff.page import Summary, write
+from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import all_turned, load_asked
 
 if TYPE_CHECKING:
@@ -62,13 +63,8 @@ def studies(paths: Paths) -> list[str]:
 
 def load_rows(paths: Paths) -> list[Row]:
     """Read what the summary compares. Raises UserError when a row names no scene."""
-    from pyorch.reading import read_toml
-
-    file = _home(paths) / "parts" / "summary.toml"
     findings = Findings(f"experiments/{GROUP}/parts/summary.toml")
-    table = findings.validate(Rows, read_toml(file, findings.file), ())
-    if table is None:
-        raise UserError(findings.problems)
+    table = load_part(Rows, findings.file, paths)
     known = studies(paths)
     for number, row in enumerate(table.row):
         if row.study not in known:

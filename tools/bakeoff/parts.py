@@ -1,0 +1,25 @@
+"""Reads the files of experiments/bakeoff/parts that are not experiments."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pyorch.errors import UserError
+from pyorch.fields import Table
+from pyorch.findings import Findings
+from pyorch.paths import Paths
+from pyorch.reading import read_toml
+
+Part = TypeVar("Part", bound=Table)
+
+
+def load_part(model: type[Part], file: str, paths: Paths) -> Part:
+    """Read such a file, as "experiments/bakeoff/parts/x.toml".
+
+    Raises UserError with all that is wrong in it.
+    """
+    findings = Findings(file)
+    found = findings.validate(model, read_toml(paths.studies.parent / file, file), ())
+    if found is None:
+        raise UserError(findings.problems)
+    return found
