@@ -227,6 +227,7 @@ def test_every_task_explains_itself(
         monkeypatch.setitem(sys.modules, "tasks", tasks)  # the loader puts its own there
         # a task gives its help texts away once: each line is read by new ones
         monkeypatch.delitem(sys.modules, "pyorch.cli.tasks")
+        monkeypatch.delattr("pyorch.cli.tasks", raising=False)
         Program(binary="invoke").run(line, exit=False)
         output, errors = capsys.readouterr()
         assert output.startswith(f"Usage: invoke [--core-opts] {name} ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,19 @@ def test_the_sets_of_dcqcn_are_those_of_their_origins(number: int, name: str) ->
             if of == section:
                 assert values[attribute] == expected[number], (name, attribute)
     assert findings.problems == []
+
+
+@pytest.mark.cpp
+def test_the_guides_example_chooses_both_ends(tmp_path: Path) -> None:
+    """The block of docs/experiments.md with DCQCN loads with the modules' own presets."""
+    guide = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    (block,) = (one for one in blocks if "dcqcn" in one)
+    (tmp_path / "ns3-modules").symlink_to(ROOT / "ns3-modules")
+    point = load_experiment("x", (), load_schema(ensure_built()), write(tmp_path, block + MINIMAL))
+    chosen = form(point.points[0])["attributes"]
+    assert chosen["ns3::dcqcn::Dcqcn"]["DecreaseInterval"] == "4000000ps"
+    assert chosen["ns3::lossless::EcnMarking"]["Kmax"] == "400000"
 
 
 def test_no_preset_takes_the_place_of_another_modules(tmp_path: Path) -> None:
