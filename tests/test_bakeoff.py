@@ -222,7 +222,7 @@ def test_scales_are_those_of_the_scenes() -> None:
     paths = default_paths()
     assert overrides_of("small", paths) == []
     assert overrides_of("medium", paths) == ["medium"]
-    with pytest.raises(UserError, match=r"'fulll' is no scale(.|\n)*small, medium, full"):
+    with pytest.raises(UserError, match=r"have no scale 'fulll'(.|\n)*small, medium, full"):
         overrides_of("fulll", paths)
 
 
@@ -285,7 +285,7 @@ def test_advice_says_what_the_tables_say_and_what_they_do_not_bear() -> None:
     tables = Tables(rows, costs)
     assert say(advice, tables) == Said("A takes 0.50 of PFC, and 3 frames.", ())
     weak = advice.model_copy(update={"grounds": [Ground(row="Time", scheme="B", than="PFC")]})
-    assert say(weak, tables).missing == ("B is open to PFC in Time",)
+    assert say(weak, tables).missing == ("B against PFC in Time: open",)
     vary = Vary(scheme="B", what="x", used="1", settings={"2": ["b.x=2"]})
     scene = {name: {1: 50.0, 2: 52.0} for name in names}
     trial = turn(vary, "2", "time", scene, {"B": {1: 10.0, 2: 12.0}})

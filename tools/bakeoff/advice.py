@@ -1,4 +1,4 @@
-"""Advice: sentences whose numbers come from the tables, which have to bear them out."""
+"""Advice: sentences that take their numbers from the tables and that the tables must support."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FILE = "experiments/bakeoff/parts/advice.toml"
 
 
 class Number(Table):
-    """What a pair of braces stands for.
+    """What replaces a pair of braces.
 
-    A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes.
-    With `value` and `to` the scheme has a value of the sensitivity instead, and the row is its.
-    Or the ratio of a `claim` under an `attack`.
+    A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes;
+    or the ratio of a `claim` under an `attack`. With `value` and `to` the scheme's mean is the one
+    with that value of the sensitivity.
     """
 
     scheme: str = ""
@@ -42,9 +42,9 @@ class Number(Table):
 
 
 class Ground(Table):
-    """What has to hold: in the row a scheme is better than another, or it is open between them.
+    """What has to hold in a row: the `verdict` on a scheme against another.
 
-    With `value` and `to` it is so where the scheme has that value.
+    With `value` and `to` it has to hold where the scheme has that value of the sensitivity.
     """
 
     row: str
@@ -58,8 +58,8 @@ class Ground(Table):
 class Advice(Table):
     """A sentence with a pair of braces for each number.
 
-    claims: those that it makes, which no attack may turn but those that it excepts in its words:
-    `aside` has them by claim.
+    claims: the claims that it makes. No attack may turn them, except those that the sentence itself
+    excepts; `aside` lists these by claim.
     """
 
     text: str
@@ -83,9 +83,9 @@ class File(Table):
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence with its numbers, and what the tables do not bear: grounds, claims under attack.
+    """A sentence with its numbers, and what the tables do not support: grounds and claims.
 
-    left_open: its claims under the attacks of which the seeds do not tell.
+    left_open: its claims under the attacks that the seeds do not decide.
     """
 
     text: str
@@ -94,7 +94,7 @@ class Said:
 
 
 def load_advice(paths: Paths) -> list[Advice]:
-    """Read the file. Raises UserError with all that is wrong in it."""
+    """Read the file. Raises UserError with every problem in it."""
     return load_part(File, FILE, paths).advice
 
 
@@ -116,18 +116,18 @@ class Tables:
         return {answer.scheme: answer for answer in self.row(row).answers}[scheme].by_seed
 
     def trial(self, one: Number | Ground) -> Turned:
-        """Return what a changed value did, to the metric of the row."""
+        """Return what a changed value did to the metric of the row."""
         metric = self.row(one.row or "").row.metric
         key = (one.scheme, one.value or "", one.to or "", metric)
         return {(t.vary.scheme, t.vary.what, t.setting, t.metric): t for t in self.turned}[key]
 
 
 def say(advice: Advice, tables: Tables) -> Said:
-    """Fill in the numbers and look at the grounds. Raises KeyError for what the tables lack."""
+    """Fill in the numbers and check the grounds. Raises KeyError for what the tables lack."""
     shown = [_value(number, tables) for number in advice.numbers]
     found = [(ground, _verdict(ground, tables)) for ground in advice.grounds]
     missing = [
-        f"{ground.scheme} is {verdict} to {ground.than} in {ground.row}"
+        f"{ground.scheme} against {ground.than} in {ground.row}: {verdict}"
         for ground, verdict in found
         if verdict != ground.verdict
     ]
@@ -149,7 +149,7 @@ def _excepts(advice: Advice, one: Tried) -> bool:
 
 
 def told_of(one: Tried) -> str:
-    """Say a claim and the attack on it, with the number that it gave."""
+    """Return a claim, the attack on it and the resulting number as text."""
     return f"{one.claim.says} ({one.attack.name}, {one.number})"
 
 
@@ -182,7 +182,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def markdown(found: Sequence[Said]) -> str:
-    """Return the sentences as a list; those that the tables do not bear say so."""
+    """Return the sentences as a list; those that the tables do not support say so."""
     return "".join(
         f"- {one.text}"
         + (f" *Open: {'; '.join(one.left_open)}.*" if one.left_open else "")

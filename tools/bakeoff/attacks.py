@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 FILE = "experiments/bakeoff/parts/attacks.toml"
 
 Outcome = Literal["holds", "open", "turns"]
-"""What an attack makes of a claim: it holds, the seeds do not tell, or the contrary holds."""
+"""The outcome of an attack on a claim: it holds, the seeds do not decide, or the opposite holds."""
 
 
 class Contestant(Table):
-    """A scheme with values of its own: what an attack compares beside the schemes by name."""
+    """A scheme with values of its own, compared in attacks along with the schemes by name."""
 
     scheme: str
     set: list[str] = Field(min_length=1)
 
 
 class Claim(Table):
-    """A sentence of the page that attacks on `on` are to break.
+    """A sentence of the page that the attacks with the same `on` try to break.
 
     In `metric` a scheme is better or worse than another, or not shown to be worse, or, with `zero`,
     its value is 0 in every run.
@@ -57,12 +57,12 @@ class Claim(Table):
 
     @property
     def contestants(self) -> list[str]:
-        """Those that its runs need."""
+        """The contestants that its runs need."""
         return [self.scheme, *([self.than] if self.than else [])]
 
 
 class Attack(Table):
-    """A scene changed: all claims on what it is on are judged there again."""
+    """A changed scene, in which all claims with the same `on` are judged again."""
 
     name: str
     on: str
@@ -72,7 +72,7 @@ class Attack(Table):
 
 
 class Attacks(Table):
-    """The file. scale, seeds: of all attacks."""
+    """The file. scale, seeds: those of all attacks."""
 
     scale: str
     seeds: int = Field(ge=2)
@@ -90,7 +90,7 @@ class Attacks(Table):
 
 @dataclass(frozen=True)
 class Party:
-    """A contestant of an attack, its scheme, the plan that has it, and its runs that count."""
+    """A contestant of an attack: its scheme, the plan that includes it, and the runs that count."""
 
     name: str
     scheme: str
@@ -100,9 +100,10 @@ class Party:
 
 @dataclass(frozen=True)
 class Tried:
-    """What one attack made of one claim.
+    """The result of one attack on one claim.
 
-    ratio: of the two means; of what has to be 0 its mean, of what is 0 or 1 the share of runs.
+    ratio: of the two means; for a metric that has to be 0, its mean (a share of runs if it is 0 or
+    1 in each).
     """
 
     claim: Claim
@@ -117,7 +118,7 @@ class Tried:
 
 
 def load_attacks(paths: Paths) -> Attacks:
-    """Read the file. Raises UserError with all that is wrong in it."""
+    """Read the file. Raises UserError with every problem in it."""
     return load_part(Attacks, FILE, paths)
 
 
@@ -141,7 +142,7 @@ def run_attacks(attacks: Attacks, jobs: str, paths: Paths) -> int:
 
 
 def all_tried(attacks: Attacks, paths: Paths) -> list[Tried]:
-    """Judge all claims in all attacks of which every run is done, where their metric has values."""
+    """Judge all claims in all attacks whose runs are all done, where their metric has values."""
     found: list[Tried] = []
     for attack in attacks.attack:
         every = list(parties(attacks, attack, paths))
@@ -159,7 +160,7 @@ def all_tried(attacks: Attacks, paths: Paths) -> list[Tried]:
 
 
 def judge(claim: Claim, attack: Attack, values: Mapping[str, Values]) -> Tried:
-    """Say what becomes of a claim. values: of its contestants, by seed."""
+    """Judge a claim. values: those of its contestants, by seed."""
     own = values[claim.scheme]
     if claim.zero:
         mean = sum(own.values()) / len(own)
@@ -180,7 +181,7 @@ HEADS = ("Claim", "Holds", "Open", "Turns")
 
 
 def lines_of(found: Sequence[Tried]) -> list[list[str]]:
-    """Return the cells of every claim: the attacks by what became of it, with the ratio of each."""
+    """Return the cells of every claim: the attacks by outcome, with the ratio of each."""
     by_claim: dict[str, list[Tried]] = {}
     for one in found:
         by_claim.setdefault(one.claim.key, []).append(one)

@@ -13,7 +13,7 @@ from tools.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write
 
 @command
 def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> int:
-    """Run what is missing of all scenes and write the summary; its exit code is the worst one."""
+    """Run what is missing of all scenes and write the summary; exit with the worst code."""
     paths = default_paths()
     rows = load_rows(paths)
     overrides = overrides_of(scale, paths)

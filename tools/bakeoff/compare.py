@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 REFERENCE = "PFC"
-"""The scheme that the heat map divides by, where all of its runs came to an end."""
+"""The scheme that the heat map divides by, where all of its runs finished."""
 NEGLIGIBLE = 0.01
-"""Differences up to this share of the best mean decide nothing, however sure they are."""
+"""Differences up to this share of the best mean decide nothing, however certain they are."""
 
 Standing = Literal["best", "equal", "worse", "not decided", "no value"]
-"""What the seeds say of a scheme in a row, against the one of the best mean.
+"""What the seeds say about a scheme in a row, against the one with the best mean.
 
-equal: the interval of the difference lies within NEGLIGIBLE of the best mean; worse: it lies wholly
-beyond; not decided: neither, or fewer than two seeds; no value: nothing to compare.
+equal: the interval of the difference lies within NEGLIGIBLE of the best mean; worse: it lies
+entirely outside; not decided: neither, or fewer than two seeds; no value: nothing to compare.
 """
 Verdict = Literal["better", "worse", "open"]
-"""How a scheme stands to one other: surely by more than NEGLIGIBLE, or open."""
+"""How a scheme compares to another: better or worse by certainly more than NEGLIGIBLE, or open."""
 SETTING = "setting"
-"""Column that the command adds to the tables of runs: what is swept beside the scheme."""
+"""Column that the command adds to the tables of runs: what is swept besides the scheme."""
 DRAWN = "drawn"
 """Column that the command adds to the tables of runs: whether the seed draws more than starts."""
 Values = Mapping[int, float]
@@ -42,8 +42,8 @@ Values = Mapping[int, float]
 class Row(Table):
     """One question of the summary, answered by a metric of a study.
 
-    scene: rows of one are answered by the same traffic, and count once together. independent:
-    seeds draw other traffic, networks or paths; else they only shift its starts, and have no
+    scene: rows of a scene are answered by the same traffic and together count once. independent:
+    seeds draw other traffic, networks or paths; otherwise they only shift its starts and have no
     interval.
     """
 
@@ -67,10 +67,10 @@ class Rows(Table):
 class Answer:
     """What one scheme reached in one row.
 
-    by_seed: the mean over settings of each seed, of those (seed, setting) that all schemes have;
-    infinite where something did not finish. ratio: to the reference, seed by seed. stuck: runs that
-    stayed deadlocked: what they reached depends on how long they ran, so that nothing is divided
-    by it, and it by nothing.
+    by_seed: for each seed the mean over its settings, over those (seed, setting) that all schemes
+    have; infinite where something did not finish. ratio: to the reference, seed by seed. stuck:
+    number of runs that stayed deadlocked: what they reached depends on how long they ran, so that
+    no ratio uses it.
     """
 
     scheme: str
@@ -82,7 +82,7 @@ class Answer:
 
     @property
     def best(self) -> bool:
-        """Whether it is the best or equal to it."""
+        """Whether it is the best or equal to the best."""
         return self.standing in ("best", "equal")
 
 
@@ -90,8 +90,8 @@ class Answer:
 class Compared:
     """A row with the answers of all schemes.
 
-    missing: (seed, setting) that some scheme lacks. reference: the scheme that ratios divide by,
-    "" where none finished.
+    missing: number of (seed, setting) that some scheme lacks. reference: the scheme that ratios
+    divide by, "" if none finished.
     """
 
     row: Row
@@ -100,13 +100,13 @@ class Compared:
     reference: str = REFERENCE
 
     def standing(self, *wanted: Standing) -> list[Answer]:
-        """Return the answers that stand so, best mean first."""
+        """Return the answers with one of these standings, best mean first."""
         found = [answer for answer in self.answers if answer.standing in wanted]
         return sorted(found, key=lambda answer: _worse(self.row, answer.mean.mean))
 
     @property
     def best(self) -> list[Answer]:
-        """The answer of the best mean and those equal to it."""
+        """The answer with the best mean and those equal to it."""
         return sorted(self.standing("best", "equal"), key=lambda one: one.standing != "best")
 
     @property
@@ -123,8 +123,8 @@ class Compared:
 def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
     """Compare the schemes in one row. runs: all finished runs of its study.
 
-    Schemes without any value are left out of the comparison; the others are compared by what all
-    of them have.
+    Schemes without any value are left out of the comparison; the others are compared over what
+    they all have.
     """
     chosen = matching(runs, row.where)
     found = {scheme: _values(chosen, scheme, row.metric) for scheme in schemes}
@@ -165,7 +165,7 @@ def _stuck(runs: DataFrame, scheme: str) -> int:
 def _reference(
     by_seed: Mapping[str, Values], standings: Mapping[str, Standing], stuck: Mapping[str, int]
 ) -> str:
-    """Return what ratios divide by: PFC, or the best where some run of PFC did not come through."""
+    """Return what ratios divide by: PFC, or the best scheme if some run of PFC did not finish."""
 
     def through(scheme: str) -> bool:
         values = by_seed.get(scheme, {}).values()
@@ -197,21 +197,21 @@ def _by_seed(values: Mapping[tuple[int, str], float]) -> dict[int, float]:
 
 
 def _ratio(values: Values, reference: Values) -> Estimate:
-    """Estimate the ratio to a reference that came through, of the same traffic each time."""
+    """Estimate the ratio to a reference that finished, with the same traffic each time."""
     return estimate(values[seed] / reference[seed] for seed in values if seed in reference)
 
 
 def _worse(row: Row, value: float) -> float:
-    """A number that is the larger the worse a value is."""
+    """Return a number that is larger the worse a value is."""
     return value if row.better == "lower" else -value
 
 
 def _standings(
     row: Row, by_seed: Mapping[str, Values], means: Mapping[str, Estimate]
 ) -> dict[str, Standing]:
-    """Return what the seeds say of each scheme.
+    """Return what the seeds say about each scheme.
 
-    Schemes see the same traffic by seed, so that differences are taken seed by seed.
+    For each seed all schemes see the same traffic, so differences are taken seed by seed.
     """
     found: dict[str, Standing] = {
         name: "worse" if mean.n else "no value" for name, mean in means.items()
@@ -230,13 +230,13 @@ def _standings(
 
 
 def _same(differences: Sequence[float], bound: float) -> Standing:
-    """Return what differences to the best say of one traffic that seeds only shift."""
+    """Return the standing by differences to the best, where seeds only shift the same traffic."""
     within = [abs(difference) <= bound for difference in differences]
     return "equal" if all(within) else "not decided" if any(within) else "worse"
 
 
 def _told(difference: Estimate, bound: float) -> Standing:
-    """Return what a difference to the best and its interval say. bound: what is negligible."""
+    """Return the standing by a difference to the best, whose interval counts. bound: negligible."""
     if difference.n < 2:
         return "not decided"
     if abs(difference.mean) + difference.half_width <= bound:
@@ -245,7 +245,7 @@ def _told(difference: Estimate, bound: float) -> Standing:
 
 
 def against(row: Row, own: Values, other: Values) -> Verdict:
-    """Judge a scheme against one other by the seeds that both have, as the summary judges."""
+    """Judge a scheme against another by the seeds that both have, as the summary does."""
     seeds = sorted(own.keys() & other.keys())
     if not seeds:
         return "open"
@@ -269,14 +269,14 @@ class Cost:
     """What a scheme costs over all runs of all studies.
 
     control: control frames, SFC messages and CNPs for every 1,000 frames that crossed a link.
-    lost: packets lost for every million that crossed a link. paused: ports that were paused, mean
+    lost: packets lost for every million that crossed a link. paused: number of paused ports, mean
     over the simulated time. buffer: largest use of a node's buffer, as a share of it, mean over
-    runs. cyclic: runs whose flows have a cyclic buffer dependency, without the `unjudged` ones, of
-    which nobody can say; deadlocks: those of them that deadlocked; stuck: those deadlocked at their
-    end. settings: the settings of those runs, struck: those of them with a deadlock. draws: the
-    independent draws among those runs, a seed of a study in which it draws more than when flows
-    start; hits: those with a deadlock in any setting, share: 95 % interval of their probability.
-    unfinished: of all `runs` those in which a finite flow did not finish.
+    runs. cyclic: runs whose flows have a cyclic buffer dependency, without the `unjudged` ones,
+    for which the oracle did not decide; deadlocks: those that deadlocked; stuck: those that were
+    deadlocked at their end. settings: the settings of those runs; struck: those with a deadlock.
+    draws: the independent draws among those runs, i.e. the seeds of studies in which a seed draws
+    more than start times; hits: those with a deadlock in any setting; share: 95 % interval of
+    their probability. unfinished: those of all `runs` in which a finite flow did not finish.
     """
 
     scheme: str
@@ -344,7 +344,7 @@ def cost(scheme: str, tables: Sequence[DataFrame]) -> Cost:
 
 
 def frame_of(compared: Sequence[Compared]) -> DataFrame:
-    """Return everything compared as one table, one line a row and scheme."""
+    """Return everything compared as one table, one line per row and scheme."""
     import pandas as pd
 
     lines: list[dict[str, Any]] = [

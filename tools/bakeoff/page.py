@@ -43,8 +43,8 @@ class Summary:
     """All that the page shows.
 
     scale: of the scenes, "small" or a list of [set]. about: scheme -> what it is. costs: over the
-    scenes in which all schemes take part. large: over those of 128 hosts. turned: what values that
-    no source settles do to the verdicts. tried: what attacks make of claims.
+    scenes in which all schemes take part. large: over those of 128 hosts. turned: how verdicts
+    depend on values that no source settles. tried: what attacks did to claims.
     """
 
     rows: tuple[Compared, ...]
@@ -75,8 +75,8 @@ class Summary:
 def value_text(compared: Compared, answer: Answer) -> str:
     """Return a mean in the unit of the row with its interval, "412 ± 9 µs".
 
-    Where all seeds gave the same, and there is no interval, it says so. Of one traffic that seeds
-    only shift, with their least and most: "412 (410 to 415) µs".
+    Where all seeds gave the same value, it says so instead. Where seeds only shift the same
+    traffic, it gives their range: "412 (410 to 415) µs".
     """
     unit, mean = compared.row.unit, answer.mean
     if not mean.n:
@@ -118,11 +118,11 @@ def verdict(compared: Compared) -> str:
 
 
 def _beside(compared: Compared) -> list[str]:
-    """Return what a verdict says of runs that stayed deadlocked, and of values that are missing."""
+    """Return what a verdict adds about runs that stayed deadlocked and about missing values."""
     stuck = [answer.scheme for answer in compared.answers if answer.stuck]
     parts = [f"deadlocked to the end: {', '.join(stuck)}"] if stuck else []
     if compared.missing:
-        parts.append(f"{compared.missing} values that not all have are left out")
+        parts.append(f"{compared.missing} values that some scheme lacks are left out")
     return parts
 
 
@@ -152,7 +152,7 @@ def scheme_text(summary: Summary, name: str) -> str:
     if finite:
         worst = max(finite, key=lambda label: finite[label])
         if finite[worst] > 1.005:
-            parts.append(f"at worst {finite[worst]:.3g} times from the best ({worst})")
+            parts.append(f"at worst a factor of {finite[worst]:.3g} from the best ({worst})")
     parts.append(_deadlocks(found))
     parts.append(
         f"lost {found.lost:,.0f} per million link crossings" if found.lost else "lost nothing"
@@ -173,7 +173,7 @@ def _stands(compared: Compared, name: str, *wanted: Standing) -> bool:
 
 
 def _deadlocks(found: Cost) -> str:
-    """Say how often a scheme deadlocked where that can happen, and whether it got out of it."""
+    """Say how often a scheme deadlocked where that can happen, and whether it recovered."""
     unjudged = f"deadlocks not judged in {found.unjudged} runs" if found.unjudged else ""
     if unjudged and not found.cyclic:
         return unjudged
@@ -181,14 +181,14 @@ def _deadlocks(found: Cost) -> str:
         text = f"no deadlock in {found.cyclic} runs with a cyclic dependency"
     else:
         text = f"deadlocked in {found.deadlocks} of {found.cyclic} runs with a cyclic dependency"
-        text += f", {found.stuck} of them to the end" if found.stuck else ", and got out of all"
+        text += f", {found.stuck} of them to the end" if found.stuck else ", all of them resolved"
     return f"{text}; {unjudged}" if unjudged else text
 
 
 def factor_to_best(compared: Compared, name: str) -> float:
-    """Return how many times worse a scheme is than the best mean of a row, from 1 up.
+    """Return the factor by which a scheme is worse than the best mean of a row, at least 1.
 
-    NaN where one of both stayed deadlocked: that would say how long the runs were.
+    NaN where either stayed deadlocked: the factor would depend on how long the runs were.
     """
     best = compared.best
     (answer,) = (one for one in compared.answers if one.scheme == name)
@@ -248,7 +248,7 @@ def heat_map(summary: Summary) -> Figure:
 
 
 def _column(compared: Compared) -> str:
-    """Return the name of a row, with an arrow to the better side and what is divided by."""
+    """Return the name of a row, with an arrow for the better direction and the reference."""
     arrow = "↓" if compared.row.better == "lower" else "↑"
     other = compared.reference != REFERENCE
     return f"{compared.row.label} {arrow}" + (f" (to {compared.reference or 'none'})" * other)
@@ -268,7 +268,7 @@ def _gain(compared: Compared, answer: Answer) -> float:
 
 
 def _cell(answer: Answer, seeds: int) -> str:
-    """Return the ratio, with the number of its seeds where that is below what its study has."""
+    """Return the ratio, with the number of its seeds if the study has more."""
     ratio, n = answer.ratio.mean, answer.ratio.n
     if answer.stuck:
         return "stuck"
@@ -281,7 +281,7 @@ def _cell(answer: Answer, seeds: int) -> str:
 
 
 def write(summary: Summary, folder: Path) -> Path:
-    """Write the page and what is behind it into a folder; return the page."""
+    """Write the page and its data into a folder; return the page."""
     make_folder(folder)
     with paper_style():
         picture, _ = save(heat_map(summary), folder, "schemes", paper=True)
@@ -297,17 +297,17 @@ def caption() -> str:
     """Return what the figure shows, in words."""
     return (
         f"Ratio to {REFERENCE}, seed by seed, or to the scheme in brackets where runs of "
-        f"{REFERENCE} stayed deadlocked or did not finish. ↓: less is better, ↑: more is. Purple "
-        f"is better than what is divided by, orange worse, and the colours end at {_MOST:g} times. "
-        "Bold: the best mean, and what is equal to it (95 % interval of the difference within "
-        f"{100 * NEGLIGIBLE:g} %); not where all are. ∞: a run did not finish. Stuck: a run stayed "
-        "deadlocked, so that a ratio would say how long it was. Rows between white lines have one "
-        "traffic."
+        f"{REFERENCE} stayed deadlocked or did not finish. ↓: lower is better, ↑: higher is. "
+        "Purple is better than the reference, orange worse; the colours saturate at a factor of "
+        f"{_MOST:g}. Bold: the best mean and its equals (95 % interval of the difference within "
+        f"{100 * NEGLIGIBLE:g} %), unless all are equal. ∞: a run did not finish. Stuck: a run "
+        "stayed deadlocked, so that a ratio would only show how long it was. Rows between white "
+        "lines share the same traffic."
     )
 
 
 def how_sure(summary: Summary) -> str:
-    """Say how many seeds there are, and what that decides."""
+    """Say how many seeds there are and how certain that makes the verdicts."""
     asked = [one for one in summary.rows if not one.empty]
     seeds = sorted({answer.mean.n for one in asked for answer in one.answers if answer.mean.n})
     count = str(seeds[-1]) if seeds[0] == seeds[-1] else f"{seeds[0]} to {seeds[-1]}"
@@ -317,14 +317,14 @@ def how_sure(summary: Summary) -> str:
     return (
         f"{summary.runs} runs, {count} seeds per setting, 95 % Student-t intervals over seeds. A "
         "draw is a seed of a scene in which it draws traffic, paths or failed links, not only "
-        "starts, with all settings that share it. "
+        "starts, together with all settings that share it. "
         f"{len(asked)} rows of {len(scenes_of(asked))} scenes; rows in which one scheme alone is "
         f"best: {told}. Each scheme is tested by itself "
-        "against the best of all, row by row, without correction for the number of tests: more "
+        "against the best one, row by row, without correction for the number of tests: more "
         "than one in twenty of the differences reported may be chance."
         + (
-            f" {len(shifted)} rows have no interval, for their seeds only shift starts by some "
-            f"microseconds: {', '.join(shifted)}."
+            f" {len(shifted)} rows have no interval, because their seeds only shift starts by a "
+            f"few microseconds: {', '.join(shifted)}."
             if shifted
             else ""
         )
@@ -364,14 +364,14 @@ COSTS = (
     "Lost per million link crossings",
     "Paused ports, mean number",
     "Largest buffer use, mean",
-    "Deadlocks where a cycle is (95 %, Clopper-Pearson)",
+    "Deadlocks where there is a cycle (95 %, Clopper-Pearson)",
     "Deadlocked to the end",
     "Runs with unfinished flows",
 )
 
 
 LARGE = (1, 2, 3, 4, 7)
-"""Which of COSTS say something of the scenes of 128 hosts, where no cycle is."""
+"""Which of COSTS apply to the scenes of 128 hosts, which have no cycle."""
 
 
 def markdown(summary: Summary) -> str:

@@ -14,9 +14,9 @@ Part = TypeVar("Part", bound=Table)
 
 
 def load_part(model: type[Part], file: str, paths: Paths) -> Part:
-    """Read such a file, as "experiments/bakeoff/parts/x.toml".
+    """Read such a file, for example "experiments/bakeoff/parts/x.toml".
 
-    Raises UserError with all that is wrong in it.
+    Raises UserError with every problem in it.
     """
     findings = Findings(file)
     found = findings.validate(model, read_toml(paths.studies.parent / file, file), ())

@@ -1,4 +1,4 @@
-"""Values that no source settles, changed one at a time: which verdicts between schemes turn."""
+"""Which verdicts between schemes turn when values that no source settles change, one at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILE = "experiments/bakeoff/parts/sensitivity.toml"
 
 
 class Vary(Table):
-    """A value of one scheme, or of all: what it is, what the scene has, and what is tried."""
+    """A value of one scheme, or of all: its name, the scene's value, and the values tried."""
 
     scheme: str = ""
     what: str
@@ -35,7 +35,7 @@ class Vary(Table):
 
 
 class Asked(Table):
-    """The file: a scene, the settings of it that count, the metrics, and what is varied."""
+    """The file: a scene, which of its settings count, the metrics, and what is varied."""
 
     study: str
     where: Where
@@ -45,7 +45,7 @@ class Asked(Table):
 
 @dataclass(frozen=True)
 class Trial:
-    """One changed value: the plan that has it, and those of its runs that count."""
+    """One changed value: the plan with it, and those of its runs that count."""
 
     vary: Vary
     setting: str
@@ -57,8 +57,9 @@ class Trial:
 class Turned:
     """What one changed value does to one metric.
 
-    before, after: the scheme's mean as the scene has it, and with the value; None for all at once.
-    verdicts: of pairs of schemes, before and after; the scheme that was changed stands first.
+    before, after: the scheme's mean in the scene as it is, and with the value; None if the value is
+    changed for all schemes at once. verdicts: on pairs of schemes, before and after; the changed
+    scheme comes first.
     """
 
     vary: Vary
@@ -75,7 +76,7 @@ class Turned:
 
 
 def load_asked(paths: Paths) -> Asked:
-    """Read the file. Raises UserError with all that is wrong in it."""
+    """Read the file. Raises UserError with every problem in it."""
     return load_part(Asked, FILE, paths)
 
 
@@ -111,7 +112,7 @@ def run_trials(asked: Asked, overrides: Sequence[str], jobs: str, paths: Paths) 
 def run_missing(what: str, plans: Iterable[tuple[Plan, list[RunSpec]]], jobs: str) -> int:
     """Run what is missing of these runs, each once, and return the exit code.
 
-    plans: of one study or several, whose results have a folder each.
+    plans: those of one or several studies; each study has a folder of results.
     """
     from pyorch.engine import LocalEngine
 
@@ -131,7 +132,7 @@ def run_missing(what: str, plans: Iterable[tuple[Plan, list[RunSpec]]], jobs: st
 
 
 def all_turned(asked: Asked, overrides: Sequence[str], paths: Paths) -> list[Turned]:
-    """Judge all trials that have runs, metric by metric."""
+    """Judge all trials whose runs are done, metric by metric."""
     found: list[Turned] = []
     scene: dict[str, dict[str, dict[int, float]]] = {}
     base = make_plan(asked.study, overrides, paths=paths)
@@ -151,7 +152,7 @@ def spec_done(trial: Trial, spec: RunSpec) -> bool:
 
 
 def values_of(plan: Plan, specs: Sequence[RunSpec], metric: str) -> dict[str, dict[int, float]]:
-    """Return the metric of each scheme and seed that is done, the mean over its settings."""
+    """Return the metric of each scheme and finished seed, the mean over its settings."""
     table = plan.store.collect(specs, plan.build.fingerprint)
     found: dict[str, dict[int, list[float]]] = {}
     if metric in table:
@@ -174,7 +175,7 @@ def turn(
 ) -> Turned:
     """Judge the schemes that have the changed value against all others.
 
-    scene, own: the metric of each scheme and seed, as the scene has it and with the value.
+    scene, own: the metric of each scheme and seed, in the scene as it is and with the value.
     """
     name = vary.scheme
     row = Row(study="", scene="", label="", metric=metric, better="lower")
@@ -196,7 +197,7 @@ def turn(
 
 
 def told(turned: Turned) -> str:
-    """Say what turned: schemes by the verdict before and after, or pairs where all changed."""
+    """Describe what turned: schemes by verdict before and after, or pairs if all were changed."""
     groups: dict[tuple[Verdict, Verdict], list[str]] = {}
     for (one, other), both in turned.turned.items():
         if turned.vary.scheme:
@@ -216,7 +217,7 @@ HEADS = ("Of", "Value", "Used", "Changed to", "Metric", "Mean before", "With it"
 
 
 def line(one: Turned) -> list[str]:
-    """Return the cells of a changed value and a metric."""
+    """Return the cells for a changed value and a metric."""
     before, after = (
         f"{e.mean:.3g} ± {e.half_width:.2g}" if e else "" for e in (one.before, one.after)
     )
@@ -225,6 +226,6 @@ def line(one: Turned) -> list[str]:
 
 
 def markdown(found: Sequence[Turned]) -> str:
-    """Return the table: one line a changed value and metric."""
+    """Return the table: one line per changed value and metric."""
     lines = [list(HEADS), ["---"] * len(HEADS), *map(line, found)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -1,4 +1,4 @@
-"""The scenes of the bake-off, and what is done of them as one summary: `invoke bakeoff`."""
+"""The scenes of the bake-off, and a summary of their finished runs: `invoke bakeoff`."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ GROUP = "bakeoff"
 COMMON = "parts/common.toml"
 SMALL = "small"
 TWO = 2
-"""Seeds that are compared to know what a seed draws."""
+"""Number of seeds compared to find out what a seed draws."""
 """The scale that the files of the scenes have by themselves."""
 
 
 def overrides_of(scale: str, paths: Paths) -> list[str]:
-    """Return what makes a scene as large as that. Raises UserError when there is no such scale."""
+    """Return the overrides of a scale. Raises UserError if there is no such scale."""
     from pyorch.reading import read_toml
 
     common = read_toml(_home(paths) / COMMON, COMMON)
     known = [SMALL, *common.get("set", {})]
     if scale not in known:
-        what = f"{scale!r} is no scale of the scenes"
+        what = f"the scenes have no scale {scale!r}"
         raise UserError([Problem("--scale", what, one_of(known), suggest(scale, known))])
     return [] if scale == SMALL else [scale]
 
@@ -62,7 +62,7 @@ def studies(paths: Paths) -> list[str]:
 
 
 def load_rows(paths: Paths) -> list[Row]:
-    """Read what the summary compares. Raises UserError when a row names no scene."""
+    """Read what the summary compares. Raises UserError if the study of a row is not a scene."""
     findings = Findings(f"experiments/{GROUP}/parts/summary.toml")
     table = load_part(Rows, findings.file, paths)
     known = studies(paths)
@@ -75,7 +75,7 @@ def load_rows(paths: Paths) -> list[Row]:
 
 
 def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
-    """Compare what is done of all scenes and write the page. Raises UserError when nothing is."""
+    """Compare the finished runs of all scenes and write the page. Raises UserError without any."""
     tables: dict[str, DataFrame] = {}
     taking: dict[str, set[str]] = {}
     planned, fingerprint = 0, ""
@@ -97,7 +97,7 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         tables[study] = table.assign(**columns)
     runs = sum(len(table) for table in tables.values())
     if not runs:
-        what = "none of its runs is done with this build"
+        what = "none of its runs has finished with this build"
         raise UserError([Problem(GROUP, what, None, f"run it first: {_command(scale)}")])
     about = schemes_of(paths)
     schemes = {study: [name for name in about if name in part] for study, part in taking.items()}
@@ -128,14 +128,14 @@ def _command(scale: str) -> str:
 
 
 def _setting_of(spec: RunSpec) -> str:
-    """Return the swept values of a run but its scheme, as text that runs of a setting share."""
+    """Return the swept values of a run except its scheme, as text that identifies the setting."""
     return str(sorted((key, str(val)) for key, val in spec.params.items() if key != "variant"))
 
 
 def _drawn(specs: Sequence[RunSpec]) -> set[str]:
-    """Return the settings in which a seed draws more than when flows start.
+    """Return the settings in which a seed draws more than the start times of flows.
 
-    Its links that fail, hosts and sizes of its flows, or which of equally short paths they take.
+    It may draw failed links, hosts and sizes of flows, or which of equally short paths they take.
     """
     from pyorch.config import topology, traffic
     from pyorch.config.cycles import ShortestPaths
@@ -169,9 +169,9 @@ def _buffer_of(spec: RunSpec) -> int:
 def compare_all(
     rows: list[Row], tables: Mapping[str, DataFrame], schemes: Mapping[str, list[str]]
 ) -> tuple[Compared, ...]:
-    """Compare all rows, each by the schemes of its study.
+    """Compare all rows, each with the schemes of its study.
 
-    Raises UserError when a study does not have the metric of a row.
+    Raises UserError if a study does not have the metric of a row.
     """
     for number, row in enumerate(rows):
         table = tables[row.study]
@@ -184,9 +184,9 @@ def compare_all(
 
 
 def schemes_of(paths: Paths) -> dict[str, str]:
-    """Return what each scheme is, by name, in the order of the files but the reference.
+    """Return the description of each scheme by name: the reference first, then in file order.
 
-    Those that modules add to comparisons come last.
+    Schemes that modules add to comparisons come last.
     """
     from pyorch.loading.variants import read_variants
     from pyorch.reading import read_toml
@@ -196,7 +196,7 @@ def schemes_of(paths: Paths) -> dict[str, str]:
     found = read_variants(common.get("variants", {}), _home(paths), paths, findings)
     if findings.problems:
         raise UserError(findings.problems)
-    order = sorted(found, key=lambda name: name != REFERENCE)  # it stands first
+    order = sorted(found, key=lambda name: name != REFERENCE)  # the reference comes first
     return {
         name: one.scheme.about if one.scheme else f"as {one.file} says"
         for name, one in ((name, found[name]) for name in order)
