@@ -240,7 +240,7 @@ def test_the_worst_setting_is_told() -> None:
 
 def test_a_claim_without_evidence_is_refused() -> None:
     """As is an expectation that speaks to a claim that no document has."""
-    with pytest.raises(UserError, match="no expectation speaks to this claim"):
+    with pytest.raises(UserError, match="no expectation names this claim"):
         make_rows(PUBLISHED, [])
     with pytest.raises(UserError, match="a claim 'other' that no document has"):
         make_rows(PUBLISHED, [judged(expectation(claim="other"), [75e3])])

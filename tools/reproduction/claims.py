@@ -1,4 +1,4 @@
-"""What a claim of a document is worth: all settings that speak to it, and the worst of them.
+"""The verdict on a claim of a document: over all settings that it covers, the worst counts.
 
 [[claim]] of docs/published.toml <- `claim` of the [[expect]]s of all studies -> Row (evidence)
 -> Evidence: settings judged, settings that fail -> verdict: holds, holds in k of n, refuted
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 HOLDS, PARTLY, REFUTED = "holds", "holds in part", "refuted"
 NOT_JUDGED, NOT_RUN = "not judged", "not run"
 VERDICTS = {
-    HOLDS: "in every setting and run that speaks to it; of what can be, in one at least",
-    PARTLY: "in some settings and not in others; the row says in which not",
-    REFUTED: "in no setting that speaks to it",
-    NOT_JUDGED: "something keeps the two from being compared; the row says what",
+    HOLDS: "in every setting and run that it covers; if it says that something can be, in at least "
+    "one",
+    PARTLY: "in some settings but not in others, which the row lists",
+    REFUTED: "in no setting that it covers",
+    NOT_JUDGED: "the two cannot be compared; the row says why",
     NOT_RUN: "a study has no results, or none since its settings changed",
 }
 """Every verdict on a claim, and where the claim holds then."""
@@ -37,10 +38,10 @@ _MOST = 6  # values that a text names one by one
 
 
 class Outside(Entry):
-    """Settings that have a metric of a claim and do not speak to it, and why.
+    """Settings that have a metric of a claim but are not covered by it, and why.
 
-    study: a pattern, or several. where: which of its settings, all unless told. metric: which of
-    its metrics.
+    study: a pattern, or several. where: which of its settings (default: all). metric: which of its
+    metrics.
     """
 
     study: Names
@@ -52,12 +53,12 @@ class Outside(Entry):
 class Claim(Entry):
     """What a document claims, in our reading (`what`) and in its own words (`published`).
 
-    schemes: the variants of which it speaks (patterns). Whatever metric judges it in one study is
-    to judge it in every study that has one of that name; `outside` excuses settings. `exists`: it
-    says that something can happen, so that one setting in which it does is enough. `worst_over`:
+    schemes: the variants that it is about (patterns). A metric that judges it in one study must
+    judge it in every study that has one of that name; `outside` excuses settings. `exists`: it says
+    that something can happen, so that one setting in which it does is enough. `worst_over`:
     parameters that draw a case of the same setting, as a seed does (when something starts); of the
-    settings that differ only in these, the worst counts. A claim that no expectation names says in
-    `why` what keeps it from being judged, and `study` where to look.
+    settings that differ only in these, the worst counts. If no expectation names a claim, its `why`
+    says why it is not judged, and `study` where to look.
     """
 
     key: EntryName
@@ -89,13 +90,13 @@ def _is_one(name: str, patterns: Sequence[str]) -> bool:
 
 
 def fits(point: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
-    """Whether a setting (parameters by name) is what a filter means."""
+    """Whether a setting (parameters by name) matches a filter."""
     return all(name in point and among(point[name], wanted) for name, wanted in where.items())
 
 
 @dataclass(frozen=True)
 class Uncounted:
-    """A setting of a study that speaks to a claim and that none of its expectations judges."""
+    """A setting of a study that a claim covers and none of the study's expectations judges."""
 
     claim: str
     study: str
@@ -111,10 +112,10 @@ def uncounted(
     expects: Sequence[ExpectModel],
     judges: Collection[str],
 ) -> Iterator[Uncounted]:
-    """Settings of a study that speak to a claim and are not judged.
+    """Yield the settings of a study that a claim covers and that are not judged.
 
-    judges: the metrics that judge the claim in any study. Each that this one has is to be judged in
-    all settings of which the claim speaks.
+    judges: the metrics that judge the claim in any study. Each of them that this study has must be
+    judged in all settings that the claim covers.
     """
     mine = [expect for expect in expects if claim.key in expect.claims]
     named = [name for name in metrics if name in judges]
