@@ -139,7 +139,7 @@ def test_random_pauses_cover_what_a_sweep_over_all_moments_says() -> None:
     ("keys", "says"),
     [
         ({"from": "1us"}, "'from' and 'until' need table = 'rate'"),
-        ({"table": "rate", "traffic": "job"}, "'rate' knows no flows"),
+        ({"table": "rate", "traffic": "job"}, "'rate' does not distinguish flows"),
         ({"collective": "x"}, "'collective' needs 'traffic'"),
         ({"table": "rate", "from": "2us", "until": "1us"}, "'from' must be before 'until'"),
         ({"table": "queue"}, "'flow_link' or 'rate'"),

@@ -187,7 +187,7 @@ def test_absent_runs_are_not_measured() -> None:
         ({"expected": 1, "tolerance": math.inf}, "finite number"),
         ({"expected": 1, "tolerance": math.nan}, "finite number"),
         ({"expected": 1, "tolerance": True}, "valid number"),
-        ({"expected": 1, "absolute": -1}, "a distance and not below 0"),
+        ({"expected": 1, "absolute": -1}, "a distance and cannot be below 0"),
         ({"min": "2KB", "max": "1KB"}, "'min' is above 'max': 2KB and 1KB"),
         ({"max": 1, "where": {"k": math.nan}}, "finite number"),
         ({"max": 1, "fails": 1}, "valid boolean"),
@@ -305,7 +305,7 @@ def test_a_finding_needs_an_expectation() -> None:
     line = {"name": "f", "kind": "line", "x": "k", "y": "queue_mean", "finding": finding}
     assert problems([MEAN], [line], [SETTLES]) == []
     (text,) = problems([MEAN], [line], [{**SETTLES, "metric": "events", "expected": 1}])
-    assert "'finding': no [[expect]] is of 'queue_mean'" in text
+    assert "'finding': no [[expect]] has the metric 'queue_mean'" in text
     (text,) = problems([MEAN], [line])
     assert "nothing: there is no [[expect]]" in text
 

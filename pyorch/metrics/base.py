@@ -38,7 +38,7 @@ class RunTables:
     tables: Mapping[str, Columns] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
-        """A number of the summary; None when the run has none, or nothing that it is of."""
+        """A number of the summary; None if the run does not have it or it does not apply."""
         return known_number(name, self.summary.get(name))
 
     def table(self, name: str) -> Columns:
@@ -55,7 +55,7 @@ class RunTables:
 
     @property
     def end_ps(self) -> int:
-        """When the run ended [ps]: as it says itself, else its duration."""
+        """When the run ended [ps]: as its summary says, else its duration."""
         return int(self.summary.get("end_ps", self.setting.run.duration))
 
     @property
@@ -67,7 +67,7 @@ class RunTables:
 
     @cached_property
     def flows(self) -> Flows:
-        """The flows as the run was asked for them, in the order of table `flow`."""
+        """The flows that the run was given, in the order of table `flow`."""
         from pyorch.config import traffic
 
         duration = self.setting.run.duration
@@ -96,7 +96,7 @@ class RunTables:
     def window(self, start_ps: int | None, stop_ps: int | None) -> tuple[int, int]:
         """A window [ps]; by default from the end of the warm-up to the end of the duration.
 
-        The drain period after the duration belongs to a window only when it asks for it.
+        A window includes the drain period after the duration only if it asks for it.
         """
         start = self.setting.run.warmup if start_ps is None else start_ps
         stop = self.setting.run.duration if stop_ps is None else stop_ps
@@ -118,11 +118,11 @@ class Metric(Entry):
         raise NotImplementedError
 
     def yes_no(self) -> bool:
-        """Whether it is a question that every run answers by 0 or 1."""
+        """Whether every run answers it with 0 or 1."""
         return False
 
     def limits(self) -> tuple[float, float]:
-        """Between which all of its values lie: (0, 1) of a share."""
+        """The limits of its values: (0, 1) for a share."""
         return UNLIMITED
 
     def needs(self) -> list[Need]:
@@ -166,14 +166,14 @@ def parse(entry: Mapping[str, Any]) -> Metric:
 
 
 def written(metric: Metric) -> dict[str, Any]:
-    """Return a metric as a RunSpec has it: as in a file, `parse` reads it."""
+    """Return a metric as a RunSpec has it, in the form of a file, which `parse` reads."""
     return metric.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def compute(metrics: Iterable[Metric], run: RunTables) -> dict[str, float | None]:
     """Every metric of a run by output name.
 
-    A value is None when the run has no data for it and inf where unfinished flows reach.
+    A value is None when the run has no data for it, and inf where unfinished flows affect it.
     """
     values: dict[str, float | None] = {}
     for one in metrics:
@@ -186,7 +186,7 @@ def compute(metrics: Iterable[Metric], run: RunTables) -> dict[str, float | None
 
 
 def _plain(value: Any) -> float | None:
-    """Return a number as Python's own, which JSON knows. Raises TypeError when it is none."""
+    """Return a number as Python's own type, for JSON. Raises TypeError if it is not a number."""
     plain = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
     if plain is not None and not isinstance(plain, (int, float)):
         raise TypeError(f"a number or None is expected as a value, not {quoted(value)}")
@@ -194,7 +194,7 @@ def _plain(value: Any) -> float | None:
 
 
 def output_units(metrics: Iterable[Metric]) -> dict[str, str]:
-    """Base unit of every output of the metrics. Raises UserError when one is none of ours."""
+    """Base unit of every output of the metrics. Raises UserError on an unknown one."""
     return {output: unit for model in metrics for output, unit in _units_of(model).items()}
 
 
@@ -204,7 +204,7 @@ def quoted_units() -> str:
 
 
 def _file_of(model: Metric) -> str:
-    """Return the file of a metric as the beginning of a place in a message."""
+    """Return the file of a metric as the start of a place in a message."""
     code = getattr(model.unit, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}: " if code else ""
 
@@ -215,23 +215,23 @@ def _units_of(model: Metric) -> dict[str, str]:
         unit, outputs = model.unit(), model.outputs()
     if unit not in BASE_UNITS:
         where = f"{_file_of(model)}{what} ({type(model).__qualname__}): unit()"
-        raise UserError([Problem(where, f"{quoted(unit)} is no base unit", quoted_units())])
+        raise UserError([Problem(where, f"{quoted(unit)} is not a base unit", quoted_units())])
     return dict.fromkeys(outputs, unit)
 
 
 NOTHING_THERE = -1
-"""What the simulator writes for a moment that never came, or a node that there is none of."""
+"""What the simulator writes for a time that never came, or a node that does not exist."""
 _OF_SOMETHING = ("_ps", "_node", "_peer")
 
 
 def known_number(name: str, value: float | None) -> float | None:
-    """A number of a summary, None where the simulator's number only says that there is none."""
+    """A number of a summary; None if the simulator's number only means that there is none."""
     absent = value == NOTHING_THERE and name.endswith(_OF_SOMETHING)
     return None if absent else value
 
 
 def known_numbers(summary: Mapping[str, float]) -> dict[str, float | None]:
-    """The numbers of a summary, with None in the place of those of something that is not."""
+    """The numbers of a summary, with None for those that do not apply."""
     return {name: known_number(name, value) for name, value in summary.items()}
 
 
@@ -239,7 +239,7 @@ YES_NO_NUMBERS = frozenset(
     {"deadlocked", "deadlocked_at_end", "deadlock_trigger_is_host", "deadlock_trigger_on_cycle"}
     | {"blocked_by_host"}
 )
-"""Numbers of a summary that answer a question by 0 or 1."""
+"""Numbers of a summary that are 0 or 1."""
 SHARE = (0.0, 1.0)
 """The limits of a share."""
 UNLIMITED = (-math.inf, math.inf)
@@ -247,7 +247,7 @@ UNLIMITED = (-math.inf, math.inf)
 
 
 def unit_of_name(name: str) -> str:
-    """Base unit that the suffix of a column or summary number tells."""
+    """Base unit given by the suffix of a column or summary number."""
     for suffix, unit in (("bytes", "B"), ("_bps", "bit/s"), ("_ps", "ps")):
         if name.endswith(suffix):
             return unit

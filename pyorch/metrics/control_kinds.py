@@ -22,7 +22,7 @@ class ControlMetric(Metric):
     """A metric of the control frames that a port sends and that address a class (default: any).
 
     Bytes are those on the wire: frame and overhead. `rate` is the link's; without it the
-    topology's, when it has exactly one. Frames that a scheme calls ideal are not on the wire.
+    topology's, when it has exactly one. Frames that a scheme sends as ideal are not on the wire.
     """
 
     port: Port
@@ -61,7 +61,7 @@ class ControlMetric(Metric):
         return starts, np.asarray(table["bytes"])[mask].astype(np.int64)
 
     def line(self, run: RunTables) -> int | None:
-        """Rate of the link [bit/s]; None when neither the entry nor the topology tells it."""
+        """Rate of the link [bit/s]; None when neither the entry nor the topology gives it."""
         return self.rate if self.rate is not None else only_rate(run)
 
 
@@ -93,8 +93,8 @@ class ControlShare(ControlMetric):
 class ControlPeak(ControlMetric):
     """Largest share of the link that control frames take in any span of length `window`.
 
-    Counted are the frames that start inside the half-open span [t, t + window), whole, for every
-    t with the span inside [from, to): one frame every `window` gives the same number as the mean.
+    Frames that start inside the half-open span [t, t + window) count in full, for every t with
+    the span inside [from, to): one frame every `window` gives the same number as the mean.
     None when [from, to) is shorter than `window`.
     """
 
@@ -116,8 +116,8 @@ class ControlPeak(ControlMetric):
 def most_in_window(starts: Numbers, sizes: Numbers, window: int) -> int:
     """Largest sum of sizes over the starts in any [t, t + window).
 
-    starts: ascending, in the unit of window. A span that holds the most can be moved until it
-    begins at a start; that it then may reach beyond the last start adds nothing.
+    starts: ascending, in the unit of window. A span with the largest sum can be moved until it
+    begins at a start; extending beyond the last start then adds nothing.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Metrics made of others: ratios of summary numbers, leads, delays between the ends of a link."""
+"""Metrics derived from others: ratios of summary numbers, leads, delays between a link's ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = {
     ("flows_unfinished", "flows_finite"),
     ("delivered_bytes", "sent_bytes"),
 }
-"""Pairs of summary numbers of which the first is a part of the second."""
+"""Pairs of summary numbers; the first is a part of the second."""
 
 
 @metric
@@ -194,7 +194,7 @@ class PauseDelay(Metric):
         return sorted(int(start) for start in np.asarray(table["start_ps"])[mask])
 
     def _pairs(self, run: RunTables) -> list[tuple[int, int]] | None:
-        """(sent, obeyed) [ps] of every pause; one that the run's end overtook is left out."""
+        """(sent, obeyed) [ps] of every pause; one cut off by the end of the run is left out."""
         sent, obeyed = self._starts(run, 0), self._starts(run, 1)
         if sent is None or obeyed is None:
             return None
@@ -251,7 +251,7 @@ class PauseTail(PauseDelay):
         obeyed = [at for _, at in pairs]
         tails = []
         for at, following in pairwise([*obeyed, run.end_ps]):
-            # Silence separates what was under way from what the resume lets go: the longest gap.
+            # The longest gap separates what was in flight from what the resume releases.
             window = arrivals[(arrivals > at) & (arrivals < following)]
             gaps = np.diff(np.concatenate(([at], window)))
             if len(gaps):

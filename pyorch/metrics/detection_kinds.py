@@ -1,4 +1,4 @@
-"""Metrics that hold what a deadlock detector says against what the oracle says."""
+"""Metrics that compare a deadlock detector with the oracle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Way = Literal["on_loop", "off_loop", "again", "watchdog", "controller"]
 
 @dataclass(frozen=True)
 class Episode:
-    """A cyclic deadlock: its number, and from when to when it was there [ps]; None: to the end."""
+    """A cyclic deadlock: its number, when it formed and when it dissolved [ps]; None: never."""
 
     number: int
     formed: int
@@ -31,8 +31,8 @@ class Episode:
 class Detection:
     """A declaration.
 
-    time: when [ps]. looped: when a cycle was suspected [ps]. episode: the cyclic deadlock that the
-    oracle, asked at that moment, saw the (node, egress, class) in or stuck behind; None: in none.
+    time: when [ps]. looped: when a cycle was suspected [ps]. episode: the cyclic deadlock that, by
+    the oracle, contained the (node, egress, class) at that time or blocked it; None: there is none.
     """
 
     time: int
@@ -57,7 +57,7 @@ def episodes(run: RunTables) -> list[Episode] | None:
 
 
 class DetectionMetric(Metric):
-    """Something that a detector says, by the `ways` in which it finds deadlocks (default: all)."""
+    """A metric of detections, filtered by `ways`, how deadlocks are found (default: all)."""
 
     ways: Chosen[Way] | None = None
 
@@ -101,7 +101,7 @@ class DetectionMetric(Metric):
 
 @metric
 class FalseAlarms(DetectionMetric):
-    """Detections of an egress queue that was in no cyclic deadlock, nor stuck behind one, then."""
+    """Detections of an egress queue that was neither in a cyclic deadlock nor stuck behind one."""
 
     kind: Literal["false_alarms"] = "false_alarms"
 
@@ -114,7 +114,7 @@ class FalseAlarms(DetectionMetric):
 
 @metric
 class MissedDeadlocks(DetectionMetric):
-    """Cyclic deadlocks there for `grace` or longer, none of whose queues was declared meanwhile."""
+    """Cyclic deadlocks that lasted `grace` or longer without any of their queues being declared."""
 
     kind: Literal["missed_deadlocks"] = "missed_deadlocks"
     grace: Time = 0

@@ -48,12 +48,12 @@ EntryName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length
 """A name that is safe as a column and as a file name."""
 _T = TypeVar("_T")
 Chosen = Annotated[list[_T], Field(min_length=1)]
-"""A choice of some: a list with at least one entry, because no choice at all means all."""
+"""A selection: a list with at least one entry, because leaving the key out means all."""
 _Value = str | int | float | bool
 Where = dict[str, _Value | Chosen[_Value]]
 """A filter on the variant and on swept parameters: { variant = "GFC", "topology.k" = [4, 8] }.
 
-A list leaves the runs that have any of its values.
+A list selects the runs that have any of its values.
 """
 
 
@@ -71,7 +71,7 @@ _PERCENT = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})? ?%")
 def parse_quantity(value: str | float) -> Quantity:
     """Read "75KB", "5Gbps", "54.8us", "0.5%" or a pure number.
 
-    Raises ValueError when the text is none of a size, a rate, a time, a share or a number.
+    Raises ValueError when the text is not a size, a rate, a time, a share or a number.
     """
     if isinstance(value, (int, float)):
         try:
@@ -114,7 +114,7 @@ QuantityText = Annotated[str | int | float, BeforeValidator(_check_quantity)]
 
 @dataclass(frozen=True)
 class Need:
-    """What an entry reads of a run: a table, and, unless None, one port and one class of it.
+    """What an entry reads from a run: a table, and, unless None, one port and one class of it.
 
     sampled: at intervals, not on every change.
     """
@@ -150,7 +150,7 @@ def _covers(trace: Trace, need: Need) -> bool:
 
 
 def trace_hint(need: Need) -> str:
-    """The lines that would make a run write what is needed."""
+    """The lines of an experiment file that make a run record what is needed."""
     lines = ["add to the experiment file:", "[[trace]]", f'table = "{need.table}"']
     if need.port is not None:
         lines.append(f'ports = ["{need.port}"]')

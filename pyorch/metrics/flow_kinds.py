@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def samples_needed(percentile: float, least: int | None = None) -> int:
-    """How many samples a percentile takes: `least`, or ten beyond it (p99: 1,000)."""
+    """How many samples a percentile needs: `least`, or ten beyond it (p99: 1,000)."""
     return math.ceil(round(1000 / (100 - percentile), 6)) if least is None else least
 
 
@@ -81,7 +81,7 @@ class FlowFilter(Metric):
         return mask
 
     def counted(self, sizes: NDArray[np.uint64], classes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which flows of these sizes and classes it may count, whatever their hosts are."""
+        """Which of the flows it may count, by size and class, regardless of their hosts."""
         mask = sizes > 0
         if self.class_number is not None:
             mask &= classes == self.class_number
@@ -92,7 +92,7 @@ class FlowFilter(Metric):
         return mask
 
     def finite(self, run: RunTables) -> NDArray[np.bool_] | None:
-        """Rows of finite flows that start in the measured period, or never came to start."""
+        """Rows of finite flows that start in the measured period, or never started."""
         import numpy as np
 
         mask = self._mask(run)
@@ -102,7 +102,7 @@ class FlowFilter(Metric):
         starts = np.asarray(table["start_ps"])
         settings = run.setting.run
         measured = (starts >= settings.warmup) & (starts < settings.duration)
-        measured |= starts < 0  # what it waits for never finished: unfinished itself
+        measured |= starts < 0  # what it waits for never finished, so it counts as unfinished
         return np.asarray(mask & measured & (np.asarray(table["size_bytes"]) > 0), dtype=bool)
 
 
@@ -137,9 +137,9 @@ def flow_times(
 class FlowTimes(FlowFilter):
     """Mean, or a percentile, over flows.
 
-    Unfinished flows count as +inf, in the mean and where a percentile reaches them: a number of
-    those that finished would be the better the more do not. A percentile takes `min_flows` flows,
-    by default as many as put ten beyond it, else it is None. With `until = "acked"` a flow is
+    Unfinished flows count as +inf, in the mean and where a percentile reaches them: otherwise a
+    scheme would look better the fewer flows finish. A percentile needs `min_flows` flows, by
+    default enough for ten beyond it, else it is None. With `until = "acked"` a flow is
     complete when its sender has its last ACK, else when its receiver has its last bit.
     """
 
@@ -279,8 +279,8 @@ class Fairness(GoodputFilter):
 class CollectiveTime(Metric):
     """From the first start to the last arrival of a [[traffic]] entry, or of one collective of it.
 
-    `traffic`: label of the entry. `collective`: name, of a `collective` entry; of one that is
-    repeated all rounds together. Infinite when a message did not arrive.
+    `traffic`: label of the entry. `collective`: name of one collective of a `collective` entry; all
+    rounds of a repeated one count together. Infinite when a message did not arrive.
     """
 
     kind: Literal["collective_time"] = "collective_time"

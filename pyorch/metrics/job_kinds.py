@@ -1,4 +1,4 @@
-"""Metrics of jobs of ranks: bandwidth of collectives, iterations, who is late, what was lost."""
+"""Metrics of jobs of ranks: bandwidth of collectives, iterations, late hosts, lost time."""
 
 from __future__ import annotations
 
@@ -145,10 +145,11 @@ class IterationTime(Metric):
 
 @metric
 class Lateness(CollectiveMetric):
-    """How long the ranks of a collective that began early had to wait for a host that began late.
+    """How long the early ranks of a collective had to wait for a host that started late.
 
-    For each collective, round and group a host is as late as its first message after the first
-    message of all; these are added up. `host`, or else `of`: the "max" or "mean" over hosts.
+    For each collective, round and group the lateness of a host is the time from the first message
+    of the group to its own first message; these are added up. `host`, or else `of`: the "max" or
+    "mean" over hosts.
     """
 
     kind: Literal["lateness"] = "lateness"
@@ -179,12 +180,12 @@ class Lateness(CollectiveMetric):
 
 @metric
 class LostTime(CollectiveMetric):
-    """What part of the time of a [[traffic]] entry was lost, on its critical chain, to what.
+    """The time that a [[traffic]] entry lost, on its critical chain, to one cause.
 
     `to`: "pauses", "collisions" (of flows on links between switches), "sharing" (of the links of
-    hosts, also with ACKs) or "stragglers" (who computed longer, or later, than the others).
-    `host`: of messages that it sent, and its own computations. `port`: of pauses, the egress where
-    they began; of collisions, that where they were.
+    hosts, also with ACKs) or "stragglers" (hosts that computed longer, or later, than the others).
+    `host`: only messages that it sent, and its own computations. `port`: only pauses that began at
+    this egress, or collisions at it.
     """
 
     kind: Literal["lost_time"] = "lost_time"
@@ -195,7 +196,7 @@ class LostTime(CollectiveMetric):
     @model_validator(mode="after")
     def _has_ports(self) -> LostTime:
         if self.port is not None and self.to in ("sharing", "stragglers"):
-            raise ValueError(f"what is lost to {self.to} is lost at no port; allowed: 'host'")
+            raise ValueError(f"'port' does not apply to time lost to {self.to}; allowed: 'host'")
         return self
 
     @override

@@ -24,7 +24,7 @@ class Loads:
     """Both directions of every link, in a window; all arrays have the shape (egresses,).
 
     begin, end: the window [ps]. node, peer: of the egress. rates [bit/s]. carried: bytes on the
-    wire. paused: share of the window in which a class was held back; None where no table says so.
+    wire. paused: share of the window in which a class was held back; None without such a table.
     """
 
     begin: int
@@ -42,15 +42,15 @@ class Loads:
 
 
 class LoadError(Exception):
-    """A run does not say what its links carried; the message says why."""
+    """The load of a run's links is unknown; the message says why."""
 
 
 def loads_of_flows(
     run: RunTables, traffic: str | None, collective: str | None, class_number: int | None
 ) -> Loads:
-    """Return what data frames of flows took, from the first frame to the end of the last.
+    """Return the load by data frames of flows, from the first frame to the end of the last.
 
-    traffic, collective: of which entry, and of which of its collectives; None: of all.
+    traffic, collective: only this entry, and only this one of its collectives; None: all.
     Raises LoadError.
     """
     table = _table(run, "flow_link")
@@ -62,15 +62,15 @@ def loads_of_flows(
     firsts, lasts, node, peer, carried = (
         np.asarray(table[name])[mine] for name in ("first_ps", "last_ps", "node", "peer", "bytes")
     )
-    # flows of a scale-up domain are on no link
+    # flows of a scale-up domain cross no link
     window = (int(firsts.min()), int(lasts.max())) if len(firsts) else (0, run.end_ps)
     return _loads(run, window, (node, peer, carried), class_number)
 
 
 def loads_of_ports(run: RunTables, start: int, stop: int | None, class_number: int | None) -> Loads:
-    """Return what frames of a window [ps] took; stop None: to the last sample. Raises LoadError.
+    """Return the load by frames in a window [ps]; stop None: to the last sample. Raises LoadError.
 
-    An interval of the table `rate` that reaches beyond the window counts with its share in it.
+    An interval of the table `rate` that extends beyond the window counts in proportion.
     """
     table = _table(run, "rate")
     if not len(table["time_ps"]):
@@ -127,7 +127,7 @@ def _flows_of(run: RunTables, traffic: str, collective: str | None) -> Integers:
 def _loads(
     run: RunTables, window: tuple[int, int], sent: tuple[Any, Any, Any], class_number: int | None
 ) -> Loads:
-    """Sum up by egress what was sent: nodes, peers and bytes of rows."""
+    """Sum the bytes sent by each egress. nodes, peers and bytes are those of the rows."""
     begin, end = window
     if begin >= end:
         raise LoadError("nothing was counted in the window")
@@ -170,7 +170,7 @@ def _paused(
 
 
 def _holds(run: RunTables) -> Columns | None:
-    """Return the times in which egresses were held back; None when they were not traced."""
+    """Return the intervals in which egresses were held back; None when they were not traced."""
     table = run.find_table("pause_tree")
     if table is not None:
         return table
@@ -185,7 +185,7 @@ def _holds(run: RunTables) -> Columns | None:
 
 
 def _covered(starts: Integers, ends: Integers, begin: int, end: int) -> int:
-    """Return how much of a window intervals cover, each moment once [ps]."""
+    """Return how much of a window the union of intervals covers [ps]."""
     order = np.argsort(starts, kind="stable")
     lows, highs = np.clip(starts[order], begin, end), np.clip(ends[order], begin, end)
     before = np.insert(np.maximum.accumulate(highs)[:-1], 0, begin) if len(highs) else highs

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NOTHING = Losses({}, {}, 0.0)
 _LAST: list[tuple[RunTables, str, bool, Chain]] = []
-"""What was computed last: several metrics ask for the same."""
+"""The last result: several metrics need the same one."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Lost:
 
 @dataclass(frozen=True)
 class Chain:
-    """The critical chain of an entry; none where a flow of it did not end."""
+    """The critical chain of an entry; empty if one of its flows did not end."""
 
     steps: tuple[Lost, ...]
     unfinished: bool = False
 
 
 def lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
-    """Return what the chain of an entry lost; None where there is no such entry.
+    """Return what the chain of an entry lost; None if there is no such entry.
 
-    network: losses on the network, too, for which the tables are needed.
+    network: include losses on the network, which need the tables.
     """
     for known, of, with_network, chain in _LAST:
         if known is run and of == label and with_network == network:
@@ -134,7 +134,7 @@ class _Tables:
         begin, end, ideal = (int(column[step.flow]) for column in times)
         low, high = np.searchsorted(self.sorted, [flow, flow + 1])
         rows = self.order[low:high]
-        if not len(rows):  # it went over a scale-up domain, or lost nothing that is known
+        if not len(rows):  # it used a scale-up domain, or lost nothing that can be attributed
             return Losses({}, {}, float(end - begin - ideal))
         crossings = self._crossings(rows)
         number = int(self.classes[rows[0]])
@@ -163,7 +163,7 @@ class _Tables:
         ]
 
     def _hops(self, host: int) -> dict[int, int]:
-        """Return how many links each node is away from a host."""
+        """Return each node's distance from a host [links]."""
         if host not in self.hops:
             self.hops[host] = _distances(self.network, host)
         return self.hops[host]

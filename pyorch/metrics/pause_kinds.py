@@ -91,7 +91,7 @@ class PauseMetric(PortFilter):
         return None if intervals is None else self.of(intervals, *self.window(run))
 
     def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
-        """The number, of the intervals of every (port, class), for a window [start, stop)."""
+        """The value, from the intervals of every (port, class), for a window [start, stop)."""
         raise NotImplementedError
 
 
@@ -144,7 +144,7 @@ class OnTime(PauseMetric):
         start, stop = super().window(run)
         return start, min(
             stop, run.end_ps - 1
-        )  # an interval that the run's end closed is cut short
+        )  # an interval closed by the end of the run is cut short
 
     @override
     def of(self, intervals: Intervals, start: int, stop: int) -> float | None:

@@ -1,4 +1,4 @@
-"""Piecewise constant functions of time: what queue and rate tables mean.
+"""Piecewise constant functions of time, as described by queue and rate tables.
 
 numpy is imported inside functions: the metric models are loaded at every start.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Times = NDArray[np.int64]
 
-_SILENCE = 20  # a gap this many frames long: below 5 % of the line rate single frames are shown
+_SILENCE = 20  # length of a gap in frames: below 5 % of the line rate, single frames are shown
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _sum_of_steps(times: Times, values: Floats, parts: NDArray[Any]) -> tuple[Ti
         changes[rows] = np.diff(values[rows], prepend=0.0)
     order = np.argsort(times, kind="stable")
     times, total = times[order], np.cumsum(changes[order])
-    last = np.append(np.diff(times) > 0, True)[: len(times)]  # the value that outlasts an instant
+    last = np.append(np.diff(times) > 0, True)[: len(times)]  # the last value of an instant
     return times[last], total[last]
 
 
@@ -74,8 +74,8 @@ def state_series(
     """A table of states (queue bytes): each row's value holds until the next of its part.
 
     A part is a class, or a flow where the table has flows (their rates); the series is the sum of
-    the parts that are asked for. None when the run did not trace it. Before its first row a state
-    is 0: a run starts empty.
+    the requested parts. None when the run did not trace it. Before its first row a state is 0: a
+    run starts empty.
     """
     import numpy as np
 
@@ -125,9 +125,9 @@ def rate_series(
 def _of_arrivals(times: Times, bits: Floats, end_ps: int) -> Series:
     """Rate from frames: bits[i] over the time since the frame before, arrived at times[i].
 
-    A gap of more than _SILENCE times the frame's own length is silence, in which the frame comes
-    last, at line rate: else a pause would look like a slow sender. The line rate is the highest
-    that the frames show.
+    A gap of more than _SILENCE times the frame's own length is idle time with the frame at its end,
+    at line rate: otherwise a pause would look like a slow sender. The line rate is the highest
+    rate of the frames.
     """
     import numpy as np
 
@@ -150,7 +150,7 @@ def _of_arrivals(times: Times, bits: Floats, end_ps: int) -> Series:
 
 
 def rate_need(direction: str, port: str, class_number: int | None) -> Need:
-    """What a rate needs: the bytes that a port sent are counted only at intervals."""
+    """What a rate needs: bytes that a port sent are counted only in intervals."""
     return Need("rate", port, class_number, sampled=direction == "tx")
 
 

@@ -15,18 +15,17 @@ if TYPE_CHECKING:
 
 Direction = Literal["rx", "tx"]
 ONLY_COLUMN = {"queue": "bytes", "egress": "bytes", "flow_rate": "rate_bps"}
-"""The column of tables that have one to choose."""
+"""The column of tables with a choice."""
 
 
 class SeriesMetric(Metric):
     """A metric of a series: table, column, port, class and window.
 
-    `table = "queue"` is the ingress queue [B], `"egress"` what waits to go; `table = "rate"` a
-    port's rate [bit/s], received or sent by `column = "rx"` or "tx"; `table = "flow_rate"` the rate
-    [bit/s] that the flows of a host may use, summed; another table needs the name of its column.
-    Without
-    `class` all classes are added up. The window is [from, to), by default from the end of the
-    warm-up to the end of the duration.
+    `table = "queue"` is the ingress queue [B], `"egress"` the frames waiting to be sent; `table =
+    "rate"` a port's rate [bit/s], received or sent by `column = "rx"` or "tx"; `table =
+    "flow_rate"` the sum of the rates [bit/s] allowed to a host's flows; another table needs the
+    name of its column. Without `class` all classes are added up. The window is [from, to), by
+    default from the end of the warm-up to the end of the duration.
     """
 
     table: str = "queue"
@@ -69,7 +68,7 @@ class SeriesMetric(Metric):
         return None if pieces is None else self.of(*pieces)
 
     def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
-        """The number, of the pieces inside the window; there is at least one."""
+        """The value, from the pieces inside the window; there is at least one."""
         raise NotImplementedError
 
 
@@ -77,7 +76,7 @@ NO_SERIES = frozenset(
     {"pause", "drop", "flow", "control", "control_value", "detection"}
     | {"frame", "deadlock", "pause_tree"}
 )
-"""Tables of things that happened, rather than of a state over time."""
+"""Tables of events rather than of a state over time."""
 
 
 def check_column(table: str, column: str | None) -> None:
@@ -240,7 +239,7 @@ class SettlesWithin(LevelMetric):
 
 @metric
 class PeakTime(SeriesMetric):
-    """When the maximum is reached, first time [ps].
+    """When the maximum is first reached [ps].
 
     With `prominence`, the first local maximum instead: the largest value before the series
     first falls by at least that much from the largest value so far. None when it never does.
@@ -336,7 +335,7 @@ class Utilisation(PortRate):
 
 @metric
 class RateSpread(Metric):
-    """How unevenly ports are loaded: the highest of their mean rates over the mean of all.
+    """How unevenly ports are loaded: the highest of their mean rates over the average.
 
     1 when all carry the same, n when one of n carries everything; None when they carry nothing.
     """

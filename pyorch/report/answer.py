@@ -1,6 +1,6 @@
 """The answer that a report begins with: made from the runs and the verdicts, never by hand.
 
-key metric (of the first expectation) -> where it is least and most, or how often it is 1
+key metric (of the first expectation) -> where it is lowest and highest, or how often it is 1
 verdicts -> how many expectations hold, and which are refuted
 """
 
@@ -28,9 +28,9 @@ DEADLOCKED = "deadlocked"
 
 @dataclass(frozen=True)
 class Answer:
-    """What the runs say, in a sentence, and how many expectations hold.
+    """The result of the runs in a sentence, and how many expectations hold.
 
-    tally: counts of verdicts. refuted: the expectations that do not hold, as they are written.
+    tally: counts of verdicts. refuted: the expectations that do not hold, as written.
     """
 
     found: str
@@ -72,7 +72,7 @@ def _tally(results: Sequence[Result]) -> str:
 def _found(
     data: ReportData, results: Sequence[Result], names: Mapping[str, str], question: str
 ) -> str:
-    """What the runs say of the key metric; "" without a finished run or any number to tell."""
+    """What the runs show of the key metric; "" without a finished run or a number to report."""
     runs = data.runs
     if not len(runs):
         return ""
@@ -92,7 +92,7 @@ def _found(
 
 
 def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:
-    """The metric of the first expectation that was judged, one that tells runs apart if any does.
+    """The metric of the first judged expectation, preferably one that differs between runs.
 
     None without one.
     """
@@ -105,7 +105,7 @@ def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:
 
 
 def _counted(name: str, runs: DataFrame, metric: str) -> str:
-    """In how many runs of each variant something is so: "Deadlock: PFC in 10 of 10 runs; ..."."""
+    """In how many runs of each variant something occurs: "Deadlock: PFC in 10 of 10 runs; ..."."""
     known = runs[runs[metric].notna()]
     groups = _groups(known)
     counts = [(who, int((part[metric] > 0).sum()), len(part)) for who, part in groups]
@@ -132,7 +132,7 @@ def _groups(runs: DataFrame) -> list[tuple[str, DataFrame]]:
 
 
 def _ranged(name: str, data: ReportData, metric: str) -> str:
-    """Where a metric is least and where most, as means over seeds of each setting."""
+    """Where a metric is lowest and where highest, as means over seeds of each setting."""
     runs = data.runs
     varied = [key for key in data.settings if len(set(runs[key].astype(str))) > 1]
     keys = [runs[key].astype(str) for key in varied]
@@ -157,7 +157,7 @@ def _ranged(name: str, data: ReportData, metric: str) -> str:
 def _shared(
     points: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]], varied: Sequence[str]
 ) -> str:
-    """What tells some settings from all of them: "PFC or CBFC, queue service = Fifo"."""
+    """What distinguishes some settings from the others: "PFC or CBFC, queue service = Fifo"."""
     parts = []
     for key in varied:
         mine, all_of = ({str(point[key]) for point in some} for some in (points, every))

@@ -1,4 +1,4 @@
-"""What is wrong with metrics, figures and expectations as a whole, before anything runs."""
+"""Problems of metrics, figures and expectations as a whole, found before anything runs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ MORE_NUMBERS = (
     "sufficient_headroom_bytes",
     "timeouts",
 )
-"""The other numbers of every run's summary: a metric cannot have their names either."""
+"""The other numbers of every run's summary, whose names metrics cannot have either."""
 _RENAME = "give the metric another name"
 
 
@@ -119,7 +119,7 @@ def _twice(where: str, names: Iterable[str]) -> list[Problem]:
 
 
 def _taken(where: str, metrics: Sequence[Metric], parameters: Collection[str]) -> list[Problem]:
-    """Problems of metrics that are called like another column of runs.parquet."""
+    """Problems of metrics with the name of another column of runs.parquet."""
     taken = {*FIRST_COLUMNS, *parameters, *SUMMARY_NUMBERS, *MORE_NUMBERS}
     return [
         Problem(f"{where}: [[metric]] {metric.name}", f"{name!r} is another column", None, _RENAME)
@@ -148,11 +148,16 @@ def _unknown_metrics(where: str, names: Iterable[str], units: Mapping[str, str])
 
 
 def _unexpected(where: str, figure: FigureModel, expects: Sequence[ExpectModel]) -> list[Problem]:
-    """Problems of a finding that no expectation speaks to."""
+    """Problems of a finding whose metrics have no expectation."""
     known = list(dict.fromkeys(expect.metric for expect in expects))
     allowed = one_of(known) if known else "nothing: there is no [[expect]]"
     return [
-        Problem(where, f"'finding': no [[expect]] is of '{name}'", allowed, suggest(name, known))
+        Problem(
+            where,
+            f"'finding': no [[expect]] has the metric '{name}'",
+            allowed,
+            suggest(name, known),
+        )
         for name in (figure.finding.metrics if figure.finding else ())
         if name not in known
     ]

@@ -28,7 +28,7 @@ def _text(value: object) -> str:
 
 
 def _is_fixed(setting: Setting) -> bool:
-    """Whether the runs of a setting draw nothing from their seed."""
+    """Whether the runs of a setting use no random numbers."""
     from pyorch.config import topology
     from pyorch.config.chance import may_draw
 
@@ -57,7 +57,7 @@ class StoreTables(Mapping[str, Any]):
 class ReportData:
     """Finished runs of an experiment.
 
-    runs: one row a finished run, in the order of the plan: hash, seed, variant, parameters,
+    runs: one row per finished run, in the order of the plan: hash, seed, variant, parameters,
     summary numbers, metrics. parameters: the columns that the experiment varies. file: of the
     experiment.
     """
@@ -95,7 +95,7 @@ class ReportData:
 
     @property
     def settings(self) -> list[str]:
-        """Columns that tell settings apart: all that varies but the seed."""
+        """Columns that distinguish settings: all that varies except the seed."""
         columns = ["variant", *self.parameters]
         return [name for name in columns if name in self.runs.columns]
 
@@ -109,7 +109,7 @@ class ReportData:
         return {name: self.unit(name) for name in (*self.runs.columns, *self._units)}
 
     def nature(self, metric: str, runs: DataFrame) -> Nature:
-        """What is known of a metric in some of the runs before they are looked at."""
+        """What is known about a metric in some of the runs before it is measured."""
         model = self._models.get(metric)
         return Nature(
             fixed="hash" in runs and self.fixed.issuperset(runs["hash"]),
@@ -118,13 +118,13 @@ class ReportData:
         )
 
     def estimate(self, metric: str, runs: DataFrame) -> Estimate:
-        """What some runs of one setting say of a metric."""
+        """The estimate of a metric from some runs of one setting."""
         values = runs[metric] if metric in runs.columns else ()
         return estimate(values, self.nature(metric, runs))
 
     @cached_property
     def fixed(self) -> frozenset[str]:
-        """The runs that draw nothing from their seed: those of other seeds are the same runs."""
+        """The runs that use no random numbers: with another seed they would be the same."""
         from pyorch.config.chance import MOST_SCENES, scene_of
 
         settings: dict[str, list[str]] = {}
@@ -150,7 +150,7 @@ class ReportData:
         return self._summaries[run_hash]
 
     def table(self, run_hash: str, name: str) -> DataFrame | None:
-        """A table of a run, None when it has none of that name; the last few are kept."""
+        """A table of a run, None when there is none of that name; the last few are cached."""
         key = (run_hash, name)
         if key not in self._tables:
             try:

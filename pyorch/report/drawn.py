@@ -1,8 +1,8 @@
-"""What a report has made, so that of the same runs neither it nor a figure is made again.
+"""A record of what a report wrote, so that for the same runs nothing is written again.
 
-Beside the figures, in .drawn/NAME.json: the key of all that a figure depends on, and the checksums
-of its files; in .drawn/.report.json those of the whole report, and what it says on a console. What
-a study's own code has a part in is always made: nobody knows what that reads.
+Next to the figures, .drawn/NAME.json has the key of all that a figure depends on and the checksums
+of its files; .drawn/.report.json has those of the whole report, and its console output. Whatever
+uses a study's own code is always rewritten: what that code reads is unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyorch.store import Store
 
 FOLDER = ".drawn"
-_REPORT = ".report"  # the name of no figure
+_REPORT = ".report"  # no figure can have this name
 _FIGURES = "[!.]*.json"
 _PACKAGE = Path(__file__).parents[1]
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "seaborn")
@@ -40,7 +40,7 @@ _OF_PAGES = ("itables", "jinja2", "networkx", "ns3", "plotly", "pyarrow", "pyorc
 
 @dataclass(frozen=True)
 class Told:
-    """What a report says on a console: its verdicts, figures with errors, and where it lies."""
+    """A report's console output: its verdicts, figures with errors, and where it is."""
 
     verdicts: Sequence[str]
     errors: Sequence[str]
@@ -56,9 +56,9 @@ def key_of_report(
     command: str,
     paper: bool,
 ) -> str | None:
-    """Return a digest of all that a report depends on; None when nobody knows that.
+    """Return a digest of all that a report depends on; None when that is unknown.
 
-    So it is also where a run is missing: what is known of that changes with every attempt.
+    It is also None if a run is missing: what is known of that changes with every attempt.
     """
     runs = {spec.hash(fingerprint): spec for spec in specs}
     if experiment.kinds or any(spec.setting.packages for spec in specs):
@@ -88,13 +88,13 @@ def key_of_report(
 
 
 def _seen(store: Store, run_hash: str, spec: RunSpec) -> list[Any]:
-    """Return what a report sees of a run; its tables never change."""
+    """Return what a report reads from a run; its tables never change."""
     numbers = store.read_summary(run_hash), store.read_metrics(run_hash, spec)
     return [run_hash, dict(spec.params), *numbers, store.log_lines(run_hash)]
 
 
 def recall_report(key: str | None, folder: Path) -> Told | None:
-    """Return what a report says that lies in the folder as it was made for this key, if it does."""
+    """Return the output of the report in the folder if it was written for this key."""
     known = _recall(_REPORT, key, folder)
     try:
         return Told(**known["told"]) if known else None
@@ -112,7 +112,7 @@ def _is_foreign(model: FigureModel) -> bool:
 
 
 def key_of(model: FigureModel, data: ReportData, paper: bool) -> str | None:
-    """Return a digest of all that a figure depends on; None when nobody knows that."""
+    """Return a digest of all that a figure depends on; None when that is unknown."""
     if _is_foreign(model):
         return None
     return _digest(
@@ -128,7 +128,7 @@ def key_of(model: FigureModel, data: ReportData, paper: bool) -> str | None:
 
 
 def recall(name: str, key: str | None, folder: Path) -> DrawnFigure | None:
-    """Return a figure that lies in the folder as it was drawn for this key, if it does."""
+    """Return the figure in the folder if it was drawn for this key."""
     known = _recall(name, key, folder)
     try:
         files = tuple(folder / file for file in known["files"]) if known else ()
@@ -150,15 +150,15 @@ def files_in(folder: Path) -> set[str]:
 
 
 def is_for_paper(folder: Path) -> bool:
-    """Whether a report has figures for a paper; who writes it again draws them again."""
+    """Whether a report has figures for a paper, which are then kept up to date."""
     return any(folder.glob("*.pdf"))
 
 
 def remove_others(before: Collection[str], figures: Iterable[DrawnFigure], folder: Path) -> None:
-    """Remove those files of before that are no figure's any more. Raises OSError.
+    """Remove earlier files that no longer belong to a figure. Raises OSError.
 
-    Such are those of a figure that the study no longer has, or that can no longer be drawn, and a
-    width that no longer fits.
+    These are the files of a figure that the study no longer has or that can no longer be drawn,
+    and of a width that no longer fits.
     """
     files = {figure.name: {file.name for file in figure.files} for figure in figures}
     for file in set(before).difference(*files.values()):
@@ -169,7 +169,7 @@ def remove_others(before: Collection[str], figures: Iterable[DrawnFigure], folde
 
 
 def _files(note: Path) -> set[str]:
-    """Return what a figure was drawn into; nothing when its note cannot be read."""
+    """Return the files of a figure; none if its note cannot be read."""
     try:
         # only names: a note that somebody edited must not reach beyond the folder
         return {Path(file).name for file in json.loads(note.read_text(encoding="utf-8"))["files"]}
@@ -192,7 +192,7 @@ def _recall(name: str, key: str | None, folder: Path) -> Mapping[str, Any] | Non
 def _remember(
     name: str, key: str | None, content: Mapping[str, Any], files: Iterable[Path], folder: Path
 ) -> None:
-    """Note what was made; without a key it is made again, and the files are still known."""
+    """Note what was written; without a key it is rewritten next time, but its files are known."""
     sums = {os.path.relpath(file, folder): _sum(file) for file in files}
     make_folder(folder / FOLDER)
     text = json.dumps({"key": key, **content, "files": sums})
@@ -209,7 +209,7 @@ def _sum(file: Path) -> str:
 
 @cache
 def _code() -> str:
-    """Return a digest of this package's code and of the libraries that draw."""
+    """Return a digest of this package's code and of the drawing libraries."""
     files = sorted(file for kind in ("*.py", "*.j2") for file in _PACKAGE.rglob(kind))
     return _digest([*map(_release, _LIBRARIES), *map(_sum, files)])
 

@@ -1,7 +1,7 @@
 """Libraries and data inside a page: compressed, so that one file needs nothing but a browser.
 
-A page carries Plotly (1.5 MB compressed, of 4.8 MB) only when a figure of it is live, and
-DataTables (0.2 MB) only when it has a table to filter.
+A page includes Plotly (1.5 MB compressed, of 4.8 MB) only if one of its figures is live, and
+DataTables (0.2 MB) only if it has a table to filter.
 """
 
 from __future__ import annotations

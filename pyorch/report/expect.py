@@ -1,4 +1,4 @@
-"""[[expect]]: what is expected, of which origin, and whether it was measured."""
+"""[[expect]]: what is expected, its origin, and whether it was measured."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyorch.report.data import ReportData
 
 _NEAR = 5e-4  # parts of a bound
-_FAR = 10  # times a bound: how far beyond that says nothing more
+_FAR = 10  # times a bound: above that the exact factor says nothing more
 NatureOf = Callable[[str, "DataFrame"], Nature]
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 NOT_COMPARABLE = "not comparable"
@@ -42,15 +42,15 @@ class ExpectModel(Entry):
     Criteria, all of which must hold for the mean over seeds: `expected` with `tolerance`
     (relative) or `absolute` (in the metric's unit); `min`; `max`; `equals`. `where` filters by
     variant and parameters; when it leaves several settings, each of them must agree.
-    `relative_to` divides by the metric of another run: the one of the same seed that differs in
+    `relative_to` divides by the metric of another run: the one with the same seed that differs in
     what it names, for instance the variant. `why` says, in a sentence, why what is measured
-    differs, or cannot be compared; with `comparable = false` the numbers stand side by side and
-    nothing is judged. `says` is what the source says, in its words: for the page of all published
-    numbers, where a bound of ours must not look like theirs. `printed` says that a bound is no
-    reading of ours but stands in the source: "< 10 us".
+    differs, or cannot be compared; with `comparable = false` the numbers are shown side by side and
+    nothing is judged. `says` quotes the source: for the page of all published numbers, where a
+    bound of ours must not look like theirs. `printed` says that a bound is printed in the source
+    ("< 10 us"), not our interpretation.
 
-    `claim` names the claim of a document that it speaks to, or several (docs/published.toml). Then
-    every run must meet the criteria, unless `average` says that the claim is of a mean or a share.
+    `claim` names the claims of documents that it tests (docs/published.toml). Then every run must
+    meet the criteria, unless `average` says that the claim is about a mean or a share.
     """
 
     what: str = Field(min_length=1)
@@ -75,7 +75,7 @@ class ExpectModel(Entry):
 
     @property
     def claims(self) -> list[str]:
-        """The claims that it speaks to."""
+        """The claims that it tests."""
         return [self.claim] if isinstance(self.claim, str) else self.claim
 
     @model_validator(mode="after")
@@ -95,7 +95,7 @@ class ExpectModel(Entry):
         bounds = any(bound is not None for bound in (self.min, self.max, self.equals))
         if self.printed and not (bounds and self.status == "verified"):
             raise ValueError(
-                "'printed' is of a 'min', 'max' or 'equals' that was read (status = \"verified\")"
+                "'printed' needs a bound that was read in the source (status = \"verified\")"
             )
         if not self.comparable and not self.why:
             raise ValueError(
@@ -106,7 +106,9 @@ class ExpectModel(Entry):
     @model_validator(mode="after")
     def _check_numbers(self) -> ExpectModel:
         if self.absolute is not None and parse_quantity(self.absolute).value < 0:
-            raise ValueError(f"'absolute' is a distance and not below 0 (got {self.absolute})")
+            raise ValueError(
+                f"'absolute' is a distance and cannot be below 0 (got {self.absolute})"
+            )
         if self.relative_to is not None and not self.relative_to:
             raise ValueError("'relative_to' names no variant or parameter to compare with")
         units = {parse_quantity(v).unit for v in self.numbers() if isinstance(v, str)}
@@ -147,7 +149,7 @@ class ExpectModel(Entry):
         return all(checks)
 
     def judged(self, values: Sequence[float], mean: float) -> tuple[float, ...]:
-        """What of a setting must meet it: the mean and, where a claim asks, every run."""
+        """The values of a setting that must meet it: the mean and, for a claim, every run."""
         each = bool(self.claims) and not self.average
         return (mean, *values) if each else (mean,)
 
@@ -168,15 +170,15 @@ class ExpectModel(Entry):
         return min(found, default=None)
 
     def quoted(self) -> str:
-        """What the source itself says: `says`, else its number; "" when all bounds are ours."""
+        """What the source itself says: `says`, else its number; "" if all bounds are ours."""
         if self.says or self.expected is None or self.status != "verified":
             return self.says
         return show_text(self.expected)
 
     def origin(self) -> str:
-        """Where the criterion is from: "published", "derived", "fluid model" or "ours".
+        """The origin of the criterion: "published", "derived", "fluid model" or "ours".
 
-        A bound that we set for words of a source is ours, however closely we read them.
+        A bound that we set for words of a source is ours, however close to them.
         """
         if self.status != "verified":
             return self.status
@@ -192,7 +194,7 @@ class ExpectModel(Entry):
         return f"{self.origin()} {number}"
 
     def criterion(self) -> str:
-        """What counts as agreement, for people: "75 KB ± 2 %", "≤ 80 KB"."""
+        """What counts as agreement, as text: "75 KB ± 2 %", "≤ 80 KB"."""
         parts = []
         if self.expected is not None:
             near = f" ± {self.tolerance * 100:g} %" if self.tolerance is not None else ""
@@ -208,7 +210,7 @@ class ExpectModel(Entry):
 
 
 def with_origin(criterion: str, origin: str) -> str:
-    """A criterion with the origin of its number; how near is near is ours: no source says it."""
+    """A criterion with the origin of its number; the tolerance is ours: no source states it."""
     number, near, tolerance = criterion.partition(" ± ")
     if near and origin != "ours":
         return f"{number} ({origin}) ± {tolerance} (ours)"
@@ -217,10 +219,10 @@ def with_origin(criterion: str, origin: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One setting that an expectation was judged in: the columns that tell it apart.
+    """One setting that an expectation was judged in, identified by its columns.
 
-    found: None where a run has no value, for a mean over the others would hide it. judged: what had
-    to meet the criteria, each run or their mean.
+    found: None if a run has no value, since a mean over the others would hide that. judged: what
+    had to meet the criteria, each run or their mean.
     """
 
     setting: Mapping[str, Any]
@@ -231,9 +233,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Result:
-    """An expectation and what the runs say.
+    """An expectation and its result.
 
-    cells: one a setting (parameters other than the seed). failed: the experiment fails because of
+    cells: one per setting (parameters other than the seed). failed: the experiment fails because of
     it.
     """
 
@@ -245,7 +247,7 @@ class Result:
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """What was measured, one a setting in which every run has a value."""
+        """What was measured, one per setting in which every run has a value."""
         return tuple(cell.found for cell in self.cells if cell.found is not None)
 
     @property
@@ -268,7 +270,7 @@ class Result:
         return known[0] if known else automatic(self.unit, [e.mean for e in self.estimates])
 
     def measured(self) -> str:
-        """The mean with its interval, or the range of the means over several settings, and of what.
+        """The mean with its interval, or the range of means over several settings, with counts.
 
         "75.0 ± 2.5 KB (n = 3)", "4.998 to 5.001 Gb/s (3 settings, 1 run each)".
         """
@@ -283,7 +285,7 @@ class Result:
     def margin(self) -> str:
         """How far from the bounds the worst run was: "14 % within"; "" for other criteria.
 
-        A bound says little unless the runs are far from it, above all one of ours.
+        A bound says little unless the runs are far from it, especially one of ours.
         """
         expect = self.expect
         rooms = [expect.room(value) for cell in self.cells for value in cell.judged]
@@ -300,14 +302,14 @@ class Result:
             return f"{show(abs(room), self.unit, self._scale(), digits=2)} {side}"
         if share < _NEAR:
             return "at the bound"
-        if share < 1 or worst < limit:  # 0 is 100 % beyond a floor, and not two times it
+        if share < 1 or worst < limit:  # 0 is 100 % below a lower bound, not two times it
             percent = show(100 * share, "1", digits=2)
             return f"{percent} % {side}"
         times = f"{1 + share:.2g}" if share < _FAR else f"more than {_FAR}"
         return f"{times} times the bound"
 
     def difference(self) -> str:
-        """How far the setting farthest off is from the number, or from the bound that it breaks.
+        """How far the worst setting is from the number, or from the bound that it breaks.
 
         Where all bounds hold, how much room is left: `margin`.
         """
@@ -331,7 +333,7 @@ class Result:
         return f"{text} ({sign}{show(100 * share, '1', digits=2)} %)"
 
     def _broken(self) -> tuple[Estimate | None, str | float | None]:
-        """The bound that is broken most, and by which estimate; (None, None) when all hold."""
+        """The bound broken by most, and the estimate that does; (None, None) when all hold."""
         expect = self.expect
         found: list[tuple[float, Estimate, str | float]] = []
         for bound, sign in ((expect.min, -1), (expect.max, 1), (expect.equals, 0)):
@@ -383,8 +385,9 @@ def evaluate(
 ) -> list[Result]:
     """Judge every expectation.
 
-    runs: one row a finished run. units: base unit of every metric. settings: the columns that
-    tell settings apart (variant and parameters). nature: what is known of a metric of some runs.
+    runs: one row per finished run. units: base unit of every metric. settings: the columns that
+    distinguish settings (variant and parameters). nature: what is known about a metric in some
+    runs.
     """
     return [_evaluate(expect, runs, units, settings, nature) for expect in expects]
 
@@ -395,7 +398,7 @@ def judge(expects: Sequence[ExpectModel], data: ReportData) -> list[Result]:
 
 
 def agreed_metrics(results: Sequence[Result]) -> dict[str, bool]:
-    """Return of every metric with an expectation whether all of them agree."""
+    """Return for every metric with an expectation whether all its expectations agree."""
     agreed: dict[str, bool] = {}
     for result in results:
         metric = result.expect.metric
@@ -414,9 +417,9 @@ def _relative(
 ) -> DataFrame:
     """Return the rows with the metric divided by that of the runs to compare with.
 
-    A run is compared with the one of the same seed and settings but for those that `other` names;
-    without exactly one such run the ratio has no value. With `shares`, of a question that each run
-    answers by 0 or 1, it is compared with the share of all seeds, for 0 of 0 says nothing.
+    A run is compared with the one of the same seed and settings except those that `other` names;
+    without exactly one such run the ratio has no value. With `shares`, for a metric that is 0 or 1
+    in each run, it is compared with the share over all seeds, because 0 of 0 says nothing.
     """
     if metric not in rows:
         return rows

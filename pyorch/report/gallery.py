@@ -1,8 +1,8 @@
 """results/index.html: every study that has a report, with its figure and its answer.
 
-A report leaves `summary.json` beside its page. The gallery is those files laid out: it reads no run
-and draws nothing. Each report writes its summary first and the gallery after, one process at a
-time, so that the last one has seen all.
+A report writes `summary.json` next to its page. The gallery only lays these files out: it reads no
+runs and draws nothing. Each report writes first its summary, then the gallery, one process at a
+time, so that the last one includes all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Card:
-    """A study in the gallery. folder: of its report, seen from the gallery."""
+    """A study in the gallery. folder: that of its report, relative to the gallery."""
 
     summary: Summary
     folder: str
@@ -54,7 +54,7 @@ class Card:
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:
-    """Write the summary of a report beside its page. Raises OSError."""
+    """Write the summary of a report next to its page. Raises OSError."""
     file = folder / SUMMARY
     write_atomically(file, json.dumps(asdict(summary), indent=1, ensure_ascii=False) + "\n")
     return file
@@ -79,7 +79,7 @@ def cards(results: Path) -> list[Card]:
 
 
 def _reports(results: Path) -> Iterator[Path]:
-    """Folders of reports, without a look into those of runs, which are many."""
+    """Folders of reports, without searching those of runs, which are many."""
     for place, folders, _ in os.walk(results):
         if _REPORT in folders:
             yield Path(place, _REPORT)
@@ -87,13 +87,13 @@ def _reports(results: Path) -> Iterator[Path]:
 
 
 def _is_stale(folder: Path) -> bool:
-    """Whether runs came, or went, after the report was written."""
+    """Whether runs were added or removed after the report was written."""
     runs = folder.with_name(_RUNS)
     return runs.is_dir() and runs.stat().st_mtime_ns > (folder / SUMMARY).stat().st_mtime_ns
 
 
 def refresh(results: Path) -> Path:
-    """Write the gallery of a folder of results anew. Raises OSError."""
+    """Rewrite the gallery of a folder of results. Raises OSError."""
     index = results / INDEX
     with _alone(results / _LOCK):
         write_atomically(index, render(cards(results)))

@@ -70,7 +70,7 @@ class FailedRun:
 class RunsTable:
     """The table of runs. numeric: numbers of its numeric columns. left: runs beyond its rows.
 
-    rows: cells, each with its text and what it is sorted by.
+    rows: cells, each with its text and its sort key.
     """
 
     heads: Sequence[str]
@@ -81,7 +81,7 @@ class RunsTable:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page shows. gallery: where all studies are, seen from the page."""
+    """Everything that the page shows. gallery: path of the gallery relative to the page."""
 
     name: str
     title: str
@@ -106,7 +106,7 @@ class Page:
 
 
 STEP_MS = 150
-"""How long a map that plays shows each moment."""
+"""How long an animated map shows each moment."""
 TABLE_OPTIONS: dict[str, Any] = {
     "columnControl": ["order", ["searchList", "search"]],
     "ordering": {"indicators": False, "handler": False},
@@ -137,7 +137,7 @@ def render(page: Page) -> str:
 
 
 def template(name: str, folder: Path | None = None, **functions: Any) -> Template:
-    """A template of a folder, or of this one; functions: what else it may call."""
+    """A template of a folder (default: this one); functions: what else it may call."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     here = Path(__file__).parent
@@ -163,7 +163,7 @@ def verdict_class(result: Result) -> str:
 
 
 def where_text(expect: ExpectModel) -> str:
-    """The filter of an expectation for people: "GFC, k = 4", "GFC, over PFC"."""
+    """The filter of an expectation as text: "GFC, k = 4", "GFC, over PFC"."""
     parts = [filter_text(expect.where)]
     if expect.relative_to is not None:
         parts.append(f"over {filter_text(expect.relative_to)}")

@@ -35,27 +35,27 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 """Of files that a picture is written into."""
 MOST_COLOURS = 6
-"""More pairs of hosts share one colour."""
+"""With more pairs of hosts, all share one colour."""
 _LANE = 0.009
 _INCHES = 7.0
-"""Width of most; large ones are as wide as their names need."""
+"""Width of most pictures; large ones are as wide as their names need."""
 _LEAST_INCHES = 4.5
 _MOST_POINTS = 480.0
-"""A unit of the layout, where names do not need more."""
+"""Size of a unit of the layout, unless names need more."""
 _NAME_POINTS = 12.5
-"""From a switch to the next of its row."""
+"""Distance from a switch to the next one in its row."""
 _LINE_POINTS = 11.0
 _KEY_POINTS = 150.0
 """Width of an entry of the legend."""
 _MOST_WIDE = 150
-"""Where more egresses are crossed, lines are thinner, so that they can be told apart."""
+"""With more egresses in use, lines are thinner, so that they can be told apart."""
 _MOST_HEADS = 600
-"""Where more egresses are crossed, arrow heads would hide what they point at."""
+"""With more egresses in use, arrow heads would hide what they point at."""
 
 
 @dataclass(frozen=True)
 class PlannedMap(Map):
-    """A network, where flows will go by the routes at the start, and the cycle of their waits."""
+    """A network, the flows' ways by the routes at the start, and a cycle of their dependencies."""
 
     title: str = ""
     ways: Sequence[Way] = ()
@@ -71,7 +71,7 @@ class PlannedMap(Map):
         return sum((Counter(way.pairs) for way in self.ways), Counter[tuple[int, int]]())
 
     def crossed(self) -> dict[Egress, tuple[int, bool]]:
-        """How many flows cross each egress, and whether all of them surely do."""
+        """How many flows cross each egress, and whether that is certain for all of them."""
         found: dict[Egress, tuple[int, bool]] = {}
         for way in self.ways:
             for egress, (flows, sure) in way.crossed(self.network).items():
@@ -80,7 +80,7 @@ class PlannedMap(Map):
         return found
 
     def lines(self) -> list[tuple[str, Line]]:
-        """What is drawn along egresses, with what the legend says of it."""
+        """What is drawn along egresses, with the legend's text."""
         found = list(self._flows())
         if self.cycle.cycle:
             colour, width, _ = STYLES["cycle"]
@@ -123,7 +123,7 @@ class PlannedMap(Map):
             yield text, Line(widths, colour, head=head)
 
     def texts(self) -> list[str]:
-        """What is said of it: what it is made of, and what the flows' dependencies are."""
+        """The text below it: what the network consists of, and the flows' dependencies."""
         kinds = self.network.kinds
         hosts, flows = len(self.network.hosts), sum(self.pairs.values())
         made = [_count(hosts, "host"), _count(len(kinds) - hosts, "switch", "switches")]
@@ -151,7 +151,7 @@ class PlannedMap(Map):
         return f'<img alt="{about}" src="data:image/svg+xml;base64,{image}" style="max-width:none">'
 
     def canvas(self) -> Canvas:
-        """Draw it, in a size in which its names can be read."""
+        """Draw it in a size at which its names are legible."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -183,7 +183,7 @@ class PlannedMap(Map):
 
 
 def _scale(network: Topology, places: Mapping[int, Place]) -> float:
-    """Points a unit of the layout, so that rows of switches have room for their names."""
+    """Points per unit of the layout, so that rows of switches have room for their names."""
     hosts = set(network.hosts.tolist())
     rows = Counter(round(y, 6) for node, (_, y) in places.items() if node not in hosts)
     xs, ys = zip(*places.values(), strict=True)
@@ -192,7 +192,7 @@ def _scale(network: Topology, places: Mapping[int, Place]) -> float:
 
 
 def _placed(network: Topology) -> dict[int, Place]:
-    """The layout, flatter where it must be wide."""
+    """The layout, flatter if it has to be wide."""
     places = layout(network)
     flat = min(1.0, _MOST_POINTS / _scale(network, places))
     return {node: (x, flat * y) for node, (x, y) in places.items()}
@@ -224,7 +224,7 @@ def network_map(network: Topology, title: str = "") -> PlannedMap:
 
 
 def svg(drawn: PlannedMap) -> str:
-    """Return it as SVG with texts that stay texts; the same picture gives the same bytes."""
+    """Return it as SVG with real text; the same picture gives the same bytes."""
     import matplotlib as mpl
 
     file = io.StringIO()
@@ -234,7 +234,7 @@ def svg(drawn: PlannedMap) -> str:
 
 
 def save(drawn: PlannedMap, file: Path) -> None:
-    """Write it as the name of a file says: .svg, .png or .pdf. Raises OSError."""
+    """Write it in the format given by the file's suffix: .svg, .png or .pdf. Raises OSError."""
     from pyorch.files import make_folder, write_atomically
 
     make_folder(file.parent)
@@ -245,7 +245,7 @@ def save(drawn: PlannedMap, file: Path) -> None:
 
 
 def show_in_notebooks() -> None:
-    """Have a notebook show networks, topologies and runs as pictures; elsewhere nothing happens."""
+    """Make a notebook show networks, topologies and runs as pictures; no effect elsewhere."""
     show_as(topology.Topology, lambda network: network_map(network)._repr_html_())
     show_as(
         topology.TopologyTable,

@@ -65,7 +65,7 @@ def automatic(base: str, values: Iterable[float]) -> Scale:
 
 
 def scale_of_text(text: str | float) -> Scale | None:
-    """The scale in which a person wrote a quantity ("75KB" -> KB); None for a pure number."""
+    """The scale in which a quantity was written ("75KB" -> KB); None for a pure number."""
     match = re.search(r"[A-Za-z/%]+$", text.strip()) if isinstance(text, str) else None
     return scale(match.group()) if match and match.group() in UNITS else None
 
@@ -80,7 +80,7 @@ def show(value: float, base: str, shown: Scale | None = None, digits: int = 4) -
     return f"{text} {shown.label}".strip()
 
 
-_TINY = 1e-7  # of the mean: digits beyond say nothing of a network
+_TINY = 1e-7  # of the mean: further digits are meaningless
 
 
 def place_of(half: float) -> int:
@@ -100,7 +100,7 @@ def rounded(value: float, place: int) -> str:
 
 
 def _fitting(found: Estimate, base: str, shown: Scale | None) -> Scale:
-    """The unit asked for; another where the number would be far below 1 or far above 1,000."""
+    """The requested unit, or another if the number would be far below 1 or far above 1,000."""
     largest = max(abs(found.mean), _finite(found.half_width))
     if shown is None:
         return automatic(base, [largest])
@@ -116,10 +116,10 @@ def _finite(value: float) -> float:
 def show_value(found: Estimate, base: str, shown: Scale | None = None, digits: int = 4) -> str:
     """A mean with its interval, in digits that follow the interval: "28 ± 18 µs".
 
-    The interval has two digits, the mean ends where they end. An interval that a limit cuts, or of
-    a share, is given by its ends: "0.02 (0 to 0.07)", "3 of 10 runs (7 to 65 %)". Without an
-    interval, and where it has no length, the mean alone, with `digits`. shown: the unit, where the
-    number is readable in it.
+    The interval has two significant digits, the mean as many decimals. An interval cut by a limit,
+    or of a share, is given by its ends: "0.02 (0 to 0.07)", "3 of 10 runs (7 to 65 %)". Without an
+    interval, or with one of length 0, only the mean is given, with `digits`. shown: the unit, if
+    the number is readable in it.
     """
     if found.n == 0:
         return "–"
@@ -155,7 +155,7 @@ def _either(low: str, high: str) -> str:
 
 
 def show_estimate(found: Estimate, base: str, shown: Scale | None = None) -> str:
-    """A mean with its interval, and of how many runs, or why there is no interval.
+    """A mean with its interval and number of runs, or the reason why it has no interval.
 
     "28 ± 18 µs (n = 5)", "75 KB (deterministic)", "75 KB (all 3 runs equal)", "75 KB (1 run)".
     """
@@ -165,11 +165,11 @@ def show_estimate(found: Estimate, base: str, shown: Scale | None = None) -> str
 
 
 def draws_text(found: Sequence[Estimate]) -> str:
-    """What estimates are of, for people; n is always of independent draws of one setting.
+    """The number of settings and runs behind estimates; n always counts independent draws.
 
-    Of one setting "n = 5", "deterministic", "all 3 runs equal", "1 run"; of several "3 settings, 1
-    run each", "3 settings, n = 5 each". "" where the value says it, or there is none. Of shares the
-    ends of the settings' intervals: "2 settings, n = 10 each, intervals within 0 to 31 %".
+    For one setting "n = 5", "deterministic", "all 3 runs equal", "1 run"; for several "3 settings,
+    1 run each", "3 settings, n = 5 each". "" if the value already says so, or there is none. For
+    shares also the range of the intervals: "2 settings, n = 10 each, intervals within 0 to 31 %".
     """
     if len(found) == 1:
         return _of_one(found[0])
@@ -207,6 +207,6 @@ def plain_name(name: str) -> str:
 
 
 def show_text(text: str | float) -> str:
-    """A quantity as a person wrote it, in the spelling of figures and tables."""
+    """A quantity as written in a file, in the spelling of figures and tables."""
     quantity: Quantity = parse_quantity(text)
     return show(quantity.value, quantity.unit, scale_of_text(text))

@@ -16,18 +16,18 @@ from pyorch.report.select import absent, value_text
 from pyorch.report.style import label_axis
 
 RUNS_FILE = "runs.sha256"
-"""In the folder of a report: the digest of the runs that it is of."""
+"""In the folder of a report: the digest of the runs that it covers."""
 _MOST_ROWS = 2000
 _LOGGED = ("host", "versions")
 
 
 def digest_of(hashes: Iterable[str]) -> str:
-    """A digest of runs by their hashes, whatever their order."""
+    """A digest of runs by their hashes, in any order."""
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
 def runs_table(data: ReportData, metrics: Sequence[str]) -> RunsTable | None:
-    """What varies, the seed and the metrics of every run; None without a finished run."""
+    """The varied parameters, the seed and the metrics of every run; None without a finished run."""
     if not len(data.runs):
         return None
     shown = data.runs.head(_MOST_ROWS)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """A table of runs for those who only lay them out: what they ask of a DataFrame, and no more.
+    """A table of runs with only those parts of a DataFrame that layouts need.
 
-    To load pandas takes as long as all else that is done before a run.
+    Loading pandas takes as long as everything else before a run.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -51,12 +51,12 @@ def same(left: Any, right: Any) -> bool:
 
 
 def among(value: Any, wanted: Any) -> bool:
-    """Whether a value is what a filter wants: the same, or the same as one of a list."""
+    """Whether a value matches a filter: the same, or one of a list."""
     return any(same(value, one) for one in _choice(wanted))
 
 
 def _plain(value: Any) -> str | float:
-    """A number of numpy or text that is a number as a float, other text unchanged."""
+    """A numpy number, or text that is a number, as a float; other text unchanged."""
     try:
         return float(value)
     except (TypeError, ValueError):

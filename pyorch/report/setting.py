@@ -46,7 +46,7 @@ def setting(specs: Sequence[RunSpec], types: Catalogue | None = None) -> Setting
 
 
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
-    """What of a canonical form belongs to the setting, attributes with their units."""
+    """The part of a canonical form that belongs to the setting, attributes with units."""
     shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
     if types is not None:
         from pyorch.config.attributes import written
@@ -92,7 +92,7 @@ def _show(key: str, value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """A TypeId without the outer namespace: lossless::Port; of a long text its beginning."""
+    """A TypeId without the outer namespace (lossless::Port), or the beginning of a long text."""
     text = text.removeprefix("ns3::")
     more = len(text) - _MOST_CHARACTERS
     return text if more <= 0 else f"{text[:_MOST_CHARACTERS]} … ({more} more characters)"

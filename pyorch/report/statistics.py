@@ -1,4 +1,4 @@
-"""What runs of one setting say together: a mean or a share, its interval, and why there is none.
+"""Estimates from the runs of one setting: a mean or a share, and its interval or why it has none.
 
 n always means independent draws: runs of one setting that differ in their seed.
 """
@@ -14,7 +14,7 @@ from typing import Literal
 from pyorch.metrics.base import UNLIMITED
 
 CONFIDENCE = 0.95
-_SAME = 1e-12  # values nearer to each other differ by the rounding of a division at most
+_SAME = 1e-12  # closer values differ by no more than the rounding of a division
 
 
 def _t_within(angle: float, degrees: int) -> float:
@@ -64,7 +64,7 @@ def _at_least(hits: int, n: int, p: float) -> float:
 
 
 def _root(rising: Callable[[float], float]) -> float:
-    """Where in (0, 1) a function that rises passes 0."""
+    """Where in (0, 1) an increasing function is 0."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -73,20 +73,20 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 Spread = Literal["fixed", "equal", "single", "mean", "share"]
-"""What there is to say of chance in a setting.
+"""The role of chance in a setting.
 
-fixed: its runs draw nothing, and so cannot differ by their seed. equal: they may, and all gave the
-same. single: one run, of which nothing is known. mean: Student-t interval; none where a value is
-infinite. share: of a question that each run answers by 0 or 1, Clopper-Pearson interval.
+fixed: its runs use no random numbers, so their seeds make no difference. equal: they may, but all
+gave the same. single: one run, which says nothing about others. mean: Student-t interval; none if a
+value is infinite. share: for a metric that is 0 or 1 in each run, Clopper-Pearson interval.
 """
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean of n independent draws, and its 95 % interval: NaN where nothing is known of it.
+    """Mean of n independent draws, and its 95 % interval: NaN if the interval is unknown.
 
-    low and high lie within the limits of the quantity: no share is below 0 or above 1. Where all
-    runs gave the same they are the mean; why, says `spread`, and no output shows a "± 0".
+    low and high lie within the limits of the quantity: no share is below 0 or above 1. If all runs
+    gave the same value they equal the mean; `spread` says why, and no output shows a "± 0".
     """
 
     mean: float
@@ -108,16 +108,16 @@ class Estimate:
 
     @property
     def hits(self) -> int:
-        """Of a share: how many draws answered 1."""
+        """For a share: how many draws gave 1."""
         return round(self.mean * self.n)
 
 
 @dataclass(frozen=True)
 class Nature:
-    """What is known of a metric before it is measured, which says how to estimate it.
+    """What is known about a metric before it is measured, which decides how to estimate it.
 
-    fixed: the runs draw nothing. yes_no: each run answers by 0 or 1. limits: between which all of
-    its values lie.
+    fixed: the runs use no random numbers. yes_no: each run gives 0 or 1. limits: those of its
+    values.
     """
 
     fixed: bool = False
@@ -126,7 +126,7 @@ class Nature:
 
 
 def estimate(values: Iterable[float | None], nature: Nature = Nature()) -> Estimate:
-    """Estimate over the values that are there; missing ones (None, NaN) are not counted in n."""
+    """Estimate from the values present; missing ones (None, NaN) do not count in n."""
     kept = [float(v) for v in values if v is not None and not math.isnan(v)]
     n = len(kept)
     none = (math.nan, math.nan)

@@ -1,4 +1,4 @@
-"""The look of every figure: sizes, fonts, and colours that also differ in grey."""
+"""The style of every figure: sizes, fonts, and colours that also differ in grey."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox, BboxBase
 
-_MAY_COVER = 0.1  # of a text's box, which is larger than its letters
+_MAY_COVER = 0.1  # share of a text's box, which is larger than its letters
 _GAP = 6  # between titles of panels, and between names of axes [px at 100 dpi]
 
 COLUMN_INCHES = {"one": 3.35, "two": 7.0}
@@ -71,7 +71,7 @@ RC: dict[str, Any] = {
 
 
 class _Late(ModuleType):
-    """A module that is loaded when something of it is used."""
+    """A module that is loaded on first use."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
@@ -81,14 +81,14 @@ class _Late(ModuleType):
 def seaborn() -> Any:
     """Return seaborn, loaded without scipy unless that is loaded already.
 
-    It wants that for densities, for which it has a replacement, and to cluster; loading it takes
-    half of the time.
+    seaborn uses it for densities, for which it has a replacement, and for clustering; loading scipy
+    takes half of the time.
     """
     absent: dict[str, Any] = {}
     if not {"seaborn", "scipy"} & sys.modules.keys() and find_spec("scipy"):
         cluster = ModuleType("scipy.cluster")
         cluster.hierarchy = _Late("scipy.cluster.hierarchy")  # type: ignore[attr-defined]
-        absent = {"scipy.stats": None, "scipy.cluster": cluster}  # None: not to be found
+        absent = {"scipy.stats": None, "scipy.cluster": cluster}  # None makes the import fail
         sys.modules.update(absent)
     try:
         import seaborn as sns
@@ -99,10 +99,10 @@ def seaborn() -> Any:
 
 
 def load_quickly() -> None:
-    """Load what draws without the lists of properties in Matplotlib's docstrings, if it is not yet.
+    """Load the drawing libraries, if necessary, without Matplotlib's lists of properties.
 
-    Matplotlib writes them for `help` while it is loaded, for half of the time which that takes; so
-    this is for commands, in which nobody asks.
+    Matplotlib adds them to docstrings for `help`, which takes half of its loading time; commands
+    do not need them.
     """
     if "matplotlib.artist" in sys.modules:
         return
@@ -110,7 +110,7 @@ def load_quickly() -> None:
 
     name = "_update_set_signature_and_docstring"
     describe = Artist.__dict__.get(name)
-    if describe is not None:  # a name of Matplotlib's own, which another release may not have
+    if describe is not None:  # a private name of Matplotlib, which other releases may lack
         setattr(Artist, name, lambda: None)
     try:
         seaborn()
@@ -121,7 +121,7 @@ def load_quickly() -> None:
 
 @contextmanager
 def paper_style() -> Iterator[None]:
-    """Draw with seaborn's paper theme and the settings above; nothing leaks out."""
+    """Draw with seaborn's paper theme and the settings above, restoring all settings afterwards."""
     import matplotlib as mpl
 
     sns = seaborn()
@@ -131,7 +131,7 @@ def paper_style() -> Iterator[None]:
 
 
 def cycle(looks: Sequence[Any], count: int) -> list[Any]:
-    """So many looks, the first again after the last."""
+    """As many styles as asked for; the first follows the last."""
     return [looks[index % len(looks)] for index in range(count)]
 
 
@@ -151,8 +151,7 @@ def plain_log_axis(
 ) -> None:
     """Make an axis logarithmic if anything on it is above 0, with ticks written out.
 
-    They are at 1, 2, 5, 10 ..., fewer when the axis spans much; at values, with their names, when
-    some are given.
+    They are at 1, 2, 5, 10 ..., fewer for a wide range; or at the given values, with their names.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
@@ -192,9 +191,9 @@ def measured_at(canvas: Canvas, dpi: float) -> Iterator[None]:
 
 
 def lay_out(canvas: Canvas, dpi: float) -> None:
-    """Place all that a figure has, for good: who saves it then only draws what is placed.
+    """Lay out a figure once and for all, so that saving it only draws it.
 
-    With a layout still to make, Matplotlib draws a figure twice for every file.
+    Without that Matplotlib draws a figure twice for every file.
     """
     engine = canvas.get_layout_engine()
     if engine is not None:
@@ -204,7 +203,7 @@ def lay_out(canvas: Canvas, dpi: float) -> None:
 
 
 def is_legible(canvas: Canvas) -> bool:
-    """Whether no text of a figure leaves it, none covers another, and no legend a panel's edge.
+    """Whether texts stay inside a figure and do not overlap, and no legend crosses a panel's edge.
 
     Lays the figure out.
     """
@@ -246,7 +245,7 @@ def is_legible(canvas: Canvas) -> bool:
         return False
     if any(_covered(a, b) > _MAY_COVER for a, b in combinations(boxes, 2)):
         return False
-    # titles of panels and names of axes stand in a row: without a gap two read as one
+    # titles of panels and names of axes are in a row: without a gap two read as one
     rows = (
         [box.padded(_GAP * px / 2, 0) for box in in_rows],
         [box.padded(0, _GAP * px / 2) for box in in_columns],
@@ -268,7 +267,7 @@ def _ticks(axes: Axes) -> list[Text]:
 
 
 def _sticks_out(box: Bbox, panel: BboxBase, px: float) -> bool:
-    """Whether a box lies partly in a panel and partly, by more than 2 px, beside it."""
+    """Whether a box lies partly inside a panel and partly, by more than 2 px, outside."""
     inside = box.x0 >= panel.x0 - 2 * px and box.x1 <= panel.x1 + 2 * px
     beside = box.x0 >= panel.x1 or box.x1 <= panel.x0 or box.y0 >= panel.y1 or box.y1 <= panel.y0
     return not inside and not beside

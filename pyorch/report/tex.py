@@ -35,12 +35,12 @@ _TEX = {
 
 
 def escape(text: str) -> str:
-    """Text as LaTeX shows it; signs that pdfLaTeX does not know become commands."""
+    """Text escaped for LaTeX; characters that pdfLaTeX does not know become commands."""
     return "".join(_TEX.get(letter, letter) for letter in text)
 
 
 def _paragraph(width: float) -> str:
-    """A column of a share of the line, what separates it from others included."""
+    """A column with a share of the line's width, including its separation."""
     size = rf"\dimexpr {width:g}\linewidth-2\tabcolsep\relax"
     return rf">{{\raggedright\arraybackslash}}p{{{size}}}"
 

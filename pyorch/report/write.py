@@ -57,7 +57,7 @@ class ReportResult:
         return self.files[0]
 
     def told(self) -> Told:
-        """What it says on a console."""
+        """Its console output."""
         verdicts = []
         for result in self.expectations:
             margin = result.margin() if result.verdict == AGREES else ""
@@ -113,7 +113,7 @@ def write_report(
 
 
 def _for_paper(command: str, paths: Paths) -> str:
-    """The command that writes the report for a paper, and what that is."""
+    """The command that writes the report for a paper, with a comment."""
     report = command.replace(paths.call_of("experiment"), paths.call_of("report"), 1)
     return f"{report} --paper  # each figure as PDF, too, and for one column and two"
 
@@ -134,7 +134,7 @@ def _file(experiment: Any) -> Path | None:
 
 
 def _figure_of(model: FigureModel, data: ReportData, out_dir: Path, paper: bool) -> DrawnFigure:
-    """Return a figure as it lies there, if nothing changed that it depends on, else draw it."""
+    """Return an existing figure if nothing that it depends on has changed, else draw it."""
     key = drawn_before.key_of(model, data, paper)
     known = drawn_before.recall(model.name, key, out_dir)
     if known is not None:
@@ -161,7 +161,7 @@ def write_figure(
             return DrawnFigure(model.name, model.title, model.caption, error=str(error))
         except (OSError, UserError, MemoryError):
             raise
-        except Exception as error:  # a defect of this kind must not cost the whole report
+        except Exception as error:  # a defect of this kind must not break the whole report
             what = f"a defect of kind '{model.kind}': {describe_defect(error)}"
             return DrawnFigure(model.name, model.title, model.caption, error=what)
         table = out_dir / f"{model.name}.csv"
@@ -169,7 +169,7 @@ def write_figure(
         pictures = save(drawn.canvas, out_dir, model.name, paper)
         others: tuple[Path, ...] = ()
         if drawn_other is not None:
-            # what was laid out for one width need not fit into the other
+            # a layout for one width may not fit the other
             with measured_at(drawn_other.canvas, _PNG_DPI):
                 fits = is_legible(drawn_other.canvas)
             drawn_other.canvas.set_layout_engine(None)  # it is laid out
@@ -279,9 +279,9 @@ def _page(
 
 
 def _axis_names(figures: Sequence[FigureModel | Mapping[str, Any]]) -> dict[str, str]:
-    """What the figures call a metric, where one shows it alone and says so."""
+    """The name that figures give a metric, if one shows it alone with a label."""
     models = [_figure(entry) for entry in figures]
-    # of a heat map the metric is the colour, and "y_label" names a parameter
+    # in a heat map the metric is the colour, and "y_label" names a parameter
     keys = [(model, "label" if hasattr(model, "value") else "y_label") for model in models]
     named = [(model.metrics(), getattr(model, key, "")) for model, key in keys]
     return {metrics[0]: label for metrics, label in named if len(metrics) == 1 and label}
@@ -321,14 +321,14 @@ def _failed_run(store: Any, run_hash: str, spec: RunSpec) -> FailedRun:
 
 
 def _messages(data: ReportData, kind: str) -> list[tuple[str, int]]:
-    """(message, in how many runs) of the finished runs."""
+    """(message, number of finished runs with it)."""
     hashes = data.runs["hash"] if len(data.runs) else ()
     counts = Counter(text for key in hashes for text in data.summary(key).get(kind, ()))
     return list(counts.items())
 
 
 def versions(fingerprint: str) -> list[tuple[str, str]]:
-    """What a page says of the programs that made it."""
+    """The page's text about the programs that made it."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = []

@@ -33,7 +33,7 @@ class FigureError(Exception):
 class Drawn:
     """A drawn figure, the data behind it (written as CSV), and notes for its caption.
 
-    live: makes the same as a figure of Plotly, which the page shows where it can; None for none.
+    live: makes the same as a Plotly figure, which the page shows if it can; None: no such figure.
     """
 
     canvas: Canvas
@@ -43,13 +43,13 @@ class Drawn:
 
 
 _MOST_BESIDE = 0.35
-"""What a legend takes of the width beside the panels; a wider one lies below them."""
+"""Share of the width that a legend next to the panels may take; a wider one goes below them."""
 _TITLE_POINTS = 8.5
 """Size of the letters of a title."""
 
 
 class Finding(Entry):
-    """What a figure shows, in a sentence, and the metrics whose expectations say so."""
+    """What a figure shows, in a sentence, and the metrics whose expectations support it."""
 
     text: str = Field(min_length=1)
     metrics: Chosen[str]
@@ -76,7 +76,7 @@ class FigureModel(Entry):
     def headed(self, agreed: Mapping[str, bool]) -> Self:
         """The figure with its finding as title, if that holds.
 
-        agreed: of every metric with an expectation, whether all of them agree.
+        agreed: for every metric with an expectation, whether all of them agree.
         """
         finding = self.finding
         if finding is None or not all(agreed.get(metric, False) for metric in finding.metrics):
@@ -93,11 +93,11 @@ class FigureModel(Entry):
         return []
 
     def axes_columns(self) -> list[str]:
-        """Parameters (or "variant") that the figure is laid out by."""
+        """Parameters (or "variant") that determine the figure's layout."""
         return []
 
     def check_layout(self, data: ReportData) -> None:
-        """Raise FigureError when the runs themselves, whatever they show, do not fit the layout."""
+        """Raise FigureError when the runs do not fit the layout, whatever their values."""
         self.rows_of(data)
 
     def draw(self, data: ReportData) -> Drawn:
@@ -133,13 +133,13 @@ class FigureModel(Entry):
 
 
 def _broken(text: str, size: float, width: float) -> str:
-    """A text of letters of a size in lines of about one length, no wider than so much [pt]."""
+    """A text broken into lines of about equal length. size: of its letters; width: at most [pt]."""
     tries = [_lines_of(text, size, share * width) for share in (1, 0.9, 0.8, 0.7, 0.6, 0.5)]
     return "\n".join([lines for lines in tries if len(lines) == len(tries[0])][-1])
 
 
 def _lines_of(text: str, size: float, width: float) -> list[str]:
-    """As many words a line as fit, but at least one."""
+    """As many words per line as fit, but at least one."""
     from pyorch.report.figures.names import text_size
 
     lines: list[str] = []
@@ -154,7 +154,7 @@ def _lines_of(text: str, size: float, width: float) -> list[str]:
 
 @cache
 def _figure_class() -> type[Canvas]:
-    """Return a Figure whose legends leave room for the panels, and have the columns that fit."""
+    """Return a Figure whose legends leave room for the panels, with as many columns as fit."""
     from matplotlib.figure import Figure
 
     class Fitting(Figure):
@@ -163,7 +163,7 @@ def _figure_class() -> type[Canvas]:
             renderer: Any = self.canvas
             share = made.get_window_extent(renderer.get_renderer()).width / self.bbox.width
             if options.get("loc") == "outside right center" and share > _MOST_BESIDE:
-                options["loc"], ncols = "outside lower center", 3  # one more than is tried
+                options["loc"], ncols = "outside lower center", 3  # one more than will be tried
             elif share <= 1 or ncols == 1:
                 return made
             made.remove()
@@ -205,7 +205,7 @@ def draw_marks(
 
     groups: the runs of each panel. A panel has the lines whose filter holds for one of its runs.
     Lines that the panel to the right has as well are labelled only there. The limits of the
-    value axis must be final, but for the lines themselves.
+    value axis must be final, apart from the lines themselves.
     """
     chosen = [[mark for mark in marks if len(matching(rows, mark.where))] for rows in groups]
     for axes, lines in zip(panels, chosen, strict=True):
@@ -254,7 +254,7 @@ def _apart(levels: Sequence[float], points_a_unit: float, gap: float = 8.5) -> l
         at = level * points_a_unit
         places.append(max(at, places[-1] + gap) if places else at)
     middle = [p - level * points_a_unit for p, level in zip(places, levels, strict=True)]
-    centre = max(middle, default=0.0) / 2  # half of the push goes down, so that both stay near
+    centre = max(middle, default=0.0) / 2  # half of the shift goes down, so that both stay close
     return [shift - centre for shift in middle]
 
 
@@ -266,7 +266,7 @@ def show_value(name: str | None, value: Any) -> str:
 
 
 def numeric(values: Sequence[Any]) -> tuple[list[float], str] | None:
-    """Parameter values as numbers in one base unit; None when they are not all of one kind."""
+    """Parameter values as numbers in one base unit; None when they are of several kinds."""
     try:
         found = [parse_quantity(v if isinstance(v, str) else float(v)) for v in values]
     except (TypeError, ValueError):
@@ -283,7 +283,7 @@ def panels_of(rows: DataFrame, column: str | None) -> list[tuple[Any, DataFrame]
 
 
 def hue_title(hue: str | None) -> str | None:
-    """What a legend says above a swept parameter; a variant's name speaks for itself."""
+    """The title of a legend for a swept parameter; names of variants need none."""
     return (
         None
         if hue is None or hue == "variant"
@@ -292,9 +292,9 @@ def hue_title(hue: str | None) -> str | None:
 
 
 def legend_below(canvas: Canvas, *, title: str | None = None) -> None:
-    """One legend for all panels of the figure, outside them; none for a single line."""
+    """One legend for all panels, outside them; none for a single line."""
     found: dict[str, Any] = {}
-    for axes in canvas.axes:  # a panel may lack a line
+    for axes in canvas.axes:  # some panels may lack a line
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if len(found) > 1:
@@ -314,7 +314,7 @@ ESTIMATED = ("mean", "low", "high", "n", "of")
 
 
 def interval_note(table: DataFrame, seeds: str) -> str:
-    """What the points of a table of estimates are, and their intervals: for the caption."""
+    """What the points and intervals of a table of estimates are, for the caption."""
     kinds = {str(kind) for kind, n in zip(table["of"], table["n"], strict=True) if n}
     drawn = [text for kind, text in _INTERVALS.items() if kind in kinds]
     if drawn:
@@ -332,7 +332,7 @@ _EQUAL = "settings of which all runs are equal"
 
 
 VALUE_POINTS = 6
-"""Size of the values beside bars."""
+"""Font size of the values at bars."""
 
 
 def short_number(value: float) -> str:
@@ -342,14 +342,14 @@ def short_number(value: float) -> str:
 
 
 AS_GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}
-"""How seaborn draws the rows of `ends`: as the interval that they are, not one of its own."""
+"""Make seaborn draw the rows of `ends` as their own interval instead of computing one."""
 WHISKERS: dict[str, Any] = {"capsize": 0.12, "err_kws": {"linewidth": 0.8, "color": "0.15"}}
 
 
 def ends(part: DataFrame, shown: Scale) -> DataFrame:
-    """The finite means and the ends of their intervals, a row each, as `value` in the unit shown.
+    """The finite means and the ends of their intervals, one row each, as `value` in the unit shown.
 
-    A mean lies between the ends, so that it is the median of the three, and they are its range.
+    A mean lies between the ends, so it is the median of the three, and the ends are their range.
     """
     import numpy as np
     import pandas as pd

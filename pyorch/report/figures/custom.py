@@ -1,4 +1,4 @@
-"""custom: a figure that a study draws itself, from a Python file beside its experiment file."""
+"""custom: a figure that a study draws itself, with a Python file next to its experiment file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Custom(FigureModel):
         return list(self.uses)
 
     def lacking(self, experiment: Path) -> str | None:
-        """Say that there is no such function, as far as the files tell without being run."""
+        """Report a missing function, as far as can be seen without running the files."""
         present = [path for path in _files(experiment) if path.is_file()]
         for path in present:
             try:
@@ -68,7 +68,7 @@ class Custom(FigureModel):
             raise FigureError(str(error)) from error
         except FigureError:
             raise
-        except Exception as error:  # a study's own code: its bug must not cost the whole report
+        except Exception as error:  # a study's own code: its bug must not break the whole report
             raise FigureError(f"{self.function}: {type(error).__name__}: {error}") from error
         if not isinstance(drawn, Drawn):
             raise FigureError(f"'{self.function}' returned {type(drawn).__name__}, not a Drawn")
@@ -92,7 +92,7 @@ def _files(experiment: Path) -> list[Path]:
 
 
 def _names_in(tree: ast.Module) -> set[str]:
-    """Names that a module defines or imports, wherever in it; "*" for all of another module."""
+    """Names that a module defines or imports anywhere; "*" for all names of another module."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

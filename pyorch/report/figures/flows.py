@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 
 _LEAST_POINTS = 16.0
-"""Width of a panel for each of its buckets, with which names askew stay apart."""
+"""Width of a panel per bucket at which slanted names do not overlap."""
 FILLS: tuple[str, ...] = ("full", "none", "left", "bottom", "top")
-"""How markers are filled, one percentile each."""
+"""Fill styles of markers, one per percentile."""
 
 
 class FlowFigure(FigureModel):
@@ -68,7 +68,7 @@ class FlowFigure(FigureModel):
     def flows(self, data: ReportData, hashes: Iterable[str], slowdown: bool) -> DataFrame:
         """size_bytes and value of the flows of some runs; +inf where unfinished.
 
-        Flows without a value are left out. Raises FigureError when there is no other.
+        Flows without a value are left out. Raises FigureError when no flow is left.
         """
         import pandas as pd
 
@@ -180,7 +180,7 @@ class Cdf(FlowFigure):
 
 
 def cumulative(values: Floats) -> tuple[Floats, Floats]:
-    """(value, share of all flows that are not above it), unfinished flows in the denominator.
+    """(value, share of all flows that do not exceed it), with unfinished flows in the denominator.
 
     At most about 2,000 points: those at even steps of the share, and both ends.
     """
@@ -252,7 +252,7 @@ class Slowdown(FlowFigure):
         return Drawn(canvas, table, self._notes(table, groups, data))
 
     def at_most(self, sizes: NDArray[np.uint64], classes: NDArray[np.uint8]) -> int:
-        """How many of the flows of these sizes and classes are in its fullest bucket at most."""
+        """At most how many of these flows, given by size and class, are in its fullest bucket."""
         import numpy as np
 
         counted = self._filter().counted(sizes, classes)
@@ -273,7 +273,7 @@ class Slowdown(FlowFigure):
         return rows
 
     def _sizes(self) -> list[str]:
-        """The names of the buckets, from the smallest sizes on: "< 10 KB", "10–30 KB"."""
+        """The names of the buckets, smallest sizes first: "< 10 KB", "10–30 KB"."""
         first, last = self.edges[0], self.edges[-1]
         between = [_range_name(low, high) for low, high in pairwise(self.edges)]
         return [f"< {show(first, 'B')}", *between, f"≥ {show(last, 'B')}"]
@@ -293,7 +293,7 @@ class Slowdown(FlowFigure):
             )
 
     def _needed(self) -> str:
-        """How many flows each percentile takes: "median from 20, p99 from 1,000"."""
+        """How many flows each percentile needs: "median from 20, p99 from 1,000"."""
         return ", ".join(
             f"{_name_of(p)} from {samples_needed(p, self.min_flows):,}" for p in self.percentiles
         )
@@ -321,7 +321,7 @@ class Slowdown(FlowFigure):
         return notes + unfinished_note(groups)
 
     def _too_few(self, table: DataFrame) -> list[str]:
-        """Which buckets have flows, but in some line too few for a percentile."""
+        """Which buckets have flows, but too few in some line for a percentile."""
         parts = []
         short = table[table["slowdown"].isna() & (table["flows"] > 0)]
         for p in self.percentiles:
@@ -347,7 +347,7 @@ def _name_of(percentile: float) -> str:
 
 
 def _fill(number: int, colour: str) -> dict[str, Any]:
-    """How the marker of the i-th percentile is filled, so that any two differ."""
+    """Fill style of the marker of the i-th percentile, different for any two."""
     full = {"markerfacecolor": colour, "markerfacecoloralt": "white", "markersize": 4.2}
     if FILLS[number] == "none":
         return full | {"markerfacecolor": "white"}
@@ -355,7 +355,7 @@ def _fill(number: int, colour: str) -> dict[str, Any]:
 
 
 def _bucket_axis(axes: Axes, buckets: list[str], width: float) -> None:
-    """Name the buckets, askew where they are many, upright where the panel [pt] is narrow."""
+    """Write the buckets' names: slanted if there are many, vertical if the panel [pt] is narrow."""
     crowded = len(buckets) > 4
     askew = 35 if width > _LEAST_POINTS * len(buckets) else 90
     axes.set_xticks(

@@ -24,10 +24,10 @@ _COMPUTE, _PAUSE, _MESSAGE = "0.82", "0.15", COLOURS[5]
 
 @figure
 class RankTimeline(OverTime):
-    """One lane a host: its parts of collectives, its computations, and pauses of its port.
+    """One lane per host: its parts of collectives, its computations, and pauses of its port.
 
     `traffic` (labels of entries, default all), `hosts` (default all that take part), `columns` for
-    panels. Messages of other kinds of traffic are drawn as such.
+    panels. Messages of other kinds of traffic are drawn as messages.
     """
 
     kind: Literal["rank_timeline"] = "rank_timeline"
@@ -42,12 +42,12 @@ class RankTimeline(OverTime):
         panels = self.panels(data)
         runs = [data.run(part["hash"].iloc[0]) for _, part in panels]
         bars_of_runs = [self._bars(run) for run in runs]
-        # a run that stops when all has arrived ends before the computations that follow
+        # a run that stops when everything has arrived ends before the computations that follow
         last = max((bar.end for bars in bars_of_runs for bar in bars), default=0)
         stop, clock = self.clock(runs, last)
         shown = [self._inside(bars, stop) for bars in bars_of_runs]
         every = self._lanes(runs[0], shown)
-        # of more hosts than there is room for, and none chosen: some from all over the network
+        # more hosts than there is room for, and none chosen: take some from all over the network
         lanes = every[:: -(-len(every) // _MOST_LANES)]
         drawn = set(lanes)
         names = list(
@@ -107,7 +107,7 @@ class RankTimeline(OverTime):
         return [bar for bar in bars_of(run, self.traffic) if bar.lane in hosts]
 
     def _inside(self, bars: list[Bar], stop: float) -> list[Bar]:
-        """The bars in the window, of lanes with more than pauses."""
+        """The bars in the window, without lanes that have only pauses."""
         bars = [bar for bar in bars if bar.end > self.start and bar.begin < stop]
         busy = {bar.lane for bar in bars if bar.category != "pause"}
         return [bar for bar in bars if bar.lane in busy]

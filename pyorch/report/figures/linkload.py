@@ -1,4 +1,4 @@
-"""link_load: what each link carried, in each direction, as a map or, of many, a cell a link."""
+"""link_load: what each link carried, in each direction, as a map or, if many, one cell per link."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pyorch.report.figures.loadmap import Panel, Shades
 
 MOST_LINKS = 200
-"""More in the width of two columns are cells, not lines of a map."""
+"""More links than this, at the width of two columns, are cells instead of lines of a map."""
 _CELL = 4.2
 """Height of a row of cells [pt]."""
 _BAR = 0.75
-"""The colour bar and what is beside it [in]."""
+"""Width of the colour bar with its labels [in]."""
 _WHOLE = COLUMN_INCHES["two"] - _BAR
 _LABELS = {"load": "Load", "paused": "Time paused"}
 
@@ -43,7 +43,7 @@ class LinkLoad(OneRunAPanel):
     `table = "flow_link"` (default): data frames, also of one `traffic` entry or of one `collective`
     of it, from the first frame to the last; `"rate"`: frames of all classes in the window
     `from`..`until`. `shows = "paused"`: the share of that time in which a class was held back. A
-    map, or, of more than 200 links, one cell a link. The `numbers` heaviest of a map are labelled.
+    map, or, above 200 links, one cell per link. The `numbers` heaviest of a map are labelled.
     """
 
     kind: Literal["link_load"] = "link_load"
@@ -63,7 +63,9 @@ class LinkLoad(OneRunAPanel):
                 "'from' and 'until' need table = 'rate': 'flow_link' counts whole flows"
             )
         if self.table == "rate" and self.traffic is not None:
-            raise ValueError("'traffic' needs table = 'flow_link': 'rate' knows no flows")
+            raise ValueError(
+                "'traffic' needs table = 'flow_link': 'rate' does not distinguish flows"
+            )
         if self.collective is not None and self.traffic is None:
             raise ValueError("'collective' needs 'traffic', the label of its entry")
         if self.until is not None and (self.start or 0) >= self.until:

@@ -1,4 +1,4 @@
-"""The load of links as figures of Plotly: what the mouse is over says its name and its share."""
+"""The load of links as Plotly figures: hovering shows name and share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOVER = "%{text}<extra></extra>"
 def live_maps(
     panels: Sequence[Panel], maps: Sequence[LoadMap], shades: Shades, columns: int
 ) -> Any:
-    """Return maps of up to a few hundred links, so many side by side."""
+    """Return maps of up to a few hundred links, `columns` of them side by side."""
     rows = -(-len(maps) // columns)
     figure = _grid(rows, columns, [one.title for one in maps], 3.4 * rows if columns > 1 else 4.2)
     for number, (panel, one) in enumerate(zip(panels, maps, strict=True)):
@@ -52,7 +52,7 @@ def live_cells(
     shades: Shades,
     columns: int,
 ) -> Any:
-    """Return one cell a link, tier by tier, of every panel."""
+    """Return one cell per link, tier by tier, for every panel."""
     strips = max(map(len, parts))
     rows = -(-len(panels) // columns)
     titles = [""] * (strips * rows * columns)
@@ -100,7 +100,7 @@ def _percent(panel: Panel, egress: tuple[int, int]) -> float:
 
 
 def _marks(panel: Panel, one: LoadMap) -> dict[str, Any]:
-    """Where the mouse finds each egress, beside the middle of its line."""
+    """The point that shows each egress on hovering, next to the middle of its line."""
     xs, ys, texts = [], [], []
     for egress in one.shares:
         (x0, y0), (x1, y1) = one.ends(egress)

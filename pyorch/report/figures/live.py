@@ -1,4 +1,4 @@
-"""Figures that the page lets people zoom, filter and play: what they share as figures of Plotly.
+"""What the page's interactive figures (zoom, filter, play) share as Plotly figures.
 
 The page brings Plotly's JavaScript (pyorch.report.embed) and draws what `to_json` says.
 """
@@ -11,7 +11,7 @@ from typing import Any
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _PIXELS_AN_INCH = 130
 _GAP, _GAP_OF_LABELS = 0.03, 0.09
-"""Between panels side by side, and where the labels of marks stand there."""
+"""Gap between panels side by side, and the position of the labels of marks in it."""
 LAYOUT: dict[str, Any] = {
     "autosize": True,
     "paper_bgcolor": "#fff",
@@ -20,7 +20,7 @@ LAYOUT: dict[str, Any] = {
     "font_color": "#222",
     "margin": {"l": 65, "r": 20, "t": 40, "b": 50},
     "hovermode": "closest",
-    "template": None,  # Plotly's own look: 7 KB that the page would overrule
+    "template": None,  # Plotly's own look: 7 KB that the page would override
 }
 _AXIS: dict[str, Any] = {
     "showline": True,
@@ -50,9 +50,10 @@ def height(inches: float) -> int:
 
 
 def panels(rows: int, titles: Sequence[str], inches: float, *, labels: bool = False) -> Any:
-    """A figure of rows x titles panels, white as the printed ones; the first row is on top.
+    """A figure of rows x titles panels, white like the printed ones; the first row is on top.
 
-    All panels share the x axis, and those of a row its y axis. labels: of marks stand between them.
+    All panels share the x axis, those of a row also the y axis. labels: leave room for labels of
+    marks between panels.
     """
     from plotly.subplots import make_subplots
 
@@ -73,8 +74,8 @@ def panels(rows: int, titles: Sequence[str], inches: float, *, labels: bool = Fa
 def mark(figure: Any, place: tuple[int, int], level: float, label: str, *, above: bool) -> None:
     """Draw a horizontal reference line into the panel of a (row, column), and its label.
 
-    The label stands beside the panel, where it hides no data; above or below the line, so that
-    those of lines that are near stay apart.
+    The label is placed next to the panel, where it hides no data; above or below the line, so that
+    labels of close lines do not overlap.
     """
     about: dict[str, Any] = {}
     if label:

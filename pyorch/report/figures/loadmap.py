@@ -1,4 +1,4 @@
-"""The load of links as it is drawn: its colours, lines of a map, and cells where links are many."""
+"""Drawing the load of links: colours, lines of a map, and cells if there are many links."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
 STEPS = 10
 """Colours of the scale."""
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Where the scale may end; it is the same in all panels."""
+"""Possible ends of the scale, which all panels share."""
 NOTHING = "#d1d1d1"
-"""Where nothing was."""
+"""Colour of links that carried nothing."""
 _WIDTHS = (0.9, 2.9)
-"""Of a line, from next to nothing to the top of the scale [pt]."""
+"""Width of a line, from almost nothing to the top of the scale [pt]."""
 _THICK = 220.0
-"""Scale of a map whose lines are as wide as said [pt a unit]."""
+"""Scale of a map at which lines have these widths [pt per unit]."""
 _MOST_POINTS = 280.0
 """Height of a map [pt]."""
 _AT = (0.5, 0.38, 0.62, 0.28, 0.72)
-"""Where along a line its number may stand, the best first."""
+"""Positions along a line for its number, best first."""
 _MOST_HEADS = 120
-"""Egresses with arrow heads."""
+"""Number of egresses that get arrow heads."""
 _LINE_OF_CELLS = 64
 _LEAST_EDGED = 3.0
-"""Width of a cell that has a white edge [pt]."""
+"""Width above which a cell gets a white edge [pt]."""
 TITLE = 6.5
 """Size of the text above cells [pt]."""
 
 
 @dataclass(frozen=True)
 class Shades:
-    """The colours of shares: so many steps from 0 to a top."""
+    """The colours of shares, in equal steps from 0 to a maximum."""
 
     top: float
 
@@ -65,7 +65,7 @@ class Shades:
         return min(max(math.ceil(share / self.top * STEPS - 1e-9) - 1, 0), STEPS - 1)
 
     def looks(self) -> tuple[Colormap, BoundaryNorm]:
-        """Return the same for Matplotlib; nothing at all is below its first colour."""
+        """Return the same for Matplotlib; a share of 0 is below its first colour."""
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
         bounds = [1e-12, *(self.top * step / STEPS for step in range(1, STEPS + 1))]
@@ -74,7 +74,7 @@ class Shades:
 
 
 def shades_of(shares: Sequence[float]) -> Shades:
-    """Return the scale that ends where the largest share has room."""
+    """Return the shortest scale that includes the largest share."""
     most = max(shares, default=0.0)
     return Shades(next((top for top in TOPS if most <= top * (1 + 1e-9)), TOPS[-1]))
 
@@ -91,7 +91,7 @@ class LoadMap(Map):
         return self.limits_with_upright_names(scale)
 
     def size(self, inches: float) -> tuple[float, float]:
-        """Return the height that it needs at a width [in], and its scale [pt a unit]."""
+        """Return the height that it needs at a width [in], and its scale [pt per unit]."""
         points = 72 * inches / 1.7
         for _ in range(3):  # the margins of limits are in points
             (left, right), (low, high) = self.limits(points)
@@ -101,7 +101,7 @@ class LoadMap(Map):
     def lines(self, shades: Shades, scale: float) -> list[Line]:
         """Lines of a colour and width for each step of the scale, the darkest on top.
 
-        scale: points a unit of the layout; small maps have thinner lines.
+        scale: points per unit of the layout; small maps have thinner lines.
         """
         thin = min(1.0, max(0.4, scale / _THICK))
         steps: list[dict[Egress, float]] = [{} for _ in range(STEPS)]
@@ -117,7 +117,7 @@ class LoadMap(Map):
         ]
 
     def numbers(self, most: int) -> Numbers:
-        """The shares of the heaviest egresses [%], and where they may be written."""
+        """The shares of the heaviest egresses [%], and possible positions for them."""
         heaviest = sorted(self.shares.items(), key=lambda item: (-item[1], item[0]))[:most]
         return [
             (percent(share), [self._along(egress, at) for at in _AT])
@@ -139,7 +139,7 @@ class Cells:
 
 
 def cells_of(network: Topology) -> list[Cells]:
-    """Return all egresses, tier by tier: those that lead up, from the hosts on, then those down."""
+    """Return all egresses, tier by tier: first those leading up, from the hosts on, then down."""
     layers = layers_of(network)
     tier = [layers.get(node, -1) for node in range(len(network.names))]
     near: list[list[int]] = [[] for _ in network.names]
@@ -168,7 +168,7 @@ def cells_of(network: Topology) -> list[Cells]:
 
 
 def _cells(network: Topology, lists: Sequence[Sequence[Egress]]) -> Cells:
-    """Lay lists of egresses side by side, or all one after the other where they are few."""
+    """Put lists of egresses side by side, or all in one row if they are few."""
     from itertools import zip_longest
 
     every = [egress for one in lists for egress in one]
@@ -198,7 +198,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """A run, what its links carried, and what is shown of it."""
+    """A run, what its links carried, and which quantity is shown."""
 
     title: str
     network: Topology
@@ -206,11 +206,11 @@ class Panel:
     shares: Mapping[Egress, float]
 
     def name(self, egress: Egress) -> str:
-        """Of an egress: "leaf0 → spine1"."""
+        """The name of an egress: "leaf0 → spine1"."""
         return " → ".join(self.network.names[node] for node in egress)
 
     def most(self, egresses: Sequence[Egress]) -> str:
-        """What is said of some of the egresses: their mean, and the one with most."""
+        """A summary of some of the egresses: their mean, and the largest."""
         worst = max(egresses, key=lambda egress: self.shares[egress])
         mean = sum(self.shares[egress] for egress in egresses) / len(egresses)
         if self.shares[worst] == 0:
@@ -218,7 +218,7 @@ class Panel:
         return f"mean {percent(mean)} %, most {percent(self.shares[worst])} % ({self.name(worst)})"
 
     def table(self) -> DataFrame:
-        """The data behind it, one row an egress."""
+        """The data behind it, one row per egress."""
         import pandas as pd
 
         loads, names = self.loads, self.network.names
@@ -250,7 +250,7 @@ def shares_of(cells: Cells, shares: Mapping[Egress, float]) -> Iterator[list[flo
 
 
 def title_of(what: str, said: str, points: float) -> str:
-    """As much of a title as there is room for."""
+    """As much of a title as fits."""
     forms = [f"{what}: {said}", f"{what}: {said.partition(' (')[0]}", what]
     return next((form for form in forms if text_size(form, TITLE)[0] <= points), said)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CAUSES = ("pauses", "collisions", "sharing", "stragglers")
 LEAST_PS = 1
-"""Less is the rounding of estimates."""
+"""Smaller losses are rounding errors of estimates."""
 NOTE = (
     "Of the critical chain, from the flow that arrives last back to one that waited for nothing: "
     "pauses by the port where they began, collisions by the link between switches, sharing (with "
@@ -31,7 +31,7 @@ NOTE = (
 
 
 class Loss(NamedTuple):
-    """What was lost to a cause at a place by a collective ("" of other traffic) [ps]."""
+    """Time lost to a cause at a place by a collective ("" for other traffic) [ps]."""
 
     cause: str
     place: str
@@ -45,7 +45,7 @@ NONE = Loss("nothing", "", "", 0.0)
 
 @figure
 class LostTime(FigureModel):
-    """What a job lost to pauses, collisions, sharing and stragglers, and where; the most first.
+    """What a job lost to pauses, collisions, sharing and stragglers, and where; largest first.
 
     traffic: the label of a [[traffic]] entry. One run, the first that `where` leaves. `most` lines.
     """
@@ -105,7 +105,7 @@ class LostTime(FigureModel):
 
 
 def losses_of(run: RunTables, chain: Chain) -> list[Loss]:
-    """Return what a chain lost, by cause, place and collective, the most first."""
+    """Return what a chain lost, by cause, place and collective, largest first."""
     sums: dict[tuple[str, str, str], float] = defaultdict(float)
     for cause, place, collective, time in _parts(run, chain):
         sums[cause, place, collective] += time

@@ -1,4 +1,4 @@
-"""Names in a picture of a network: as large as they can be without one covering another."""
+"""Names in a picture of a network, as large as possible without overlap."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from pyorch.config.topology import Topology
 
 _TRIES = ((6.5, False), (5.5, False), (6.5, True), (5.0, True))
-"""Sizes [pt], and whether names are upright; the first that fits is taken."""
+"""Sizes [pt], and whether names are vertical; the first that fits is used."""
 _PAD, _LINK_PAD, _APART = 0.35, 0.12, 1.0
-"""Between a name and its frame, of a switch and of a link [of its size], and two frames [pt]."""
+"""Padding of a switch's and of a link's name [of its size], and gap between two frames [pt]."""
 _FRAMES: dict[str, dict[str, Any]] = {
     "switch": {"boxstyle": f"round,pad={_PAD}", "facecolor": "white", "edgecolor": "0.3"}
     | {"linewidth": 0.8},
     "link": {"boxstyle": f"square,pad={_LINK_PAD}", "facecolor": "white", "edgecolor": "none"},
 }
 _LINK_SIZE = 6.0
-"""Of a number at a link [pt]."""
+"""Font size of a number at a link [pt]."""
 _DOT = 3.0
-"""Half of what a host takes [pt]."""
+"""Half of a host's size [pt]."""
 MOST_HOSTS = 16
-"""More hosts have no names of their own, but those of a switch one together."""
+"""Above this number of hosts, those of a switch share one name."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Box:
     height: float
 
     def covers(self, other: Box) -> bool:
-        """Whether another has less than the least gap to it."""
+        """Whether another box is closer than the minimum gap."""
         return (
             abs(self.x - other.x) * 2 < self.width + other.width + 2 * _APART
             and abs(self.y - other.y) * 2 < self.height + other.height + 2 * _APART
@@ -51,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Name:
-    """A text and its middle, its size [pt], whether it reads upwards, and what it is of."""
+    """A text: its centre, its size [pt], whether it reads upwards, and what it belongs to."""
 
     text: str
     at: Place
@@ -61,7 +61,7 @@ class Name:
 
     @property
     def pad(self) -> float:
-        """Between the text and its frame [pt]."""
+        """Padding between the text and its frame [pt]."""
         return {"switch": _PAD, "hosts": 0.0, "link": _LINK_PAD}[self.of] * self.size
 
     def draw(self, axes: Axes) -> None:
@@ -80,7 +80,7 @@ class Name:
 
 
 class _Paper:
-    """What is on a picture so far. scale: points a unit of the layout."""
+    """What a picture contains so far. scale: points per unit of the layout."""
 
     def __init__(self, scale: float) -> None:
         self.scale = scale
@@ -94,7 +94,7 @@ class _Paper:
         return Box(name.at[0] * self.scale, name.at[1] * self.scale, width + pad, height + pad)
 
     def add(self, boxes: Iterable[Box]) -> bool:
-        """Put boxes on it unless one would cover another."""
+        """Add boxes unless they would overlap others."""
         placed: list[tuple[tuple[int, int], Box]] = []
         for box in boxes:
             cells = list(_cells(box))
@@ -127,15 +127,15 @@ def text_size(text: str, size: float) -> tuple[float, float]:
 
 
 Numbers = Sequence[tuple[str, Sequence[Place]]]
-"""Texts at links, the most important first, each with the places where it may stand."""
+"""Texts at links, most important first, each with its possible positions."""
 
 
 def names_of(
     network: Topology, places: Mapping[int, Place], scale: float, numbers: Numbers = ()
 ) -> list[Name]:
-    """The names that there is room for: switches, row by row, before hosts, before links.
+    """The names that fit: switches, row by row, before hosts, before links.
 
-    scale: points a unit of the layout.
+    scale: points per unit of the layout.
     """
     paper = _Paper(scale)
     hosts = network.hosts.tolist()
@@ -157,7 +157,7 @@ def names_of(
 
 
 def _groups(network: Topology) -> list[list[int]]:
-    """The hosts that have a name together: each by itself while they are few."""
+    """The groups of hosts that share a name: single hosts if there are few."""
     hosts = network.hosts.tolist()
     if len(hosts) <= MOST_HOSTS:
         return [[host] for host in hosts]
@@ -168,11 +168,11 @@ def _groups(network: Topology) -> list[list[int]]:
 
 
 _Label = tuple[str, Place, int]
-"""A text, where, and whether it is written there (0), below (-1) or above (1)."""
+"""A text, its position, and whether it is written there (0), below (-1) or above (1)."""
 
 
 def _label(network: Topology, places: Mapping[int, Place], hosts: Sequence[int]) -> _Label:
-    """The name of hosts, on the side of them that is away from their switch."""
+    """The name of hosts, on the side away from their switch."""
     xs, ys = zip(*(places[host] for host in hosts), strict=True)
     first, *rest = (network.names[host] for host in hosts)
     text = first
@@ -190,7 +190,7 @@ def _more(names: Sequence[str]) -> str:
 
 
 def _written(paper: _Paper, labels: Sequence[_Label]) -> list[Name]:
-    """Names that all look alike, as large as there is room; none where there is none."""
+    """Names in one style, as large as fits; none if none fit."""
     for size, upright in _TRIES:
         names = []
         for text, (x, y), side in labels:

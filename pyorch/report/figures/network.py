@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
 _MOST_SWITCHES = 60
 _MOST_INCHES, _TEXTS_INCHES = 3.6, 0.8
-"""Height of a map at most, and of what stands above and below the network in it."""
+"""Maximum height of a map, and height of what is above and below the network."""
 _LINKS = "Each link is drawn once a direction; arrows point the way frames wanted to go"
 PAUSE_NOTE = f"Drawn at the moment with the most pauses. {_LINKS}."
 NOTE = (
@@ -63,7 +63,7 @@ class _Map(FigureModel):
 
     def _drawn(self, picture: Picture, at: float, window: tuple[float, float], note: str) -> Drawn:
         """Draw the picture at a time, and live over a window [ps]."""
-        # no higher than the network is at this width, with the title above it and the legend below
+        # no higher than the network at this width, with the title above and the legend below
         (left, right), (low, high) = picture.limits(72 * COLUMN_INCHES[self.width])
         height = COLUMN_INCHES[self.width] * (high - low) / (right - left) + _TEXTS_INCHES
         canvas, panels = self.canvas(1, 1, height=min(height, _MOST_INCHES))
@@ -75,7 +75,7 @@ class _Map(FigureModel):
 
 @figure
 class PauseMap(_Map):
-    """The network at the moment when most egresses are paused, or at a time of your own.
+    """The network at the moment when most egresses are paused, or at a given time.
 
     Shows one run, the first that `where` leaves, of one `seed`. `at` is the time of the printed
     figure; the slider goes over `from`..`until` (default: from the first pause to the last).
@@ -127,7 +127,7 @@ def busiest(pauses: DataFrame, first: float, last: float) -> float:
 
 
 def moments(pauses: DataFrame, first: float, last: float, most: int) -> list[float]:
-    """The times [ps] of a slider: every change inside a window if these are few, else a grid."""
+    """The times [ps] of a slider: every change inside a window if there are few, else a grid."""
     import numpy as np
 
     changes = np.append(pauses["start_ps"], pauses["end_ps"]).astype(np.float64)
@@ -141,8 +141,8 @@ def moments(pauses: DataFrame, first: float, last: float, most: int) -> list[flo
 class DeadlockMap(_Map):
     """The network when a deadlock forms: paused links, the cycle, the causal chain, its trigger.
 
-    Shows one run, the first that `where` leaves and that deadlocked; the page's slider shows how it
-    came to that. `episode` picks a later deadlock.
+    Shows one run, the first that `where` leaves and that deadlocked; the page's slider shows how
+    the deadlock developed. `episode` picks a later deadlock.
     """
 
     kind: Literal["deadlock_map"] = "deadlock_map"
@@ -163,7 +163,7 @@ class DeadlockMap(_Map):
         return self._drawn(picture, found.formed, (float(begin), found.formed), NOTE)
 
     def _find(self, data: ReportData, hashes: Sequence[str]) -> tuple[RunTables, Episode]:
-        """Return the first run that has the deadlock, and what is known of it."""
+        """Return the first run that has the deadlock, and the deadlock."""
         for key in hashes:
             episodes = data.table(key, "deadlock")
             parts = data.table(key, "deadlock_part")
@@ -173,7 +173,7 @@ class DeadlockMap(_Map):
             if len(cyclic) > self.episode:
                 row = cyclic.iloc[self.episode]
                 return data.run(key), _episode(int(row["episode"]), float(row["formed_ps"]), parts)
-        raise FigureError("no run of these deadlocked")
+        raise FigureError("none of these runs deadlocked")
 
 
 def _episode(number: int, formed: float, parts: DataFrame) -> Episode:
@@ -202,5 +202,5 @@ def _network(run: RunTables) -> Topology:
     switches = int((network.kinds == topology.SWITCH).sum())
     if switches > _MOST_SWITCHES:
         what = f"{switches} switches are too many for a picture"
-        raise FigureError(f"{what}; up to {_MOST_SWITCHES} do")
+        raise FigureError(f"{what}; at most {_MOST_SWITCHES} fit")
     return network

@@ -1,7 +1,7 @@
-"""A map of the network that plays on the page: one frame a moment, with a time slider.
+"""A map of the network that plays on the page: one frame per moment, with a time slider.
 
-Its buttons only have names: the page plays it (scripts.j2), one whole frame after the other. What
-Plotly has for that draws no titles, and throws when it is stopped.
+Its buttons only have names: the page plays it (scripts.j2), one whole frame after the other.
+Plotly's own animation does not draw titles and throws when it is stopped.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pyorch.report.figures import live
 from pyorch.report.figures.picture import NAMES, STYLES, Egress, Map, Picture, clock_text
 
 PLAY, PAUSE = "▶", "❚❚"
-"""Names of the buttons, by which the page knows them."""
+"""Names of the buttons, by which the page recognises them."""
 
 
 def live_map(picture: Picture, times: Sequence[float], at: float) -> Any:
-    """Return the map as a figure of Plotly, with a slider over times [ps]; it opens at one."""
+    """Return the map as a Plotly figure with a slider over times [ps], opened at one of them."""
     from plotly import graph_objects as go
 
     shown = min(range(len(times)), key=lambda number: abs(times[number] - at))
@@ -83,7 +83,7 @@ def _slider(times: Sequence[float], shown: int) -> dict[str, Any]:
 
 
 def links(picture: Map, *, down: bool) -> dict[str, Any]:
-    """Every direction of every link that is up, or that is down."""
+    """Both directions of every link that is up, or of every one that is down."""
     network = picture.network
     ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
     failed = set(network.failed_links)
@@ -100,7 +100,7 @@ def links(picture: Map, *, down: bool) -> dict[str, Any]:
 
 
 def lines(picture: Map, egresses: Sequence[Egress]) -> dict[str, Any]:
-    """Lines from the beginning to the end of each egress, apart from each other."""
+    """A separate line from the beginning to the end of each egress."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     texts: list[str] = []
@@ -143,7 +143,7 @@ def _moving(picture: Picture, time: float) -> list[Any]:
 
 
 def _chain(picture: Picture, time: float) -> Any:
-    """The numbers of the causal chain's pauses, each near who sent it."""
+    """The numbers of the causal chain's pauses, each near its sender."""
     from plotly import graph_objects as go
 
     xs, ys, texts, stars = [], [], [], []
@@ -190,7 +190,7 @@ def switch_names(picture: Map) -> Iterator[dict[str, Any]]:
 
 
 def nodes(picture: Map) -> dict[str, Any]:
-    """Hosts as dots, with their names while they are few."""
+    """Hosts as dots, with their names if they are few."""
     network = picture.network
     hosts = sorted(network.hosts.tolist())
     return {

@@ -1,4 +1,4 @@
-"""What figures share that have one run a panel, of one seed; and the time axis of most."""
+"""What figures with one run per panel share, and the time axis of most of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class OneRunAPanel(FigureModel):
 
 
 class OverTime(OneRunAPanel):
-    """The same over time, in the window `from`..`until`."""
+    """The same, over time, in the window `from`..`until`."""
 
     start: Time = Field(default=0, alias="from")
     until: Time | None = None

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _MOST_TICKS = 10
 _TICK_POINTS = 7
 _OF_BARS = 0.8
-"""What bars have of the width of a figure."""
+"""Share of a figure's width that bars take."""
 
 
 class ParameterFigure(FigureModel):
@@ -152,7 +152,7 @@ class ParameterFigure(FigureModel):
         return automatic(data.unit(self.ys[0]), table["mean"].tolist())
 
     def finish(self, canvas: Canvas, panels: list[Axes], data: ReportData, shown: Scale) -> None:
-        """Value axis, reference lines and legend, when the data are drawn."""
+        """Draw value axis, reference lines and legend, after the data."""
         for axes in panels:
             if self.log_y:
                 plain_log_axis(axes, "y")
@@ -250,7 +250,7 @@ def _draw_line(
 
 
 def _ticks(values: Iterable[float]) -> dict[float, str]:
-    """The values of a logarithmic axis as its ticks; none when they are many or too near."""
+    """The values of a logarithmic axis as its ticks; none if they are many or too close."""
     ordered = sorted(value for value in set(values) if value > 0)
     if not 1 < len(ordered) <= _MOST_TICKS:
         return {}
@@ -262,7 +262,7 @@ def _ticks(values: Iterable[float]) -> dict[float, str]:
 
 @figure
 class Bars(ParameterFigure):
-    """Bars grouped by x, one a hue; whiskers are the interval over seeds."""
+    """Bars grouped by x, one per hue; whiskers are the interval over seeds."""
 
     kind: Literal["bars"] = "bars"
 
@@ -290,7 +290,7 @@ class Bars(ParameterFigure):
 
 
 def _name_bars(axes: Axes, texts: list[str], room: float) -> None:
-    """Write names below groups of bars, askew where they are wider than so much [pt]."""
+    """Write names below groups of bars, slanted if wider than the room for them [pt]."""
     level = max(text_size(text, _TICK_POINTS)[0] for text in texts) < room
     askew: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     axes.set_xticks(range(len(texts)), texts, **({} if level else askew))
@@ -339,11 +339,11 @@ def _draw_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: 
     for name, colour, hatch, bars in zip(
         names, cycle(COLOURS, len(names)), cycle(HATCHES, len(names)), axes.containers, strict=True
     ):
-        bars.set_label(name if bars else "_")  # a panel may lack it
+        bars.set_label(name if bars else "_")  # some panels may lack it
         for bar in bars:
             bar.set_hatch(hatch)
             if bar.get_height() == 0 and axes.get_yscale() == "linear":
-                # a bar of no height would look as if there was no run
+                # a bar without height would look as if there were no run
                 axes.annotate(
                     "0",
                     (bar.get_x() + bar.get_width() / 2, 0),
@@ -403,7 +403,7 @@ class Heatmap(FigureModel):
         lines = values_of(table, "line")
         canvas, axes = self.canvas(1, len(panels), height=0.9 + 0.27 * len(lines), sharey=True)
         low, high = float(table["shown"].min()), float(table["shown"].max())
-        # where all is equal: from 0 on, or Matplotlib takes some limits around it
+        # if all values are equal, start at 0: Matplotlib would choose limits around them
         limits = (low, high) if low < high else (min(low, 0.0), max(high, 0.0) or 1.0)
         for panel, (value, part) in zip(axes[0], panels, strict=True):
             self._panel(panel, part, lines, limits)

@@ -60,7 +60,7 @@ class PauseTree(FigureModel):
         run = data.run(self.rows_of(data)["hash"].iloc[0])
         lines = grow(self._holds(run))
         if not lines:
-            raise FigureError("nobody was paused")
+            raise FigureError("no port was paused")
         shown = lines[: self.most]
         names = [_name(line, run.nodes) for line in shown]
         times = pd.Series([line.paused for line in shown])
@@ -112,16 +112,16 @@ class PauseTree(FigureModel):
 
 
 NOTE = (
-    "Orange: where more came than went, or a host that paused, with the paused time it cost. "
+    "Orange: a port where more arrived than left, or a host that paused, with the time it cost. "
     "Below it, hop by hop: the ports that were paused for it (node → neighbour)."
 )
 
 
 def grow(holds: DataFrame) -> list[Line]:
-    """Return the lines of the tree: congestion points by what they cost, each with its victims.
+    """Return the lines of the tree: congestion points by cost, each with its victims.
 
-    A victim stands below the port whose pause was its cause; where that goes round in a circle it
-    stands below the first.
+    A victim is below the port whose pause caused its own; if causes form a cycle, it is below the
+    first.
     """
     roots: dict[Egress, dict[Egress, dict[Egress | None, float]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(float))
@@ -167,7 +167,7 @@ def _below(victims: Mapping[Egress, Mapping[Egress | None, float]]) -> list[Line
 
     for egress in sorted(children[None], key=lambda key: (-cost[key], key)):
         visit(egress, 1)
-    while left:  # those that go round in a circle
+    while left:  # those whose causes form a cycle
         visit(max(left, key=lambda key: (cost[key], key)), 1)
     return lines
 

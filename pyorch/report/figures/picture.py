@@ -1,4 +1,4 @@
-"""How a network is drawn: where its nodes are, and what of it is paused at a time."""
+"""How a network is drawn: where its nodes are, and what is paused at a given time."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ NAMES = {"paused": "paused", "cycle": "wait for each other", "stuck": "stuck beh
 """What the legend calls each state."""
 _MOST_NUMBERS = 12
 _SCALE = 290.0
-"""Points a unit of the layout at which gaps are as they are said; larger pictures keep them."""
+"""Points per unit of the layout at which gaps have these sizes; larger pictures keep them."""
 _SWITCH_GAP, _HOST_GAP = 0.05, 0.025
-"""Between a node and the lines of its links [of the layout]."""
+"""Gap between a node and the lines of its links [units of the layout]."""
 _MARGINS = (32.0, 32.0, 35.0)
-"""Beside the nodes, below and above them [pt]."""
+"""Margins next to the nodes, below and above them [pt]."""
 _UPRIGHT = 34.0
-"""Below hosts, for names that are written upwards [pt]."""
+"""Margin below hosts, for vertical names [pt]."""
 _MOST_PAIRS = 200
-"""More links are drawn once, not once a direction."""
+"""Above this number, links are drawn once, not once per direction."""
 _BOX = {"boxstyle": "round,pad=0.2", "facecolor": _CHAIN, "edgecolor": "white", "linewidth": 0.4}
 _NUMBER: dict[str, Any] = {
     "ha": "center",
@@ -67,9 +67,10 @@ class Episode:
 
 @dataclass(frozen=True)
 class Line:
-    """How egresses are drawn that are alike: a line along each, with an arrow's head or without.
+    """How egresses of one kind are drawn: a line along each, with or without an arrow head.
 
-    egresses: with the width of each [pt]. shift: to the right of the link's middle [of the layout].
+    egresses: with the width of each [pt]. shift: to the right of the link's middle [units of the
+    layout].
     """
 
     egresses: Mapping[Egress, float]
@@ -88,13 +89,13 @@ class Map:
     places: Mapping[int, Place]
 
     def limits(self, scale: float) -> tuple[Place, Place]:
-        """Left and right end, and lower and upper end, of what is drawn at a scale."""
+        """Left, right, lower and upper end of what is drawn at a scale."""
         xs, ys = zip(*self.places.values(), strict=True)
         wide, below, above = (margin / max(scale, _SCALE) for margin in _MARGINS)
         return (min(xs) - wide, max(xs) + wide), (min(ys) - below, max(ys) + above)
 
     def limits_with_upright_names(self, scale: float) -> tuple[Place, Place]:
-        """The same with room for names of many hosts, which may be written upwards."""
+        """The same, with room for names of many hosts, which may be vertical."""
         wide, (low, high) = Map.limits(self, scale)
         more = _UPRIGHT if len(self.network.hosts) > MOST_HOSTS else 0.0
         return wide, (low - more / scale, high)
@@ -146,7 +147,7 @@ class Map:
             axes.add_collection(drawn_heads, autolim=False)
 
     def ends(self, egress: Egress, shift: float = 0.011, size: float = 1.0) -> tuple[Place, Place]:
-        """Return where the line of an egress begins and ends; size: of the gaps, below 1 less."""
+        """Return where the line of an egress begins and ends; size: factor for the gaps."""
         places = self.places[egress[0]], self.places[egress[1]]
         gaps = [_HOST_GAP if node in self._hosts else _SWITCH_GAP for node in egress]
         return _beside_line(places, (gaps[0] * size, gaps[1] * size), shift * size)
@@ -158,13 +159,13 @@ class Map:
 
 @dataclass(frozen=True)
 class Picture(Map):
-    """The network, and what is paused when."""
+    """The network, and what is paused at which times."""
 
     episode: Episode | None
     pauses: DataFrame
 
     def state(self, time: float) -> dict[Egress, str]:
-        """Return the egresses that are held back at a time, and how."""
+        """Return the egresses that are held back at a given time, and how."""
         rows = self.pauses[(self.pauses["start_ps"] <= time) & (self.pauses["end_ps"] > time)]
         held = set(zip(rows["node"].astype(int), rows["peer"].astype(int), strict=True))
         states = dict.fromkeys(held, "paused")
@@ -174,7 +175,7 @@ class Picture(Map):
         return states
 
     def deadlocked(self, time: float) -> bool:
-        """Whether the deadlock is there at a time [ps]."""
+        """Whether the deadlock exists at a time [ps]."""
         return self.episode is not None and time >= self.episode.formed
 
     def draw(self, axes: Axes, time: float, *, wide: bool = True) -> None:
@@ -198,18 +199,18 @@ class Picture(Map):
         _legend(axes, set(states.values()), chain=self.chain_at(time), wide=wide)
 
     def _scale(self, axes: Axes) -> float:
-        """Points a unit of the layout, as the figure will have it at least."""
+        """Minimum points per unit of the layout in the figure."""
         canvas = axes.get_figure(root=True)
         width, height = canvas.get_size_inches() if canvas is not None else (7.0, 3.6)
         (left, right), (low, high) = self.limits(_SCALE)
         return float(72 * min(0.95 * width / (right - left), 0.8 * height / (high - low)))
 
     def title(self, time: float) -> str:
-        """What is said of a time [ps]."""
+        """The text about a time [ps]."""
         return clock_text(time) + (": deadlock" if self.deadlocked(time) else "")
 
     def _chain(self, axes: Axes, time: float) -> None:
-        """Number the pauses of the chain that have come by now, near who sent them."""
+        """Number the pauses of the chain so far, near their senders."""
         for egress, numbers in self.chain_at(time).items():
             start, end = self.ends(egress)
             x, y = (start[0] + 3 * end[0]) / 4, (start[1] + 3 * end[1]) / 4
@@ -251,7 +252,7 @@ class Picture(Map):
 
 
 def clock_text(time: float) -> str:
-    """A time [ps] as a picture and its slider say it: "370.9 µs"."""
+    """A time [ps] as a picture and its slider show it: "370.9 µs"."""
     return f"{time / 1e6:.1f} µs"
 
 
@@ -281,7 +282,7 @@ def _head(a: Place, b: Place, size: float) -> tuple[Place, Place, Place]:
 def _legend(
     axes: Axes, states: Collection[str], chain: Mapping[Egress, Sequence[int]], *, wide: bool
 ) -> None:
-    """Say what those of the looks mean that the picture has."""
+    """Add a legend for the styles used in the picture."""
     from matplotlib.lines import Line2D
 
     entries = [

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MOST_POINTS = 3000  # more than a printed column can show
-_OF_A_GROUP = 3  # points that a group keeps at most when a line is thinned
+_MOST_POINTS = 3000  # more than a column can show in print
+_OF_A_GROUP = 3  # maximum points that a group keeps when a line is thinned
 _LIVE_POINTS = 24000  # of all lines of a figure on the page: some 100 KB
 
 
@@ -152,7 +152,7 @@ class Timeseries(OverTime):
         return Drawn(canvas, pd.concat(parts, ignore_index=True), notes, draw_live)
 
     def _traffic_ends(self, run: RunTables, stop: float) -> float:
-        """When the senders stop [ps], if the window shows what becomes of the rest; else 0."""
+        """When the senders stop [ps], if the window continues beyond that; else 0."""
         end = float(run.setting.run.duration)
         return end if run.setting.run.drain and self.start < end < stop else 0.0
 
@@ -189,9 +189,9 @@ class Timeseries(OverTime):
 def thin(times: Floats, values: Floats, most: int = _MOST_POINTS) -> tuple[Floats, Floats]:
     """At most so many points of a step line that keep every peak, every trough and the time mean.
 
-    Of each group of neighbours the lowest and the highest level stay. The rarer of the two begins
-    where it does in the line; it lasts so long that the mean over the time of the group is that of
-    the line. Points kept as they are would not do: a peak would last until the next one kept.
+    Each group of neighbours keeps its lowest and highest level. The rarer of the two begins where
+    it does in the line, and lasts long enough to preserve the group's time mean. Keeping points as
+    they are would not work: a peak would last until the next kept point.
     """
     import numpy as np
 
@@ -207,7 +207,7 @@ def thin(times: Floats, values: Floats, most: int = _MOST_POINTS) -> tuple[Float
 
 
 def _group(times: Floats, values: Floats) -> list[tuple[float, float]]:
-    """Two levels in place of a group of a step line; times has the group's end, too."""
+    """Replace a group of a step line by two levels; times includes the group's end."""
     import numpy as np
 
     begin, end = float(times[0]), float(times[-1])
@@ -291,7 +291,7 @@ def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
     if row.table == "pause":
         return
     low, high = panels[0].get_ylim()
-    # the runs of a panel have a line of their own, and see those of its neighbours
+    # panels whose runs have lines of their own also show those of their neighbours
     high = max([high, *(parse_quantity(mark.value).value / shown.factor for mark in row.marks)])
     panels[0].set_ylim(min(low, 0) if low < 0 and high <= 0 else 0, high * 1.04)
     if len(row.ports) > 1:
@@ -302,7 +302,7 @@ _CORNERS: tuple[tuple[Literal["upper left", "upper right"], float, float], ...] 
     ("upper left", 0.0, 0.6),
     ("upper right", 0.4, 1.0),
 )
-"""Where a legend may lie, and from which to which share of a panel's width."""
+"""Positions of a legend, and the range of a panel's width that each covers."""
 
 
 def _add_legend(panels: list[Axes], names: int) -> None:
@@ -319,7 +319,7 @@ def _add_legend(panels: list[Axes], names: int) -> None:
 
 
 def _is_free(panel: Axes, begin: float, end: float, bottom: float) -> bool:
-    """Whether no step line enters a part of a panel; shares of its width, and of its height."""
+    """Whether a part of a panel, given in shares of width and height, is free of step lines."""
     import numpy as np
 
     floor = bottom * panel.get_ylim()[1]
@@ -345,12 +345,12 @@ class _DrawnRow:
 
     @property
     def is_pause(self) -> bool:
-        """Whether its lines are areas, one above the other."""
+        """Whether its lines are areas, stacked."""
         return self.row.table == "pause"
 
     @property
     def has_legend(self) -> bool:
-        """Whether only a legend tells its lines apart."""
+        """Whether its lines can only be told apart by a legend."""
         return len(self.row.ports) > 1 and not self.is_pause
 
     @property
@@ -361,7 +361,7 @@ class _DrawnRow:
         )
 
     def labels(self, column: int) -> bool:
-        """Whether a panel's marks are labelled there: those that the next one has as well, not."""
+        """Whether a panel's marks are labelled there; not if the next panel has them as well."""
         here, *following = self.marks[column : column + 2]
         return bool(here) and [here] != following
 
@@ -398,7 +398,7 @@ def _live(
 
 
 def _add_marks(figure: Any, drawn: _DrawnRow, place: tuple[int, int]) -> None:
-    """Draw the reference lines of a panel; labels of neighbours stand on different sides."""
+    """Draw the reference lines of a panel; labels of neighbours are on different sides."""
     row, column = place
     levels = sorted(
         ((parse_quantity(m.value).value, m) for m in drawn.marks[column]), key=lambda one: -one[0]
@@ -428,7 +428,7 @@ def _add_line(
 ) -> None:
     """Draw a line; a pause is an area between a base and a step line.
 
-    place: of its row, of its panel in the row, and of the line in the panel.
+    place: number of its row, of its panel in the row, and of the line in the panel.
     """
     i, j, index = place
     pause = drawn.is_pause

@@ -1,4 +1,4 @@
-"""Metrics of many variants side by side: names down the side, so that long ones fit."""
+"""Metrics of many variants: names are listed down the side, so that long ones fit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _ROOM = 0.12
-"""Beside the longest bar for its value [of the axis]."""
+"""Room next to the longest bar for its value [of the axis]."""
 
 
 @figure
@@ -103,7 +103,7 @@ class Variants(FigureModel):
 
 
 def _label_bars(axes: Axes, part: DataFrame, names: list[Any], shown: Scale) -> None:
-    """Write the value of each bar beside it, and beside its interval."""
+    """Write the value of each bar next to it and its interval."""
     low, high = axes.get_xlim()
     axes.set_xlim(low, high + _ROOM * (high - low))
     for name, mean, end in zip(part["variant"], part["mean"], part["high"], strict=True):
