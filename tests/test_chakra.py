@@ -99,7 +99,7 @@ def test_bytes_are_read_and_written() -> None:
         (b"", "it is empty"),
         (framed(COMPUTE), "message with type 'ChakraProtoMsg.GlobalMetadata'"),
         (framed(number(7, 1)), "does not begin with GlobalMetadata"),
-        (framed(METADATA, COMPUTE)[:-1], "x: not a Chakra trace, or not all of one"),
+        (framed(METADATA, COMPUTE)[:-1], "x: not a Chakra trace, or a truncated one"),
         (framed(METADATA, COMPUTE, REDUCE)[:-3], "x, behind node 300: not a Chakra trace"),
         (framed(METADATA) + b"\x80", "not all of one"),
         (framed(METADATA, b"\xff\xff\xff"), "not a Chakra trace"),

@@ -81,7 +81,7 @@ OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
         (HEAD + "send 5b to 0\n" + OTHER, ["line 3: rank 0 sends to itself"]),
         (HEAD + "send 5b to 2\n" + OTHER, ["line 3: rank 2 of 2"]),
         (HEAD + "send 5b from 1\n" + OTHER, ["line 3: send ... from"]),
-        (HEAD + "recv 5b from -1 tag -1\n" + OTHER, ["line 3: a recv that leaves the rank open"]),
+        (HEAD + "recv 5b from -1 tag -1\n" + OTHER, ["line 3: a recv that accepts any rank"]),
         (HEAD + "send 5b to 1 nic 2\n" + OTHER, ["line 3: nic 2"]),
         (
             HEAD + "s: send 5b to 1\ns: calc 3\n" + OTHER,

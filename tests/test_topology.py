@@ -289,7 +289,7 @@ def test_an_explicit_topology_is_checked_as_a_graph() -> None:
         (
             {"kind": "ring", "switches": 3, "random_failed_links": 4},
             (
-                "x.toml: topology.random_failed_links: 4 links are to fail of 3 between switches\n"
+                "x.toml: topology.random_failed_links: 4 of 3 links between switches are to fail\n"
                 "    allowed: 0 to 3"
             ),
         ),

@@ -1,1 +1,1 @@
-"""Commands, one file a verb: they read words, print for people, and return an exit code."""
+"""Commands, one file per verb: they take words, print text, and return an exit code."""

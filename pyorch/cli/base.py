@@ -1,6 +1,6 @@
-"""What commands share: exit codes, errors in words, and what several of them print.
+"""What commands share: exit codes, error messages, and output of several of them.
 
-0 all well, 1 a run or an expectation failed, 2 bad input, 128 + number ended by a signal.
+0 success, 1 a run or an expectation failed, 2 bad input, 128 + number ended by a signal.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ P = ParamSpec("P")
 
 
 def command(function: Callable[P, int]) -> Callable[P, int]:
-    """Turn what a person did wrong into one clear message and exit code 2, Ctrl-C into 130.
+    """Turn a user's mistake into one clear message and exit code 2, Ctrl-C into 130.
 
-    Output that nobody reads does not stop the work; output that is lost to a full disk makes a
-    success a failure.
+    Output that nobody reads does not stop the work; output lost to a full disk turns success into
+    failure.
     """
 
     @functools.wraps(function)
@@ -58,7 +58,7 @@ def command(function: Callable[P, int]) -> Callable[P, int]:
 
 
 def listing(function: Callable[P, int]) -> Callable[P, int]:
-    """A command that only prints: it ends, and well, when its reader has read enough."""
+    """A command that only prints: it ends successfully when its reader has read enough."""
 
     @functools.wraps(function)
     def until_closed(*args: P.args, **kwargs: P.kwargs) -> int:
@@ -74,9 +74,9 @@ def listing(function: Callable[P, int]) -> Callable[P, int]:
 
 
 def whole_number(option: str, text: str) -> int | None:
-    """Read the value of an option that counts something, from 1; None when it was not given.
+    """Read an option's value, a whole number from 1; None when it was not given.
 
-    Raises UserError when it is anything else.
+    Raises UserError on anything else.
     """
     if text == "":
         return None
@@ -87,7 +87,7 @@ def whole_number(option: str, text: str) -> int | None:
 
 
 def tell(remarks: Sequence[Remark]) -> None:
-    """Print remarks where people look, also when the output goes to a file."""
+    """Print remarks where a user sees them, even if the output goes to a file."""
     sys.stdout.flush()
     for line in lines(remarks):
         print(line, file=sys.stderr)
@@ -95,7 +95,7 @@ def tell(remarks: Sequence[Remark]) -> None:
 
 
 def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
-    """Name the runs that were damaged and set aside; titles: of the runs for people, by hash."""
+    """Name the runs that were damaged and set aside; titles: the runs' titles by hash."""
     for damage in found[:SHOWN_FAILURES]:
         name = " ".join(filter(None, [damage.run_hash, titles.get(damage.run_hash)]))
         print(f"damaged run {name}: {damage.file}: {damage.what}", file=sys.stderr)
@@ -109,7 +109,7 @@ def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
 
 
 def write_report_of(plan: Plan, command_line: str, paper: bool = False) -> int:
-    """Write the report and print what was expected and what was found."""
+    """Write the report and print expected and measured values."""
     from pyorch import pipeline
 
     done = len(plan.done)
@@ -127,7 +127,7 @@ def write_report_of(plan: Plan, command_line: str, paper: bool = False) -> int:
 
 
 def in_short(verdicts: Sequence[str], most: int = SHOWN_VERDICTS) -> list[str]:
-    """Verdicts for one screen: all while they are few, else their counts and what is not agreed."""
+    """Verdicts for one screen: all if they are few, else counts and those that do not agree."""
     from pyorch.report.expect import AGREES
 
     if len(verdicts) <= most:

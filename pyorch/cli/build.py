@@ -15,7 +15,7 @@ def build(sanitize: bool = False, debug: bool = False) -> int:
         problem = Problem("--sanitize --debug", "two builds at once", "one of them", None)
         raise UserError([problem])
     profile = "sanitize" if sanitize else "debug" if debug else "release"
-    # the sanitized build is one of the test program: Python itself is not sanitized
+    # only the test program is built with sanitizers: Python itself has none
     info = ensure_built(profile, tests=sanitize)
     print(f"{profile}: {', '.join(info.modules)} in {info.folder}")
     return OK

@@ -12,7 +12,7 @@ from pyorch.engine.slurm.state import State
 
 @command
 def collect(name: str, partial: bool = False) -> int:
-    """Write the tables and the report of the latest sweep, once all its runs are there."""
+    """Write the tables and the report of the latest sweep, once all its runs are done."""
     store = cluster.store_of(name)
     state, damaged = cluster.settled(store)
     tell_damage(damaged, {})

@@ -16,7 +16,7 @@ SHOWN_RUNS = 10
 
 @listing
 def compare_results(first: str, second: str) -> int:
-    """Print which runs are the same bytes and which numbers differ; 1 when anything does."""
+    """Print which runs have the same bytes and which numbers differ; return 1 if any differ."""
     paths = default_paths()
     a, b = read_side(first, paths), read_side(second, paths)
     for letter, side in (("A", a), ("B", b)):

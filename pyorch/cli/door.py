@@ -1,4 +1,4 @@
-"""Which program a person called: messages name the commands of that one."""
+"""Which program was called, `invoke` or `pyorch`: messages name its commands."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _verbs = {"init"}
 
 
 def enter(program: str) -> None:
-    """Say which program this is."""
+    """Set which program this is."""
     global _program  # noqa: PLW0603 (one process is one program)
     _program = program
 
 
 def know(verbs: Iterable[str]) -> None:
-    """Say which verbs both doors have."""
+    """Set the verbs that both programs have."""
     _verbs.update(verbs)
 
 
 def keep_bytecode() -> None:
-    """Let Python keep what it compiles of our files, as it does unless a person forbids it.
+    """Let Python cache the compiled form of our files, unless the user forbids it.
 
-    Invoke forbids it to every program, and each command would compile a hundred files again.
+    Invoke forbids it for every program, so that each command would compile a hundred files again.
     """
     sys.dont_write_bytecode = bool(sys.flags.dont_write_bytecode)
 
 
 def spoken(text: str) -> str:
-    """Return a text that names commands of invoke, with those of the program that was called."""
+    """Return a text with commands of invoke replaced by those of the program that was called."""
     if _program != PYORCH:
         return text
 

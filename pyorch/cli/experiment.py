@@ -1,4 +1,4 @@
-"""`experiment`, which is `run`: do what is missing of an experiment and write its report."""
+"""`experiment`, alias `run`: run what is missing of an experiment and write its report."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def experiment(
 
 
 def _tell(result: BatchResult, total: int) -> int:
-    """Say how a batch ended and return the exit code."""
+    """Print how a batch ended and return the exit code."""
     if result.interrupted:
         done = total - result.left
         ends.tell(f"interrupted: {done} done, {result.left} left, resume with the same command")

@@ -24,7 +24,7 @@ def explain_run(
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
-    """Write the page of a run that deadlocked, and say what is on it."""
+    """Write the page of a run that deadlocked, and print a summary."""
     if out:
         check_folder(Path(out))
     workers = whole_number("--jobs", jobs)

@@ -13,11 +13,11 @@ from pyorch.reading import read_text
 
 FIRST = "experiments/incast.toml"
 PART = "parts/job.toml"
-"""What is asked of jobs of ranks; for `include`."""
+"""Metrics and figures for jobs of ranks, to be included."""
 _FILES = {
     PROJECT_FILE: """\
-# This file makes its folder a project of pyorch: experiments/ has experiment files, results/ what
-# they gave, modules/ C++ modules of your own. It says nothing else.
+# This file makes its folder a pyorch project: experiments/ has experiment files, results/ their
+# results, modules/ C++ modules of your own. It has no other content.
 """,
     ".gitignore": "results/\n__pycache__/\n",
     FIRST: """\
@@ -61,7 +61,7 @@ log_x = true
 
 @command
 def init(folder: str) -> int:
-    """Make the folder and its first files; files that are there stay."""
+    """Make the folder and its first files; existing files stay as they are."""
     if not folder:
         what = "no folder was given"
         raise UserError(

@@ -22,7 +22,7 @@ run: Task[Any] = task(
     name="run",
     positional=["name"],
     iterable=["set_"],
-    help=dict(tasks.experiment.help),  # a task uses it up
+    help=dict(tasks.experiment.help),  # a task consumes it
     auto_shortflags=False,
 )(tasks.experiment.body)
 
@@ -47,18 +47,18 @@ class Console(Program):
     """A program of verbs, without the options of invoke that have no meaning here."""
 
     def parse_core(self, argv: list[str] | None) -> None:
-        """Read the options that are no verb's."""
+        """Read the options that belong to no verb."""
         super().parse_core(argv)
         door.keep_bytecode()
 
     def print_version(self) -> None:
-        """Say which version this is."""
+        """Print the version."""
         from importlib.metadata import version
 
         print(f"pyorch {version('pyorch')}")
 
     def print_help(self) -> None:
-        """Say how it is called, and which verbs there are."""
+        """Print the usage and the verbs."""
         print("Usage: pyorch VERB [options]\n\n`pyorch VERB --help` explains a verb.\n")
         self.list_tasks()
 
@@ -73,7 +73,7 @@ def program() -> Program:
 
 
 def main() -> None:
-    """Do what the command line says; the exit code is that of `pyorch.cli.base`."""
+    """Run the command line; exit codes are those of `pyorch.cli.base`."""
     ends.start()
     door.enter(door.PYORCH)
     program().run()

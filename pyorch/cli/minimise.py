@@ -1,4 +1,4 @@
-"""`minimise`: the least of a run of which a condition still holds."""
+"""`minimise`: the smallest part of a run for which a condition still holds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def minimise_run(
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
-    """Write the least of a run as an experiment file, and say what it is."""
+    """Write the smallest case of a run as an experiment file, and print what it is."""
     file = Path(out or DEFAULT_FILE)
     check_target(file)
     workers = whole_number("--jobs", jobs)

@@ -1,4 +1,4 @@
-"""`new-scheme`: make a module for a new scheme and say what to do with it."""
+"""`new-scheme`: make a module for a new scheme and print the next steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyorch.paths import default_paths, expanded
 
 @command
 def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
-    """Make a module for a new scheme and say what to do with it."""
+    """Make a module for a new scheme and print the next steps."""
     paths = default_paths()
     home = expanded(folder).absolute() if folder else paths.own_modules
     place = make_module(name, kind, home, paths)
@@ -33,13 +33,13 @@ def new_scheme(name: str, kind: str = "flow-control", folder: str = "") -> int:
         door.say(
             f"    invoke experiment {COMPARING[kind]}    # studies that compare schemes include it"
         )
-    if not paths.shipped:  # else there is no checkout, which has the tests
+    if not paths.shipped:  # otherwise there is no checkout with the tests
         door.say(f"    invoke test --quick -k {name}")
     return OK
 
 
 def _with(home: Path) -> str:
-    """The module path with one more folder in it."""
+    """The module path with one more folder."""
     entries = [
         entry for entry in os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep) if entry
     ]

@@ -30,7 +30,7 @@ def prevent_deadlocks(
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
-    """Print the cycles of a run's network and what breaks them; write routes and rules for it."""
+    """Print the cycles of a run's network and what breaks them; write routes and rules that do."""
     for option, file in (("--out", out), ("--tags", tags)):
         if file and not Path(file).parent.is_dir():
             raise UserError(

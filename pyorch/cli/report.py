@@ -1,4 +1,4 @@
-"""`report`: the report of the runs that are done."""
+"""`report`: write the report of the finished runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyorch.pipeline import command_line, make_plan
 
 @command
 def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: bool = False) -> int:
-    """Write the report of the runs of an experiment that are done."""
+    """Write the report of an experiment's finished runs."""
     plan = make_plan(name, overrides, seeds)
     tell_damage(plan.set_damaged_aside(), plan.titles)
     if not plan.done:

@@ -10,7 +10,7 @@ from pyorch.paths import default_paths
 
 @listing
 def schema(name: str = "") -> int:
-    """Print the schema; with the name of an experiment, its own kinds are in it."""
+    """Print the schema; with the name of an experiment, it includes that experiment's own kinds."""
     from pyorch import kinds
     from pyorch.build import ensure_built, load_schema
     from pyorch.config.attributes import catalogue

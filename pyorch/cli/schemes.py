@@ -15,7 +15,7 @@ from pyorch.schemes import NARROWEST, WIDEST, all_entries, choose, render
 
 @listing
 def schemes(name: str = "", json: bool = False) -> int:
-    """Print what an experiment file may name, or one of it with all that is known."""
+    """Print what an experiment file may name, or everything about one of these names."""
     from pyorch.build import ensure_built, load_schema
 
     paths = default_paths()

@@ -1,4 +1,4 @@
-"""`search`: traffic and settings of which a condition holds, and the border of a region of them."""
+"""`search`: traffic and settings for which a condition holds, and the border of their region."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _condition(words: Words) -> str:
 
 
 def _refuse(given: Mapping[str, str], why: str) -> None:
-    """Refuse options that mean nothing here. Raises UserError."""
+    """Refuse options that have no effect here. Raises UserError."""
     problems = [Problem(f"{option} {text}", why) for option, text in given.items() if text]
     if problems:
         raise UserError(problems)

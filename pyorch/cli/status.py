@@ -1,4 +1,4 @@
-"""`status`: what became of a sweep that was submitted."""
+"""`status`: the state of a submitted sweep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WATCH_INTERVAL_S = 5.0
 
 @listing
 def status(name: str, watch: bool = False) -> int:
-    """Print what became of the latest sweep of an experiment that was submitted."""
+    """Print the state of the latest submitted sweep of an experiment."""
     store = store_of(name)
     while True:
         state = look(store, Slurm())
@@ -63,7 +63,7 @@ def _tell_state(state: SweepState, store: Store, name: str) -> int:
 
 
 def _remark(kind: State, state: SweepState) -> str:
-    """What stands behind a number: nodes, reasons for waiting, reasons for losing."""
+    """What follows a number: nodes, reasons for waiting, reasons for losing runs."""
     if kind is State.RUNNING:
         names = sorted({job.node for job in state.queued if job.runs and job.node})
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
@@ -90,7 +90,7 @@ def _eta(state: SweepState, store: Store) -> str:
     left = states.eta_s(state.count(State.WAITING), state.fractions, run_s)
     if left is None or run_s is None:
         return ""
-    return f"ETA {duration(left)} ({len(state.fractions)} at once, {run_s:.3g} s a run)"
+    return f"ETA {duration(left)} ({len(state.fractions)} at once, {run_s:.3g} s per run)"
 
 
 def _tell_failures(state: SweepState, store: Store) -> None:
@@ -123,7 +123,7 @@ def _title(spec_file: Path, run_hash: str) -> str:
 
 
 def _tell_next(state: SweepState, name: str) -> int:
-    """Say what to do next; return the exit code."""
+    """Print what to do next; return the exit code."""
     bad = state.count(State.FAILED) + state.count(State.LOST)
     if bad:
         again = command_of("submit", state.submission, name)

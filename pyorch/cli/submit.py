@@ -1,4 +1,4 @@
-"""`submit`: send what is missing of an experiment to Slurm."""
+"""`submit`: send an experiment's missing runs to Slurm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def submit(
     runs_each: str = "",
     dry_run: bool = False,
 ) -> int:
-    """Send what is missing of an experiment to Slurm and return.
+    """Send an experiment's missing runs to Slurm and return.
 
     options: of `load_settings`; runs_each: the text of --runs-per-job.
     """
@@ -44,7 +44,7 @@ def submit(
 
 
 def _tell_dry_run(asked: cluster.Asked) -> int:
-    """Say what would be submitted."""
+    """Print what would be submitted."""
     would = cluster.forecast(asked)
     missing = would.todo.missing
     print(would.todo.line(asked.plan.store.name))

@@ -1,6 +1,6 @@
-"""The verbs of both doors, `invoke` in a checkout and `pyorch` anywhere, as tasks of invoke.
+"""The verbs of both programs, `invoke` in a checkout and `pyorch` anywhere, as tasks of invoke.
 
-They only read the command line; what they do is in the other files of pyorch/cli.
+They only read the command line; their work is done in the other files of pyorch/cli.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ JOBS = "number of parallel runs; default one per core"
 
 
 class PositionalTask(Task[Any]):
-    """A task with words that are no options, such as NAME.
+    """A task with positional arguments, such as NAME.
 
-    Invoke takes whatever follows the task for such a word, also `--help` and an option that does
-    not exist. So an argument is positional only where the command line has a word for it.
+    Invoke takes whatever follows the task for such an argument, even `--help` and an option that
+    does not exist. So an argument is positional only if the command line has a word for it.
     """
 
     default_name: str | None = None
     default_run: str | None = None
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
-        """Return the arguments, those as options that no word is there for."""
+        """Return the arguments; those without a word on the command line become options."""
         arguments = super().get_arguments(ignore_unknown_help)
         takes_value = {
             f"--{str(argument.name).strip('_').replace('_', '-')}": argument.takes_value
@@ -61,13 +61,13 @@ class NamedTask(PositionalTask):
 
 
 class OptionalRun(PositionalTask):
-    """A task that does without a RUN."""
+    """A task whose RUN may be left out."""
 
     default_run = ""
 
 
 class OptionalName(PositionalTask):
-    """A task that does without a NAME."""
+    """A task whose NAME may be left out too."""
 
     default_name = ""
 
@@ -77,8 +77,8 @@ def positional_words(
 ) -> tuple[list[str], bool]:
     """The words after a task that are neither options nor their values.
 
-    takes_value: the options of the task. The second is whether an option that is not one of them,
-    such as --help, comes first: only the words before it count.
+    takes_value: the options of the task. The second value is whether an option that is not among
+    them, such as --help, was found: only the words before it count.
     """
     found: list[str] = []
     if task_name not in words:
@@ -203,9 +203,9 @@ RUN = "number, hash or title of a run, as `invoke show NAME` lists them"
 def about_run(
     options: Mapping[str, str], klass: type[Task[Any]] = PositionalTask, lists: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Task[Any]]:
-    """Make a task of a function about one run of an experiment: NAME, RUN, and what chooses runs.
+    """Make a task from a function about one run of an experiment: NAME, RUN, and selecting options.
 
-    options: its own, with what they mean. lists: those that may be repeated.
+    options: its own, with their help. lists: those that may be repeated.
     """
     found: Callable[[Callable[..., None]], Task[Any]] = task(
         klass=klass,
@@ -313,7 +313,7 @@ def minimise(
     out: str = "",
     jobs: str = "",
 ) -> None:
-    """Find the least of a run that still deadlocks: network, flows, settings, numbers.
+    """Reduce a run to the smallest case that still deadlocks: network, flows, settings, numbers.
 
     Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
     """
@@ -389,11 +389,11 @@ def prevent(
         "by": "how to propose flows: routes (default: along dependency cycles), draws (as "
         "many at random), permutation (from each host to another)",
         "trials": "maximum number of trials; default 64",
-        "map": "map the border of the region in which the study's own run is so, over two or three "
-        "--vary KEY=LOW..HIGH, with the seeds of the run's setting",
-        "cells": "of a map, along each axis at the end: 4, 8, 16 (default), 32, ...",
-        "out": "experiment file to write; .png and .trials.csv beside it; default found.toml. With "
-        "--map a table; .points.csv, .png and .pdf beside it; default border.csv",
+        "map": "map the border of the region in which the condition holds for the study's own run, "
+        "over two or three --vary KEY=LOW..HIGH, with the seeds of the run's setting",
+        "cells": "final number of cells along each axis of a map: 4, 8, 16 (default), 32, ...",
+        "out": "experiment file to write, with .png and .trials.csv; default found.toml. With "
+        "--map a table, with .points.csv, .png and .pdf; default border.csv",
         "jobs": "number of parallel runs; default one per core",
     },
     auto_shortflags=False,
@@ -414,7 +414,7 @@ def search(
     map_: bool = False,
     cells: str = "",
 ) -> None:
-    """Find traffic and settings that deadlock a network, or the border of a region that does.
+    """Find traffic and settings that deadlock a network, or the border of the region that does.
 
     Exit codes: 0 found, 1 not found, 2 bad input; 130, 143, 129 interrupted. The same command
     goes on.
@@ -653,11 +653,11 @@ def size(
 
 
 VERBS: tuple[Task[Any], ...] = tuple(one for one in globals().values() if isinstance(one, Task))
-"""Every verb of both doors, in the order of this file: declaring one here is all that it takes."""
+"""Every verb of both programs, in the order of this file: declaring one here is enough."""
 door.know(verb.name for verb in VERBS)
 
 TASKS: set[str] = set()
-"""Every task there is, as it is typed."""
+"""Every task, as it is typed."""
 
 
 def register(found: Mapping[str, object]) -> None:

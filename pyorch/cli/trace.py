@@ -1,4 +1,4 @@
-"""`trace`: one run again, as pcap files and an animation."""
+"""`trace`: repeat a run to get pcap files and an animation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN_FILES = 12
 
 @command
 def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = "") -> int:
-    """Write the pcap files and the animation of one run, and tell how to open them."""
+    """Write the pcap files and the animation of one run, and print how to open them."""
     plan = make_plan(name, overrides, seeds)
     spec = find_run(plan.specs, plan.build.fingerprint, run)
     options = read_options(words, topology.build(spec.setting.topology))
@@ -65,7 +65,7 @@ def _tell(answer: Mapping[str, Any], folder: Path) -> None:
 
 
 def _compare(plan: Plan, run_hash: str, answer: Mapping[str, Any], options: Options) -> int:
-    """Say whether the run had the results that are stored, if it was the whole run."""
+    """Print whether a complete run gave the stored results."""
     for problem in answer["problems"]:
         print(f"the run's result is wrong: {problem}", file=sys.stderr)
     if answer["problems"]:

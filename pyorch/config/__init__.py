@@ -1,4 +1,4 @@
-"""What experiment files are made of: networks, traffic, and the attributes of C++ objects."""
+"""The parts of experiment files: networks, traffic, and the attributes of C++ objects."""
 
 from pyorch.config import (  # they register themselves
     topology_file,

@@ -48,7 +48,7 @@ class AttributeInfo(Protocol):
 
     @property
     def allowed(self) -> str:
-        """What the checker accepts, in its words."""
+        """What the checker accepts, as it describes it."""
 
 
 class TypeInfo(Protocol):
@@ -72,7 +72,7 @@ class TypeInfo(Protocol):
 
     @property
     def signaller(self) -> str:
-        """Of a congestion control the TypeId name of the agent whose signal it obeys, or ""."""
+        """For a congestion control, the TypeId name of the agent whose signal it obeys, or ""."""
 
 
 #: Sections of the types that every experiment has.
@@ -99,15 +99,15 @@ Presets = Mapping[str, Mapping[str, Mapping[str, Any]]]
 PRESET = "parameters"
 
 
-#: What a run has where a file chooses none.
+#: What a run uses if a file chooses none.
 DEFAULTS = {
     "forwarding": "ns3::lossless::Ecmp",
     "congestion_control": "",
     "buffer_policy": "ns3::lossless::SharedBuffer",
 }
-#: Those of them that a RunSpec has only where they are others.
+#: Those of them that a RunSpec contains only if they differ.
 OPTIONAL = {key: DEFAULTS[key] for key in ("forwarding", "buffer_policy")}
-#: The abstract types of what fills tables, and of what can do so periodically.
+#: The abstract types of objects that fill tables, and of those that can do so periodically.
 PROBE, SAMPLED_PROBE = "ns3::lossless::Probe", "ns3::lossless::SampledProbe"
 
 
@@ -137,7 +137,7 @@ class Catalogue:
 
     types: tuple[TypeInfo, ...]
     presets: Presets = field(default_factory=dict)
-    # asked for again and again, by every setting of a sweep
+    # needed again by every setting of a sweep
     _lineages: dict[str, list[TypeInfo]] = field(default_factory=dict, compare=False, repr=False)
     _schemes: dict[str, dict[str, TypeInfo]] = field(
         default_factory=dict, compare=False, repr=False
@@ -153,7 +153,7 @@ class Catalogue:
 
     @cached_property
     def sections(self) -> dict[str, TypeInfo]:
-        """Types by section name; a short name that two types share stands for neither."""
+        """Types by section name; a short name shared by two types means neither."""
         named: dict[str, list[TypeInfo]] = {}
         for info in self.types:
             plain = self.derives(info, PROBE) and not info.attributes
@@ -230,9 +230,9 @@ def catalogue(schema: Iterable[TypeInfo], presets: Presets | None = None) -> Cat
 def resolve_section(
     types: Catalogue, info: TypeInfo, data: object, findings: Findings, path: Path
 ) -> dict[str, str]:
-    """Return {attribute: value in ns-3's spelling} of a section, without what is wrong.
+    """Return {attribute: value in ns-3's spelling} of a section, without invalid values.
 
-    Values of the preset that it chooses are among them, where it gives none itself.
+    Values of the preset that it chooses are included unless it gives its own.
     """
     if not isinstance(data, dict):
         findings.add(path, f"a table is expected (got {data!r})")
@@ -265,7 +265,7 @@ def resolve_section(
 def spell(attribute: AttributeInfo, value: object) -> str:
     """Return a value of an experiment file in ns-3's spelling.
 
-    Raises ValueError with a message for people when the attribute cannot have it.
+    Raises ValueError with a message for users if the attribute cannot have it.
     """
     kind = _kind(attribute)
     read = _READERS.get(kind, _read_text)
@@ -278,8 +278,7 @@ def spell(attribute: AttributeInfo, value: object) -> str:
 def written(types: Catalogue, type_name: str, name: str, text: str) -> str:
     """Return an attribute's value, in ns-3's spelling, as an experiment file writes it.
 
-    That is with its unit. A value without a unit stays as it is, and so does one of an attribute
-    that the types do not have.
+    It has its unit. A value without a unit stays as it is, and so does one of an unknown attribute.
     """
     info = types.by_name.get(type_name)
     attribute = types.attributes(info).get(snake_case(name)) if info else None
@@ -289,7 +288,7 @@ def written(types: Catalogue, type_name: str, name: str, text: str) -> str:
 
 
 def describe(attribute: AttributeInfo) -> str:
-    """Say in words what an attribute may be."""
+    """Describe in words what values an attribute may have."""
     kind = _kind(attribute)
     if kind == "Enum":
         return ", ".join(attribute.allowed.split("|"))
@@ -377,7 +376,7 @@ _READERS = {
 }
 _WRITERS = {"Time": format_time, "DataRate": format_rate, "Size": format_bytes}
 _NUMBER = re.compile(r"\+?(-?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z/]*)")
-#: What a checker says when there is no upper bound, but for times and for them [ps], rounded.
+#: What a checker reports if there is no upper bound: except for times, and for times [ps], rounded.
 _UNBOUNDED = (2**63 - 1, 9e18)
 _SCALES = {"": 1, "fs": 0.001, "min": 60 * 10**12, "h": 3600 * 10**12} | TIMES | RATES
 
@@ -424,7 +423,7 @@ def _hint(attribute: AttributeInfo, value: object) -> str | None:
 
 
 def section_of(types: Catalogue, attributes: Mapping[str, Mapping[str, str]], section: str) -> Any:
-    """Return what a run gives a section: {attribute: value}, defaults included; None if unknown."""
+    """Return a section's {attribute: value} in a run, including defaults; None if unknown."""
     info = types.find(section)
     if info is None:
         return None

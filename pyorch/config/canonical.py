@@ -1,7 +1,7 @@
 """A setting: what the runs of one point of an experiment share, as types and as canonical JSON.
 
-Kinds of topologies and traffic are the models of their registries; what they are made of stands in
-the JSON in integers of bit/s, ps and bytes (`pyorch.fields.encode`).
+Kinds of topologies and traffic are the models of their registries; the JSON has their values as
+integers in bit/s, ps and bytes (`pyorch.fields.encode`).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """Version of the canonical form of a run."""
 TYPELESS = ("topology", "traffic", "params", "metrics", "kinds", "packages")
-"""Keys of a run below which no ns-3 type is named."""
+"""Keys of a run that contain no names of ns-3 types."""
 
 Attributes = Mapping[str, Mapping[str, str]]
 """TypeId -> attribute -> value in ns-3's spelling."""
 
 
 class RunSection(Table):
-    """How long a run is, and what counts as a success: [run] but for its seeds."""
+    """How long a run is, and what counts as a success: [run] without its seeds."""
 
     left_out = frozenset({"oracle"})
 
@@ -66,19 +66,19 @@ class RunSection(Table):
 
 
 class Fault(Table):
-    """What goes wrong at a host."""
+    """A fault of a host."""
 
     kind: str
     host: str
     start: Time = 0
 
     def tell(self, simulation: Simulation, network: Topology) -> None:
-        """Have a Simulation that is not built yet do it."""
+        """Add the fault to a Simulation that is not built yet."""
         raise NotImplementedError
 
 
 class SlowReceiver(Fault):
-    """A host that takes data at a rate below its link's; rate 0 is line rate again."""
+    """A host that accepts data at a rate below its link's; rate 0 restores line rate."""
 
     kind: Literal["slow_receiver"]
     rate: Rate
@@ -109,8 +109,8 @@ FAULTS: dict[str, type[Fault]] = {"slow_receiver": SlowReceiver, "pause_storm": 
 class Trace(Table):
     """A table that is recorded of some ports (all where none is named) and classes.
 
-    ports: (node, neighbour). probe: TypeId of what fills the table, where its module is not part of
-    every run: so the run's name covers its code.
+    ports: (node, neighbour). probe: TypeId of the probe that fills the table, if its module is not
+    part of every run, so that the run's name covers its code.
     """
 
     table: str
@@ -121,7 +121,7 @@ class Trace(Table):
 
 
 class Route(Table):
-    """From `at` until `until` a switch sends what goes to a host to a neighbour."""
+    """From `at` until `until` a switch sends traffic for a host to a neighbour."""
 
     switch: str
     dst: str
@@ -138,10 +138,10 @@ class NodeAttributes(Table):
 
 
 class Around(NamedTuple):
-    """What runs share: the JSON before and behind their metrics and seed, and the types it names.
+    """What runs share: the JSON around their metrics and seed, and the types it names.
 
-    head is before the metrics, middle between them and the seed. behind: None where it depends on
-    the seed, because links that fail are drawn from it.
+    head is before the metrics, middle between them and the seed, behind after the seed. behind is
+    None if it depends on the seed, because links that fail are drawn from it.
     """
 
     head: str
@@ -159,11 +159,10 @@ class Around(NamedTuple):
 class Setting:
     """One setting of an experiment; its runs differ in their seeds.
 
-    topology: in a setting of an experiment as its file has it, in that of a run with the links that
-    fail drawn. flow_control, agents, host_agents: TypeIds, as congestion_control ("" is none),
-    forwarding and buffer_policy are. params: the variant and the swept values. kinds: texts of the
-    files with kinds of its own, by name; packages: releases of the installed packages that bring
-    some.
+    topology: for an experiment's setting as in its file, for a run's with the failed links drawn.
+    flow_control, agents, host_agents: TypeIds, as are congestion_control ("" is none), forwarding
+    and buffer_policy. params: the variant and the swept values. kinds: texts of the files with
+    kinds of its own, by name; packages: releases of the installed packages that provide some.
     """
 
     experiment: str
@@ -191,7 +190,7 @@ class Setting:
         return around_seed(encode(self))
 
 
-#: Parts that are left out where they are these: they came later, and runs keep their names.
+#: Parts that are left out if they have these values: they came later, and runs keep their names.
 _LEFT_OUT: Mapping[str, Any] = {**OPTIONAL, "kinds": {}, "packages": {}}
 _TABLES: Mapping[str, type[Table]] = {
     "run": RunSection,
@@ -239,7 +238,7 @@ def canonical_json(form: object) -> str:
 
 
 def around_seed(form: Mapping[str, Any]) -> Around:
-    """Return what a run's canonical form is made of beside its metrics and its seed."""
+    """Return the parts of a run's canonical form other than its metrics and seed."""
     return Around(
         _items({key: form[key] for key in form if key < "metrics"}),
         _items({key: form[key] for key in form if "metrics" < key < "seed"}),

@@ -1,7 +1,7 @@
 """The critical chain of an entry's flows: who waited for whom, from the last arrival back.
 
-A flow begins at the latest of what it waits for, plus a delay; so from the flow that arrives last
-one comes back, step by step, to one that waited for nothing. The lengths of these steps add up to
+A flow starts when the last of what it waits for is over, plus a delay; so the flow that arrives
+last leads back, step by step, to one that waited for nothing. The lengths of these steps add up to
 the time that the entry took until its last message arrived.
 """
 
@@ -29,7 +29,7 @@ Egress = tuple[int, int]
 class Step:
     """A flow of a chain, by its number in the entry.
 
-    computed: from what it waited for to its start, late: by how much that is more than without
+    computed: time from what it waited for to its start; late: its excess over that without
     stragglers and jitter [ps].
     """
 
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What flows are drawn from: the seed of the run, the number of the entry, the duration."""
+    """The source of a flow's random draws: the run's seed, the entry's number, the duration."""
 
     seed: int
     number: int
@@ -52,7 +52,7 @@ def chain_of(
 ) -> list[Step]:
     """Return the critical chain of a canonical entry, the first flow first.
 
-    starts, ends: shape (flows,), ps; all of them have ended.
+    starts, ends: shape (flows,), ps; all must have ended.
     """
     actual, nominal = (
         one.generate(network, generator_of(drawn.seed, drawn.number), drawn.duration_ps)
@@ -78,7 +78,7 @@ def _on_time(entry: TrafficTable) -> TrafficTable:
 
 
 class _Walk:
-    """Goes back from a flow to the one that it waited for."""
+    """Finds the flow that a flow waited for."""
 
     def __init__(self, actual: Block, nominal: Block, ends: Numbers) -> None:
         none = np.zeros(0, dtype=np.uint32)
@@ -126,7 +126,7 @@ class _Walk:
         )
 
     def _of_point(self, point: int) -> int:
-        """Return when a point came; those it waits for first, without recursion."""
+        """Return when a point came, first resolving those it waits for, without recursion."""
         todo = [point]
         while todo:
             edges = self._edges(todo[-1]).tolist()
@@ -153,7 +153,7 @@ class _Walk:
 
 @dataclass(frozen=True)
 class Crossing:
-    """The frames of a flow at an egress. hop: how many egresses are before it; begin, end: ps."""
+    """The frames of a flow at an egress. hop: number of egresses before it; begin, end: ps."""
 
     node: int
     peer: int
@@ -164,7 +164,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Hold:
-    """A time in which an egress was held back, for a root: the egress where it began [ps]."""
+    """An interval in which an egress was held back [ps]. root: the egress where that began."""
 
     begin: int
     end: int
@@ -176,7 +176,7 @@ class Hold:
 class Losses:
     """What a flow lost [ps]: to pauses, by their roots, and to collisions, by egresses.
 
-    sharing: the rest, to others on the links of its ends, and to ACKs.
+    sharing: the rest, lost to other flows on the links at its ends, and to ACKs.
     """
 
     pauses: dict[Egress, float]
@@ -192,10 +192,10 @@ def losses_of(
     others: dict[Egress, tuple[Numbers, Numbers]],
     rates: dict[Egress, int],
 ) -> Losses:
-    """Return what a flow lost to what of `lost` [ps].
+    """Return how a flow's lost time `lost` [ps] divides into causes.
 
-    span: when it began and ended. holds: of its egresses. others: first and last times of all flows
-    at each egress, sorted apart. rates: of its egresses [bit/s]. The formulas are in
+    span: when it began and ended. holds: those of its egresses. others: first and last times of all
+    flows at each egress, each sorted. rates: those of its egresses [bit/s]. The formulas are in
     docs/reports.md, "Lost time".
     """
     begin, end = span
@@ -236,7 +236,7 @@ def losses_of(
 
 
 def _cut(parts: dict[Egress, float], whole: float) -> dict[Egress, float]:
-    """Return parts in the same proportion that add up to a whole."""
+    """Return the parts scaled to add up to a whole."""
     before = sum(parts.values())
     return {place: part * whole / before for place, part in parts.items()} if before else {}
 
@@ -248,7 +248,7 @@ def _missed(
     others: dict[Egress, tuple[Numbers, Numbers]],
     rates: dict[Egress, int],
 ) -> tuple[float, dict[Egress, float]]:
-    """Return which part of its rate a flow misses at its two ends, and between switches by egress.
+    """Return the share of its rate that a flow lacks at its ends, and between switches by egress.
 
     last: the hop to the destination; the first is 0.
     """
@@ -263,7 +263,7 @@ def _missed(
     ends = [hop for hop in (0, last) if hop in shares]
     if not ends:
         return 0.0, {}
-    # no flow is faster than the slowest link of its way, also when it is alone
+    # even alone, no flow is faster than the slowest link of its path
     line = min(whole.values())
     most = min(line, *(shares[hop] for hop in ends))
     between = [hop for hop in shares if hop not in (0, last)]

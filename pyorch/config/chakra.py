@@ -1,9 +1,9 @@
 """Chakra execution traces: read, checked, and written.
 
-MLCommons' Chakra (Sridharan et al., arXiv 2305.14516; schema `et_def.proto`): a file a rank, each a
-sequence of protobuf messages with their lengths before them: GlobalMetadata, then one Node after
-another. The messages are described here by their field numbers, as far as they are read; what else
-a file holds is refused. What a trace means here, docs/chakra.md says.
+MLCommons' Chakra (Sridharan et al., arXiv 2305.14516; schema `et_def.proto`): one file per rank,
+each a sequence of protobuf messages preceded by their lengths: GlobalMetadata, then one Node after
+another. The messages are described here by the field numbers that are read; anything else in a file
+is refused. docs/chakra.md explains what a trace means here.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Value = int | float | bool | str | bytes | list[Any]
 class Node(NamedTuple):
     """One node of a rank's trace.
 
-    kind: of NODE_TYPES. after: ids of nodes that it depends on, for control or for data. duration:
-    us.
+    kind: one of NODE_TYPES. after: ids of nodes that it depends on, for control or for data.
+    duration: us.
     """
 
     id: int
@@ -51,7 +51,7 @@ def _messages() -> Mapping[str, Any]:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError as error:
         hint = "pip install protobuf, or pyorch with its extra [chakra]"
-        what = "Chakra traces are read by the library protobuf, which is not installed"
+        what = "reading Chakra traces needs the library protobuf, which is not installed"
         raise UserError([Problem("kind", what, None, hint)]) from error
     field = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(
@@ -104,7 +104,7 @@ def _class(name: str) -> Any:
 
 
 def read(data: bytes, label: str) -> tuple[list[Node], list[Problem]]:
-    """Return the nodes of a rank's file, in its order, and what is wrong with it.
+    """Return the nodes of a rank's file, in its order, and the problems found.
 
     Raises UserError if protobuf is not installed.
     """
@@ -123,7 +123,7 @@ def read(data: bytes, label: str) -> tuple[list[Node], list[Problem]]:
             nodes.append(_node(one, label, problems))
     except (message.DecodeError, ValueError, IndexError) as error:
         where = label if not nodes else f"{label}, behind node {nodes[-1].id}"
-        what = f"not a Chakra trace, or not all of one: {error}"
+        what = f"not a Chakra trace, or a truncated one: {error}"
         allowed = "lengths and messages: GlobalMetadata, then nodes"
         problems.append(Problem(where, what, allowed))
     return nodes, problems
@@ -154,7 +154,7 @@ def _node(message: Any, label: str, problems: list[Problem]) -> Node:
 
 
 def _value(attribute: Any) -> Value:
-    """Return the value of an attribute; "" if it has none that is known."""
+    """Return the value of an attribute; "" if it has none of a known type."""
     which = attribute.WhichOneof("value")
     if which is None:
         return ""

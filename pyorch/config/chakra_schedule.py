@@ -1,9 +1,9 @@
 """Chakra traces of all ranks as a schedule in GOAL's text form.
 
-Every node is a step of its rank that begins when those are done that it depends on. A computation
+Every node is a step of its rank that begins when those that it depends on are done. A computation
 is a calc; a collective is the sends and recvs of its algorithm (pyorch.config.collectives) between
-a calc of 0 ns where a rank begins its part and one where it ends it. What GOAL means by that,
-pyorch.config.goal and pyorch.config.traffic_goal say.
+a calc of 0 ns where a rank begins its part and one where it ends it. pyorch.config.goal and
+pyorch.config.traffic_goal define the meaning of the GOAL text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ IGNORED = frozenset(
         "tid", "ts",
     }
 )  # fmt: skip
-"""Attributes that are passed over in every node."""
+"""Attributes that are ignored in every node."""
 READ = {
     "COMP_NODE": frozenset(),
     "METADATA_NODE": frozenset(),
@@ -47,17 +47,17 @@ READ = {
     "COMM_RECV_NODE": frozenset({"comm_size", "comm_src", "comm_dst", "comm_tag"}),
     "COMM_COLL_NODE": frozenset({"comm_type", "comm_size", "pg_name", "involved_dim"}),
 }
-"""Kinds of nodes that are read, and the attributes of each, beside `is_cpu_op` of all."""
+"""Kinds of nodes that are read, and the attributes of each in addition to `is_cpu_op`."""
 NS_PER_US = 1000
 MOST_TAG = 2**32 - 1
-"""Tags of collectives begin behind that."""
+"""Tags of collectives begin above this."""
 MOST_NUMBER = 10**15
-"""Bytes or us above which a number is a mistake: GOAL has 18 digits."""
+"""Bytes or us above which a number must be a mistake: GOAL has 18 digits."""
 
 
 @dataclass
 class _Rank:
-    """What is written of a rank: statements, and the node of each."""
+    """The text of a rank so far: statements, and the node of each."""
 
     number: int
     label: str
@@ -85,8 +85,8 @@ class _Call(NamedTuple):
 class Reading:
     """How traces are read.
 
-    groups: ranks of each process group; None: they are not known. algorithms: of an operation, if
-    not its default. ignore: more attributes to pass over.
+    groups: ranks of each process group; None: unknown. algorithms: by operation, unless the
+    default. ignore: more attributes to ignore.
     """
 
     groups: Mapping[str, Sequence[int]] | None = None
@@ -110,7 +110,7 @@ def schedule(
 
 
 def _mistakes(text: str, ranks: Sequence[_Rank]) -> list[Problem]:
-    """What GOAL finds wrong with a schedule: of which node, instead of which line."""
+    """Problems that GOAL finds in a schedule, by node instead of by line."""
     places = [""] * 2  # lines count from 1; the first has num_ranks
     for rank in ranks:
         places += ["", "", *map(rank.where, rank.origins), ""]
@@ -131,7 +131,7 @@ def _mistakes(text: str, ranks: Sequence[_Rank]) -> list[Problem]:
 
 
 class _Schedule:
-    """The statements of all ranks, as they are written."""
+    """The statements of all ranks while they are being written."""
 
     def __init__(self, traces: Sequence[tuple[str, Sequence[Node]]], reading: Reading) -> None:
         self.reading = reading
@@ -163,7 +163,7 @@ class _Schedule:
             self._group(members, calls)
 
     def _in_order(self, rank: _Rank) -> list[Node]:
-        """Return nodes behind those they depend on, and else in the order of the file."""
+        """Return nodes after those that they depend on, otherwise in the order of the file."""
         places: dict[int, int] = {}
         for place, node in enumerate(rank.nodes):
             if places.setdefault(node.id, place) != place:
@@ -296,7 +296,7 @@ class _Schedule:
         return None
 
     def _group(self, members: tuple[int, ...], calls: Mapping[int, Sequence[_Call]]) -> None:
-        """Write the collectives of a process group, the n-th of each rank with those of others."""
+        """Write the collectives of a process group, matching the n-th of each rank."""
         for turn in range(max(len(nodes) for nodes in calls.values())):
             parts = {rank: calls[rank][turn] for rank in members if turn < len(calls.get(rank, ()))}
             leader, first = next(iter(parts.items()))
@@ -324,7 +324,7 @@ class _Schedule:
         operation = OPERATIONS[COLLECTIVES[one.kind]]
         name = self.reading.algorithms.get(operation) or collectives.names_of(operation)[0]
         algorithm = collectives.ALGORITHMS[operation, name]
-        # a trace counts what a rank gives, an all-gather here what it gets
+        # a trace counts what a rank contributes, an all-gather here what it receives
         factor = len(members) if operation == "all_gather" else 1
         call = collectives.Call(len(members), one.size * factor)
         if (needed := algorithm.refuses(call)) is not None:
@@ -348,7 +348,7 @@ class _Schedule:
                 nodes[sender],
                 f"{send}: send {length}b to {members[receiver]} tag {number}",
                 f"{send} requires b{out}",
-                # who receives nothing ends its part with what it sends
+                # a rank that receives nothing ends its part with what it sends
                 *(() if sender in receivers else (f"n{out} requires {send}",)),
             )
             ranks[receiver].say(

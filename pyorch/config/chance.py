@@ -1,4 +1,4 @@
-"""Whether a run draws anything from its seed: if not, runs of other seeds are the same run."""
+"""Whether a run uses random numbers: if not, its seed makes no difference."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from pyorch.config.topology import Topology
 
 MOST_SCENES = 200
-"""As many different scenes are looked at: of more, one may draw."""
+"""At most so many different scenes are checked; with more, some may use random numbers."""
 
 
 def scene_of(setting: Setting) -> Hashable:
-    """Return what of a setting tells whether its runs draw anything."""
+    """Return the parts of a setting that decide whether its runs use random numbers."""
     schemes = *setting.agents, *setting.host_agents, setting.congestion_control
     return setting.topology, (*setting.traffic,), setting.run, any(schemes)
 
@@ -25,8 +25,8 @@ def scene_of(setting: Setting) -> Hashable:
 def may_draw(setting: Setting, network: Topology) -> bool:
     """Whether something of a setting may depend on the seed.
 
-    Traffic is asked; links that fail at random and equally short paths (whose choice is salted) are
-    drawn; an agent, or a congestion control, may draw.
+    Traffic reports it itself; links that fail at random and equally short paths (whose choice is
+    salted) are drawn; agents and congestion controls may use random numbers.
     """
     if setting.agents or setting.host_agents or setting.congestion_control:
         return True

@@ -1,6 +1,6 @@
-"""What makes a configuration impossible: the arithmetic of the shared buffer.
+"""Impossible configurations, by the arithmetic of the shared buffer.
 
-Nothing is checked for which the built modules lack the attributes.
+Checks that need attributes missing from the built modules are skipped.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _NEEDED = (
 #: The flow control whose demand for headroom is worked out here, eta'; others, and what a scheme
 #: promises to the upstream, the modules add up at the start of a run.
 PFC = "ns3::lossless::Pfc"
-#: Used where the modules do not say: a payload, and the headers of RoCEv2 as other simulators count
-#: them [B].
+#: Used if the modules do not give them: a payload, and the headers of RoCEv2 as counted by other
+#: simulators [B].
 DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
 #: Preamble and gap, and the shortest frame, of Ethernet [B].
 DEFAULT_OVERHEAD, MIN_FRAME = 20, 64
@@ -61,7 +61,7 @@ class Frames:
 
 
 def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
-    """Return the frame sizes of a run: as it sets them, else the modules' defaults."""
+    """Return the frame sizes of a run: its own, else the modules' defaults."""
 
     def get(section: str, name: str, otherwise: int) -> int:
         values = section_of(types, attributes, section) if types else None
@@ -87,7 +87,7 @@ def check_buffer(
 ) -> None:
     """Refuse XON above XOFF, headroom that can lose frames, and an over-committed buffer.
 
-    Headroom is what a chain of flow controls (TypeId names) with PFC demands, and else none.
+    Headroom is what a chain of flow controls (TypeId names) demands if it has PFC, otherwise none.
     """
     buffer = section_of(types, attributes, "buffer")
     if buffer is None or any(name not in buffer for name in _NEEDED):
@@ -110,7 +110,7 @@ def check_buffer(
     if sizes["Headroom"] and paused and not allow_loss:
         _check_headroom(run, sizes["Headroom"], network, findings)
     links = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
-    # Python's integers: a fast link of days needs more than 2^63 B
+    # Python's integers: a fast link with days of delay needs more than 2^63 B
     demands = [run.eta_prime(*link) if paused else 0 for link in links]
     headroom = [int((sizes["Headroom"] or demand) // ratio) for demand in demands]
     _check_commitment(sizes, lossless, headroom, network, findings)

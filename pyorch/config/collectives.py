@@ -1,7 +1,7 @@
-"""Collective communication as transfers between ranks, of which each waits for others.
+"""Collective communication as transfers between ranks that wait for each other.
 
 An algorithm is one function from a `Call` (ranks, size) to `Transfers`, registered with @algorithm,
-which also says how many they are. The algorithms are those of MPI and NCCL: Thakur, Rabenseifner,
+which also gives their number. The algorithms are those of MPI and NCCL: Thakur, Rabenseifner,
 Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 2005, sections 3 and
 4; the ring all-reduce is that of Patarasuk and Yuan, JPDC 2009; the double binary tree that of
 Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
@@ -27,8 +27,8 @@ class Transfers:
     """Messages between ranks, and what they wait for.
 
     src, dst: ranks, sizes: bytes; all of the shape (transfers,). waiters, after: shape (edges,):
-    transfer `waiters[i]` begins when transfer `after[i]` has arrived. follows: where messages take
-    turns, without a reduction between them; None: nowhere.
+    transfer `waiters[i]` begins when transfer `after[i]` has arrived. follows: which of these waits
+    only order messages, without a reduction in between; None: none.
     """
 
     src: Numbers
@@ -48,9 +48,9 @@ class Transfers:
 
 @dataclass(frozen=True)
 class Call:
-    """What is asked of an algorithm.
+    """The input of an algorithm.
 
-    ranks: from 2. size: bytes of a buffer. local: so many consecutive ranks are in one server.
+    ranks: from 2. size: bytes of a buffer. local: number of consecutive ranks in a server.
     skew: exponent of Zipf's law by which destinations differ.
     """
 
@@ -71,11 +71,11 @@ def _never(_call: Call) -> str | None:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm, and what can be said of it without making its transfers.
+    """An algorithm, and what is known without making its transfers.
 
-    count: transfers. first: those that wait for no other. parts: blocks a size is cut into.
-    refuses: what it needs of a call that it does not have, if anything. reads: keys beside the
-    size that it heeds.
+    count: number of transfers. first: number of those that wait for no other. parts: blocks that a
+    size is cut into. refuses: what it needs that a call does not have, if anything. reads: keys
+    that it uses besides the size.
     """
 
     make: Make
@@ -122,9 +122,9 @@ def operations() -> list[str]:
 
 
 def bus_factor(operation: str, ranks: int) -> float:
-    """Return what the algorithm bandwidth (size / time) is multiplied by to give the bus bandwidth.
+    """Return the factor from algorithm bandwidth (size / time) to bus bandwidth.
 
-    It makes a perfect collective's the rate of a link, whatever the number of ranks: the
+    With it a perfect collective has the rate of a link, whatever the number of ranks: the
     definition of nccl-tests, doc/PERFORMANCE.md, "Bus bandwidth".
     """
     if operation == "broadcast":
@@ -138,16 +138,16 @@ def blocks(size: int, parts: int) -> Numbers:
 
 
 def zipf_blocks(size: int, parts: int, skew: float) -> Numbers:
-    """Return `parts` sizes [bytes], from 1, that add up to `size`; the k-th is as (k + 1)^-skew."""
+    """Return `parts` sizes [bytes], from 1, that add up to `size`, the k-th as (k + 1)^-skew."""
     shares = np.cumsum(np.arange(1, parts + 1, dtype=np.float64) ** -skew)
     ends = np.floor(shares / shares[-1] * (size - parts)).astype(np.int64)
     return np.asarray(np.diff(ends, prepend=0) + 1)
 
 
 def in_chunks(transfers: Transfers, chunks: Sequence[Transfers]) -> Transfers:
-    """Join the transfers of the chunks of a buffer: each follows the same one of the chunk before.
+    """Join the transfers of the chunks of a buffer: each follows its counterpart of the last chunk.
 
-    transfers: those of one chunk; the others differ in their sizes alone.
+    transfers: those of one chunk; the others differ only in size.
     """
     length, edges, number = len(transfers), len(transfers.waiters), len(chunks)
     shift = np.arange(number, dtype=np.int64) * length
@@ -182,7 +182,7 @@ def one_at_a_time(transfers: Transfers) -> Transfers:
 def transfers_of(
     found: Algorithm, call: Call, chunks: int = 1, in_order: bool = False
 ) -> Transfers:
-    """Return the transfers of a call whose buffer goes in so many chunks, one behind the other.
+    """Return the transfers of a call whose buffer is sent in chunks, one after the other.
 
     in_order: each rank sends to another rank one message of a chunk at a time.
     """
@@ -214,7 +214,7 @@ def _pairs(call: Call) -> int:
 
 @algorithm("all_reduce", "ring", count=lambda c: 2 * _pairs(c), first=_each, parts=_each)
 def ring_all_reduce(call: Call) -> Transfers:
-    """Reduce-scatter, then all-gather: 2(n-1) steps in each of which every rank passes a block on.
+    """Reduce-scatter, then all-gather: 2(n-1) steps; in each every rank passes a block on.
 
     It takes 2(n-1) a(S/n) + (2n-3) p.
     """
@@ -248,8 +248,8 @@ def _ring(call: Call, steps: int) -> Transfers:
 def chain_broadcast(call: Call) -> Transfers:
     """Rank 0 sends to 1, that to 2, ...: NCCL's ring.
 
-    In k equal chunks it takes (n + k - 2) a(S/k) + (n-2) p, while p is longer than an ACK takes and
-    shorter than the way across the star.
+    In k equal chunks it takes (n + k - 2) a(S/k) + (n-2) p, if p is longer than the time of an ACK
+    and shorter than the way across the star.
     """
     src = np.arange(call.ranks - 1, dtype=np.int64)
     sizes = np.full(len(src), call.size, dtype=np.int64)
@@ -334,7 +334,7 @@ def _leaves_of_both(call: Call) -> int:
     parts=lambda _: 2,
 )
 def double_tree_all_reduce(call: Call) -> Transfers:
-    """Half of the buffer over each of two binary trees; who is inside one is a leaf of the other.
+    """Half of the buffer over each of two binary trees; inner ranks of one are leaves of the other.
 
     With chunks it is the double binary tree of NCCL.
     """
@@ -512,7 +512,7 @@ def hierarchical_all_reduce(call: Call) -> Transfers:
     for one, other in ((0, 1), (1, 2)):  # a stage begins with what the last step before has brought
         waiting = _first_by_rank(stages[other], src, shift[other])
         brought = _last_by_rank(stages[one], dst, shift[one])
-        if one == 0:  # and what is summed between servers holds what was summed in the rank's own
+        if one == 0:  # what is summed between servers contains the sum of the own one
             steps = np.tile(np.repeat(np.arange(2 * servers - 2), servers), local)
             waiting = np.flatnonzero(steps < servers) + len(scatter)
         waiters.append(waiting)
@@ -534,13 +534,13 @@ def _gathered(call: Call, local: int) -> Numbers:
 
 
 def _first_by_rank(stage: Transfers, src: Numbers, shift: int) -> Numbers:
-    """Transfers of a stage that wait for no other of it, by their senders."""
+    """Transfers of a stage that wait for no other of that stage, by sender."""
     first = np.setdiff1d(np.arange(len(stage)), stage.waiters) + shift
     return first[np.argsort(src[first], kind="stable")]
 
 
 def _last_by_rank(stage: Transfers, dst: Numbers, shift: int) -> Numbers:
-    """For each rank the transfer of a stage for which no other of it waits, that it receives."""
+    """For each rank, the transfer of a stage that it receives and that no other of it waits for."""
     last = np.setdiff1d(np.arange(len(stage)), stage.after) + shift
     return last[np.argsort(dst[last], kind="stable")]
 

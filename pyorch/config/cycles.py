@@ -1,7 +1,7 @@
-"""Buffer dependencies of a network before it runs: whether a deadlock can be at all.
+"""Buffer dependencies of a network before it runs: whether a deadlock is possible at all.
 
 An egress depends on the next egress of every path that uses both, because the frames in the buffer
-between them wait for it. A cycle of such dependencies is necessary for a deadlock and not
+between them wait for it. A cycle of such dependencies is necessary for a deadlock, but not
 sufficient (Dally and Seitz 1987; GFC, SIGCOMM 2019, section 2).
 """
 
@@ -29,7 +29,7 @@ Matrix = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 NO_NODE = -1
 MOST_SUMS = 20_000_000
-"""How many sums of distances are made at a time: 40 MB."""
+"""Number of sums of distances computed at a time: 40 MB."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class ShortestPaths:
     """The shortest paths between the switches of a network; a switch's place is its row here.
 
     switches: node number by place. adjacency, distance: (switches, switches), whether there is a
-    link that is up, and how many of them apart [hops]; more than any sum of hops where there is no
-    way. edges: places of the switches that have hosts.
+    link that is up, and the distance [hops], larger than any sum of hops if there is no path.
+    edges: places of the switches that have hosts.
     """
 
     switches: Places
@@ -48,14 +48,14 @@ class ShortestPaths:
 
     @classmethod
     def of(cls, network: Topology, failed: Iterable[int] | None = None) -> ShortestPaths:
-        """Find them. failed: links that are down; by default those down from the start."""
+        """Compute the paths. failed: links that are down; by default those down from the start."""
         switches, place = _places(network)
         adjacency = _adjacency(network, place, network.failed_links if failed is None else failed)
         edges = np.unique(place[network.racks[network.hosts]])
         return cls(switches, adjacency, _distances(adjacency), edges)
 
     def has_choice(self) -> bool:
-        """Whether somewhere a frame may go on to several neighbours, all as near to its end."""
+        """Whether a frame can anywhere choose among several equally near next hops."""
         near = (self.distance[:, end] for end in self.edges)
         return any(
             bool((self.adjacency & (to[:, None] == to[None, :] + 1)).sum(axis=1).max() > 1)
@@ -87,7 +87,7 @@ class ShortestPaths:
         return between
 
     def walk(self, start: int, end: int, random: np.random.Generator) -> list[int]:
-        """The places of a shortest path, each next hop drawn among those that are as near."""
+        """The places of a shortest path, each next hop drawn among the equally near ones."""
         path = [start]
         while path[-1] != end:
             nearer = self.distance[:, end] == self.distance[path[-1], end] - 1
@@ -115,7 +115,7 @@ def _adjacency(network: Topology, place: Places, failed: Iterable[int]) -> Matri
 
 
 def _all_turns(adjacency: Matrix) -> Places:
-    """Return all ways over two links that do not go back, as places: (turns, 3)."""
+    """Return all paths of two links that do not turn back, as places: (turns, 3)."""
     before, middle = np.nonzero(adjacency)
     turn, after = np.nonzero(adjacency[middle])
     turns: Places = np.stack([before[turn], middle[turn], after], axis=1)
@@ -144,7 +144,7 @@ def route_dependencies(paths: ShortestPaths) -> nx.DiGraph[Egress]:
 
     Nodes of the graph are egresses between switches; hosts' links cannot be part of a cycle.
     """
-    import networkx as nx  # takes 0.1 s, and few runs have links that are drawn
+    import networkx as nx  # the import takes 0.1 s, and few runs draw links
 
     graph: nx.DiGraph[Egress] = nx.DiGraph()
     for first, second, third in paths.switches[paths.turns()].tolist():
@@ -160,7 +160,7 @@ def has_cycle(network: Topology, failed: Collection[int] | None = None) -> bool:
 def have_cycles(network: Topology, draws: Sequence[Collection[int]]) -> list[bool]:
     """`has_cycle` for several sets of failed links: together they take a fraction of the time.
 
-    It says what a cycle of `route_dependencies` is, without its graph.
+    It gives the result of `route_dependencies` without building the graph.
     """
     _, place = _places(network)
     turns = _all_turns(_adjacency(network, place, ()))
@@ -180,7 +180,7 @@ def have_cycles(network: Topology, draws: Sequence[Collection[int]]) -> list[boo
     before = ((draw * count + first) * count + second)[used]
     after = ((draw * count + second) * count + third)[used]
     left = len(after) + 1
-    while len(after) < left:  # take away what depends on nothing that is left
+    while len(after) < left:  # remove what depends on nothing that is left
         left = len(after)
         kept = np.isin(before, after)
         before, after = before[kept], after[kept]

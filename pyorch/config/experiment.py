@@ -1,4 +1,4 @@
-"""The experiment: everything a file says, validated, and the entries of its run."""
+"""The experiment: the validated content of a file, and the entries of [run]."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pyorch.findings import Findings, Path
 from pyorch.units import format_time
 
 MAX_SEEDS = 100_000
-"""Seeds of one experiment above which a plan is surely a mistake."""
+"""More seeds of one experiment than this must be a mistake."""
 MAX_SAMPLES = 10**10
-"""Samples of a trace, over its ports and classes, above which its period is surely a mistake."""
+"""More samples of a trace, over its ports and classes, than this must be a mistake."""
 
 
 class RunTable(RunSection):
-    """[run], with the seeds that an experiment has."""
+    """[run], with the seeds of an experiment."""
 
     seeds: int | list[int] | str = 1
 
     @property
     def section(self) -> RunSection:
-        """What of it belongs to each run."""
+        """The part that belongs to each run."""
         return RunSection.model_construct(**{name: getattr(self, name) for name in _OF_RUNS})
 
 
@@ -38,7 +38,7 @@ _OF_RUNS = tuple(RunSection.model_fields)
 
 
 class TraceTable(Table):
-    """[[trace]]: a table to record, of some ports and classes; of all that are not named."""
+    """[[trace]]: a table to record, for some ports and classes; by default for all."""
 
     table: str
     ports: list[str] = Field(default=[], min_length=1)
@@ -46,7 +46,7 @@ class TraceTable(Table):
     period: Time = 0
 
     def recorded(self) -> Trace:
-        """What it has a run record."""
+        """What a run records because of it."""
         ports = sorted({tuple(port.split(":")) for port in self.ports})
         classes = sorted(set(self.classes)) or list(range(8))
         return Trace.model_construct(
@@ -96,7 +96,7 @@ class Experiment:
 
     @property
     def folder(self) -> FilePath:
-        """Where the file lies, with what it names beside it."""
+        """The folder of the file and of the files that it names."""
         return self.file.parent
 
 
@@ -117,7 +117,7 @@ def resolve_run(data: object, findings: Findings) -> RunTable | None:
 
 
 def seeds_of(run: RunTable) -> tuple[int, ...]:
-    """Return the seeds that [run] asks for; none where it asks for what cannot be."""
+    """Return the seeds that [run] asks for; none if they are not allowed."""
     if isinstance(run.seeds, int):
         return tuple(range(1, run.seeds + 1)) if run.seeds <= MAX_SEEDS else ()
     seeds = _range(run.seeds) if isinstance(run.seeds, str) else run.seeds
@@ -126,7 +126,7 @@ def seeds_of(run: RunTable) -> tuple[int, ...]:
 
 
 def _range(text: str) -> Sequence[int]:
-    """Return the seeds of "1001-1500", none of any other text."""
+    """Return the seeds of a range such as "1001-1500"; none for any other text."""
     first, _, last = text.partition("-")
     return range(int(first), int(last) + 1) if first.isdecimal() and last.isdecimal() else ()
 
@@ -154,7 +154,7 @@ def resolve_faults(
     return faults
 
 
-#: What types begin with whose modules are part of every run.
+#: Prefixes of types whose modules are part of every run.
 _EVERY_RUN = ("ns3::lossless::", "ns3::rdma::")
 
 
@@ -167,7 +167,7 @@ def resolve_traces(
 ) -> list[Trace]:
     """Validate [[trace]] entries; return what is to be recorded, ports and classes sorted.
 
-    duration_ps: of the run; periods must not be so short that nobody can mean them.
+    duration_ps: that of the run; absurdly short periods are refused.
     """
     traces = []
     for number, entry in enumerate(entries):
@@ -195,7 +195,7 @@ def resolve_traces(
 def check_trace(
     entry: object, findings: Findings, path: Path, types: Catalogue | None
 ) -> TraceTable | None:
-    """Validate a [[trace]] entry but for its ports, which are those of a network."""
+    """Validate a [[trace]] entry except its ports, which depend on a network."""
     trace = findings.validate(TraceTable, entry, path)
     if trace is not None and types is not None:
         _check_table(trace, findings, path, types)

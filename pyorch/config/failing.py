@@ -1,4 +1,4 @@
-"""Links that fail at random: drawn from the seed before a run, which finds them in its RunSpec."""
+"""Links that fail at random: drawn from the seed before a run and stored in its RunSpec."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyorch.errors import Problem, UserError
 #: Draws of random failed links before giving up on keeping the hosts connected.
 MAX_DRAWS = 1000
 DRAWS_AT_ONCE = 8
-"""Draws that are looked at together, which is faster than one by one."""
+"""Number of draws checked together, which is faster than one by one."""
 
 
 @cache

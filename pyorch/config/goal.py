@@ -11,7 +11,7 @@ Collective Communication", ICPP 2009; the grammar is that which LogGOPSim's txt2
     }
     rank 1 { c: recv 1000b from 0 tag 7 }
 
-What is read beyond that, or not at all, docs/goal.md says.
+docs/goal.md lists what is read beyond that, and what is not read.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Wait(NamedTuple):
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong with a line of a file; line 0: with all of it."""
+    """A problem with a line of a file; line 0: with the whole file."""
 
     line: int
     what: str
@@ -79,9 +79,9 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Schedule:
-    """The operations of all ranks, who waits for whom, and the recv of every send.
+    """The operations of all ranks, their waits, and the recv of every send.
 
-    waits: those of the file, and of the calcs of one CPU, which are done in the order of the file.
+    waits: those of the file, and of the calcs of one CPU, which run in the order of the file.
     """
 
     ranks: int
@@ -111,7 +111,7 @@ class _Reading:
 
 @lru_cache(maxsize=8)
 def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
-    """Return the schedule of a text, or None and all that is wrong with it, by line."""
+    """Return the schedule of a text, or None and all problems, by line."""
     state = _Reading()
     last = 0
     for number, line in _statements(text):
@@ -139,7 +139,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
 
 
 def plain(text: str) -> str:
-    """Return a text without comments, and with one blank where several are."""
+    """Return a text without comments and with single blanks."""
     return "".join(f"{' '.join(line.split())}\n" for _, line in _statements(text))
 
 
@@ -171,7 +171,9 @@ def _read_statement(state: _Reading, line: int, text: str) -> None:
             state.tell(line, "duplicate num_ranks", "once")
         elif int(found[1]) < 2:
             state.tell(
-                line, f"num_ranks is {int(found[1])}", "from 2: one rank has nobody to send to"
+                line,
+                f"num_ranks is {int(found[1])}",
+                "from 2: a single rank can send to no other",
             )
         state.ranks = int(found[1])
     else:
@@ -193,7 +195,7 @@ def _begin_block(state: _Reading, line: int, rank: int) -> None:
 
 
 def _end_block(state: _Reading) -> None:
-    """Resolve the labels of a rank; they may be used before they are there."""
+    """Resolve the labels of a rank; they may be used before their definition."""
     for line, waiter, after, begun in state.asked:
         unknown = [name for name in (waiter, after) if name not in state.labels]
         for name in unknown:
@@ -232,7 +234,7 @@ def _check_message(state: _Reading, one: Operation, found: re.Match[str]) -> Non
     if found["way"] != wanted:
         state.tell(one.line, f"{one.kind} ... {found['way']}", f"{one.kind} ... {wanted}")
     if one.peer == -1 or one.tag == -1:
-        what = f"a {one.kind} that leaves {'the rank' if one.peer == -1 else 'the tag'} open"
+        what = f"a {one.kind} that accepts any {'rank' if one.peer == -1 else 'tag'}"
         state.tell(one.line, what, "a rank and a tag", "matching must not depend on the run")
     elif one.peer == one.rank:
         state.tell(one.line, f"rank {one.rank} sends to itself", "another rank")
@@ -269,7 +271,7 @@ def _match(state: _Reading) -> dict[int, int]:
 
 
 def _take_turns(operations: Sequence[Operation]) -> Iterator[Wait]:
-    """Yield that the calcs of a CPU are done one after the other; those of 0 ns take none."""
+    """Yield the waits by which the calcs of a CPU take turns; those of 0 ns need no CPU."""
     last: dict[tuple[int, int], int] = {}
     for number, one in enumerate(operations):
         if one.kind == "calc" and one.size:
@@ -279,11 +281,11 @@ def _take_turns(operations: Sequence[Operation]) -> Iterator[Wait]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Order. Operation n begins with step 2n and is done with step 2n + 1.
+# Order. Operation n begins at step 2n and is done at step 2n + 1.
 
 
 def steps_before(schedule: Schedule) -> list[list[int]]:
-    """Return for each step those that come before it."""
+    """Return for each step those that must come before it."""
     before: list[list[int]] = [[] for _ in range(2 * len(schedule.operations))]
     for number in range(len(schedule.operations)):
         before[2 * number + 1].append(2 * number)
@@ -295,7 +297,7 @@ def steps_before(schedule: Schedule) -> list[list[int]]:
 
 
 def in_order(schedule: Schedule) -> list[int]:
-    """Return the steps, each after those before it; those that never come are left out."""
+    """Return the steps in order; those that can never come are left out."""
     before = steps_before(schedule)
     behind: list[list[int]] = [[] for _ in before]
     left = [len(steps) for steps in before]
@@ -303,7 +305,7 @@ def in_order(schedule: Schedule) -> list[int]:
         for one in steps:
             behind[one].append(step)
     order = [step for step, number in enumerate(left) if number == 0]
-    for step in order:  # grows meanwhile
+    for step in order:  # grows during the loop
         for one in behind[step]:
             left[one] -= 1
             if left[one] == 0:

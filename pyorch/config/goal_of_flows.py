@@ -1,8 +1,8 @@
 """The flows of a run as a schedule in GOAL's text form, for other simulators to replay.
 
 Ranks are the hosts that send or receive, in the order of their numbers. Every flow is a send and a
-recv with a tag of its own; what waits requires the recv of what it waits for, or, where the sender
-itself waits, its send; a delay is a calc, and a point a calc of 0 ns.
+recv with a unique tag; what waits for a flow requires its recv or, if the sender itself waits, its
+send; a delay is a calc, and a point a calc of 0 ns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyorch.config.traffic import POINT, Flows, Waits
 from pyorch.errors import Problem, UserError
 
 CPUS = 256
-"""CPUs of a rank in LogGOPSim; waits that may last at the same time take one each, in turn."""
+"""CPUs of a rank in LogGOPSim; waits that may overlap take one each, in turn."""
 
 
 class _Writer:
@@ -41,7 +41,7 @@ class _Writer:
         self.owners = self._owners()
 
     def _owners(self) -> dict[int, int | None]:
-        """Return the rank of every point that a flow waits for; None: those of several ranks."""
+        """Return the rank of every point that a flow waits for; None: several ranks."""
         owners: dict[int, int | None] = {}
         ready = [(flow, self.src[flow]) for flow in range(len(self.src))]
         while ready:
@@ -91,7 +91,7 @@ class _Writer:
                 self.blocks[rank] += [f"{label} requires {other}" for other in labels]
 
     def _label(self, after: int, rank: int) -> str | None:
-        """Return by what operation a rank knows that something has come; None: not at all."""
+        """Return the operation by which a rank knows that something came; None: it cannot know."""
         if after >= POINT:
             return _point(after) if self.owners.get(after) == rank else None
         if self.dst[after] == rank:
@@ -99,7 +99,7 @@ class _Writer:
         return f"s{after}" if self.src[after] == rank else None
 
     def _later(self, label: str, rank: int, delay: int, after: Sequence[str]) -> None:
-        """Let an operation wait a time [ps] longer than for others."""
+        """Let an operation wait for a delay [ps] in addition."""
         length = round(delay / goal.PS_PER_NS)
         self.rounded += length * goal.PS_PER_NS != delay
         number = self.calcs[rank]
@@ -109,7 +109,7 @@ class _Writer:
         self.blocks[rank] += [f"c{number} requires {other}" for other in after]
 
     def unknown(self) -> list[Problem]:
-        """Return what no rank can know by itself."""
+        """Return the problem of a wait that no rank can know by itself."""
         waiters = [(flow, self.src[flow]) for flow in range(len(self.src))]
         waiters += [(point, rank) for point, rank in self.owners.items() if rank is not None]
         return [
@@ -132,8 +132,8 @@ def _point(number: int) -> str:
 def goal_of_flows(flows: Flows, names: Sequence[str]) -> str:
     """Return the schedule of flows between nodes of these names, as text.
 
-    Delays are rounded to ns; a comment says how many. Raises UserError where GOAL cannot say it:
-    flows without end, bursts, and ranks that wait for messages of others.
+    Delays are rounded to ns; a comment says how many. Raises UserError for what GOAL cannot
+    express: flows without end, bursts, and ranks that wait for messages between others.
     """
     problems = []
     if len(flows) == 0 or not bool((flows.sizes > 0).all()) or bool((flows.stops >= 0).any()):

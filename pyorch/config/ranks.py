@@ -29,9 +29,9 @@ class Straggler(Table):
 class RankedTable(TrafficTable):
     """The keys of a job of ranks.
 
-    hosts: of rank 0, 1, ... placement: in the order listed; "scattered": the first of each leaf
-    switch, then the second of each, ...; "by_rail": the same of each server; "random": in an order
-    drawn from the seed. stragglers: who computes more slowly.
+    hosts: those of rank 0, 1, ... placement: "listed": in that order; "scattered": the first of
+    each leaf switch, then the second of each, ...; "by_rail": likewise for servers; "random": in
+    an order drawn from the seed. stragglers: hosts that compute more slowly.
     """
 
     hosts: Names | None = None
@@ -61,7 +61,7 @@ class RankedTable(TrafficTable):
         return nodes
 
     def slowdowns(self, network: Topology) -> npt.NDArray[np.float64]:
-        """Return for every node how many times as long it computes."""
+        """Return for every node the factor on the time of its computations."""
         factors = np.ones(len(network.names))
         for one in self.stragglers or ():
             factors[node_numbers(one.hosts, network)] *= one.slowdown

@@ -1,4 +1,4 @@
-"""Which flow belongs to which collective, and when the parts of the hosts in them lasted."""
+"""Which flow belongs to which collective, and when each host's part in it lasted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Spans:
         return Spans(phases, ranks, *(column[rows] for column in columns))
 
     def _groups(self) -> Numbers:
-        """Number the groups that are of one collective and round."""
+        """Number the groups of each collective and round."""
         key = np.stack([self.phase, self.round, self.group])
         return np.asarray(np.unique(key, axis=1, return_inverse=True)[1]).ravel()
 
@@ -139,7 +139,7 @@ def spans_of_collective(
     begins = np.full(len(keys), never, dtype=np.int64)
     last = np.full(len(keys), -1, dtype=np.int64)
     for first in (sent, received):
-        silent = begins == never  # has not sent, so that what it receives counts
+        silent = begins == never  # sends nothing, so that what it receives counts
         use = silent[first]
         np.minimum.at(begins, first[use], np.where(starts < 0, never - 1, starts)[use])
     for first in (received, sent):

@@ -30,10 +30,10 @@ class Topology:
 
     kinds: uint8 (nodes,), 0 host and 1 switch. a, b: uint32 (links,), the ends of each link. rates:
     uint64 (links,), bit/s. delays: int64 (links,), ps one way. failures: (link, down_ps, up_ps);
-    down 0 is before the start, up -1 is never again. server_size: so many consecutive hosts are a
-    server. scale_up: bit/s and ps of each host's link into the domain of its server; None: there is
-    none. failover: flows move from a host whose link fails to another of its server. nic_size: so
-    many consecutive hosts share a NIC, which is a switch with one link to the rest; 1: none does.
+    down 0 is before the start, up -1 is never again. server_size: number of consecutive hosts in a
+    server. scale_up: bit/s and ps of each host's link into the domain of its server; None: no
+    domain. failover: flows move from a host whose link fails to another of its server. nic_size:
+    number of consecutive hosts that share a NIC, a switch with one link to the rest; 1: none do.
     """
 
     names: tuple[str, ...]
@@ -67,7 +67,7 @@ class Topology:
 
     @cached_property
     def racks(self) -> npt.NDArray[np.uint32]:
-        """For every host number the switch it hangs on; switches are their own."""
+        """For every host number the switch that it is attached to; for switches themselves."""
         racks = np.arange(len(self.names), dtype=np.uint32)
         for end, other in ((self.a, self.b), (self.b, self.a)):
             of_host = self.kinds[end] == HOST
@@ -76,7 +76,7 @@ class Topology:
 
     @cached_property
     def leaves(self) -> npt.NDArray[np.uint32]:
-        """As racks, but of hosts that share a NIC the switch behind it."""
+        """As racks, but for hosts that share a NIC the switch behind it."""
         if self.nic_size == 1:
             return self.racks
         above = np.arange(len(self.names), dtype=np.uint32)
@@ -105,7 +105,7 @@ class Topology:
 
     @cached_property
     def servers(self) -> npt.NDArray[np.uint32]:
-        """For every node number that of its server, from 0; switches are none's."""
+        """For every node number that of its server, from 0; switches belong to none."""
         servers = np.full(len(self.names), np.iinfo(np.uint32).max, dtype=np.uint32)
         servers[self.hosts] = np.arange(len(self.hosts)) // self.server_size
         return servers
@@ -121,7 +121,7 @@ class Topology:
         return frozenset(self.names[host] for host in self.hosts.tolist())
 
     def is_host(self, name: str) -> bool:
-        """Whether there is a host of that name."""
+        """Whether there is a host with that name."""
         return name in self.host_names
 
     def link_index(self, name_a: str, name_b: str) -> int:
@@ -139,7 +139,7 @@ class Topology:
         up = np.array([link not in failed for link in range(len(self.a))], dtype=bool)
         part = np.arange(len(self.names))
         a, b = self.a[up], self.b[up]
-        while True:  # give both ends of every link the lower number until nothing changes
+        while True:  # assign the lower number to both ends of every link until nothing changes
             lowest = np.minimum(part[a], part[b])
             before = part.copy()
             np.minimum.at(part, a, lowest)
@@ -165,7 +165,7 @@ NO_NETWORK = Topology(
 
 @dataclass
 class Wiring:
-    """Nodes and links as a kind draws them."""
+    """Nodes and links while a kind draws them."""
 
     hosts: list[str] = field(default_factory=list)
     switches: list[str] = field(default_factory=list)
@@ -180,9 +180,9 @@ class Wiring:
         self.links.append((a, b, rate, delay))
 
     def share_nics(self, size: int) -> list[str]:
-        """Put a NIC, nic0, ..., between so many consecutive hosts and their switch.
+        """Put a NIC, nic0, ..., between every `size` consecutive hosts and their switch.
 
-        Return what is wrong: NICs whose hosts are not on one switch.
+        Return the problems: NICs whose hosts are not on one switch.
         """
         place = {end: number for number, link in enumerate(self.links) for end in link[:2]}
         wrong = []
@@ -218,7 +218,7 @@ class Wiring:
 
 
 class Failure(Table):
-    """A link that goes down during the run, and perhaps comes up again."""
+    """A link that goes down during the run, and may come up again."""
 
     link: Link
     down: Time
@@ -288,18 +288,18 @@ class TopologyTable(Kind):
         findings: Findings,  # noqa: ARG002
         path: Path,  # noqa: ARG002
     ) -> TopologyTable | None:
-        """Return the table to build: another one, of an explicit kind, where a file is read.
+        """Return the table to build: if a file is read, another one, of kind explicit.
 
-        folder: of the experiment file. Notes what is wrong with the file, and then returns None.
+        folder: that of the experiment file. Notes problems of the file, and then returns None.
         """
         return self
 
     def problems(self) -> list[tuple[Path, str, str | None]]:
-        """What is wrong beyond the types: (path inside the table, what, allowed)."""
+        """Problems other than types: (path inside the table, what, allowed)."""
         return []
 
     def filled(self) -> Self:
-        """Return the table with what was left out: rates and delays of tiers are those of hosts."""
+        """Return the table with defaults: rates and delays of tiers default to those of hosts."""
         absent = [name for name in type(self).model_fields if getattr(self, name) is None]
         rates = {name: self.rate for name in absent if name.endswith("_rate")}
         delays = {name: self.delay for name in absent if name.endswith("_delay")}
@@ -325,7 +325,7 @@ def topology(kind: str) -> Callable[[K], K]:
 
 @dataclass(frozen=True)
 class ResolvedTopology:
-    """A topology with all that was left out filled in, and drawn."""
+    """A topology with defaults filled in, and its network."""
 
     table: TopologyTable
     network: Topology
@@ -339,7 +339,7 @@ def resolve(
 ) -> ResolvedTopology | None:
     """Validate a [topology] table as written; note problems and return None when there are any.
 
-    folder: where the files lie that it names.
+    folder: that of the files that it names.
     """
     if not isinstance(data, Mapping):
         findings.add(path, "missing", None, "add a table [topology] with its 'kind'")
@@ -369,7 +369,7 @@ def resolve(
     return ResolvedTopology(canonical, network) if len(findings.problems) == before else None
 
 
-@lru_cache(maxsize=8)  # a run asks for its own more than once, and so do metrics
+@lru_cache(maxsize=8)  # a run, and its metrics, ask for the same one several times
 def build(table: TopologyTable) -> Topology:
     """Build the network of a topology. Raises UserError when a failed link does not exist."""
     findings = Findings("topology")
@@ -389,7 +389,7 @@ def _wired(table: TopologyTable) -> Topology:
 
 
 def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
-    """Note what keeps hosts from sharing NICs; return whether there is nothing."""
+    """Note what prevents hosts from sharing NICs; return whether nothing does."""
     size, at = table.hosts_per_nic, (*path, "hosts_per_nic")
     before = len(findings.problems)
     if table.hosts_per_server % size:
@@ -517,5 +517,5 @@ def _check_connected(
         )
     most = len(trunks(network))
     if table.random_failed_links > most:
-        what = f"{table.random_failed_links} links are to fail of {most} between switches"
+        what = f"{table.random_failed_links} of {most} links between switches are to fail"
         findings.add((*path, "random_failed_links"), what, f"0 to {most}")

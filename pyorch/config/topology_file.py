@@ -38,13 +38,13 @@ SUFFIXES: dict[str, Format] = {
     ".yaml": "containerlab",
     ".csv": "csv",
 }
-"""What a file is, by the end of its name."""
+"""The format of a file, by its suffix."""
 ROLES = ("role", "kind", "type")
 """Attributes of nodes that may say what a node is."""
 HOSTS, PLAIN = frozenset({"host", "server"}), "linux"
-"""What they say of a host, and the kind of a container of containerlab that may be anything."""
+"""Their values for hosts, and the kind of a containerlab container that may be anything."""
 SPECIAL = frozenset({"host", "macvlan", "mgmt-net", "vxlan", "vxlan-stitch", "dummy"})
-"""Ends of links of containerlab that are no nodes of the topology."""
+"""Ends of containerlab links that are not nodes of the topology."""
 _IDS = "each a string or a number"
 _QUOTED = re.compile(r"('[^']*')$")
 
@@ -61,7 +61,7 @@ class Edge:
 
 @dataclass
 class Graph:
-    """What a file says: nodes with their attributes, and links."""
+    """The content of a file: nodes with their attributes, and links."""
 
     nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -73,7 +73,7 @@ Tell = Callable[[str, str, str | None, str | None], None]
 
 @topology("file")
 class FileTopology(TopologyTable):
-    """Nodes and links of a file beside the experiment: GraphML, node-link JSON, containerlab, CSV.
+    """Nodes and links of a file: GraphML, node-link JSON, containerlab, CSV.
 
     Routes are the shortest paths, as in every topology; others are given by [[route]] and `path`.
     """
@@ -140,14 +140,14 @@ class FileTopology(TopologyTable):
         except UserError as error:
             findings.merge(error.problems)
             return None
-        # a network that lacks what was refused would only give further, misleading problems
+        # without the refused parts the network would only give further, misleading problems
         if graph is None or len(findings.problems) > before:
             return None
         form = self._form(graph, tell)
         return decode(Explicit, form) if len(findings.problems) == before else None
 
     def _form(self, graph: Graph, tell: Tell) -> dict[str, Any]:
-        """Return the canonical form of the explicit topology, or what is there besides problems."""
+        """Return the canonical form of the explicit topology, or what there is in case of problems."""
         if self.name_attribute is not None:
             graph = _renamed(graph, self.name_attribute, tell)
         _check(graph, tell)
@@ -198,9 +198,7 @@ class FileTopology(TopologyTable):
         ]
         for name, _ in added:
             if name in graph.nodes:
-                tell(
-                    name, f"a node has the same name as the host {name!r} that is added", None, None
-                )
+                tell(name, f"a node has the same name as the added host {name!r}", None, None)
         return added
 
     def _link(self, edge: Edge, tell: Tell) -> dict[str, Any] | None:
@@ -261,11 +259,11 @@ def _chosen(patterns: Sequence[str], names: Collection[str], key: str, tell: Tel
 
 
 # ---------------------------------------------------------------------------------------------
-# What must be true of any network
+# What every network must satisfy
 
 
 def _check(graph: Graph, tell: Tell) -> None:
-    """Note loops, links twice, names that cannot be, and parts that are not connected."""
+    """Note loops, duplicate links, invalid names, and parts that are not connected."""
     seen: dict[frozenset[str], str] = {}
     for edge in graph.edges:
         ends = frozenset((edge.a, edge.b))
@@ -325,7 +323,7 @@ def _renamed(graph: Graph, attribute: str, tell: Tell) -> Graph:
 
 
 def _no_node(end: str, nodes: Collection[str], where: str, tell: Tell) -> None:
-    """Note an end of a link that no node is."""
+    """Note an end of a link that is not a node."""
     what = f"{end!r} is outside the topology" if end in SPECIAL else f"there is no node {end!r}"
     tell(where, what, one_of(nodes) or "none: it has no nodes", suggest(end, nodes))
 
@@ -370,7 +368,7 @@ def _graphml(file: FilePath, label: str, tell: Tell) -> Graph | None:
 
 
 def _check_graphml(root: Element, tell: Tell) -> None:
-    """Note what networkx passes over: other graphs, and ends of links that no nodes are."""
+    """Note what networkx ignores: other graphs, and ends of links that are not nodes."""
     graph, *others = root.findall("{*}graph")
     if others:
         tell("", f"it has {len(others) + 1} graphs", "one graph", None)
@@ -391,7 +389,7 @@ def _check_graphml(root: Element, tell: Tell) -> None:
 
 
 def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
-    """Node-link data as networkx writes them; it would make nodes of all ends of links."""
+    """Node-link data as networkx writes them; networkx would turn all ends of links into nodes."""
     content = read_json(file, label)
     of = content if isinstance(content, dict) else {}
     key = "links" if "links" in of else "edges"
@@ -463,11 +461,11 @@ def _csv(file: FilePath, label: str, tell: Tell) -> Graph | None:
 
 
 def _yaml(file: FilePath, label: str) -> Any:
-    """Return what a YAML file says. Raises UserError with the line and what the parser said."""
+    """Return the content of a YAML file. Raises UserError with line and parser's message."""
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        """Tells the line of what PyYAML takes for a date or a number and cannot convert."""
+        """Reports the line of what PyYAML takes for a date or a number and cannot convert."""
 
         @override
         def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:

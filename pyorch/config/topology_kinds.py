@@ -16,10 +16,10 @@ from pyorch.findings import Path
 
 
 class _Tiers(TopologyTable):
-    """Kinds whose hosts are under leaves, with links upward that may be fewer or slower."""
+    """Kinds whose hosts are under leaves, with uplinks that may be fewer or slower."""
 
     first_tier: ClassVar[str] = "uplink_rate"
-    """The key that `oversubscription` stands for."""
+    """The key that `oversubscription` replaces."""
 
     oversubscription: float | None = Field(
         default=None,
@@ -29,7 +29,7 @@ class _Tiers(TopologyTable):
     )
 
     def hosts_for_each_uplink(self) -> float:
-        """Return how many hosts of a leaf there are for each of its uplinks."""
+        """Return the number of a leaf's hosts per uplink."""
         raise NotImplementedError
 
     @override
@@ -333,7 +333,7 @@ class Dragonfly(TopologyTable):
             for number in range(self.routers_per_group * self.global_links):
                 turn, away = divmod(number, others)
                 peer = (group + 1 + away) % self.groups
-                # the way back is as far the other way round
+                # the way back is the same distance in the other direction
                 back = turn * others + others - 1 - away
                 if group < peer:
                     yield self._router(group, number), self._router(peer, back)

@@ -1,7 +1,7 @@
 """Traffic: from the [[traffic]] entries of a file to flat arrays of flows.
 
 The kinds are in traffic_kinds, traffic_messages and traffic_collectives. Random choices of an entry
-come from a generator seeded by the seed of the run and the number of the entry alone, so that one
+come from a generator seeded only by the seed of the run and the number of the entry, so that one
 seed gives the same flows under every scheme.
 """
 
@@ -36,10 +36,10 @@ from pyorch.fields import (
 from pyorch.findings import Findings, Path
 from pyorch.units import whole
 
-#: Flows of a run above which a plan is surely a mistake: they would take gigabytes.
+#: More flows of a run than this must be a mistake: they would take gigabytes.
 MAX_FLOWS = 5_000_000
 POINT = 1 << 31
-"""Numbers of points begin here: moments that flows wait for, and that wait, but are no flows."""
+"""Numbers of points begin here: points wait and are waited for like flows, but send nothing."""
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
@@ -61,7 +61,7 @@ class Waits:
         return len(self.flows)
 
     def behind(self, flow: int, point: int) -> Waits:
-        """Return the same of flows and points whose numbers begin at `flow` and `point`."""
+        """Return the waits with flows and points renumbered from `flow` and `point`."""
         flows, after = (
             np.where(ids >= POINT, ids + np.uint32(point), ids + np.uint32(flow)).astype(np.uint32)
             for ids in (self.flows, self.after)
@@ -71,7 +71,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Nics:
-    """Flows that leave or arrive by other hosts than their ends; arrays of the shape (flows,)."""
+    """Flows that leave or arrive through other hosts than their ends; arrays of shape (flows,)."""
 
     flows: npt.NDArray[np.uint32]
     leaves: npt.NDArray[np.uint32]
@@ -117,7 +117,7 @@ class Flows:
     def ends_on_network(
         self, network: Topology
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Return the hosts by which each flow leaves and arrives; equal where it does neither."""
+        """Return the hosts through which each flow leaves and arrives; by default its own ends."""
         src, dst = self.src.copy(), self.dst.copy()
         if self.nics is not None:
             src[self.nics.flows], dst[self.nics.flows] = self.nics.leaves, self.nics.arrives
@@ -151,7 +151,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Scene:
-    """What an entry may look at when it is validated.
+    """What an entry may use when it is validated.
 
     folder: of the experiment file. workloads: folder of the shipped distributions. payload, header:
     bytes of a full data frame. duration_ps: of the run.
@@ -167,7 +167,7 @@ class Scene:
 
 @dataclass
 class Check:
-    """Notes problems of one entry at keys inside it."""
+    """Collects problems of one entry at keys inside it."""
 
     findings: Findings
     path: Path
@@ -190,7 +190,7 @@ class Check:
         return False
 
     def path_of(self, key: str, path: Sequence[str], ends: tuple[str, str]) -> None:
-        """Note what is wrong with the path of a flow, or with that of its ACKs, by its ends."""
+        """Note problems of the path of a flow, or that of its ACKs, given the flow's ends."""
 
         def tell(what: str, allowed: str | None, hint: str | None) -> None:
             self.add(key, what, allowed, hint)
@@ -198,7 +198,7 @@ class Check:
         check_path(path, ends, self.scene.network, tell, back=key.startswith("ack"))
 
     def hosts(self, key: str, names: Sequence[str]) -> list[str] | None:
-        """Return the hosts that names stand for; note a problem and return None if none."""
+        """Return the hosts meant by names; note a problem and return None if there are none."""
         chosen: list[str] = []
         missing = False
         for name in names:
@@ -226,7 +226,7 @@ def expand_hosts(name: str, network: Topology) -> list[str] | None:
     if match is None or match[1] != match[3]:
         return None
     first, last = whole(match[2]), whole(match[4])
-    # a range of more names than there are hosts is not listed: it may be of any length
+    # a range of more names than there are hosts is not expanded: it may have any length
     if first is None or last is None or not 0 <= last - first < len(network.hosts):
         return None
     names = [f"{match[1]}{number}" for number in range(first, last + 1)]
@@ -280,10 +280,10 @@ class TrafficTable(Kind):
         raise NotImplementedError
 
     def check_files(self, check: Check) -> None:
-        """Note what is wrong with the files that the entry names; of no network."""
+        """Note problems of the files that the entry names, without a network."""
 
     def pairs(self) -> list[tuple[str, str]] | None:
-        """Ends of every flow when no chance is in it, else None. Canonical entries only."""
+        """Ends of every flow if they are not random, else None. Canonical entries only."""
         return None
 
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
@@ -291,12 +291,12 @@ class TrafficTable(Kind):
         raise NotImplementedError
 
     def count(self, network: Topology, duration_ps: int) -> float:  # noqa: ARG002 (some need them)
-        """Return about how many flows the entry makes, without making them. Canonical ones only."""
+        """Return the approximate number of flows without making them. Canonical entries only."""
         pairs = self.pairs()
         return 1 if pairs is None else len(pairs)
 
     def last_start(self) -> int:
-        """Return the latest time [ps] at which the entry starts a flow for sure."""
+        """Return the latest time [ps] at which the entry certainly starts a flow."""
         return self.start
 
     def stop_ps(self) -> int:
@@ -351,7 +351,7 @@ def _code_of(table: TrafficTable) -> AbstractContextManager[None]:
 
 
 def _as_read_back(entry: TrafficTable) -> TrafficTable:
-    """Return an entry as the run reads it, so that what it cannot read is told before it runs."""
+    """Return an entry as the run reads it, so that unreadable ones are reported before it runs."""
     try:
         return decode(type(entry), encode(entry))
     except ValueError as error:
@@ -359,7 +359,7 @@ def _as_read_back(entry: TrafficTable) -> TrafficTable:
 
 
 def _check_good_keys(data: Any, check: Check) -> None:
-    """Note what is wrong with hosts and files of an entry that has wrong values elsewhere."""
+    """Note problems with hosts and files of an entry that has wrong values elsewhere."""
     model = KINDS.get(str(data.get("kind"))) if isinstance(data, dict) else None
     if model is None:
         return
@@ -374,7 +374,7 @@ def _check_good_keys(data: Any, check: Check) -> None:
 
 
 def check_apart(data: Any, findings: Findings, path: Path, scene: Scene) -> None:
-    """Note what is wrong with an entry as written whatever the network is; `scene` has none."""
+    """Note problems of an entry that do not depend on the network; `scene` has none."""
     table = findings.validate_kind("traffic", KINDS, data, path)
     if table is not None:
         table.check_files(Check(findings, path, scene))
@@ -391,12 +391,12 @@ def flows(tables: Sequence[TrafficTable], network: Topology, seed: int, duration
 
 
 def generator_of(seed: int, number: int) -> np.random.Generator:
-    """Return what the entry of a number draws from in the run of a seed."""
+    """Return the random generator of an entry, given by number, in the run of a seed."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
 
 
 def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -> bool:
-    """Whether canonical entries draw anything from the seed.
+    """Whether canonical entries use random numbers.
 
     Raises UserError when an entry has no flows in this network.
     """
@@ -436,7 +436,7 @@ def end_numbers(
 
 
 def first_in_circle(after: Sequence[Sequence[int]]) -> int | None:
-    """Return the first that can never start when each waits for those listed; None: all can."""
+    """Return the first that can never start because of its waits; None: all can."""
     try:
         tuple(TopologicalSorter(dict(enumerate(after))).static_order())
     except CycleError as error:
@@ -491,7 +491,7 @@ def _check_single(table: TrafficTable, key: str, path: list[str], check: Check) 
 
 
 def _check_list(table: TrafficTable, key: str, paths: list[list[str]], check: Check) -> None:
-    """Every path has the ends of a flow, where they are known, and no two the same ones."""
+    """Every path has the ends of a flow, if they are known, and no two have the same."""
     known = table.pairs()
     pairs = None if known is None else set(known)
     seen: set[tuple[str, str]] = set()
@@ -562,7 +562,7 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
 
 
 def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | None:
-    """Return which flows to other servers go by which hosts. choices: `nic`, by entry."""
+    """Return the hosts through which flows to other servers go. choices: `nic`, by entry."""
     if all(choice == "own" for choice in choices):
         return None
     size = network.server_size
@@ -598,7 +598,7 @@ def label_of(entry: TrafficTable, number: int) -> str:
 
 
 def _join_waits(waits: Sequence[Waits | None], firsts: Sequence[int]) -> Waits | None:
-    """Return those of all entries together, whose flows begin at `firsts`; None if nobody waits."""
+    """Return the waits of all entries, whose flows begin at `firsts`; None if there are none."""
     points, found = 0, []
     for one, first in zip(waits, firsts, strict=True):
         if one is not None and len(one):

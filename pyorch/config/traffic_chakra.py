@@ -1,4 +1,4 @@
-"""Traffic of kind `chakra`: execution traces of a job's ranks, a file each, as a GOAL schedule."""
+"""Traffic of kind `chakra`: execution traces, one file per rank of a job, as a GOAL schedule."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
 class Chakra(RankedTable):
     """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ...
 
-    groups: a JSON file with the ranks of each process group that traces name. algorithms: of an
-    operation, if not its default. ignore: attributes of nodes to pass over.
+    groups: a JSON file with the ranks of each process group that traces name. algorithms: by
+    operation, unless the default. ignore: attributes of nodes to ignore.
     """
 
     source = "Sridharan et al.: Chakra, arXiv 2305.14516"
@@ -58,7 +58,7 @@ class Chakra(RankedTable):
         _read_traces(check, self.file)
 
     def _algorithms(self, check: Check) -> dict[str, str]:
-        """Return the algorithms that are asked for; note those that there are not."""
+        """Return the requested algorithms; note those that do not exist."""
         for operation, name in (self.algorithms or {}).items():
             place = (*check.path, "algorithms", operation)
             if operation not in OPERATIONS.values():
@@ -81,8 +81,8 @@ def _read_traces(check: Check, name: str) -> list[tuple[str, list[Node]]]:
     """Return the name and the nodes of every rank's file; none after problems."""
     first = check.scene.folder / f"{name}.0.et"
     if not is_file(first):
-        what = f"there is no file '{name}.0.et' beside the experiment file"
-        check.add("file", what, "what stands before '.0.et', '.1.et', ... in the files' names")
+        what = f"there is no file '{name}.0.et' next to the experiment file"
+        check.add("file", what, "what comes before '.0.et', '.1.et', ... in the files' names")
         return []
     beside = first.parent.glob(f"{glob.escape(Path(name).name)}.*.et")
     numbers = sorted(int(found[1]) for one in beside if (found := _NAME.search(one.name)))
@@ -110,7 +110,7 @@ def _read_groups(check: Check, name: str, ranks: int) -> dict[str, list[int]] | 
     """Return the ranks of each process group, from a JSON file; None after problems."""
     path = check.scene.folder / name
     if not is_file(path):
-        check.add("groups", f"there is no file {name!r} beside the experiment file")
+        check.add("groups", f"there is no file {name!r} next to the experiment file")
         return None
     try:
         found = read_json(path, name)

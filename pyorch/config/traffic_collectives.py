@@ -1,11 +1,11 @@
-"""Traffic of kind `collective`: in the experiment itself, or in a TOML or JSON file beside it.
+"""Traffic of kind `collective`: in the experiment itself, or in a TOML or JSON file next to it.
 
-The algorithms are in pyorch.config.collectives. Who waits for whom:
+The algorithms are in pyorch.config.collectives. What waits for what:
 
     flow -> end of a host's part -> begin of its part of the next collective -> flow
                                     begin -> end
 
-where beginnings and ends are points, so that n flows that wait for m take n + m waits.
+Beginnings and ends are points, so that n flows waiting for m others take n + m waits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pyorch.fields import Names, Size, Table, Time
 from pyorch.findings import Findings
 from pyorch.reading import is_file, read_json, read_toml
 
-#: Messages of one entry above which a plan is surely a mistake.
+#: More messages of one entry than this must be a mistake.
 MAX_TRANSFERS = 5_000_000
 Array = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.int64]
@@ -50,13 +50,13 @@ NOT_PLACED: dict[str, Any] = {"hosts": None, "placement": None}
 class Phase(Table):
     """One collective of a job: its hosts are the ranks 0, 1, ... in the order given.
 
-    size: bytes of each rank's buffer; of `all_gather` those of the result. group_size, stride: the
-    collective is done by every group of so many ranks, which are so far apart, by itself. after:
-    names of collectives that a rank must have its part of before it begins with this one, `delay`
-    later, and a random time up to `jitter`. step_delay: from the arrival of a block to the sending
-    of what waits for it (reduction). chunks: into which the buffer is cut, for pipelining.
-    in_order: a rank sends to another one message of a chunk at a time. local: consecutive ranks in
-    one server. skew: of the blocks of an all-to-all.
+    size: bytes of each rank's buffer; for `all_gather` those of the result. group_size, stride:
+    every group of `group_size` ranks, `stride` apart, does the collective by itself. after: names
+    of collectives of which a rank must have finished its part before it begins with this one, `delay`
+    and a random time up to `jitter` later. step_delay: from the arrival of a block to the sending
+    of what waits for it (reduction). chunks: number of pieces of the buffer, for pipelining.
+    in_order: a rank sends to another one message of a chunk at a time. local: number of consecutive
+    ranks in a server. skew: that of the blocks of an all-to-all.
     """
 
     left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})
@@ -78,18 +78,18 @@ class Phase(Table):
     skew: float = Field(default=0, ge=0, le=10)
 
     def call(self, ranks: int) -> collectives.Call:
-        """Return what is asked of the algorithm, of the ranks of one group."""
+        """Return the algorithm's input, for the ranks of one group."""
         group = self.group_size or ranks
         return collectives.Call(group, self.size, self.local or 1, self.skew)
 
     def count(self, ranks: int) -> int:
-        """Return its transfers, of all groups. Resolved ones only."""
+        """Return the transfers of all groups. Resolved collectives only."""
         call = self.call(ranks)
         return _algorithm(self).count(call) * self.chunks * (ranks // call.ranks)
 
 
 class Job(Table):
-    """What a file of collectives holds; the whole list is done `repeat` times."""
+    """The content of a file of collectives; the whole list is repeated `repeat` times."""
 
     collective: list[Phase] = Field(min_length=1)
     repeat: int = Field(default=1, ge=1, le=100_000)
@@ -99,7 +99,7 @@ class Job(Table):
 class Collective(RankedTable):
     """Collective communication, of the file (TOML or JSON) or of the entry itself.
 
-    In round r + 1 what waits for nothing waits for everything that nothing waits for in round r.
+    What waits for nothing starts in round r + 1 after everything that nothing waits for in round r.
     """
 
     file_key = "file"
@@ -149,7 +149,7 @@ class Collective(RankedTable):
             check.add(key, told, f"at most {MAX_TRANSFERS}", "fewer hosts or rounds")
             return None
         placed = self.placement not in (None, "listed")
-        if not placed:  # one form, whether the hosts stand with the entry or with its collectives
+        if not placed:  # one form, whether the entry or its collectives name the hosts
             phases = [one.model_copy(update={"hosts": one.hosts or hosts}) for one in phases]
         changed = {"hosts": hosts, "placement": self.placement} if placed else NOT_PLACED
         changed = changed | {"stragglers": ranks["stragglers"], "repeat": job.repeat}
@@ -173,7 +173,7 @@ class Collective(RankedTable):
 
 
 def _read_job(check: Check, name: str) -> Job | None:
-    """Read a .toml or .json file beside the experiment; note what is wrong with it."""
+    """Read a .toml or .json file next to the experiment; note its problems."""
     path = check.scene.folder / name
     if path.suffix not in (".toml", ".json"):
         check.add("file", f"{name!r} is neither TOML nor JSON", "a file that ends .toml or .json")
@@ -198,7 +198,7 @@ def _parse(path: Path, name: str) -> object:
 def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> Phase | None:
     """Return a collective with its hosts and its algorithm named; None after problems.
 
-    own: hosts of the job, which it has if it names none.
+    own: hosts of the job, the default.
     """
     known = collectives.names_of(phase.operation)
     if not known:
@@ -272,7 +272,7 @@ def _algorithm(phase: Phase) -> collectives.Algorithm:
 
 
 def _check_phases(job: Job, key: str, check: Check) -> None:
-    """Names stand there once, what is waited for exists, nothing waits in a circle."""
+    """Names are unique, what is waited for exists, and there are no cycles."""
     known: dict[str, int] = {}
     for number, phase in enumerate(job.collective):
         if known.setdefault(phase.name, number) != number:
@@ -290,10 +290,9 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
 
 @dataclass(frozen=True)
 class _Edges:
-    """Who waits for whom, as numbered in the first round; delays [ps], maybe by round.
+    """Waits, with the numbers of the first round; delays [ps], possibly by round.
 
-    first: the round from which on they do. back: how many rounds earlier that is for which they
-    wait.
+    first: the first round with these waits. back: how many rounds earlier the awaited one is.
     """
 
     waiters: Numbers
@@ -363,12 +362,12 @@ class _Schedule:
         )
 
     def _in_rounds(self, ids: Numbers) -> Numbers:
-        """Return flows and points of the first round as they are numbered in each round."""
+        """Return the numbers that flows and points of the first round have in each round."""
         step = np.where(ids >= POINT, self.points, self.length)
         return ids + np.arange(self.entry.repeat, dtype=np.int64)[:, None] * step
 
     def _begin_delays(self, part: _Part) -> Numbers:
-        """Return how long each host computes before its part begins [ps], by round and rank."""
+        """Return how long each host computes before its part [ps], by round and rank."""
         delay = stretched(part.phase.delay, part.hosts, self.factors)
         delays = np.broadcast_to(delay, (self.entry.repeat, len(delay)))
         if part.phase.jitter:
@@ -377,7 +376,7 @@ class _Schedule:
         return delays
 
     def _edges(self, part: _Part, before: Numbers) -> Iterator[_Edges]:
-        """Yield who waits for whom because of a collective."""
+        """Yield the waits of a collective."""
         inside = stretched(part.phase.step_delay, part.src[part.waiters], self.factors)
         inside[part.follows] = 0
         yield _Edges(part.waiters + part.flow, part.after + part.flow, inside)
@@ -409,9 +408,9 @@ def _groups(phase: Phase, hosts: Array) -> Array:
 class _Part:
     """A collective of the first round. Its flows begin at `flow`, its points at `point`.
 
-    hosts: of all groups, one after the other. sender: of each flow, the place of its source among
-    them. follows: waits that are no reduction. Points are the beginnings of the hosts' parts, the
-    ends, and one when all have ended.
+    hosts: those of all groups, in order. sender: for each flow, the place of its source among them.
+    follows: waits without a reduction. Points are the beginnings of the hosts' parts, their ends,
+    and one when all have ended.
     """
 
     def __init__(self, phase: Phase, groups: Array, flow: int, point: int) -> None:
@@ -438,7 +437,7 @@ class _Part:
         self.all = POINT + point + 2 * len(places)
 
     def end_edges(self) -> Iterator[_Edges]:
-        """Yield what the points of ends wait for."""
+        """Yield the waits of the end points."""
         flows = np.arange(self.length, dtype=np.int64)
         yield _Edges(self.end[self.receiver], flows + self.flow)
         deaf = np.ones(len(self.hosts), dtype=bool)  # their part ends with what they send
@@ -448,7 +447,7 @@ class _Part:
         yield _Edges(np.full(len(self.end), self.all), self.end)
 
     def ends_of(self, hosts: Array, nodes: int) -> Numbers:
-        """Return for each host the point at which its part ends; that of all if it has none."""
+        """Return for each host the point at which its part ends; if it has none, that of all."""
         ends = np.full(nodes, self.all, dtype=np.int64)
         ends[self.hosts] = self.end
         return ends[hosts]

@@ -1,9 +1,9 @@
 """Traffic of kind `goal`: a schedule in GOAL's text form (pyorch.config.goal), as flows.
 
-A message goes when its send begins. A send is done when its message has arrived, or, if it is no
+A message leaves when its send begins. A send is done when its message has arrived, or, if it is no
 longer than `eager`, at once; a recv when it has begun and the message has arrived; a calc after its
-time. So the time of every step is the latest of those before it plus a delay: a flow or a point
-(pyorch.config.traffic.Waits), and a delay from it.
+time. So every step comes a delay after the latest of those before it: after a flow or a point
+(pyorch.config.traffic.Waits).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pyorch.fields import Window
 from pyorch.reading import is_file, read_text
 
 SHOWN_MISTAKES = 50
-"""Mistakes of one file that are told."""
+"""Maximum number of mistakes reported for one file."""
 Array = npt.NDArray[np.int64]
 
 
@@ -94,7 +94,7 @@ class Goal(RankedTable):
         return [(int(nodes[rank]), begin, end) for rank, begin, end in calcs]
 
     def steps(self, network: Topology, nodes: npt.NDArray[np.uint32]) -> Steps:
-        """Return what waits for what, of ranks on nodes. Canonical entries only."""
+        """Return the waits of ranks on nodes. Canonical entries only."""
         slow = self.slowdowns(network)[nodes].tolist() if self.stragglers else []
         return _steps(self.schedule or "", self.eager, tuple(slow))
 
@@ -153,8 +153,8 @@ class Calc(NamedTuple):
 class Steps:
     """The flows of a schedule and what each waits for.
 
-    src, dst: ranks, sizes: bytes, begins: when each may start; by flow. points: by point, the
-    latest of which it is. calcs: those that take any time.
+    src, dst: ranks, sizes: bytes, begins: when each may start; by flow. points: by point, the times
+    of which it is the latest. calcs: those that take time.
     """
 
     def __init__(self, schedule: goal.Schedule, eager: int, slow: tuple[float, ...]) -> None:
@@ -164,7 +164,7 @@ class Steps:
         sends = [operations[send] for send in flows]
         self.src = np.array([one.rank for one in sends], dtype=np.int64)
         self.dst = np.array([one.peer for one in sends], dtype=np.int64)
-        # a message of no bytes is a frame as well
+        # a message of 0 B is a frame, too
         self.sizes = np.array([max(one.size, 1) for one in sends], dtype=np.uint64)
         self.begins: list[After] = [After(None, 0)] * len(flows)
         self.points: list[list[After]] = []
@@ -190,7 +190,7 @@ class Steps:
                 times[step] = begin if one.size <= eager else After(flows[number], 0)
 
     def _latest(self, moments: list[After]) -> After:
-        """Return the latest of moments: one of them if it is so for sure, else a new point."""
+        """Return the latest of several times: one of them if that is certain, else a new point."""
         latest: dict[int | None, int] = {}
         for step, delay in moments:
             latest[step] = max(delay, latest.get(step, 0))

@@ -1,4 +1,4 @@
-"""Traffic of kind `messages`: every message by itself, in the experiment or in a CSV file."""
+"""Traffic of kind `messages`: single messages, in the experiment or in a CSV file."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from pyorch.units import parse_bytes, parse_time
 class Message(Table):
     """One message; start and class default to those of the entry.
 
-    It starts `delay` after the messages whose `id` is in `after` have arrived, at the earliest.
-    Without a path of its own, or one of its ACKs, it has what the entry says.
+    It starts, at the earliest, `delay` after the messages whose `id` is in `after` have arrived.
+    Its path and that of its ACKs default to those of the entry.
     """
 
     src: str
@@ -58,9 +58,10 @@ COLUMNS, OPTIONAL = (
 
 @traffic("messages")
 class Messages(TrafficTable):
-    """Messages listed in the experiment, or in a CSV file with the columns COLUMNS, maybe OPTIONAL.
+    """Messages listed in the experiment, or in a CSV file with columns COLUMNS and maybe OPTIONAL.
 
-    In a CSV file plain numbers are bytes and ps, and several in `after` stand between blanks.
+    In a CSV file plain numbers are bytes and ps, and several ids in `after` are separated by
+    blanks.
     """
 
     file_key = "file"
@@ -81,7 +82,7 @@ class Messages(TrafficTable):
         filled = [_Placed(self._fill(one.message), one.place) for one in listed]
         for one in filled:
             self._check(check, one)
-        if complete:  # else an id may stand in a line that could not be read
+        if complete:  # otherwise an id may be in a line that could not be read
             _check_waiting(check, filled)
         return canonical(self, messages=[one.message for one in filled], file=None)
 
@@ -135,7 +136,7 @@ class Messages(TrafficTable):
 
 @dataclass(frozen=True)
 class _Placed:
-    """A message and what people find it by, before the name of a key or column."""
+    """A message and its place for users, before the name of a key or column."""
 
     message: Message
     place: str
@@ -147,7 +148,7 @@ class _Placed:
         check.findings.merge([Problem(f"{self.place}{column}", what, allowed, hint)])
 
     def check_ends(self, check: Check) -> None:
-        """Its ends are hosts, as far as it has any."""
+        """Its ends, if given, are hosts."""
         network = check.scene.network
         for column in ("src", "dst"):
             name = getattr(self.message, column, None)
@@ -159,7 +160,7 @@ class _Placed:
                 self.tell(check, column, what, allowed, suggest(name, hosts))
 
     def check_paths(self, check: Check) -> None:
-        """Note what is wrong with its path, and with that of its ACKs."""
+        """Note problems of its path and that of its ACKs."""
         ends = (self.message.src, self.message.dst)
         for key in ("path", "ack_path"):
             path = getattr(self.message, key)
@@ -169,7 +170,7 @@ class _Placed:
 
 
 def _check_waiting(check: Check, listed: list[_Placed]) -> None:
-    """Every id is there once, all that is waited for exists, and nobody waits for himself."""
+    """Every id is unique, everything waited for exists, and no message waits for itself."""
     known: dict[str, int] = {}
     for number, one in enumerate(listed):
         name = one.message.id

@@ -1,4 +1,4 @@
-"""Paths of flows and of what answers them (ACK, NACK, CNP): how they are written and checked."""
+"""Paths of flows and of their answers (ACK, NACK, CNP): how they are written and checked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pyorch.config.topology import Topology
 from pyorch.errors import suggest
 
 AckMode = str
-"""How answers go that have no path of their own: "reverse" or "ecmp"."""
+"""The way of answers that have no path of their own: "reverse" or "ecmp"."""
 ACK_MODES = ("reverse", "ecmp")
 _BETWEEN = re.compile(r"\s*>\s*|\s+")
 
 
 def split_path(text: str) -> list[str]:
-    """Return the nodes of a path that is written as "h0 > s0 > h1" or "h0 s0 h1"."""
+    """Return the nodes of a path written as "h0 > s0 > h1" or "h0 s0 h1"."""
     return _BETWEEN.split(text.strip())
 
 
@@ -58,15 +58,15 @@ AckPath = Annotated[
 Nodes = npt.NDArray[np.uint32]
 """The numbers of the nodes of a path."""
 Tell = Callable[[str, str | None, str | None], None]
-"""Notes what is wrong, what is allowed, and a hint."""
+"""Notes a problem, what is allowed, and a hint."""
 
 
 def check_path(
     path: Sequence[str], flow: tuple[str, str], network: Topology, tell: Tell, back: bool
 ) -> None:
-    """Tell all that keeps a path from being that of a flow, by the ends of the flow.
+    """Report everything that is wrong with a path for a flow with these ends.
 
-    back: it is that of what answers the flow, from its destination to its source.
+    back: it is the path of the flow's answers, from its destination to its source.
     """
     ends = (flow[1], flow[0]) if back else flow
     way = "dst to src" if back else "src to dst"
@@ -90,7 +90,7 @@ def check_path(
 
 
 class PathBook:
-    """Fills in the paths of flows, and of what answers them; what came first for a flow stays.
+    """Fills in the paths of flows and their answers; the first one for a flow counts.
 
     The three dictionaries, by flow, are those of traffic.Flows.
     """
@@ -110,7 +110,7 @@ class PathBook:
     def add(
         self, flow: int, path: Sequence[str] | None, ack: AckMode | Sequence[str] | None
     ) -> None:
-        """Take what is said of one flow."""
+        """Take the path given for one flow."""
         if path is not None and flow not in self._paths:
             self._paths[flow] = self._numbers(path)
         if ack is not None and flow not in self._ack_paths and flow not in self._ack_reverse:
@@ -125,7 +125,7 @@ class PathBook:
         paths: Sequence[Sequence[str]],
         ack_paths: Sequence[Sequence[str]],
     ) -> None:
-        """Give flows, by number and ends, the path that has their ends."""
+        """Give flows, by number and ends, the path with the same ends."""
         there, back = self._by_ends(paths), self._by_ends(ack_paths)
         for flow, (src, dst) in flows:
             if (src, dst) in there:

@@ -50,8 +50,8 @@ class SizeDistribution:
 def find(name: str, folder: Path, workloads: Path) -> Path:
     """Return the file of a workload.
 
-    "websearch" is a shipped one (folder `workloads`), "sizes.csv" lies beside the experiment file.
-    Raises ValueError with a message for people when there is none.
+    "websearch" is shipped (folder `workloads`), "sizes.csv" is next to the experiment file. Raises
+    ValueError with a message for users if there is none.
     """
     path = folder / name if name.endswith(".csv") else workloads / f"{name}.csv"
     if is_file(path):
@@ -122,7 +122,7 @@ def rows(
     header = cells[0][1]
     unknown = [name for name in dict.fromkeys(header) if name not in (*columns, *optional)]
     missing = [name for name in columns if name not in header]
-    for name in unknown[:SHOWN_PROBLEMS]:  # what they may have meant takes long to find
+    for name in unknown[:SHOWN_PROBLEMS]:  # suggestions for all of them would take long
         hint = suggest(name, (*columns, *optional))
         problems.append(Problem(path.name, f"unknown column {name!r}", ", ".join(columns), hint))
     if len(unknown) > SHOWN_PROBLEMS:
