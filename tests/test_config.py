@@ -839,7 +839,7 @@ def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path)
     (folder / "parts" / "two.toml").write_text('include = ["one.toml", "three.toml"]\n')
     told = complaints(tmp_path, text)
     assert "experiments/parts/two.toml: include: one.toml includes itself" in told
-    assert any("there is no file 'three.toml' beside it" in one for one in told)
+    assert any("there is no file 'three.toml' next to it" in one for one in told)
 
 
 def test_routes_are_one_for_each_host(tmp_path: Path) -> None:

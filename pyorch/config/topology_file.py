@@ -147,7 +147,7 @@ class FileTopology(TopologyTable):
         return decode(Explicit, form) if len(findings.problems) == before else None
 
     def _form(self, graph: Graph, tell: Tell) -> dict[str, Any]:
-        """Return the canonical form of the explicit topology, or what there is in case of problems."""
+        """Return the canonical form of the explicit topology; incomplete if there are problems."""
         if self.name_attribute is not None:
             graph = _renamed(graph, self.name_attribute, tell)
         _check(graph, tell)

@@ -52,11 +52,11 @@ class Phase(Table):
 
     size: bytes of each rank's buffer; for `all_gather` those of the result. group_size, stride:
     every group of `group_size` ranks, `stride` apart, does the collective by itself. after: names
-    of collectives of which a rank must have finished its part before it begins with this one, `delay`
-    and a random time up to `jitter` later. step_delay: from the arrival of a block to the sending
-    of what waits for it (reduction). chunks: number of pieces of the buffer, for pipelining.
-    in_order: a rank sends to another one message of a chunk at a time. local: number of consecutive
-    ranks in a server. skew: that of the blocks of an all-to-all.
+    of collectives of which a rank must have finished its part before it begins with this one,
+    `delay` and a random time up to `jitter` later. step_delay: from the arrival of a block to the
+    sending of what waits for it (reduction). chunks: number of pieces of the buffer, for
+    pipelining. in_order: a rank sends to another one message of a chunk at a time. local: number of
+    consecutive ranks in a server. skew: that of the blocks of an all-to-all.
     """
 
     left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})

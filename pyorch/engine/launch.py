@@ -55,7 +55,7 @@ class Launcher(Protocol):
         ...
 
     def close(self) -> None:
-        """Nothing more will be started; running ones are ended."""
+        """End running runs; nothing more will be started."""
         ...
 
 
@@ -92,7 +92,7 @@ class CommandLauncher:
         return _Program(process, self._selector)
 
     def close(self) -> None:
-        """Nothing to do: every program is waited for."""
+        """Nothing to do: every program has been waited for."""
 
 
 class _Program:
@@ -164,12 +164,12 @@ class WarmLauncher:
             request = {"index": index, "attempt": str(attempt.folder)}
             request |= {"manifest": str(self._manifest)}
             self._socket.send(json.dumps(request).encode())
-        except OSError:  # it is dying: whoever waits for the run is told
+        except OSError:  # it is dying: the one waiting for the run will learn of it
             self._lost()
         return fork
 
     def follow(self, manifest: Path) -> None:
-        """Use another manifest of the same build from now on; no run of the last may be active."""
+        """Switch to another manifest of the same build; no run of the last one may be active."""
         self._manifest = manifest
         self._forks.clear()
 
@@ -186,11 +186,11 @@ class WarmLauncher:
         server, self._server = self._server, None
         if server is None:
             return 0
-        server.kill()  # does nothing to one that has ended
+        server.kill()  # has no effect on one that has ended
         return server.wait()
 
     def _serve(self, attempt: RunPaths) -> socket.socket:
-        """Start the warm process; what it says before its first fork goes to that run's log."""
+        """Start the warm process; its output before its first fork goes to that run's log."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         arguments = [sys.executable, "-m", "pyorch.serve"]
         with theirs, attempt.log.open("ab") as log:
@@ -208,7 +208,7 @@ class WarmLauncher:
         return ours
 
     def _receive(self, blocking: bool) -> bool:
-        """Take note of one message; False when there is none (any more)."""
+        """Handle one message; return False if there are no more."""
         if self._socket is None:
             return False
         try:
@@ -229,7 +229,7 @@ class WarmLauncher:
         return True
 
     def _lost(self) -> None:
-        """The warm process is gone."""
+        """Record that the warm process is gone."""
         code = self._end()
         for fork in self._forks.values():
             fork.code = code or -9

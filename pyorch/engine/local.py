@@ -40,7 +40,7 @@ GRACE_S = 1.2
 
 TICK_S = 0.2
 MANY_RUNS = 1_000
-"""What a warm process that is kept is told to expect."""
+"""The number of runs that a kept warm process is told to expect."""
 
 
 def usable_cores() -> int:
@@ -54,12 +54,12 @@ def child_environment(paths: Paths) -> dict[str, str]:
     environment[ROOT_VARIABLE] = str(paths.root)
     environment[RESULTS_VARIABLE] = str(paths.results)
     environment["PYTHONUNBUFFERED"] = "1"
-    # the very package that wrote the manifest, also when it is not installed
+    # the package that wrote the manifest, even if it is not installed
     package = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, [package, environment.get("PYTHONPATH")])
     )
-    # one process a core: the thread pools of numpy and arrow would only fight for them
+    # one process per core: thread pools of numpy and arrow would only compete for them
     environment["OMP_NUM_THREADS"] = "1"
     environment["OPENBLAS_NUM_THREADS"] = "1"
     return environment
@@ -140,7 +140,7 @@ class LocalEngine:
         SIGINT and SIGTERM end the batch within two seconds. A failing run does not stop the others,
         a full disk does. Raises UserError if the results folder cannot be written.
         """
-        from pyorch.progress import Progress  # not by `show`, which runs nothing
+        from pyorch.progress import Progress  # not loaded by `show`, which runs nothing
 
         if not specs:
             return BatchResult(done=0, left=0)
@@ -174,7 +174,7 @@ class LocalEngine:
 
     @contextmanager
     def _watching(self) -> Iterator[selectors.BaseSelector]:
-        """Give the selector of a batch: its own, or the one that is kept."""
+        """Provide the selector of a batch: its own, or the one that is kept."""
         if self._kept is not None:
             yield self._kept
             return
@@ -206,7 +206,7 @@ class LocalEngine:
 
     def _start(self, batch: _Batch, launcher: Launcher, index: int, spec: RunSpec) -> None:
         run_hash = spec.hash(batch.build.fingerprint)
-        if self._store.is_done(run_hash):  # somebody else has made it since the batch began
+        if self._store.is_done(run_hash):  # another process has made it since the batch began
             batch.done += 1
             batch.progress.finish_run(failed=False, running=batch.running())
             return
@@ -215,7 +215,7 @@ class LocalEngine:
         batch.children[index] = _Child(process, spec, run_hash, attempt)
 
     def _end(self, batch: _Batch, child: _Child) -> None:
-        """Take note of a process that has ended."""
+        """Handle a process that has ended."""
         batch.children = {i: c for i, c in batch.children.items() if c is not child}
         child.process.forget()
         code = child.process.wait()
@@ -239,7 +239,7 @@ class LocalEngine:
         """Move a failed attempt to failed/, with the manifest that reproduces it."""
         code = child.process.wait()
         kept = self._store.failure(child.hash)
-        with suppress(OSError):  # what cannot be kept must not hide that the run failed
+        with suppress(OSError):  # failing to keep it must not hide that the run failed
             if child.attempt.folder.exists():
                 kept = self._store.fail(child.attempt.folder, child.hash)
             if not kept.spec.exists():
@@ -250,7 +250,7 @@ class LocalEngine:
         return Failure(title(child.spec), child.hash, code, log_tail(kept.log), kept.log, reproduce)
 
     def _stop(self, batch: _Batch, launcher: Launcher) -> None:
-        """End the running processes: SIGTERM, and SIGKILL for those that do not go in time."""
+        """End the running processes: SIGTERM, then SIGKILL for those that do not end in time."""
         children = list(batch.children.values())
         deadline = time.monotonic() + self._grace_s
         told: set[int] = set()
@@ -268,7 +268,7 @@ class LocalEngine:
                 _signal(child, signal.SIGKILL)
             time.sleep(0.01)
         if launcher is not self._warm or batch.stopping:
-            launcher.close()  # with it goes what had not begun
+            launcher.close()  # this also ends what had not begun
         for child in children:
             child.process.forget()
             batch.done += self._store.is_done(child.hash)  # it may just have finished
@@ -277,7 +277,7 @@ class LocalEngine:
 
 
 def _storage_message(attempt: RunPaths) -> str:
-    """What a run said that could not write; its log may be empty, as it lies on the same disk."""
+    """The message of a run that could not write; its log, on the same disk, may be empty."""
     said = log_tail(attempt.log, lines=3)
     if said:
         return said
@@ -288,7 +288,7 @@ def _storage_message(attempt: RunPaths) -> str:
 
 
 def _signal(child: _Child, number: signal.Signals) -> bool:
-    """Send a signal to the process group of a child; False when it has none yet, or no more."""
+    """Send a signal to the process group of a child; False if it has none yet, or no longer."""
     if child.process.pid == 0:
         return False
     try:
@@ -313,7 +313,7 @@ def _signals(batch: _Batch, selector: selectors.BaseSelector) -> Iterator[None]:
     try:
         before = [signal.signal(number, count) for number in numbers]
         wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    except ValueError:  # not the main thread: whoever owns that one handles signals
+    except ValueError:  # not the main thread, whose owner handles signals
         yield
         return
     try:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 NOTE = "# "
-"""How lines begin in which a run notes something about the machine and the time."""
+"""Prefix of lines in which a run records facts about the machine and the time."""
 
 TAIL_LINES = 15
 STACK_FRAMES = 6
@@ -29,7 +29,7 @@ _ABORT = re.compile(
     r"(?:terminate called without an active exception\n?)?",
     re.DOTALL,
 )
-# and the C++ library for an exception that nobody catches
+# and what the C++ library prints for an uncaught exception
 _UNCAUGHT = re.compile(
     r"terminate called after throwing an instance of '(?P<type>.*)'\n"
     r"  what\(\):  (?P<message>.*)\n?"
@@ -64,7 +64,7 @@ def log_tail(log: Path, lines: int = TAIL_LINES) -> str:
 
 
 def _reason(text: str) -> tuple[list[str], str]:
-    """Why the simulator aborted, and the text without that; nothing when it did not."""
+    """Why the simulator aborted, and the text without that; empty if it did not."""
     found = _ABORT.search(text) if "NS_FATAL" in text else None
     if found is not None:
         where = f"{found['when']}{Path(found['file']).name}:{found['line']}"
@@ -90,7 +90,7 @@ def _frames(trace: Sequence[str]) -> list[str]:
 
 
 def _readable(functions: Sequence[str]) -> list[str]:
-    """Names of C++ functions as in the source; as the linker has them where no tool is there."""
+    """Names of C++ functions as in the source; without a tool, as the linker has them."""
     program = shutil.which("c++filt")
     if program is None:
         return list(functions)

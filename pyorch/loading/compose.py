@@ -24,16 +24,16 @@ from pyorch.loading.variants import FILES, MODULES
 from pyorch.plan import read_seeds
 
 _OF_FILES = frozenset({"topology", "traffic"})
-"""Keys whose entries may be read from a file beside the experiment."""
+"""Keys whose entries may be read from a file next to the experiment."""
 
 
 def composed(
     document: Document, overrides: Sequence[str], seeds: str, folder: FilePath
 ) -> dict[str, Any]:
-    """Return the tables of a document with overrides in their place.
+    """Return the tables of a document with overrides applied.
 
-    What is set wins over variants, scenarios and sweeps, which lose that key. folder: of the file
-    to be. Raises UserError for what one file cannot say.
+    An overridden key takes precedence over variants, scenarios and sweeps, which lose it. folder:
+    that of the future file. Raises UserError for what one file cannot express.
     """
     findings = Findings(document.label, document.places, list(document.problems))
     given, problems = chosen_overrides(document.content.get("set", {}), overrides, findings)
@@ -55,7 +55,7 @@ def composed(
 
 
 def _of_files(content: dict[str, Any], document: Document, folder: FilePath) -> list[Problem]:
-    """Say what of a document holds in its own folder only."""
+    """Report the parts of a document that are valid in its own folder only."""
     if folder.resolve() == document.file.parent.resolve():
         return []
     named = ["variants.files"] if FILES in _table(content, "variants") else []

@@ -1,8 +1,8 @@
 """The JSON schema of experiment files, by which editors complete, explain and check them.
 
-It says what pyorch.loading.model, the registries of kinds and the built modules say. What only a
-whole setting tells, such as hosts that do not exist, or a key that a variant brings, it leaves to
-the loader: so it asks for few keys, and refuses those that nobody knows.
+It is generated from pyorch.loading.model, the registries of kinds and the built modules. Whatever
+depends on a whole setting, such as hosts that do not exist, or a key that a variant adds, is left
+to the loader: so the schema requires few keys, and refuses unknown ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Schema = dict[str, Any]
 
 
 def schema_of(types: Catalogue) -> Schema:
-    """Return the JSON schema of experiment files: of the modules of a build, and known kinds."""
+    """Return the JSON schema of experiment files, with the modules of a build and known kinds."""
     models = report_models()
     schema = _schema(ExperimentFile)
     known = schema.pop("$defs", {})
@@ -77,14 +77,14 @@ def schema_of(types: Catalogue) -> Schema:
 
 
 def _schema(model: type[BaseModel]) -> Schema:
-    """Return what a model reads; keys may all come from a variant, so that none is required."""
+    """Return a model's schema; any key may come from a variant, so none is required."""
     found: Schema = TypeAdapter(model).json_schema(mode="validation", by_alias=True)
     told: Schema = _told(found)
     return told
 
 
 def _told(schema: Any) -> Any:
-    """Return a schema without what is noise in an editor, and without keys that must be there."""
+    """Return a schema without noise for an editor, and without required keys."""
     if isinstance(schema, list):
         return [_told(entry) for entry in schema]
     if not isinstance(schema, dict):
@@ -99,7 +99,7 @@ def _told(schema: Any) -> Any:
 
 
 def _define(known: dict[str, Schema], name: str, kind: str | None, model: type[BaseModel]) -> str:
-    """Add the definition of a model, and of those in it; return its name."""
+    """Add the definition of a model, and of models inside it; return its name."""
     schema = _schema(model)
     known |= schema.pop("$defs", {})
     if kind is not None:
@@ -111,7 +111,7 @@ def _define(known: dict[str, Schema], name: str, kind: str | None, model: type[B
 
 
 def _put(key: Schema, value: Schema) -> None:
-    """Say what a key, or each entry of its list, may be."""
+    """Set the schema of a key, or of each entry of its list."""
     is_list = key.get("type") == "array"
     for word in ("type", "additionalProperties", "items", "default"):
         key.pop(word, None)
@@ -119,7 +119,7 @@ def _put(key: Schema, value: Schema) -> None:
 
 
 def _group(entry: Schema, known: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an entry that has `each`: keys of any kind, here and there."""
+    """Return the schema of an entry with `each`: keys of any kind in both places."""
     kinds = [one.get("$ref", "").rsplit("/", 1)[-1] for one in entry.get("oneOf", [entry])]
     words = sorted({word for kind in kinds for word in known[kind]["properties"]})
     row = {"type": "object", "propertyNames": {"enum": words}}
@@ -129,7 +129,7 @@ def _group(entry: Schema, known: Mapping[str, Schema]) -> Schema:
 
 
 def _patch(names: Iterable[str]) -> Schema:
-    """Return the schema of changes: their keys begin with one that is known."""
+    """Return the schema of changes: their keys begin with a known key."""
     pattern = rf"^\s*({'|'.join(map(re.escape, names))})\s*(\..+)?$"
     return {"type": "object", "propertyNames": {"pattern": pattern}}
 
@@ -156,7 +156,7 @@ def _section(types: Catalogue, name: str, info: TypeInfo) -> Schema:
 
 
 def _attribute(attribute: AttributeInfo) -> Schema:
-    """Say what an attribute may be; exact bounds are the loader's."""
+    """Return the schema of an attribute; the loader checks exact bounds."""
     kind = attribute.type.rsplit("::", 1)[-1].removesuffix("Value")
     allowed: Schema = {"type": "boolean"} if kind == "Boolean" else {}
     if kind == "Enum":

@@ -1,7 +1,7 @@
 """[[metric]], [[figure]] and [[expect]], validated with the models of metrics and report.
 
-Those are imported only here and only when a file has such entries: to list experiments nobody needs
-them.
+The models are imported only here and only if a file has such entries: listing experiments does not
+need them.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def resolve_entries(
 ) -> Entries:
     """Validate the entries of a file against each other and against the networks it draws.
 
-    varied: what figures and expectations may filter by, and its values. file: of the experiment,
-    beside which figures may look for what they need. resolver: of all settings, also of such as are
-    no points because of problems.
+    varied: what figures and expectations may filter by, and its values. file: that of the
+    experiment; figures may look for files next to it. resolver: that of all settings, including
+    those that are not points because of problems.
     """
     lists = {key: entries_of(document, key, findings) for key in ENTRIES if key in WHOLE}
     if not any(lists.values()):
@@ -80,7 +80,7 @@ def resolve_entries(
         findings.validate(models.expect, e, ("expect", str(n))) for n, e in numbered["expect"]
     ]
     _check_functions(figures, file, findings)
-    known = None not in metrics  # else nobody can say which metrics there are
+    known = None not in metrics  # otherwise it is unknown which metrics there are
     for key, found in (("metric", metrics), ("figure", figures), ("expect", expects)):
         for number, (entry, model) in enumerate(zip(lists[key], found, strict=True)):
             checked = known and model is not None
@@ -115,7 +115,7 @@ def _check_names(
     findings: Findings,
     complete: bool,
 ) -> None:
-    """Check ports and filters wherever they stand in an entry.
+    """Check ports and filters anywhere in an entry.
 
     complete: the keys of its own filter are checked with the other names it uses.
     """
@@ -137,7 +137,7 @@ def _check_names(
 
 
 def _check_port(port: object, path: Path, networks: Sequence[Topology], findings: Findings) -> None:
-    """A port must exist in one of the networks at least: a sweep may change the network."""
+    """A port must exist in at least one of the networks: a sweep may change the network."""
     if not isinstance(port, str) or not networks:
         return
     if not any(check_port(port, network, Findings(""), ()) for network in networks):
@@ -145,7 +145,7 @@ def _check_port(port: object, path: Path, networks: Sequence[Topology], findings
 
 
 def _check_host(host: object, path: Path, networks: Sequence[Topology], findings: Findings) -> None:
-    """A host must exist in one of the networks at least."""
+    """A host must exist in at least one of the networks."""
     if isinstance(host, str) and networks and not any(n.is_host(host) for n in networks):
         hint = suggest(host, networks[0].host_names)
         findings.add(path, f"there is no host {host!r}", None, hint)
@@ -155,11 +155,11 @@ _OF_NETWORKS = {
     **dict.fromkeys(("port", "ports"), _check_port),
     **dict.fromkeys(("src", "dst", "host"), _check_host),
 }
-"""Keys, wherever they are in an entry, that name a part of a network."""
+"""Keys, anywhere in an entry, that name a part of a network."""
 
 
 def _entries_of(label: object, points: Sequence[Point]) -> list[TrafficTable]:
-    """Return the [[traffic]] entries of a label, of all settings."""
+    """Return the [[traffic]] entries with a label, from all settings."""
     return [
         entry
         for point in points
@@ -171,7 +171,7 @@ def _entries_of(label: object, points: Sequence[Point]) -> list[TrafficTable]:
 def _check_traffic(
     metric: Mapping[str, Any], path: Path, points: Sequence[Point], findings: Findings
 ) -> None:
-    """Labels and collectives must be those of the [[traffic]] of one of the settings at least."""
+    """Labels and collectives must occur in the [[traffic]] of at least one setting."""
     written = metric.get("traffic", [])
     for label in written if isinstance(written, list) else [written]:
         if isinstance(label, str) and points and not _entries_of(label, points):
@@ -232,8 +232,8 @@ def _traces(
 ) -> list[list[Trace]]:
     """Return the different lists of traces that the settings have.
 
-    When no setting is valid, as far as the file tells: then the traces that stand in it, or one
-    of everything when a variant may bring others; nobody knows what that is without the types.
+    If no setting is valid, they follow from the file: the traces in it, or one of everything if a
+    variant may add others, which are unknown without the types.
     """
     if points:
         lists = [list(point.setting.traces) for point in points]

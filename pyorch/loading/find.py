@@ -1,4 +1,4 @@
-"""Which experiment files there are, which one a name means, and what it says, unjudged."""
+"""Finds experiment files, the one that a name means, and its content, unchecked."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 #: Folders of results/ that belong to no experiment.
 NOT_STUDIES = frozenset({"reproduction"})
-#: Folders below experiments/ whose TOML files are no experiments.
+#: Folders below experiments/ whose TOML files are not experiments.
 MATERIAL = frozenset({"schemes", "parts", "workloads"})
-#: What is left of such names as "..toml" without their suffix: none that results can have.
+#: What names such as "..toml" are without their suffix: results cannot have these names.
 _NO_NAMES = frozenset({"", ".", ".."})
 
 
@@ -30,10 +30,10 @@ _NO_NAMES = frozenset({"", ".", ".."})
 class Document:
     """An experiment before it is resolved.
 
-    name: of its results. file: where it stands, or would stand when it was made in Python; what it
-    names is looked for beside it. label: how messages call it. content: its tables, with those of
-    included files, and several entries where one has `each`. places: where those stand that do not
-    stand in the file at their own place. problems: what is wrong with it already.
+    name: that of its results. file: its path, or a path made up for one made in Python; files that
+    it names are relative to it. label: its name in messages. content: its tables, with those of
+    included files, and with `each` expanded. places: the places of keys that are elsewhere than at
+    their own place in the file. problems: those found so far.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Document:
 
 
 def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
-    """Return what an experiment file says, with what it includes. Raises UserError."""
+    """Return the content of an experiment file and its includes. Raises UserError."""
     from pyorch.loading.layers import read_layers, spread
 
     file, name = _find(fspath(name_or_path), paths)
@@ -55,9 +55,9 @@ def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
 
 
 def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Document:
-    """Return an experiment made in Python, as if it stood in NAME.toml in the current folder.
+    """Return an experiment made in Python, as if it were NAME.toml in the current folder.
 
-    Raises UserError when no file can have that name.
+    Raises UserError if no file can have that name.
     """
     from pyorch.loading.layers import spread
 
@@ -93,8 +93,8 @@ def list_experiments(paths: Paths | None = None) -> list[tuple[str, str]]:
 def _files(paths: Paths) -> dict[str, FilePath]:
     """Return experiment files by name: below experiments/, and in the modules' own folders.
 
-    A file FILE.toml of a module is MODULE/FILE, unless experiments/ has one of that name. What came
-    with the package follows the project's own.
+    A file FILE.toml of a module is MODULE/FILE, unless experiments/ has one with that name. Those
+    that came with the package follow the project's own.
     """
     own = {_below(file, paths.experiments): file for file in _tomls(paths.experiments)}
     shipped = paths.shipped_experiments
@@ -114,7 +114,7 @@ def _below(file: FilePath, folder: FilePath) -> str:
 
 
 def _tomls(folder: FilePath) -> list[FilePath]:
-    """Return the experiment files below a folder; what they include lies in folders of MATERIAL."""
+    """Return the experiment files below a folder, except those in folders of MATERIAL."""
     files = (file for file in sorted(folder.rglob("*.toml")) if file.stem not in _NO_NAMES)
     return [f for f in files if MATERIAL.isdisjoint(f.relative_to(folder).parts[:-1])]
 
@@ -133,7 +133,7 @@ def _name(file: FilePath, paths: Paths) -> str:
 
 
 def claim_results(name_or_path: str | Document, paths: Paths) -> str:
-    """Make the results folder of a file outside experiments/ its own, before anything is written.
+    """Claim the results folder of a file outside experiments/, before anything is written.
 
     Returns the name of the experiment. Raises UserError when there is no such file, or the folder
     cannot be written.
@@ -149,7 +149,7 @@ def claim_results(name_or_path: str | Document, paths: Paths) -> str:
 
 
 def _label(file: FilePath, paths: Paths) -> str:
-    # a link is called by its own name, also one that leads nowhere
+    # a link has its own name, even a broken one
     resolved, root = file.parent.resolve() / file.name, paths.root.resolve()
     inside = resolved.is_relative_to(root)
     return resolved.relative_to(root).as_posix() if inside else str(file)

@@ -1,6 +1,6 @@
-"""A file upon those it includes, and entries that stand for several.
+"""Merges a file with its includes, and expands entries that represent several.
 
-Both lay tables over tables by one rule: `lay`. Where each key stands is kept, for messages.
+Both lay tables over tables by one rule: `lay`. The place of each key is kept for messages.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pyorch.loading.model import EACH, ENTRIES
 from pyorch.reading import is_file, read_toml
 
 Places = dict[Path, Place]
-"""Where keys stand, if not at their own place in the file; what is inside one follows it."""
+"""Places of keys that are not at their own place in the file; nested keys follow them."""
 _SET = ("set",)
-_NO_FILE = "there is no file {!r} beside it"
+_NO_FILE = "there is no file {!r} next to it"
 _ROWS = "each = [{ ... }, { ... }]: tables, each of them laid over the entry"
 
 
 def read_layers(
     file: FilePath, label: str, joined: Collection[str] = (), above: tuple[FilePath, ...] = ()
 ) -> tuple[dict[str, Any], Places]:
-    """Return what a file says, upon what it includes, and where keys of the others stand.
+    """Return the content of a file laid over its includes, and the places of included keys.
 
-    label: how messages call it. joined: keys whose lists are joined, beside lists of tables. above:
-    files that include this one. Raises UserError with all that is wrong with the files.
+    label: its name in messages. joined: keys whose lists are joined, besides lists of tables.
+    above: files that include this one. Raises UserError with all problems of the files.
     """
     content = read_toml(file, label)
     names = content.pop("include", [])
@@ -66,9 +66,9 @@ def lay(
 ) -> dict[str, Any]:
     """Lay a table over another, in place, and return it.
 
-    Tables are laid key by key; lists of tables, those of [set] and of the keys in `joined` stand
-    one behind the other; other values of `above` win. places: of what is below; becomes that of
-    both. more: of `above`.
+    Tables are merged key by key; lists of tables, those of [set] and of the keys in `joined` are
+    concatenated; for other values `above` wins. places: those of the table below; becomes that of
+    both. more: those of `above`.
     """
     places, more = {} if places is None else places, more or {}
     for key, value in above.items():
@@ -98,7 +98,7 @@ def _is_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def place_of(places: Mapping[Path, Place], path: Path, label: str = "") -> Place:
-    """Return where a key stands: in the file of `label` at its own place, if nothing says more."""
+    """Return the place of a key: by default in the file of `label` at its own place."""
     for length in range(len(path), 0, -1):
         if path[:length] in places:
             file, start = places[path[:length]]
@@ -107,7 +107,7 @@ def place_of(places: Mapping[Path, Place], path: Path, label: str = "") -> Place
 
 
 def spread(content: dict[str, Any], places: Places, label: str) -> tuple[Problem, ...]:
-    """Put several entries where one has `each`, in the lists of a document; return what is wrong.
+    """Replace entries with `each`, in the lists of a document, by several; return problems.
 
     Every table of `each` is laid over the other keys of the entry.
     """

@@ -38,7 +38,7 @@ from pyorch.paths import Paths, default_paths
 _NO_KEY = "{!r} is no longer a key"
 _NO_SCENARIOS = "there are no scenarios"
 _SCENARIOS = f"a scenario is a table of changes: write [sweep.{SCENARIO}.NAME]"
-#: Settings of one experiment above which a plan is surely a mistake.
+#: More settings of one experiment than this must be a mistake.
 MAX_POINTS = 10_000
 
 
@@ -50,7 +50,7 @@ def load_experiment(
 ) -> Experiment:
     """Load and validate an experiment.
 
-    name_or_path: "gfc/two-to-one" below experiments/, a path to a .toml file, or what one says.
+    name_or_path: "gfc/two-to-one" below experiments/, a path to a .toml file, or a file's content.
     overrides: the texts of --set, each key=value. schema: of the built modules; without it
     attributes of C++ objects are neither checked nor resolved. Raises UserError with every problem
     of the file and the overrides.
@@ -77,7 +77,7 @@ def load_experiment(
 
 
 def _check_arguments(name_or_path: object, overrides: Any) -> None:
-    """Raise UserError when a program gives something else than texts."""
+    """Raise UserError if a program passes anything but texts."""
     if not isinstance(name_or_path, str | PathLike | Document):
         what = f"{quoted(name_or_path)} is not the name or the path of an experiment"
         raise UserError([Problem("load_experiment", what)])
@@ -89,7 +89,7 @@ def _check_arguments(name_or_path: object, overrides: Any) -> None:
 
 @dataclass
 class _Loader:
-    """One pass over one file; `findings` collects what is wrong with it."""
+    """One pass over one file; `findings` collects its problems."""
 
     resolver: Resolver
     findings: Findings
@@ -98,7 +98,7 @@ class _Loader:
     paths: Paths
     scenarios: dict[str, list[tuple[Path, Any]]] = field(default_factory=dict)
     inside: list[tuple[Path, Path, Override]] = field(default_factory=list)
-    """Overrides of single variants and scenarios: of which group, of what in it."""
+    """Overrides of single variants and scenarios, by group and name."""
 
     def load(self, file: FilePath) -> Experiment:
         only = [override for override in self.overrides if override.path == (ONLY,)]
@@ -175,7 +175,7 @@ class _Loader:
         return others
 
     def _change(self, group: Path, patches: Mapping[str, list[tuple[Path, Any]]]) -> None:
-        """Add what overrides say of single variants, or scenarios, to what these change."""
+        """Add overrides of single variants or scenarios to their changes."""
         for at, (name, *path), override in self.inside:
             if at == group and name in patches:
                 if may_change((*group, name), tuple(path), self.findings):
@@ -243,7 +243,7 @@ class _Loader:
             self.findings.add(path, _NO_SCENARIOS, None, _SCENARIOS)
 
     def _flat(self, path: Path, table: object) -> dict[str, Any]:
-        """Return nested tables as one with dotted keys; empty, with a problem, if they are none."""
+        """Return nested tables as one with dotted keys; anything else is noted and gives {}."""
         if not isinstance(table, dict):
             self.findings.add(path, f"{table!r} is not a table", f"[{dotted(path)}]")
             return {}
@@ -270,7 +270,7 @@ class _Loader:
         self, variants: Mapping[str, Variant], sweep: Mapping[str, list[Any]], fixed: list[Override]
     ) -> tuple[Point, ...]:
         """Resolve every setting: variants outermost, then scenarios, then the swept keys."""
-        # what is wrong with a key is the same at each of its values
+        # a key's problems are the same at each of its values
         sweep = {key: v if self._is_known(key) else v[:1] for key, v in sweep.items()}
         points = [
             self._point(name, variant, dict(zip(sweep, values, strict=True)), fixed)
@@ -280,7 +280,7 @@ class _Loader:
         return tuple(point for point in points if point is not None)
 
     def _is_known(self, key: str) -> bool:
-        """Whether a swept key may be one: its first part is a key of files, or may be a section."""
+        """Whether a key may be swept: its first part is a key of files, or may be a section."""
         section, types = key.partition(".")[0], self.resolver.types
         return section in (SCENARIO, *KEYS) or types is None or types.find(section) is not None
 
@@ -324,17 +324,17 @@ class _Loader:
             return []
         document = dict(self.document)
         for path, value, _ in others:
-            with contextlib.suppress(PatchError):  # noted when it is applied for good
+            with contextlib.suppress(PatchError):  # noted when it is finally applied
                 put(document, path, value)
         network = self.resolver.network(document.get("topology"), Findings(self.findings.file))
         if network is None:
-            return []  # what is wrong is noted by the resolver
+            return []  # the resolver notes problems
         scene = self.findings.file
         try:
             names = environment(document, network.network, scene)
             return list(scheme.changes(names, variant.file, scene))
         except UserError as error:
             self.findings.merge(error.problems)
-        except ValueError:  # of a unit: the resolver says where
+        except ValueError:  # a unit's problem: the resolver says where
             pass
         return []

@@ -1,6 +1,6 @@
-"""What an experiment file may say: one model, from which every list of its keys comes.
+"""What an experiment file may contain: one model, the source of every list of its keys.
 
-Sections of C++ objects, such as [buffer], stand beside these keys; their names and keys come from
+Sections of C++ objects, such as [buffer], are next to these keys; their names and keys come from
 the built modules. The models of kinds, of [topology], [[traffic]], [[metric]] and [[figure]], come
 from registries, which files and packages add to (pyorch.kinds).
 """
@@ -31,11 +31,11 @@ Patch = dict[str, Any]
 """Keys that describe a run, dotted or as tables, with other values."""
 Text = Annotated[str, Whole()]
 Tables = list[dict[str, Any]]
-"""Entries whose keys depend on what else the file says."""
+"""Entries whose keys depend on the rest of the file."""
 
 
 class NodeTable(Table):
-    """[[node]]: sections of C++ objects that hold for some nodes alone."""
+    """[[node]]: sections of C++ objects that apply to some nodes only."""
 
     names: str | list[str] = Field(description="Nodes, or patterns such as 'spine*'.")
     label: str | None = Field(
@@ -129,7 +129,7 @@ def is_whole(path: Sequence[str]) -> bool:
 
 
 EACH = "each"
-"""In an entry of a list: tables, for each of which it stands once."""
+"""In an entry of a list: tables, each of which gives one entry."""
 SCENARIO = "scenario"
 """In [sweep]: named sets of changes, swept under this key."""
 GONE = {
@@ -139,8 +139,8 @@ GONE = {
     "extends": "it is called 'include' now: write include = [...]",
     "scale": 'write [set] and NAME = ["topology.hosts=64", "run.seeds=20"]; --set NAME chooses it',
 }
-"""Keys of older files, and what is written instead."""
-#: Keys at the top of a file that are no sections of C++ objects.
+"""Keys of older files, and their replacements."""
+#: Keys at the top of a file that are not sections of C++ objects.
 KEYS = tuple(ExperimentFile.model_fields)
 #: Those that no variant and no sweep changes, and those that --set does not change either.
 WHOLE, FIRST = _marked(Whole), _marked(First)

@@ -1,8 +1,8 @@
 """Names of experiments whose files lie outside experiments/: no two share a results folder.
 
-The first of several files FILE.toml is called FILE and owns results/FILE, which says so; every
-other one has eight digits of its path in its name. A single file has the same name wherever it
-lies, so that a copy of it gives the same bytes.
+The first of several files FILE.toml is called FILE and owns results/FILE, where that is recorded;
+every other one has eight digits of its path in its name. A single file has the same name wherever
+it is, so that a copy of it gives the same bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST = 60
 def name_outside(file: Path, taken: Collection[str], paths: Paths) -> str:
     """Return the name of an experiment file outside experiments/.
 
-    taken: names and folders of the experiments inside, which it must not have.
+    taken: names and folders of the experiments inside, which it must avoid.
     """
     resolved = file.resolve()
     short = file.stem
@@ -37,7 +37,7 @@ def name_outside(file: Path, taken: Collection[str], paths: Paths) -> str:
 
 
 def claim(name: str, file: Path, paths: Paths) -> bool:
-    """Note that a results folder belongs to a file; return False if another was faster.
+    """Record that a results folder belongs to a file; return False if another was faster.
 
     Raises UserError when the folder cannot be written.
     """
@@ -53,7 +53,7 @@ def claim(name: str, file: Path, paths: Paths) -> bool:
 
 
 def _owner(folder: Path) -> bytes | None:
-    """The file that a results folder belongs to, b"" if it cannot be told; None: to no file yet."""
+    """The file that owns a results folder, b"" if that is unknown; None: no file yet."""
     try:
         return (folder / OWNER).read_bytes().removesuffix(b"\n")
     except (FileNotFoundError, NotADirectoryError):

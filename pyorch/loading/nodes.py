@@ -1,4 +1,4 @@
-"""[[node]]: sections of C++ objects that hold for some nodes alone."""
+"""[[node]]: sections of C++ objects that apply to some nodes only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyorch.config.topology import Topology
 from pyorch.errors import suggest
 from pyorch.findings import Findings, Path
 
-#: Keys of an entry that are no sections.
+#: Keys of an entry that are not sections.
 _OWN = ("names", "label")
 #: Types whose objects only one kind of node has: True for hosts.
 _ONLY = {"ns3::lossless::Switch": False, "ns3::rdma::Host": True}
@@ -64,13 +64,13 @@ def resolve_nodes(
 
 
 def as_written(section: object) -> dict[str, str]:
-    """Return a section that nobody can check without the types: its values as JSON."""
+    """Return a section that cannot be checked without the types: its values as JSON."""
     data = section if isinstance(section, Mapping) else {}
     return {key: json.dumps(value, sort_keys=True, default=str) for key, value in data.items()}
 
 
 def _names(value: object, network: Topology, findings: Findings, path: Path) -> list[str]:
-    """Return the nodes that names and patterns such as "spine*" stand for."""
+    """Return the nodes meant by names and patterns such as "spine*"."""
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not given or not all(isinstance(n, str) for n in given):
         what = "missing" if value is None else f"{value!r} is not allowed"
@@ -95,7 +95,7 @@ def _fits(
     findings: Findings,
     path: Path,
 ) -> bool:
-    """Whether the nodes have such objects; what is never there is noted as a problem."""
+    """Whether the nodes have such objects; objects that no node can have are noted."""
     if info.name == _NOT_OF_NODES or types.derives(info, INTERFACES["congestion_control"]):
         what = "belongs to flows, not to a node"
         findings.add(path, what, "switch, host, buffer, port and the schemes of a node")

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class PatchError(ValueError):
-    """A patch that cannot be applied; the message is for people."""
+    """A patch that cannot be applied; the message is for users."""
 
 
 _LISTS = 'a list of strings, large = ["topology.hosts=64"]'
-#: What --only is among the overrides: names of variants.
+#: The form of --only among the overrides: names of variants.
 ONLY = "only"
 
 
 @dataclass(frozen=True)
 class Override:
-    """One `--set key=value`: where it goes and its values; several make a sweep.
+    """One `--set key=value`: its place and its values; several values make a sweep.
 
-    where: how messages name it.
+    where: its name in messages.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Override:
 
     @property
     def value(self) -> Any:
-        """What it gives a key that is not swept."""
+        """The value for a key that is not swept."""
         return list(self.values) if self.is_list else self.values[0]
 
 
@@ -82,7 +82,7 @@ def variants_of(override: Override) -> list[str]:
 
 
 def leaves(patch: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield (path, value) of everything in nested tables that is not a table with content."""
+    """Yield (path, value) of everything in nested tables except non-empty tables."""
     for key, value in patch.items():
         path = (*above, *split_key(key))
         if isinstance(value, dict) and value:
@@ -92,12 +92,12 @@ def leaves(patch: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, A
 
 
 def put(document: dict[str, Any], path: Path, value: Any) -> tuple[Path, ...]:
-    """Set a value in a document: in itself and in copies of what is on the way to the place.
+    """Set a value in a document, copying everything on the way to its place.
 
-    So other documents that share parts of it stay as they are. Lists are entered by number (from 0)
-    or by the `label` or `name` of an entry. Returns the places that this wrote: the path, with
-    entry names as numbers, and the first part of it that was not there before. Raises PatchError
-    when the path leads through something without keys.
+    So other documents that share parts of it stay as they are. Entries of lists are given by number
+    (from 0) or by their `label` or `name`. Returns the places that were written: the path, with
+    entry names as numbers, and the first part of it that is new. Raises PatchError if the path
+    leads through something without keys.
     """
     here: Any = document
     real: list[str] = []
@@ -141,7 +141,7 @@ def chosen_overrides(
 ) -> tuple[list[Override], list[Problem]]:
     """Read `--set` options: key=value with a TOML value, bare text, or several with commas.
 
-    One without '=' names a list of [set], whose texts come before the others, which win.
+    One without '=' names a list of [set], whose texts come first and are overridden by the others.
     """
     if not isinstance(lists, dict):
         findings.add(("set",), f"{lists!r} is not a table", _LISTS)
@@ -158,7 +158,7 @@ def chosen_overrides(
     for text, where in (*listed, *((text, _typed(text)) for text in texts if text not in named)):
         try:
             found.append(_parse_override(text, where))
-        except ValueError as error:  # its arguments: what is wrong and, if known, what is allowed
+        except ValueError as error:  # its arguments: the problem and, if known, what is allowed
             problems.append(Problem(where, *map(str, error.args)))
     return found, problems
 
@@ -168,7 +168,7 @@ def _are_texts(value: object) -> bool:
 
 
 def _typed(text: str) -> str:
-    """Return how messages name an option."""
+    """Return an option's name in messages."""
     key, _, value = text.partition("=")
     return f"--{ONLY} {value}" if key.strip() == ONLY else f"--set {text}"
 
@@ -182,7 +182,7 @@ def _listed(
 ) -> list[tuple[str, str]]:
     """Return a text with its place, or those of the list of [set] that it names.
 
-    places: of the lists. above: lists around it.
+    places: those of the lists. above: enclosing lists.
     """
     where = f"{places[above[-1]]}: {text}" if above else _typed(text)
     if "=" in text:
@@ -201,7 +201,7 @@ def _listed(
 
 
 def _parse_override(text: str, where: str) -> Override:
-    """Read one option; where: how messages name it. Raises ValueError for people."""
+    """Read one option; where: its name in messages. Raises ValueError for users."""
     if not is_text(text):
         raise ValueError("is not UTF-8")
     key, equals, value = text.partition("=")

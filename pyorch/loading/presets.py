@@ -1,7 +1,7 @@
 """Presets: sets of parameters that a module brings as data, in its presets.toml.
 
-[NAME] says where the set is from (`source`) and may extend another; [NAME.SECTION] has values as an
-experiment file writes them. A section chooses one by `parameters = "NAME"`.
+[NAME] gives the origin of the set (`source`) and may extend another; [NAME.SECTION] has values as
+in an experiment file. A section chooses one by `parameters = "NAME"`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHAPE = 'tables [NAME] with source = "...", and [NAME.SECTION] with values'
 
 
 def read_presets(paths: Paths) -> Presets:
-    """Return {section: {name: values}} of all modules. Raises UserError for a file that is wrong.
+    """Return {section: {name: values}} of all modules. Raises UserError for a wrong file.
 
     Modules may add presets to sections of others, but not under a name that is in use there.
     """
@@ -53,7 +53,7 @@ def preset_sources(paths: Paths) -> dict[str, dict[str, str]]:
 
 
 def _read(file: FilePath) -> dict[str, tuple[str, dict[str, dict[str, Any]]]]:
-    """Return {name: (source, {section: values})} of a file; one extends another above it."""
+    """Return {name: (source, {section: values})} of a file; sets extend earlier ones."""
     presets: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {}
     for name, table in read_toml(file, str(file)).items():
         where = f"{file}: {name}"

@@ -1,4 +1,4 @@
-"""[[route]]: what a switch forwards to a neighbour, against or beside the shortest paths."""
+"""[[route]]: what a switch forwards to a neighbour, different from the shortest paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyorch.findings import Findings, Path
 
 
 class RouteTable(Table):
-    """From `at` until `until` a switch sends what goes to hosts to a neighbour."""
+    """From `at` until `until` a switch sends traffic for hosts to a neighbour."""
 
     switch: str
     dst: Names

@@ -1,8 +1,8 @@
-"""Scheme files: a scheme with its parameters, and where each of them comes from.
+"""Scheme files: a scheme with its parameters and the source of each.
 
 `[variants] files = "schemes/*.toml"` names them: each is a variant, so that a scheme is added to
 every experiment of a comparison by adding one file. Values may be rules, which
-are worked out for the network, the rate and the buffer of each setting (`environment`), so that
+are evaluated for the network, the rate and the buffer of each setting (`environment`), so that
 every scheme is tuned by the rule of its source and by nothing else.
 """
 
@@ -44,7 +44,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max}
 
 
 class Value(Table):
-    """A parameter: a value as written, or a rule that gives bytes, a time [s] or a number."""
+    """A parameter: a literal value, or a rule that gives bytes, a time [s] or a number."""
 
     value: str | int | float | bool | None = None
     size: str | None = None
@@ -71,7 +71,7 @@ class Value(Table):
 
 
 class SchemeFile(Table):
-    """What a scheme file may say, beside `include`. values: dotted keys of an experiment file."""
+    """A scheme file's content, besides `include`. values: dotted keys of an experiment file."""
 
     name: str = Field(min_length=1)
     about: str = Field(min_length=1)
@@ -85,7 +85,7 @@ class SchemeFile(Table):
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What it chooses, by the key of an experiment; lists also where they are empty."""
+        """Its choices, by the key of an experiment; lists even if they are empty."""
         keys = (*CHAINS, *DEFAULTS)
         return {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
 
@@ -94,8 +94,8 @@ class SchemeFile(Table):
     ) -> Iterator[tuple[Path, Any, str]]:
         """Yield its changes to an experiment: key, value, and where it is written.
 
-        names: what rules may use. file: of the scheme. scene: of the experiment. Raises UserError
-        where a rule cannot be followed.
+        names: what rules may use. file: that of the scheme. scene: that of the experiment. Raises
+        UserError if a rule cannot be evaluated.
         """
         yield from (((key,), value, f"{file}: {key}") for key, value in self.chosen.items())
         for key, value in self.values.items():
@@ -109,7 +109,7 @@ class SchemeFile(Table):
 
 
 def read_scheme(content: Mapping[str, Any], findings: Findings) -> SchemeFile | None:
-    """Return what a scheme file says; note problems and then return None."""
+    """Return the content of a scheme file; note problems and then return None."""
     if "extends" in content:
         findings.add(("extends",), "is called 'include' now", None, "write include = [...]")
     said = {key: value for key, value in content.items() if key != "extends"}
@@ -119,13 +119,13 @@ def read_scheme(content: Mapping[str, Any], findings: Findings) -> SchemeFile | 
 def environment(
     document: Mapping[str, Any], network: Topology, scene: str = "scene"
 ) -> dict[str, float]:
-    """Return what rules may use, of the setting they are for.
+    """Return what rules may use, for their setting.
 
-    rate [B/s] and delay [s]: of the fastest and of the longest link; control_delay [s]; frame,
-    wire: a full data frame and with preamble and gap [B]; buffer: of a switch [B]; ports: of the
-    switch that has the most; headroom: eta' of such a port, what PFC demands [B]; share: what is
-    left of the buffer for each port beside headroom [B]. Raises UserError when the buffer has no
-    size.
+    rate [B/s] and delay [s]: those of the fastest and of the longest link; control_delay [s];
+    frame, wire: size of a full data frame without and with preamble and gap [B]; buffer: that of a
+    switch [B]; ports: those of the switch with the most; headroom: eta' of such a port, as demanded
+    by PFC [B]; share: each port's part of the buffer after headroom [B]. Raises UserError if the
+    buffer has no size.
     """
     sections = ("port", "buffer", "queue_pair")
     port, buffer, queue_pair = (document.get(section, {}) for section in sections)
@@ -174,7 +174,7 @@ def _bytes(table: Mapping[str, Any], key: str, otherwise: int) -> int:
 
 
 def evaluate(rule: str, names: Mapping[str, float]) -> float:
-    """Work out a rule of numbers, names, + - * /, min() and max(). Raises ValueError."""
+    """Evaluate a rule of numbers, names, + - * /, min() and max(). Raises ValueError."""
     try:
         tree = ast.parse(rule, mode="eval")
         result = _value(tree.body, names)

@@ -36,7 +36,7 @@ from pyorch.loading.nodes import as_written, resolve_nodes
 from pyorch.loading.routes import RouteTable, resolve_routes
 from pyorch.units import MAX_TIME, shortest
 
-#: Entries of one kind above which a file is surely a mistake; every setting reads all of them.
+#: More entries of one kind than this must be a mistake; every setting reads all of them.
 MAX_ENTRIES = 1000
 
 
@@ -44,8 +44,8 @@ MAX_ENTRIES = 1000
 class Resolver:
     """Resolves the settings of one experiment; keeps what they share.
 
-    types: the modules' types, None to leave all attributes as they are written. kinds: texts of the
-    files with kinds of its own.
+    types: the modules' types, None to leave all attributes as written. kinds: texts of the files
+    with kinds of its own.
     """
 
     name: str
@@ -245,7 +245,7 @@ class Resolver:
         return self._flows[key]
 
     def _check_apart(self, document: Mapping[str, Any], findings: Findings) -> None:
-        """Note what is wrong with the entries whatever the network is, which nobody knows."""
+        """Note problems of the entries that do not depend on the network, which is unknown."""
         scene = traffic.Scene(topology.NO_NETWORK, self.folder, self.workloads, MAX_TIME)
         for key, entries in self._check_entries(document, findings).items():
             for number, entry in enumerate(entries):
@@ -261,7 +261,7 @@ class Resolver:
 
     @staticmethod
     def _check_entries(document: Mapping[str, Any], findings: Findings) -> dict[str, list[Any]]:
-        """Return the lists of tables, empty where something else stands."""
+        """Return the lists of tables; anything else becomes an empty list."""
         lists = {key: entries_of(document, key, findings) for key in ENTRIES if key not in WHOLE}
         for key in [key for key, entries in lists.items() if len(entries) > MAX_ENTRIES]:
             hint = "messages may come from a CSV file" if key == "traffic" else None
@@ -271,7 +271,7 @@ class Resolver:
 
 
 def entries_of(document: Mapping[str, Any], key: str, findings: Findings) -> list[Any]:
-    """Return a list of tables, empty where something else stands, which is noted."""
+    """Return a list of tables; anything else is noted and becomes an empty list."""
     value = document.get(key, [])
     if isinstance(value, list):
         return value
@@ -282,7 +282,7 @@ def entries_of(document: Mapping[str, Any], key: str, findings: Findings) -> lis
 def canonical_param(path: tuple[str, ...], value: Any, types: Catalogue | None) -> Any:
     """Return a swept value in one spelling.
 
-    It is the shortest one of a quantity, and the name that C++ has for an enumerator.
+    It is the shortest one for a quantity, and the C++ name for an enumerator.
     Lists are joined with '+', so that a value is one cell of a table.
     """
     if isinstance(value, list):

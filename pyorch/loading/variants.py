@@ -1,8 +1,8 @@
-"""Variants: of the file itself, of files beside it, and of modules that add theirs to comparisons.
+"""Variants: from the file itself, from files next to it, and from modules' comparison.toml.
 
 A file with variants has tables [variants.NAME], patches as in an experiment, or is a scheme file
-(pyorch.loading.schemes). Those of modules, in comparison.toml, join where they choose a scheme
-under a key that `modules` names.
+(pyorch.loading.schemes). Those of modules join if they choose a scheme under a key that `modules`
+names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyorch.paths import Paths
 
 FILES, MODULES = "files", "modules"
-"""Keys of [variants] that are no variants."""
+"""Keys of [variants] that are not variants."""
 COMPARED = get_args(Compared)
 _PATTERN = 'files, "schemes/*.toml"'
 _SHAPE = f"[variants.NAME] that chooses one of {', '.join(COMPARED)}"
@@ -41,7 +41,7 @@ class Variant:
 
     @property
     def chooses(self) -> str | None:
-        """Which of COMPARED it is about: an end-to-end scheme may choose what is below it, too."""
+        """Which of COMPARED it is about; an end-to-end scheme may also choose those below it."""
         keys = {path[0] for path, _ in self.changes}
         keys |= {key for key, one in self.scheme.chosen.items() if one} if self.scheme else set()
         return next((key for key in reversed(COMPARED) if key in keys), None)
@@ -52,8 +52,8 @@ def read_variants(
 ) -> dict[str, Variant]:
     """Return all variants of [variants] by name, in the order in which they run.
 
-    First those that stand there, then those of files in `folder`, then those of modules. Notes
-    problems of the table and of the files.
+    First those of the table, then those of files in `folder`, then those of modules. Notes problems
+    of the table and of the files.
     """
     if not isinstance(table, dict):
         findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
@@ -69,7 +69,7 @@ def read_variants(
 def read_patches(
     path: Path, table: object, findings: Findings
 ) -> Iterator[tuple[str, list[tuple[Path, Any]]]]:
-    """Yield the changes of tables such as [variants.NAME], by name; notes those that are wrong."""
+    """Yield the changes of tables such as [variants.NAME], by name; notes wrong ones."""
     if not isinstance(table, dict):
         findings.add(path, f"{table!r} is not a table", f"[{dotted(path)}.NAME]")
         return
@@ -87,7 +87,7 @@ def read_patches(
 
 
 def may_change(path: Path, key: Path, findings: Findings) -> bool:
-    """Whether a setting may change a key; notes, at a path, that it may not."""
+    """Whether a setting may change a key; if not, notes it at a path."""
     if is_whole(key):
         what = f"{dotted(key)!r} belongs to the experiment as a whole"
         findings.add(path, what, "keys that describe a run")
@@ -118,7 +118,7 @@ def _files(written: object, folder: FilePath, findings: Findings) -> Iterator[Fi
         return
     for entry in patterns:
         files: list[FilePath] = []
-        # no pattern: absolute, empty, ".", or longer than a name can be
+        # not a pattern: absolute, empty, ".", or longer than a name can be
         with suppress(NotImplementedError, ValueError, IndexError, OSError):
             files = sorted(folder.glob(entry))
         if not files:
@@ -154,7 +154,7 @@ def _of_modules(
 
 
 def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str, Variant]]:
-    """Yield the variants of a file; notes what is wrong with it."""
+    """Yield the variants of a file; notes its problems."""
     try:
         content, places = read_layers(file, label, joined=CHAINS)
     except UserError as error:

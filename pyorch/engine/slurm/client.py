@@ -17,7 +17,7 @@ from pyorch.errors import Problem, UserError
 #: How long an answer may take [s]; Slurm's own clients give up after some 10 to 100 seconds.
 PATIENCE_S = 60.0
 
-#: What Slurm's clients say when slurmctld does not answer; anything else is a refusal.
+#: What Slurm's clients print if slurmctld does not answer; anything else is a refusal.
 _AWAY = re.compile(
     r"unable to contact slurm controller|connect failure|connection refused|socket timed out"
     r"|transport endpoint|zero bytes were transmitted|backup controller",
@@ -137,7 +137,7 @@ class Slurm:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            # a full Slurm lets sbatch try again and again; only its words say so
+            # if Slurm is full, sbatch keeps trying; only its output says so
             said = _said(error.stderr.decode(errors="replace")) if error.stderr else ""
             what = f"{program} gave no answer for {self._patience_s:g} s"
             raise AwayError(f"{what}; it said: {said}" if said else what) from error
@@ -162,12 +162,12 @@ def parse_queue(text: str) -> list[QueuedJob]:
 
 
 def _last_words(done: subprocess.CompletedProcess[str]) -> str:
-    """What a client said last, or its exit code."""
+    """The last line of a client's output, or its exit code."""
     return _said(done.stderr or "") or f"exit code {done.returncode}"
 
 
 def _said(stderr: str) -> str:
-    """What a client said, each line once and without its own name before it."""
+    """A client's output, each line once and without the client's name."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     return "; ".join(dict.fromkeys(re.sub(r"^\w+: (?:error|fatal): ", "", line) for line in lines))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: What may at most be lost to scheduling and starting jobs, as a share of all core time.
+#: Maximum loss to scheduling and starting jobs, as a share of all core time.
 MAX_OVERHEAD = 0.1
 
 #: Runs differ: a job is filled to this share of its time limit at most.
@@ -76,7 +76,7 @@ def cost(runs: int, per_job: int, run_s: float, overhead_s: float, cores: int) -
     waves, rest = divmod(jobs, cores)
     alone = rest == 1 or cores == 1
     wall = waves * full_s if rest == 0 else (waves + 1) * full_s
-    if alone:  # the last job has the last wave for itself
+    if alone:  # the last job runs alone in the last wave
         wall -= (per_job - last) * run_s
     core_s = jobs * overhead_s + runs * run_s
     return Cost(wall, core_s, jobs * overhead_s / core_s if core_s > 0 else 0.0)

@@ -18,7 +18,7 @@ from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths
 _SCRIPT = """\
 #!/bin/sh
 # One job of a sweep: sbatch --array=... job.sh FIRST
-# Job number FIRST + SLURM_ARRAY_TASK_ID does its share of the manifest beside this file.
+# Job number FIRST + SLURM_ARRAY_TASK_ID does its share of the manifest next to this file.
 {exports}
 {setup}
 python={python}

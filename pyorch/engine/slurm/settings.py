@@ -88,7 +88,7 @@ def _positive(text: object) -> float:
 
 
 def _count(value: object) -> object:
-    """A number that the command line has as text."""
+    """A number that the command line passes as text."""
     return int(value) if isinstance(value, str) and _COUNT.fullmatch(value) else value
 
 
@@ -109,7 +109,7 @@ def _all(reason: str, *names: str) -> dict[str, str]:
     return dict.fromkeys(names, reason)
 
 
-#: Options of sbatch that are not the site's to give, and why.
+#: Options of sbatch that a site cannot set, and why.
 _OWNED = {
     **_all("is set by pyorch itself", "array", "job-name", "output", "error", "open-mode", "chdir"),
     **_all("is set by pyorch itself", "parsable", "requeue", "no-requeue", "dependency"),
@@ -184,7 +184,7 @@ KEYS: Mapping[str, str] = {
     for name, field in Settings.model_fields.items()
     if not field.exclude
 }
-"""The keys of the file, and what each may be."""
+"""The keys of the file, with their allowed values."""
 
 
 def settings_file(paths: Paths) -> Path | None:

@@ -18,38 +18,38 @@ from pyorch.paths import RunPaths
 from pyorch.progress import read_heartbeat
 from pyorch.store import Store
 
-#: Without Slurm's word, a run that gave a sign of life within this time [s] is taken to compute.
+#: If Slurm does not answer, a run with a sign of life within this time [s] counts as running.
 SIGN_OF_LIFE_S = 120.0
-#: How many logs are read to learn how long a run takes, and why runs were lost.
+#: Number of logs read to learn how long a run takes, and why runs were lost.
 SAMPLE = 200
 
-# what slurmstepd writes into a job's log; true since Slurm 2
+# what slurmstepd has written into a job's log since Slurm 2
 _ENDED_BY_SLURM = re.compile(
     r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?: DUE TO (.+?))? \*"
 )
 
-# Slurm's word for a job whose log its node could not open, or whose user it does not know
+# Slurm's reason for a job whose log its node could not open, or whose user it does not know
 _LAUNCH_FAILURE = "JobLaunchFailure"
 
 
 class State(StrEnum):
-    """What a run of a sweep is."""
+    """The state of a run of a sweep."""
 
     DONE = "done"
     RUNNING = "running"
     WAITING = "waiting"
     FAILED = "failed"
     LOST = "lost"
-    #: only while Slurm does not answer: neither done nor failed, and no sign of life
+    #: only if Slurm does not answer: neither done nor failed, and no sign of life
     UNKNOWN = "unknown"
 
 
-#: States that a new submission takes up.
+#: States whose runs a new submission includes.
 TO_SUBMIT = frozenset({State.FAILED, State.LOST})
 
 
 class JobState(StrEnum):
-    """What Slurm says of the job that holds a run."""
+    """What Slurm reports about the job that holds a run."""
 
     RUNNING = "running"
     WAITING = "waiting"
@@ -59,9 +59,9 @@ class JobState(StrEnum):
 
 
 def classify(job: JobState, *, done: bool, failed: bool, attempted: bool) -> State:
-    """Return what a run is.
+    """Return the state of a run.
 
-    job: what Slurm says of the job that holds it. done: its result is there. failed: its last
+    job: what Slurm reports about the job that holds it. done: its result exists. failed: its last
     submission left a failed attempt. attempted: an attempt shows signs of life.
     """
     if done:
@@ -79,7 +79,7 @@ def classify(job: JobState, *, done: bool, failed: bool, attempted: bool) -> Sta
 
 @dataclass(frozen=True)
 class Holder:
-    """The last submission that took up a run, the job that has it, and what Slurm says of it."""
+    """The last submission that includes a run, its job, and what Slurm reports about that."""
 
     submission: Submission
     task: int
@@ -90,10 +90,10 @@ class Holder:
 class SweepState:
     """The state of the latest sweep of an experiment.
 
-    runs: of every run by hash. holders: of every run that was submitted. others: jobs of other
-    sweeps of the experiment. fractions: how far the running ones are. away: what Slurm's client
-    said when Slurm does not answer, else "". ended: jobs that ended and that Slurm still remembers,
-    looked for only when runs were lost.
+    runs: the state of every run by hash. holders: those of every submitted run. others: jobs of
+    other sweeps of the experiment. fractions: progress of the running ones. away: the message of
+    Slurm's client if Slurm does not answer, else "". ended: jobs that ended and that Slurm still
+    remembers, looked up only if runs were lost.
     """
 
     submission: Submission
@@ -115,16 +115,16 @@ class SweepState:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it computes or waits any more."""
+        """Whether none of it is still running or waiting."""
         return not any(self.count(s) for s in (State.RUNNING, State.WAITING, State.UNKNOWN))
 
 
 def holders(
     submissions: Sequence[Submission], queued: Sequence[QueuedJob] | None
 ) -> dict[str, Holder]:
-    """Return who holds each run: a job that is still there, else the last that was submitted.
+    """Return the job of each run: one that still exists, else the last submitted one.
 
-    submissions: the oldest first; queued: the answer of squeue, None when there was none.
+    submissions: the oldest first; queued: the answer of squeue, None if there was none.
     """
     jobs = {(job.name, job.index): job for job in queued or ()}
     found: dict[str, Holder] = {}
@@ -133,7 +133,7 @@ def holders(
         for position, run_hash in enumerate(submission.runs):
             task = submission.task_of(position)
             before, state = found.get(run_hash), states.get(task, JobState.GONE)
-            # a job that is still there holds the run, also when a later submission ended
+            # a job that still exists holds the run, even if a later submission ended
             if before is None or state is not JobState.GONE or before.job is JobState.GONE:
                 found[run_hash] = Holder(submission, task, state)
     return found
@@ -142,7 +142,7 @@ def holders(
 def _task_states(
     submission: Submission, jobs: Mapping[tuple[str, int], QueuedJob], *, known: bool
 ) -> dict[int, JobState]:
-    """What Slurm says of each job of a submission; those of a cancelled one count as gone."""
+    """What Slurm reports about each job of a submission; cancelled ones count as gone."""
     states: dict[int, JobState] = {}
     if submission.is_cancelled:
         return states
@@ -160,7 +160,7 @@ def _task_states(
 def run_states(
     hashes: Sequence[str], store: Store, held: Mapping[str, Holder]
 ) -> tuple[dict[str, State], list[float]]:
-    """Return the state of each run, and how far the running ones are."""
+    """Return the state of each run, and the progress of the running ones."""
     attempts = store.attempts()
     states, fractions = {}, []
     for run_hash in hashes:
@@ -190,7 +190,7 @@ def _last_beat(attempt: Path) -> float:
 
 
 def _counts(beat: float, job: JobState, holder: Holder | None) -> bool:
-    """Whether an attempt belongs to the job that computes now, not to one that was killed."""
+    """Whether an attempt belongs to the running job, not to one that was killed."""
     if job is JobState.RUNNING and holder is not None:
         began = holder.submission.folder / "tasks" / f"{holder.task}.json"
         try:
@@ -209,7 +209,7 @@ def _failed_since(store: Store, run_hash: str, holder: Holder | None) -> bool:
     return holder is None or when >= holder.submission.written
 
 
-# What else a person wants to know
+# Further information for users
 
 
 def lost_reason(holder: Holder | None, remembered: Mapping[tuple[str, int], QueuedJob]) -> str:
@@ -241,7 +241,7 @@ def lost_reason(holder: Holder | None, remembered: Mapping[tuple[str, int], Queu
 
 
 def lost_reasons(state: SweepState) -> Counter[str]:
-    """Why runs were lost, and how many each; of many only a sample of jobs is looked at."""
+    """Why runs were lost, with counts; if there are many, only a sample of jobs is examined."""
     remembered = {(job.name, job.index): job for job in state.ended}
     known: dict[tuple[str, int] | None, str] = {}
     reasons: Counter[str] = Counter()
@@ -249,7 +249,7 @@ def lost_reasons(state: SweepState) -> Counter[str]:
         holder = state.holders.get(run_hash)
         key = None if holder is None else (holder.submission.id, holder.task)
         if key not in known:
-            known[key] = lost_reason(holder, remembered) if len(known) < SAMPLE else "not looked at"
+            known[key] = lost_reason(holder, remembered) if len(known) < SAMPLE else "not examined"
         reasons[known[key]] += 1
     return reasons
 
@@ -265,7 +265,7 @@ def lost_tail(state: SweepState, lines: int = 5) -> str:
 
 
 def mean_run_s(store: Store, hashes: Sequence[str]) -> float | None:
-    """How long a run takes [s]: the mean over at most SAMPLE of those given; None without any."""
+    """Mean duration of a run [s], over at most SAMPLE of those given; None without any."""
     step = max(1, len(hashes) // SAMPLE)
     times = []
     for run_hash in hashes[::step]:
@@ -277,7 +277,7 @@ def mean_run_s(store: Store, hashes: Sequence[str]) -> float | None:
 
 
 def eta_s(waiting: int, fractions: Sequence[float], run_s: float | None) -> float | None:
-    """Time left [s] with as many runs at once as now; None when nothing tells."""
+    """Time left [s] with as many parallel runs as now; None if unknown."""
     if run_s is None or not fractions:
         return None
     work = waiting + sum(1 - fraction for fraction in fractions)

@@ -1,13 +1,13 @@
 """What one `invoke submit` leaves on the disk: results/NAME/slurm/ID/.
 
 submission.json   what was submitted, when, with which build, and the numbers of the jobs
-plan.txt          the hashes of all runs of the sweep, also of those that were done already
+plan.txt          the hashes of all runs of the sweep, including those that were already done
 runs.txt          the hashes of the runs that were submitted, in the order of the manifest
-manifest.jsonl    those runs; manifest.index says where each begins
+manifest.jsonl    those runs; manifest.index gives their offsets
 job.sh            the batch script
 log/              what each job printed
-tasks/            what each job noted about itself: where it began, and how it ended
-cancelled         there once `invoke cancel` was called
+tasks/            a note of each job: where it began, and how it ended
+cancelled         exists once `invoke cancel` was called
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class SubmittedArray(Array):
 
 @dataclass(frozen=True)
 class TaskNote:
-    """What a job noted about itself.
+    """A job's note about itself.
 
-    job: its number; node and host: where it computed; restarts: how often Slurm requeued it;
-    started and ended: seconds since 1970, ended None as long as it computes or when it was killed;
-    outcome: one of OUTCOMES; message: why its node could not compute, else "".
+    job: its number; node and host: where it ran; restarts: how often Slurm requeued it; started and
+    ended: seconds since 1970, ended None while it runs or if it was killed; outcome: one of
+    OUTCOMES; message: why its node could not run it, else "".
     """
 
     job: str
@@ -68,7 +68,7 @@ class TaskNote:
     message: str = ""
 
 
-#: How a job ends by itself: all its runs done, some failed, ended from outside, node unfit.
+#: Outcomes that a job records: all its runs done, some failed, ended from outside, node unfit.
 OUTCOMES = (DONE, FAILED, INTERRUPTED, UNFIT) = ("done", "failed", "interrupted", "unfit")
 
 
@@ -123,7 +123,7 @@ class Submission:
 
     @property
     def sweep(self) -> str:
-        """The same for all submissions of one sweep."""
+        """A key shared by all submissions of one sweep."""
         return hashlib.sha256("\n".join(self.plan).encode()).hexdigest()
 
     @property
@@ -154,7 +154,7 @@ class Submission:
         return max(before, key=lambda array: array.first, default=Array(0, 0))
 
     def log_pattern(self, array: Array) -> str:
-        """The same for sbatch --output, which replaces %a by the index and %% by %."""
+        """The output for sbatch --output, which replaces %a by the index and %% by %."""
         return f"{self.folder / 'log'}/".replace("%", "%%") + f"{array.first}+%a.txt"
 
     def note(self, task: int) -> TaskNote | None:
@@ -167,7 +167,7 @@ class Submission:
         write_atomically(self.folder / "submission.json", json.dumps(content, indent=1) + "\n")
 
     def with_arrays(self, arrays: Sequence[SubmittedArray]) -> Submission:
-        """The same with different arrays, written to the disk. Raises OSError."""
+        """Return it with other arrays, written to disk. Raises OSError."""
         changed = replace(self, arrays=tuple(arrays))
         changed.save()
         return changed
