@@ -1,1 +1,1 @@
-"""What those who work on the project need, and nobody who uses it: outside the wheel."""
+"""Tools for developing the project, which its users do not need: not part of the wheel."""

@@ -17,15 +17,15 @@ from pyorch.build.sources import files_of_tests, find_modules
 from pyorch.errors import Problem, UserError
 from pyorch.paths import Paths, project_root
 
-# ns-3's singletons live until the process ends, but stay reachable, and so count as no leaks.
+# ns-3's singletons live until the process ends, but stay reachable, so they do not count as leaks.
 _SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
 }
 
 _SUITE = re.compile(r'\bTestSuite\(\s*"([^"]+)"')
-#: Longest cases that are run; EXTENSIVE unless named. Sanitizers make everything twenty times as
-#: slow, and what an extensive case adds is statistics, not other code.
+#: Longest cases that are run; EXTENSIVE unless named. Sanitizers make everything twenty times
+#: slower, and extensive cases add statistics, but cover no other code.
 FULLNESS = {"sanitize": "QUICK"}
 #: Seconds after which a suite counts as hung; with thousands of random networks.
 SUITE_TIMEOUT = 1800
@@ -34,7 +34,7 @@ MANY_TIMEOUT = 7200
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """How one suite went; `output` is all it printed, `seconds` wall time."""
+    """The result of one suite; `output` is all it printed, `seconds` wall time."""
 
     name: str
     passed: bool
@@ -43,7 +43,7 @@ class SuiteResult:
 
 
 Suites = Mapping[str, Sequence[SuiteResult]]
-"""How all suites went, by profile."""
+"""The results of all suites, by profile."""
 
 
 def run_cpp_tests(
@@ -57,10 +57,10 @@ def run_cpp_tests(
 ) -> list[SuiteResult]:
     """Build the test program and run the suites of the modules, each in a process of its own.
 
-    expression: only the suites with it in their name, and of the tests only those of their modules
-    are compiled. many: also the cases of thousands of random networks. before: how the suites went
-    with another profile: what took longest begins first, so that no core idles at the end. Returns
-    one result a suite, in the order of their names. Raises UserError when the build fails.
+    expression: run only suites with it in their name, and compile only the tests of their modules.
+    many: run also the cases with thousands of random networks. before: results with another
+    profile: what took longest starts first, so that no core is idle at the end. Returns one result
+    per suite, ordered by name. Raises UserError when the build fails.
     """
     builds = _builds(profile, quiet, root, expression)
     found = {name: runner for info in builds for name, runner in list_suites(info).items()}
@@ -75,7 +75,7 @@ def run_cpp_tests(
 
 
 def run_suites(profiles: Sequence[str], expression: str, many: bool = False) -> Suites:
-    """Run the suites with each profile in turn, in the order of what took long with the one before.
+    """Run the suites with each profile in turn, longest first by the times of the previous one.
 
     expression, many: as of run_cpp_tests. Raises UserError when a build fails.
     """
@@ -87,7 +87,7 @@ def run_suites(profiles: Sequence[str], expression: str, many: bool = False) -> 
 
 
 def longest_first(names: Sequence[str], before: Sequence[SuiteResult]) -> list[str]:
-    """Suites in the order in which to begin them; what has never been run is first."""
+    """Suites in starting order; those that have never been run come first."""
     took = {result.name: result.seconds for result in before}
     return sorted(names, key=lambda name: took.get(name, math.inf), reverse=True)
 
@@ -157,7 +157,7 @@ def run_suite(runner: Path, name: str, fullness: str = "EXTENSIVE") -> SuiteResu
 
 
 def _run_program(runner: Path, *options: str, timeout: int = SUITE_TIMEOUT) -> tuple[int, str]:
-    """Run the test program in a folder that goes away; return its exit code and output."""
+    """Run the test program in a temporary folder; return its exit code and output."""
     with tempfile.TemporaryDirectory(prefix="pyorch-test-") as folder:
         try:
             done = subprocess.run(
@@ -167,7 +167,7 @@ def _run_program(runner: Path, *options: str, timeout: int = SUITE_TIMEOUT) -> t
                 text=True,
                 errors="replace",
                 cwd=folder,
-                env={**_SANITIZER_OPTIONS, **os.environ},  # what a person has set comes last
+                env={**_SANITIZER_OPTIONS, **os.environ},  # the user's own settings come last
                 timeout=timeout,
                 check=False,
             )

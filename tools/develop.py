@@ -1,4 +1,4 @@
-"""The tasks for those who work on the project itself: test, lint, clean."""
+"""The tasks for developing the project itself: test, lint, clean."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
 SLURM_DAEMONS = ("munged", "slurmctld", "slurmd")
 SHELLCHECK = "shellcheck"
-#: How much nicer than pytest the C++ suites are that are compiled and run beside it.
+#: Niceness of the C++ suites, compiled and run next to pytest, relative to it.
 BESIDE = 5
 #: How many of the slowest Python tests are named at the end.
 SLOWEST = 25
-#: How pytest-xdist deals tests out: in the order of tests/conftest.py, a group to one worker.
+#: How pytest-xdist distributes tests: in the order of tests/conftest.py, a group to one worker.
 GROUPED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache", ".hypothesis")
 
@@ -36,10 +36,10 @@ CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache",
 def run_tests(
     quick: bool = False, expression: str = "", many: bool = False, coverage: bool = False
 ) -> int:
-    """Run pytest and beside it the C++ suites, release and sanitized; say what was left out.
+    """Run pytest and the C++ suites, release and sanitized; print what was left out.
 
-    many: only the C++ suites, released, with their cases of thousands of random networks. coverage:
-    say how much of each file of pyorch pytest runs.
+    many: only the C++ suites, release, including cases with thousands of random networks. coverage:
+    print how much of each file of pyorch pytest covers.
     """
     if many:
         suites, pytest_code = run_suites(("release",), expression, many=True), PYTEST_NOTHING_FOUND
@@ -56,17 +56,16 @@ def run_tests(
 
 
 def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int, list[str]]:
-    """Run pytest, and the C++ suites in the time that it waits; return what came of them.
+    """Run pytest, and the C++ suites while it waits; return the results.
 
-    Tests of Python often wait, for a disk, for Slurm, for each other: what is compiled and run
-    beside them with less right to the cores takes no time of theirs. Raises UserError when the
-    modules do not compile.
+    Python tests often wait for a disk, for Slurm, or for each other: what is compiled and run next
+    to them at lower priority costs them no time. Raises UserError if the modules do not compile.
     """
     from pyorch.build import ensure_built
 
     skipped: list[str] = []
     if not expression:
-        ensure_built()  # what Python tests need; if it does not compile, nothing else is tried
+        ensure_built()  # Python tests need it; if it does not compile, nothing else is tried
     profiles = ("release",) if quick else ("release", "sanitize")
     if quick:
         skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
@@ -89,10 +88,10 @@ def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int
 
 
 def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[bool, str]:
-    """Whether all is well, and the closing line.
+    """Whether everything passed, and the closing line.
 
-    suites: whether each C++ suite passed. chosen: only some tests were asked for; then one side
-    may be empty, else an empty side means that tests got lost.
+    suites: whether each C++ suite passed. chosen: only some tests were selected; then one side may
+    be empty, otherwise an empty side means that tests got lost.
     """
     cpp = f"{sum(suites)} of {len(suites)} C++ suites passed" if suites else "no C++ suite ran"
     python = {0: "pytest passed", PYTEST_NOTHING_FOUND: "pytest found no test"}
@@ -131,19 +130,19 @@ def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool
     if importlib.util.find_spec("xdist") is None:
         skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
     else:
-        # one Slurm is started for its tests, so that they share a worker, which mostly waits
+        # one Slurm is started for all its tests, so they share a worker, which mostly waits
         arguments += ["-n", str(len(os.sched_getaffinity(0)) + 1), *GROUPED]
     return _call(arguments, paths)
 
 
 def _system_program(name: str) -> str | None:
-    """Where a program is, also when only root has its folder on PATH."""
+    """The path of a program, even if only root has its folder on PATH."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
 @command
 def lint(fix: bool = False) -> int:
-    """Check, or with `fix` mend, the form of all sources; returns 1 when a check fails."""
+    """Check, or with `fix` correct, the form of all sources; return 1 if a check fails."""
     paths = default_paths()
     skipped = [] if shutil.which(SHELLCHECK) else [SHELLCHECK]
     with tempfile.TemporaryDirectory() as folder:
@@ -160,7 +159,7 @@ def lint(fix: bool = False) -> int:
 
 
 def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
-    """The checks by name, in order, and the commands that do them."""
+    """The checks by name, in order, with their commands."""
     python = [name for name in PYTHON_SOURCES if (paths.root / name).exists()]
     ruff, mypy = ([sys.executable, "-m", name] for name in ("ruff", "mypy"))
     cpp = [str(path.relative_to(paths.root)) for path in cpp_sources(paths)]
@@ -179,7 +178,7 @@ def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
 
 
 def shell_check(paths: Paths, folder: Path) -> tuple[str, list[str]]:
-    """The check of all shell: what CI runs, and a batch script, which is written into a folder."""
+    """The check of all shell code: CI's scripts, and a batch script, which is written to a folder."""
     from pyorch.engine.slurm.script import job_script
     from pyorch.engine.slurm.settings import Settings
     from pyorch.engine.slurm.submission import Submission
@@ -204,7 +203,7 @@ def _program(name: str) -> str:
 def _call(arguments: Sequence[str], paths: Paths) -> int:
     """Run a program and return its exit code.
 
-    Away from a terminal its output goes through this process, so that it goes on without a reader.
+    Without a terminal its output goes through this process, so that it survives a lost reader.
     """
     sys.stdout.flush()
     if sys.stdout.isatty():
@@ -228,15 +227,15 @@ def _passes(name: str, arguments: Sequence[str], paths: Paths) -> bool:
 
 @command
 def clean(results: bool = False, old_results: bool = False, dry_run: bool = False) -> int:
-    """Delete what is made again by itself; with `results` also all results.
+    """Delete whatever is recreated automatically; with `results` also all results.
 
-    old_results: delete runs of earlier builds, and nothing else. dry_run: only say which these are.
+    old_results: delete runs of earlier builds, and nothing else. dry_run: only list them.
     """
     paths = default_paths()
     if dry_run and not old_results:
         raise UserError([Problem("--dry-run", "goes with --old-results only")])
     if old_results and results:
-        what = "both at once say nothing clear"
+        what = "the two contradict each other"
         raise UserError([Problem("--results --old-results", what, "one of them")])
     if old_results:
         return _clean_old(paths, dry_run)
@@ -253,20 +252,20 @@ def clean(results: bool = False, old_results: bool = False, dry_run: bool = Fals
 
 
 def _clean_builds(paths: Paths, results: bool) -> None:
-    """Delete all builds that nobody needs; `results` says that nobody waits for any."""
+    """Delete all unused builds; with `results`, no queued job keeps one."""
     from pyorch.build import finished
     from tools.prune import builds_of_sweeps
 
     needed = {} if results else builds_of_sweeps(paths)
     kept: list[tuple[Path, str]] = []
     _delete(paths.build_root, lambda folder: kept.extend(finished.clean(folder, needed)))
-    print(f"deleted {paths.build_root}{', but for these:' if kept else ''}")
+    print(f"deleted {paths.build_root}{', except:' if kept else ''}")
     for folder, why in kept:
         print(f"    kept {folder}: {why}")
 
 
 def _clean_old(paths: Paths, dry_run: bool) -> int:
-    """Delete the runs that the present build, which is made first if need be, did not make."""
+    """Delete the runs of other builds than the current one, which is made first if necessary."""
     from pyorch.build import ensure_built
     from pyorch.store import remove
     from tools.prune import find_runs, size_of

@@ -1,7 +1,7 @@
 """`invoke docs`: the pages of docs/ and of the modules as a site.
 
 Pages -> build/docs/source, with an index and tables of all attributes from the built modules ->
-Sphinx -> build/docs/html. Whatever Sphinx warns of fails the build.
+Sphinx -> build/docs/html. Any warning of Sphinx fails the build.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyorch.build.schema import TypeInfo
     from pyorch.config.attributes import Catalogue
 
-#: Groups of the navigation and their pages; a page that is named in none is a how-to guide.
+#: Groups of the navigation and their pages; a page named in none is a how-to guide.
 TUTORIALS = ("first-study", "first-experiment", "new-scheme", "deadlock-hunt", "first-sweep")
 REFERENCE = ("experiments", "reports", "traces", "goal", "glossary")
 EXPLANATION = (
@@ -36,12 +36,12 @@ EXPLANATION = (
 )
 RESULTS = ("gallery", "bakeoff", "reproduction")
 FRONT = Path("docs/site")
-"""Holds what only the site has: its settings, its front page, its style."""
+"""Folder of what only the site has: its settings, its front page, its style."""
 START = "start"
 CLAIMS = "claims/index.html"
-"""The claims as a page with filters, in that of the reproduction."""
+"""The claims as a page with filters, embedded in that of the reproduction."""
 FIGURES = re.compile(r"\]\(\.\./ns3-modules/[^/]+/doc/figures/")
-"""Pictures of modules, which the site has in one folder."""
+"""Pictures of modules, collected in one folder of the site."""
 OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
 
 
@@ -59,7 +59,7 @@ def docs() -> int:
 def build_site(paths: Paths, types: Sequence[TypeInfo], folder: Path) -> Path:
     """Build the site into a folder; return its first page.
 
-    Raises UserError with what Sphinx warns of, or when it is not installed.
+    Raises UserError with the warnings of Sphinx, or if it is not installed.
     """
     source = folder / "source"
     shutil.rmtree(source, ignore_errors=True)
@@ -113,12 +113,12 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
 
 
 def _is_table(file: Path, paths: Paths) -> bool:
-    """Whether a page is the one of all claims, and the same rows lie beside it."""
+    """Whether a page is the one of all claims, with the same rows next to it."""
     return file == paths.reproduction and paths.reproduction.with_suffix(".csv").is_file()
 
 
 def _framed(text: str) -> str:
-    """The page of all claims without its tables, which no screen is wide enough for."""
+    """The page of all claims without its tables, which are too wide for any screen."""
     head = text.partition("\n## ")[0]
     style = "width: 100%; height: 88vh; border: 0"
     frame = f'<iframe src="{CLAIMS}" title="All claims" style="{style}"></iframe>'
@@ -186,7 +186,7 @@ def index(pages: Sequence[str], notebooks: Sequence[str] = ()) -> str:
 
 
 def _tree(caption: str, names: Sequence[str]) -> list[str]:
-    """Return a table of contents: hidden, in the margin only, if it has a caption."""
+    """Return a table of contents; with a caption it is hidden and appears only in the margin."""
     head = [f":caption: {caption}", ":hidden:"] if caption else []
     entries = [f"Overview and installation <{name}>" if name == START else name for name in names]
     return ["```{toctree}", ":maxdepth: 1", *head, "", *entries, "```", ""]

@@ -1,6 +1,6 @@
-"""The notebooks of docs/: `python -m tools.notebooks` runs them and stores what they show.
+"""The notebooks of docs/: `python -m tools.notebooks` runs them and stores their output.
 
-The site shows what is stored; a test runs them again and compares the texts.
+The site shows the stored output; a test runs them again and compares the texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def notebooks(paths: Paths) -> list[Path]:
 
 
 def executed(file: Path, folder: Path) -> Any:
-    """Return the notebook as a kernel of its own, in a folder that has its results, leaves it.
+    """Return the notebook after running it in its own kernel, in a folder for its results.
 
     Raises nbclient.exceptions.CellExecutionError when a cell fails.
     """
@@ -40,7 +40,7 @@ def executed(file: Path, folder: Path) -> Any:
 
 
 def texts(notebook: Any) -> list[str]:
-    """What its cells end with, as text: neither progress nor what says where an object lies."""
+    """The final text output of its cells, without progress and addresses of objects."""
     found = [
         output.data["text/plain"]
         for cell in notebook.cells
@@ -52,7 +52,7 @@ def texts(notebook: Any) -> list[str]:
 
 
 def main() -> None:
-    """Run all and store what they show."""
+    """Run all and store their output."""
     import nbformat
 
     for file in notebooks(default_paths()):

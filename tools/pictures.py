@@ -1,9 +1,9 @@
-"""Pictures of pages: figures of studies, in files that are called GROUP.STUDY.FIGURE.png.
+"""Pictures of pages: figures of studies, in files called GROUP.STUDY.FIGURE.png.
 
-Those of the guide lie in docs/images, those of a module in its doc/figures, to be copied with it.
+Those of the guide are in docs/images, those of a module in its doc/figures, to be copied with it.
 
-A page shows one by its name, and `invoke report all` copies it anew from the study's report, if
-that is of the runs which the study now means: not of others (--set, --scale), nor of another build.
+A page shows one by its name, and `invoke report all` updates it from the study's report, if the
+report covers the study's current runs: not others (--set, --scale), nor those of another build.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pyorch.report.runs import RUNS_FILE
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a page, and the study and figure that it is of."""
+    """A picture of a page, with its study and figure."""
 
     file: Path
     study: str
@@ -61,7 +61,7 @@ def refresh(
 
 
 def gallery(paths: Paths) -> str:
-    """Return the page of all pictures, as Markdown: what each study asks, and what it shows."""
+    """Return the page of all pictures, as Markdown: each study's question and figure."""
     lines = [
         "# Gallery",
         "",

@@ -1,4 +1,4 @@
-"""Finds what may be deleted: runs of earlier builds, and builds that no sweep waits for."""
+"""Finds what can be deleted: runs of earlier builds, and builds that no sweep waits for."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pyorch.store import Store
 if TYPE_CHECKING:
     from pyorch.engine.slurm.submission import Submission
 
-#: Folders of an experiment's results that hold one folder a run.
+#: Folders of an experiment's results that hold one folder per run.
 _OF_RUNS = ("runs", "failed", "damaged")
 _HASH = re.compile(rf"([0-9a-f]{{{HASH_DIGITS}}})(\.\d+)?")  # of a damaged run: with a number
 
 
 @dataclass(frozen=True)
 class FoundRuns:
-    """Runs, finished, failed or damaged, by whether the present build made them.
+    """Runs, finished, failed or damaged, by whether the current build made them.
 
     current, old: their folders, sorted. unknown: folders among them whose settings cannot be read.
     """
@@ -38,9 +38,9 @@ class FoundRuns:
 def find_runs(results: Path, fingerprint: str) -> FoundRuns:
     """Sort all runs below a results folder by whether a build made them.
 
-    fingerprint: of that build. A run's name is the hash of its settings, which lie beside it, and
-    of the fingerprint: so every run of the build is known, whatever experiment or --set it came
-    from, and whether or not its experiment still exists. Runs being written are left out.
+    fingerprint: that of the build. A run's name is the hash of its settings, which are stored with
+    it, and of the fingerprint: so every run of the build is recognised, whatever its experiment or
+    --set, and even if its experiment no longer exists. Runs being written are left out.
     """
     found: dict[bool | None, list[Path]] = {True: [], False: [], None: []}
     for folder in _run_folders(results):
@@ -49,10 +49,10 @@ def find_runs(results: Path, fingerprint: str) -> FoundRuns:
 
 
 def builds_of_sweeps(paths: Paths) -> dict[Path, str]:
-    """Builds that jobs in Slurm's queue are to load, and which sweeps these belong to.
+    """Builds that jobs in Slurm's queue will load, with the sweeps of these jobs.
 
-    Where Slurm cannot be asked, jobs of a sweep with runs to do are taken to wait, unless they
-    were cancelled.
+    If Slurm cannot be asked, jobs of a sweep with missing runs count as waiting, unless they were
+    cancelled.
     """
     from pyorch.engine.manifest import read_manifest
     from pyorch.engine.slurm.client import AwayError, Slurm
@@ -106,7 +106,7 @@ def _run_folders(results: Path) -> Iterator[Path]:
 
 
 def _is_of(folder: Path, fingerprint: str) -> bool | None:
-    """Whether a build made the run in a folder; None when that cannot be known.
+    """Whether a build made the run in a folder; None if that is unknown.
 
     A damaged run may have lost its settings, but it is of the build of the run that replaced it.
     """

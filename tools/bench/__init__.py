@@ -1,4 +1,4 @@
-"""How fast the simulator is, by itself and as a whole run: `invoke bench`."""
+"""Measures the speed of the simulator, alone and in whole runs: `invoke bench`."""
 
 from tools.bench.command import bench
 from tools.bench.pauses import pauses

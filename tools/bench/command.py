@@ -45,8 +45,8 @@ class WholeRun:
 def bench(repeats: str = "", keep: bool = False) -> int:
     """Measure, print, write benchmarks/results/last.json, and compare with what is committed.
 
-    With `keep` the result becomes benchmarks/baseline.json, to be committed. Returns 1 when a
-    workload takes more instructions a hop than the committed measurement.
+    With `keep` the result becomes benchmarks/baseline.json, to be committed. Returns 1 if a workload
+    takes more instructions per hop than the committed measurement.
     """
     from pyorch.build import ensure_built
 
@@ -186,7 +186,7 @@ def _cost_of_traces(build: BuildInfo, lines: list[Line]) -> float | None:
 
 
 def whole_run(plan: Plan, spec: RunSpec) -> WholeRun | None:
-    """Run once in a store that goes away, so that nothing is taken from an earlier run."""
+    """Run once in a temporary store, so that nothing is reused from an earlier run."""
     from pyorch.engine import LocalEngine
     from pyorch.engine.log import read_notes
     from pyorch.store import Store

@@ -1,7 +1,7 @@
-"""`invoke bench --pauses`: what pauses, and knowing of every deadlock, cost a hop.
+"""`invoke bench --pauses`: the cost of pauses and of the deadlock oracle per hop.
 
-Workloads where queues are paused again and again, each with the deadlock oracle and without,
-beside the permutation on a fat-tree with k = 4, which hardly pauses.
+Workloads whose queues are paused again and again, each with and without the deadlock oracle,
+compared with the permutation on a fat-tree with k = 4, which hardly pauses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OFF = "run.oracle=false"
 
 @dataclass(frozen=True)
 class Paused:
-    """A workload: a study or a file in benchmarks/, and what is set in it."""
+    """A workload: a study or a file in benchmarks/, and its overrides."""
 
     name: str
     study: str
@@ -46,8 +46,8 @@ class Cost:
     """Medians of the runs of a workload.
 
     hops_per_s: data packet-hops per CPU-second of the simulation, with the oracle; without: the
-    same without it. instructions: of a hop with its ACK's, with the oracle and without; None where
-    they were not counted. The counts are of one run.
+    same without it. instructions: per hop with its ACK's hop, with the oracle and without; None if
+    not counted. The counts are from one run.
     """
 
     name: str
@@ -85,7 +85,7 @@ def text_of(cost: Cost, reference: float) -> str:
 
 @command
 def pauses(repeats: str = "") -> int:
-    """Measure every workload in turns with the permutation, and print. Raises UserError."""
+    """Measure every workload, alternating with the permutation, and print. Raises UserError."""
     times = whole_number("--repeats", repeats) or REPEATS
     paths = default_paths()
     counts = programs.tell_whether_counted()
@@ -126,6 +126,6 @@ def _run(plan: Plan) -> WholeRun:
     found = whole_run(plan, spec)
     if found is None:
         raise UserError(
-            [Problem(plan.experiment.label, "the run failed, as told above", None, None)]
+            [Problem(plan.experiment.label, "the run failed, as shown above", None, None)]
         )
     return found

@@ -1,8 +1,7 @@
 """Run the C++ example programs that speed is measured with, and count their instructions.
 
-CPU time differs from machine to machine and with what else the machine does; so the bare event
-loop of ns-3 is measured beside, and instructions are counted by valgrind's callgrind, which gives
-the same number every time.
+CPU time depends on the machine and its other load; so the bare event loop of ns-3 is measured as
+well, and instructions are counted by valgrind's callgrind, which gives the same number every time.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ YARDSTICK = (
     "--events=10000000",
 )
 
-#: Data packet-hops that are simulated at most when instructions are counted.
+#: Maximum number of data packet-hops simulated when instructions are counted.
 COUNTED_HOPS = 100_000
 
 _COLLECTED = re.compile(r"Collected : (\d+)")
@@ -57,7 +56,7 @@ class Workload:
         return self.k**3 // 4
 
     def options(self, size: int | None = None) -> list[str]:
-        """Return the options of the program, for a message of another size if wanted [B]."""
+        """Return the options of the program, optionally for another size of message [B]."""
         return [f"--k={self.k}", f"--size={self.size if size is None else size}"]
 
     @property
@@ -183,7 +182,7 @@ def _output(command: Sequence[str], shown: str) -> str:
 
 
 def _values(output: str) -> dict[str, float]:
-    """Read lines of a name and a number; other lines are not for us."""
+    """Read lines with a name and a number; other lines are ignored."""
     found = {}
     for line in output.splitlines():
         words = line.split()

@@ -1,4 +1,4 @@
-"""What a measurement found, kept as JSON, and its comparison with the one that was committed."""
+"""The result of a measurement as JSON, and its comparison with the committed one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyorch.files import write_atomically
 
-#: How much more instructions a hop may take than in the committed measurement, and how much more of
-#: them tables may add.
+#: How many more instructions a hop may take than in the committed measurement, and by how much the
+#: share added by tables may grow.
 TOLERANCE = 0.03
 
 
@@ -59,7 +59,7 @@ def save(record: Record, file: Path) -> None:
 
 
 def load(file: Path) -> Record | None:
-    """Read one, or None when there is none or it is of another form."""
+    """Read one; None if there is none or it has another form."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         return Record(**{**data, "lines": tuple(Line(**line) for line in data["lines"])})
@@ -68,7 +68,7 @@ def load(file: Path) -> Record | None:
 
 
 def regressions(now: Record, before: Record) -> list[str]:
-    """Say what takes more instructions than before, beyond the tolerance: workloads and tables."""
+    """List workloads and tables that take more instructions than before, beyond the tolerance."""
     known: Mapping[str, float | None] = {line.name: line.instructions for line in before.lines}
     found = []
     for line in now.lines:
@@ -76,7 +76,7 @@ def regressions(now: Record, before: Record) -> list[str]:
         if line.instructions and was and line.instructions > was * (1 + TOLERANCE):
             more = line.instructions / was - 1
             found.append(
-                f"{line.name}: {line.instructions:.0f} instructions a hop, {more:.1%} more than"
+                f"{line.name}: {line.instructions:.0f} instructions per hop, {more:.1%} more than"
                 f" the committed {was:.0f}"
             )
     added, was = now.traces, before.traces
@@ -89,7 +89,7 @@ def regressions(now: Record, before: Record) -> list[str]:
 
 
 def comparable(now: Record, before: Record) -> str | None:
-    """Say why two measurements cannot be compared by instructions, or None if they can."""
+    """Return why two measurements cannot be compared by instructions; None if they can."""
     for name, mine, theirs in (
         ("compiler", now.compiler, before.compiler),
         ("ns-3", now.ns3, before.ns3),

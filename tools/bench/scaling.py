@@ -1,7 +1,7 @@
 """`invoke bench --scaling`: how cost grows.
 
-With hosts, messages, buffer and simulated time by the C++ program of the permutation; with pauses
-and with own queues at a port by the two incasts of `--pauses`.
+With hosts, messages, buffer and simulated time, by the C++ program of the permutation; with pauses
+and queues at a port, by the two incasts of `--pauses`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Incast:
-    """One run of the two 7-to-1 incasts: what grows, how large it is, and what is set for it."""
+    """One run of the two 7-to-1 incasts: what grows, how large it is, and its overrides."""
 
     grows: str
     value: float
@@ -49,7 +49,7 @@ class Incast:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a case took; not a number where it was not measured."""
+    """The cost of a case; NaN if it was not measured."""
 
     grows: str
     value: float
@@ -147,7 +147,7 @@ def _cost_of_incast(case: Incast) -> Cost:
     found = whole_run(plan, plan.specs[0])
     if found is None:
         raise UserError(
-            [Problem(plan.experiment.label, "the run failed, as told above", None, None)]
+            [Problem(plan.experiment.label, "the run failed, as shown above", None, None)]
         )
     hops = int(found.summary["data_hops"])
     return Cost(
@@ -162,7 +162,7 @@ def _cost_of_incast(case: Incast) -> Cost:
 
 
 def table_of(costs: Sequence[Cost]) -> pd.DataFrame:
-    """Return a row a run, with microseconds of CPU time a data packet-hop."""
+    """Return one row per run, with microseconds of CPU time per data packet-hop."""
     import pandas as pd
 
     table = pd.DataFrame([asdict(cost) for cost in costs])
@@ -170,7 +170,7 @@ def table_of(costs: Sequence[Cost]) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame, file: Path) -> None:
-    """Draw CPU time a hop and memory against everything that grows. Raises OSError."""
+    """Draw CPU time per hop and memory against everything that grows. Raises OSError."""
     import matplotlib.pyplot as plt
     import seaborn as sns
     from matplotlib.ticker import NullLocator, ScalarFormatter

@@ -1,1 +1,1 @@
-"""What the source documents claim, and what our runs say of it: `invoke report all`."""
+"""What the source documents claim, and what our runs show: `invoke report all`."""

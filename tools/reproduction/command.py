@@ -1,4 +1,4 @@
-"""`invoke report` over several studies: one page with every published number and ours beside it."""
+"""`invoke report` over several studies: one page with every published number next to ours."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Told = Callable[[Plan, "Sequence[Damage]"], object]
 
 
 def names_of(pattern: str, paths: Paths) -> list[str] | None:
-    """The studies that a NAME of several means, None when it names one.
+    """The studies meant by a NAME of several, None if it names one.
 
-    "all", a folder of experiments/ ("gfc"), a pattern ("gfc/*"), or names with commas between.
-    Raises UserError when a part of it means none.
+    "all", a folder of experiments/ ("gfc"), a pattern ("gfc/*"), or names separated by commas.
+    Raises UserError if a part of it means none.
     """
     from pyorch.loading.find import list_experiments
 
@@ -97,11 +97,11 @@ def runs_of(name: str, paths: Paths) -> str:
 
 
 def settings_of(experiment: Experiment) -> str:
-    """The version of a study's settings: equal when all its runs but for the seeds are equal.
+    """The version of a study's settings: equal if all its runs are equal except for their seeds.
 
-    It is made of what the runs are told, with attributes of C++ objects as they are written where
-    the experiment was loaded without the built modules. How a file is composed, texts, metrics,
-    figures and expectations have no part in it.
+    It is computed from the settings of the runs, with attributes of C++ objects as written if the
+    experiment was loaded without the built modules. How a file is composed, texts, metrics, figures
+    and expectations are not part of it.
     """
     points = [encode(point.setting) for point in experiment.points]
     text = json.dumps(points, sort_keys=True, separators=(",", ":"), default=str)
@@ -145,8 +145,8 @@ def unread(name: str, paths: Paths) -> Study:
 class Reproduction:
     """What a report over several studies wrote.
 
-    verdicts: how many claims got each. left: studies of which no seed is done. changed: pictures
-    that are new; kept: pictures that stay, as there is no report of these runs.
+    verdicts: the number of claims with each. left: studies without a finished seed. changed: updated
+    pictures; kept: pictures that stay because there is no report of the current runs.
     """
 
     page: Path
@@ -162,8 +162,8 @@ def report_several(
 ) -> Reproduction:
     """Write the page, and docs/reproduction.md and .csv.
 
-    The pictures of docs/ are brought to what the reports of these studies show. told: is told of
-    damaged runs, with their plan. Raises UserError when a study cannot be read.
+    The pictures of docs/ are updated from the reports of these studies. told: is called for damaged
+    runs, with their plan. Raises UserError if a study cannot be read.
     """
     from tools.reproduction.page import counts, to_csv, to_markdown, write_page
     from tools.reproduction.published import load_published
@@ -184,7 +184,7 @@ def report_several(
 
 
 def _link(paths: Paths, name: str) -> str:
-    """Where the report of a study is, seen from the page; "" when there is none."""
+    """The path of a study's report relative to the page; "" if there is none."""
     index = paths.report(name) / "index.html"
     up = Path(*[".."] * len(Path(FOLDER).parts))
     return str(up / name / "report" / "index.html") if index.is_file() else ""
@@ -192,7 +192,7 @@ def _link(paths: Paths, name: str) -> str:
 
 @command
 def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: bool = False) -> int:
-    """`invoke report`: of one study its report; of several the page, with the verdicts."""
+    """`invoke report`: for one study its report; for several the page, with the verdicts."""
     names = names_of(name, default_paths())
     if names is None:
         return report_of_one.report(name, overrides, seeds, paper)
