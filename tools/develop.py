@@ -178,7 +178,7 @@ def lint_commands(paths: Paths, fix: bool) -> list[tuple[str, list[str]]]:
 
 
 def shell_check(paths: Paths, folder: Path) -> tuple[str, list[str]]:
-    """The check of all shell code: CI's scripts, and a batch script, which is written to a folder."""
+    """The check of all shell code: CI's scripts, and a batch script, written to a folder."""
     from pyorch.engine.slurm.script import job_script
     from pyorch.engine.slurm.settings import Settings
     from pyorch.engine.slurm.submission import Submission

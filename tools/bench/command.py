@@ -45,8 +45,8 @@ class WholeRun:
 def bench(repeats: str = "", keep: bool = False) -> int:
     """Measure, print, write benchmarks/results/last.json, and compare with what is committed.
 
-    With `keep` the result becomes benchmarks/baseline.json, to be committed. Returns 1 if a workload
-    takes more instructions per hop than the committed measurement.
+    With `keep` the result becomes benchmarks/baseline.json, to be committed. Returns 1 if a
+    workload takes more instructions per hop than the committed measurement.
     """
     from pyorch.build import ensure_built
 

@@ -145,8 +145,8 @@ def unread(name: str, paths: Paths) -> Study:
 class Reproduction:
     """What a report over several studies wrote.
 
-    verdicts: the number of claims with each. left: studies without a finished seed. changed: updated
-    pictures; kept: pictures that stay because there is no report of the current runs.
+    verdicts: the number of claims with each. left: studies without a finished seed. changed:
+    updated pictures; kept: pictures that stay because there is no report of the current runs.
     """
 
     page: Path
