@@ -52,7 +52,7 @@ FirstByte()
 }
 
 /**
- * @brief What a control frame says.
+ * @brief The content of a control frame.
  *
  * @param control it
  * @return bits of the segment
@@ -67,7 +67,7 @@ BitsOf(const ControlFrame& control)
 
 /**
  * @ingroup bfc-tests
- * @brief Keeps what the other end of the link says, or, before a Bfc, loses some of it.
+ * @brief Records the messages of the other end of the link, or, before a Bfc, loses some of them.
  */
 class Listener : public lossless::FlowControl
 {
@@ -385,7 +385,7 @@ class HandTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(bench.listeners[0]->m_heard.size(), 0, "first frames");
         }
         {
-            // A frame that went before all queues upstream, or was made here, pauses nobody.
+            // A frame that bypassed all queues upstream, or was made here, pauses no flow.
             Bench bench(Make(1, "0s"), 1);
             for (int frame = 0; frame < 50; ++frame)
             {
@@ -438,8 +438,8 @@ class ModelTest : public TestCase
 {
   public:
     ModelTest()
-        : TestCase("flows join the queues they should, frames are marked when they should, and "
-                   "what is said is what the marked frames call for, at every moment")
+        : TestCase("flows join the queues they should, frames are marked when they should, and at "
+                   "every moment the messages are what the marked frames require")
     {
     }
 
@@ -462,7 +462,7 @@ class ModelTest : public TestCase
         int64_t last{0};    //!< when something happened (ps)
     };
 
-    /// What is to be said: when it came to be, and what.
+    /// What is to be sent: since when, and its content.
     using States = std::vector<std::pair<int64_t, Bits>>;
 
     static constexpr uint16_t INGRESSES = 3; //!< ports
@@ -679,7 +679,7 @@ class ModelTest : public TestCase
     }
 
     /**
-     * @brief Note what a port is to say now.
+     * @brief Record what a port should send now.
      *
      * @param ingress port
      */
@@ -703,14 +703,14 @@ class ModelTest : public TestCase
         states.emplace_back(NowPs(), filter.Get(0));
     }
 
-    bool m_flowsAreNamed{false};                //!< else queues
-    uint32_t m_queues{0};                       //!< how many
-    uint32_t m_from{0};                         //!< byte that says where a frame comes from
-    int64_t m_bdp{0};                           //!< Th of one active queue (B)
-    int64_t m_sticky{0};                        //!< how long a flow keeps its queue (ps)
-    NameFilter m_heard;                         //!< what the peer wants paused
-    std::vector<std::deque<Waiting>> m_waiting; //!< by place
-    std::map<uint32_t, Flow> m_flows;           //!< by number
+    bool m_flowsAreNamed{false};                          //!< else queues
+    uint32_t m_queues{0};                                 //!< how many
+    uint32_t m_from{0};                                   //!< byte with the origin of a frame
+    int64_t m_bdp{0};                                     //!< Th of one active queue (B)
+    int64_t m_sticky{0};                                  //!< how long a flow keeps its queue (ps)
+    NameFilter m_heard;                                   //!< what the peer wants paused
+    std::vector<std::deque<Waiting>> m_waiting;           //!< by place
+    std::map<uint32_t, Flow> m_flows;                     //!< by number
     std::map<std::pair<uint16_t, uint32_t>, int> m_named; //!< (port, name) -> marked frames
     std::vector<States> m_states;                         //!< by port
     uint64_t m_marked{0};                                 //!< frames
@@ -922,9 +922,8 @@ class AloneTest : public TestCase
 {
   public:
     AloneTest()
-        : TestCase(
-              "a flow that comes faster than it drains idles as long as the closed form says, and "
-              "holds no more than Th and what comes faster in an HRTT")
+        : TestCase("a flow that arrives faster than it drains idles as long as the closed form "
+                   "says, and holds no more than Th plus the excess of an HRTT")
     {
     }
 

@@ -36,8 +36,8 @@ class MembersTest : public TestCase
 {
   public:
     MembersTest()
-        : TestCase("a name that is in is found; without stages no other is; taking out undoes "
-                   "putting in, and exactly the segments that differ are said to have changed")
+        : TestCase("a name in the filter is found; without stages no other is; removing undoes "
+                   "adding, and exactly the segments that differ are reported as changed")
     {
     }
 
@@ -142,7 +142,7 @@ class MistakesTest : public TestCase
 {
   public:
     MistakesTest()
-        : TestCase("other names are found by mistake as often as the closed form says")
+        : TestCase("the rate of false positives is that of the closed form")
     {
     }
 

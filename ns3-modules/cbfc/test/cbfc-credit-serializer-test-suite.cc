@@ -29,7 +29,7 @@ class CreditSerializerTest : public TestCase
 {
   public:
     CreditSerializerTest()
-        : TestCase("FCCL and FCTBS stand behind the class-enable vector, 32 bits each")
+        : TestCase("FCCL and FCTBS follow the class-enable vector, 32 bits each")
     {
     }
 

@@ -42,7 +42,7 @@ Summary(const rdma::Simulation& sim)
 }
 
 /**
- * @brief Names of nodes that nobody reads.
+ * @brief Names of nodes that no test reads.
  *
  * @param n how many
  * @return one a line
@@ -309,7 +309,7 @@ class Star
 
 /**
  * @ingroup cbfc-tests
- * @brief What messages say, against books of the test's own, and when they come.
+ * @brief The content of messages, against the test's own accounts, and their times.
  */
 class MessageTest : public TestCase
 {
@@ -632,7 +632,7 @@ class LongLinkTest : public TestCase
             sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(promised));
             NS_TEST_ASSERT_MSG_EQ(Build(sim, "ns3::cbfc::Credit", 2 * promised),
                                   "",
-                                  "no headroom beside what is promised, " << promised << " B");
+                                  "no headroom besides the promise, " << promised << " B");
             sim.Run(DURATION);
             NS_TEST_ASSERT_MSG_EQ(sim.Finish(), "", "nothing is lost, " << promised << " B");
             // frames of 1048 B take 17 blocks

@@ -19,7 +19,7 @@ namespace tests
 {
 
 /**
- * @brief Small promises, said again every few microseconds.
+ * @brief Small promises, repeated every few microseconds.
  *
  * @param fabric the network
  * @param upTo draws a number

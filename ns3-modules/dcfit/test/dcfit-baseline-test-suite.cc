@@ -33,7 +33,7 @@ class WatchdogTest : public TestCase
 {
   public:
     WatchdogTest()
-        : TestCase("the watchdog acts and restores at the polls that arithmetic says")
+        : TestCase("the watchdog acts and restores at the computed polls")
     {
     }
 

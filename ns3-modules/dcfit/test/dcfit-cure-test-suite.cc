@@ -34,7 +34,7 @@ using lossless::FramePool;
 
 /**
  * @ingroup dcfit-tests
- * @brief A breaker that breaks when it is told to.
+ * @brief A breaker that breaks on demand.
  */
 class HandBreaker : public Breaker
 {
@@ -283,7 +283,8 @@ class LongLoopTest : public TestCase
 {
   public:
     LongLoopTest()
-        : TestCase("a loop of twenty switches is broken when its trigger is to be told, too")
+        : TestCase(
+              "a loop of twenty switches is broken even if its trigger has to be notified, too")
     {
     }
 
@@ -310,14 +311,15 @@ class LongLoopTest : public TestCase
 
 /**
  * @ingroup dcfit-tests
- * @brief The initial trigger beside a ring is found and treated, so that the deadlock stays away.
+ * @brief The initial trigger outside a ring is found and treated, so that the deadlock does not
+ * recur.
  */
 class HandlingTest : public TestCase
 {
   public:
     HandlingTest()
-        : TestCase("the trigger off the loop, a heavy flow or a server, is told and treated; the "
-                   "deadlock does not come back")
+        : TestCase("the trigger off the loop, a heavy flow or a server, is notified and treated; "
+                   "the deadlock does not come back")
     {
     }
 
@@ -326,7 +328,7 @@ class HandlingTest : public TestCase
      * @brief The ring of dcfit-detector's OffLoopTest.
      *
      * @param net where to
-     * @param slow rate of the host beside the ring (bit/s), if it is its link that is slow
+     * @param slow rate of the host outside the ring (bit/s), if its link is the slow one
      * @return what Check and Finish say
      */
     static std::string Run(Network& net, uint64_t slow)
@@ -371,7 +373,7 @@ class HandlingTest : public TestCase
                 NS_TEST_ASSERT_MSG_EQ(net.Number("deadlocked"), 1, "a deadlock");
                 NS_TEST_ASSERT_MSG_EQ((net.Number("dcfit_triggers_handled") > 0),
                                       handle,
-                                      "the trigger is told if it is to be");
+                                      "the trigger is notified if it has to be");
                 broken[handle] = net.Number("cure_loops_broken");
                 delivered[handle] = net.Number("delivered_bytes");
             }

@@ -38,8 +38,8 @@ using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 /**
  * @ingroup dcfit-tests
- * @brief One switch with four neighbours, switches with DCFIT but for the last, and its agent to
- * whom frames are told by hand.
+ * @brief One switch with four neighbours, all but the last of them switches with DCFIT, and its
+ * agent, which is notified of frames by hand.
  */
 class Bench
 {
@@ -261,7 +261,7 @@ class TriggerTest : public TestCase
         server.Pause(3, nullptr);
         NS_TEST_ASSERT_MSG_EQ((server.Tag(0) == Message{0, 3, 1, 0, 0}), true, "a refresh is none");
         server.Overflow(3);
-        NS_TEST_ASSERT_MSG_EQ(server.Tag(3).node, 16383, "a server is told nothing");
+        NS_TEST_ASSERT_MSG_EQ(server.Tag(3).node, 16383, "a server gets no message");
     }
 };
 
@@ -285,7 +285,7 @@ class RulesTest : public TestCase
         Bench bench;
         const Message other{77, 9, 200, 0, 0};
         bench.Pause(1, &other);
-        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), 0, "nobody waits for port 1");
+        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), 0, "no port waits for port 1");
         bench.Hold(0, 1);
         bench.Hold(2, 1);
         bench.Overflow(2);
@@ -295,7 +295,7 @@ class RulesTest : public TestCase
         bench.Alone(1, Kind::CHECK, newer);
         NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"),
                               1,
-                              "the same again goes nowhere");
+                              "a repeated message is not forwarded");
         NS_TEST_ASSERT_MSG_EQ((bench.Tag(2) == newer), true, "the latest is remembered");
         bench.Alone(1, Kind::CONSISTENCY, other);
         NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), 1, "another sequence: refuted");
@@ -389,10 +389,10 @@ class RulesTest : public TestCase
         const double none = gone.Number("dcfit_processes");
         gone.Hold(0, 2);
         gone.Overflow(0);
-        NS_TEST_ASSERT_MSG_EQ(gone.Number("dcfit_processes"), none, "nobody begins a process");
+        NS_TEST_ASSERT_MSG_EQ(gone.Number("dcfit_processes"), none, "no process begins");
         NS_TEST_ASSERT_MSG_EQ((gone.Tag(0) == later), true, "the trigger's message goes around");
 
-        // The same port twice is no middle switch (Lemma 3.4).
+        // The same port twice does not make a middle switch (Lemma 3.4).
         Bench same;
         same.Hold(0, 1);
         same.Overflow(0);
@@ -696,7 +696,8 @@ class OnLoopTest : public TestCase
                     const double formed = net.Number("deadlock_formed_ps");
                     const double found = net.Number("dcfit_first_detection_ps");
                     NS_TEST_ASSERT_MSG_GT(found, formed, "not before it is there");
-                    // a hop: what is being sent, the message, the way; two rounds, or a retry
+                    // a hop: the frame in transmission, the message, propagation; two rounds, or a
+                    // retry
                     const double hop = 1538 * 800.0 + 84 * 800.0 + 1e6;
                     const double limit =
                         2 * n * hop + (net.Number("dcfit_detections_on_loop") > 0 ? 0 : 1e8);
@@ -759,8 +760,9 @@ class RoutingLoopTest : public TestCase
 
 /**
  * @ingroup dcfit-tests
- * @brief A ring of four switches that carries 90 % of its links, and beside it a switch that gets
- * more than its host takes: it pauses the ring, again and again, until that is deadlocked.
+ * @brief A ring of four switches whose links are 90 % utilised, and outside it a switch that
+ * receives more than its host accepts: it pauses the ring again and again until the ring is
+ * deadlocked.
  */
 class OffLoopTest : public TestCase
 {
@@ -781,7 +783,7 @@ class OffLoopTest : public TestCase
      */
     static std::string Run(Network& net, uint64_t cap)
     {
-        // hosts 0 to 3 on switches 5 to 8, host 4 on switch 9 beside switch 5
+        // hosts 0 to 3 on switches 5 to 8, host 4 on switch 9 next to switch 5
         net.Nodes(5, 5);
         for (uint32_t i = 0; i < 4; ++i)
         {

@@ -78,7 +78,8 @@ class LayoutTest : public TestCase
 
 /**
  * @ingroup dcfit-tests
- * @brief Messages travel in the padding of a PFC frame and leave what IEEE 802.1Qbb says alone.
+ * @brief Messages travel in the padding of a PFC frame and leave the fields of IEEE 802.1Qbb
+ * unchanged.
  */
 class PaddingTest : public TestCase
 {
@@ -127,7 +128,7 @@ class PaddingTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(got.Get(2, message), false, "class 2 has none");
         NS_TEST_ASSERT_MSG_EQ(got.ReadFrom(pause), false, "a frame without one has none");
 
-        lossless::ControlFrame other = pause; // behind what somebody else appended
+        lossless::ControlFrame other = pause; // after what another scheme appended
         other.extra[0] = 0x77;
         other.extra[1] = 5;
         other.extraLength = 5;

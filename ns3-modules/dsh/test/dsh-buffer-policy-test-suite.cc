@@ -554,8 +554,8 @@ class DshTomahawkTest : public TestCase
 {
   public:
     DshTomahawkTest()
-        : TestCase("a Tomahawk saves six of seven headrooms, and sixteen queues fill what the "
-                   "threshold says")
+        : TestCase("a Tomahawk saves six of seven headrooms, and sixteen queues fill up to the "
+                   "threshold")
     {
     }
 

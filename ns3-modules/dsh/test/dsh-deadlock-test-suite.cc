@@ -8,8 +8,8 @@
 /**
  * @file
  * @ingroup dsh-tests
- * Deadlocks of PFC over buffers with DSH: when the oracle says that they formed, and what is left
- * when all else has gone.
+ * Deadlocks of PFC over buffers with DSH: when they formed according to the oracle, and what is
+ * left when everything else has gone.
  */
 
 namespace ns3

@@ -391,7 +391,7 @@ class BurstTest : public TestCase
     std::mt19937_64 m_random{3}; //!< of times
 };
 
-/// What a child process of this one says when it aborts.
+/// The output of a child process that aborts.
 struct Death
 {
     bool aborted;     //!< by SIGABRT
@@ -441,7 +441,7 @@ class PastTest : public TestCase
 {
   public:
     PastTest()
-        : TestCase("an event in the past aborts and says which time it is")
+        : TestCase("an event in the past aborts with the current time")
     {
     }
 
@@ -529,7 +529,7 @@ class EndOfTimeTest : public TestCase
     }
 };
 
-/// An event loop that counts what it is told of.
+/// An event loop that counts its notifications.
 class CountingLoop : public EventLoop
 {
   public:
@@ -564,7 +564,7 @@ class HookTest : public TestCase
         });
         Simulator::Schedule(TimeStep(9), [] {}).Cancel();
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(before, 1, "told before it happens");
+        NS_TEST_EXPECT_MSG_EQ(before, 1, "notified before it happens");
         const std::vector<int64_t> times{7, 7, 9}; // a cancelled event comes, and does nothing
         NS_TEST_EXPECT_MSG_EQ((loop->m_hooked == times), true, "each, in order");
         Simulator::Destroy();

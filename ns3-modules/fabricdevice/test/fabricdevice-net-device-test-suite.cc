@@ -688,7 +688,7 @@ class DctcpTest : public TestCase
     /**
      * @brief Three senders, and a switch that marks above 30 KB.
      *
-     * @param dctcp DCTCP, else ns-3's default, which does not look at marks
+     * @param dctcp DCTCP, else ns-3's default, which ignores marks
      * @return frames lost
      */
     uint64_t Run(bool dctcp)
@@ -1077,7 +1077,7 @@ class TraceTest : public TestCase
 
 /**
  * @ingroup fabricdevice-tests
- * @brief A link that fails holds packets back; a device says so.
+ * @brief A failed link holds packets back; the device reports it.
  */
 class LinkTest : public TestCase
 {
@@ -1111,7 +1111,7 @@ class LinkTest : public TestCase
         Simulator::Schedule(MilliSeconds(1499), [&]() { early = lan.Device(1).GetReceived(); });
         lan.Run(Seconds(2));
         const std::vector<std::pair<double, bool>> expected{{0.5, false}, {1.5, true}};
-        NS_TEST_ASSERT_MSG_EQ((changes == expected), true, "told of both");
+        NS_TEST_ASSERT_MSG_EQ((changes == expected), true, "notified of both");
         NS_TEST_ASSERT_MSG_EQ(early, 0, "nothing goes while the link is down");
         NS_TEST_ASSERT_MSG_EQ(lan.Device(1).GetReceived(), 3, "everything goes afterwards");
         NS_TEST_ASSERT_MSG_EQ(lan.problems, "", "nothing lost");

@@ -123,7 +123,7 @@ class Clos : public Network
         }
     }
 
-    /// Build, run, and keep the ways of all frames.
+    /// Build, run, and record the paths of all frames.
     void Run()
     {
         sim.Build();
@@ -187,7 +187,7 @@ class AnswerPathTest : public TestCase
      * @brief One run with 16 flows.
      *
      * @param net the network
-     * @param setUp says more of the flows
+     * @param setUp configures the flows further
      */
     static void RunOnce(Clos& net, const std::function<void(Clos&)>& setUp)
     {

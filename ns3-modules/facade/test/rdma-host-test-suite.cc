@@ -200,7 +200,7 @@ class PauseStormTest : public TestCase
 
 /**
  * @ingroup facade-tests
- * @brief A host that pauses for ever blocks what sends to it, which is no deadlock of the network.
+ * @brief A host that pauses forever blocks its senders, which is not a deadlock of the network.
  */
 class HostRootedTest : public TestCase
 {
@@ -447,7 +447,7 @@ class RandomTroubleTest : public TestCase
                                   "finished is delivered, seed " << seed);
             NS_TEST_EXPECT_MSG_EQ(log.wrongAnswers, 0, "no answer claims too much, seed " << seed);
         }
-        // Nothing is left on the way once every sender knows that all arrived, some time ago.
+        // Nothing is in flight some time after every sender knows that everything arrived.
         m_drained += drained;
         const auto bytes = net.Column("drop", "bytes");
         const auto data = std::count(bytes.begin(), bytes.end(), 1048);
@@ -724,7 +724,7 @@ class SecondQueueTest : public TestCase
                                   "and no model answers for it");
             for (const auto& [name, value] : net.sim.GetSummary())
             {
-                NS_TEST_ASSERT_MSG_EQ((name == "deadlocked"), false, "so nobody knows");
+                NS_TEST_ASSERT_MSG_EQ((name == "deadlocked"), false, "so it is unknown");
             }
         }
 

@@ -91,7 +91,7 @@ class HandComputedRecoveryTest : public TestCase
 {
   public:
     HandComputedRecoveryTest()
-        : TestCase("a sender repeats the packets that IRN's rules say, each once")
+        : TestCase("a sender repeats the packets that IRN's rules require, each once")
     {
     }
 
@@ -111,7 +111,7 @@ class HandComputedRecoveryTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(same, true, what);
     }
 
-    /// Gaps that NACKs tell of.
+    /// Gaps reported by NACKs.
     void Gaps()
     {
         Scoreboard board;
@@ -131,7 +131,7 @@ class HandComputedRecoveryTest : public TestCase
         Repeats(board, {10, 11}, "a gap after recovery");
     }
 
-    /// The end of what was sent before the last repeat is lost as well: nothing later tells.
+    /// The end of what was sent before the last repeat is lost as well: nothing later reveals it.
     void Tail()
     {
         Scoreboard board;

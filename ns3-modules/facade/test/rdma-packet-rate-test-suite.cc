@@ -127,8 +127,8 @@ class PacketRatePathTest : public TestCase
 {
   public:
     PacketRatePathTest()
-        : TestCase("packets of a message are sent and taken at the lower of line rate and packet "
-                   "rate, to the picosecond, and the ideal time says so")
+        : TestCase("packets of a message are sent and accepted at the lower of line rate and "
+                   "packet rate, to the picosecond, and the ideal time accounts for it")
     {
     }
 
@@ -215,8 +215,8 @@ class PacketRateSendTest : public TestCase
 {
   public:
     PacketRateSendTest()
-        : TestCase("the packet rate holds beside caps, windows, pauses and answers, for all queue "
-                   "pairs of a NIC together")
+        : TestCase("the packet rate holds along with caps, windows, pauses and answers, for all "
+                   "queue pairs of a NIC together")
     {
     }
 
@@ -243,7 +243,7 @@ class PacketRateSendTest : public TestCase
     }
 
     /**
-     * @brief A flow beside the packet rate: the slower limit decides.
+     * @brief A flow with a limit besides the packet rate: the slower one decides.
      *
      * @param interval of the NIC (ps)
      * @param cap of the flow (bit/s); 0: none
@@ -283,7 +283,7 @@ class PacketRateSendTest : public TestCase
         }
     }
 
-    /// Two classes share the packet rate in turn; where the line is the limit, it is as it says.
+    /// Two classes share the packet rate in turn; if the line is the limit, its rate applies.
     void Classes()
     {
         for (const int64_t interval : {200'000, 50'000})

@@ -82,8 +82,8 @@ class IdlePathTest : public TestCase
 {
   public:
     IdlePathTest()
-        : TestCase("a message on a random idle path arrives once, in order and when store and "
-                   "forward says, to the picosecond")
+        : TestCase("a message on a random idle path arrives once, in order and at the time of "
+                   "store and forward, to the picosecond")
     {
     }
 
@@ -92,7 +92,7 @@ class IdlePathTest : public TestCase
      * @brief One random path, and one message on it.
      *
      * @param seed of everything
-     * @param packets full packets of the message, beside the odd bytes
+     * @param packets full packets of the message, besides the odd bytes
      * @param odd bytes more than full packets, may be negative
      */
     void RunOnce(uint64_t seed, int64_t packets, int64_t odd)
@@ -175,7 +175,7 @@ class IdlePathTest : public TestCase
         {
             NS_TEST_ASSERT_MSG_EQ(log.acked[ack],
                                   std::min<uint64_t>((ack + 1) * ackEvery, n),
-                                  "an ACK says what came in order, " << what());
+                                  "an ACK confirms what came in order, " << what());
         }
         NS_TEST_ASSERT_MSG_EQ(log.nacks, 0, "no NACK without a loss, " << what());
     }
@@ -304,7 +304,7 @@ class RateCapTest : public TestCase
 
 /**
  * @ingroup facade-tests
- * @brief Bursts begin and end when they should, and silence is no loss.
+ * @brief Bursts begin and end when they should, and silence does not count as loss.
  */
 class OnOffTest : public TestCase
 {
@@ -403,7 +403,7 @@ class StopTest : public TestCase
         }
         for (const char* scheme : {"GoBackN", "Selective"})
         {
-            // The last packet before the stop is lost: nothing behind it tells the receiver.
+            // The last packet before the stop is lost: nothing after it informs the receiver.
             Network net;
             net.Set("Port", "Overhead", 0);
             net.Set("QueuePair", "Retransmit", scheme);
@@ -431,7 +431,7 @@ class StopTest : public TestCase
 
 /**
  * @ingroup facade-tests
- * @brief Queue pairs of a NIC take turns, and classes share it as the port's service says.
+ * @brief Queue pairs of a NIC take turns, and classes share it according to the port's service.
  */
 class SharingTest : public TestCase
 {
@@ -537,7 +537,7 @@ class SharingTest : public TestCase
                               "the line is always busy");
     }
 
-    /// A cap above the fair share is no hindrance, and no privilege.
+    /// A cap above the fair share is neither a hindrance nor a privilege.
     void ShareEvenly()
     {
         Pair net;
@@ -638,14 +638,14 @@ NS_OBJECT_ENSURE_REGISTERED(Marker);
 
 /**
  * @ingroup facade-tests
- * @brief An ACK tells of a mark on any of the packets it stands for, and no other does.
+ * @brief An ACK reports a mark on any of the packets that it covers, and no other ACK does.
  */
 class EcnEchoTest : public TestCase
 {
   public:
     EcnEchoTest()
-        : TestCase("with AckEvery 1 to 7 an ACK says that one of the packets since the last "
-                   "answer was marked, whichever it was")
+        : TestCase("with AckEvery 1 to 7 an ACK reports that any of the packets since the last "
+                   "answer was marked")
     {
     }
 

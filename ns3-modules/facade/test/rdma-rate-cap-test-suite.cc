@@ -41,7 +41,7 @@ class Paused : public Network
      * @brief Build it, without flows.
      *
      * @param seed of the run
-     * @param overhead wire bytes of a frame beside its own
+     * @param overhead wire bytes of a frame besides its own
      */
     Paused(uint64_t seed, int64_t overhead)
         : Network(seed)
@@ -140,9 +140,9 @@ class PausedCapTest : public TestCase
 {
   public:
     PausedCapTest()
-        : TestCase("a pause earns a capped flow nothing: any two frames of it are as far apart as "
-                   "the cap says, less at most one round of turns beside other flows, and where "
-                   "nothing is in its way they are no further")
+        : TestCase("a pause earns a capped flow nothing: any two of its frames are as far apart as "
+                   "the cap requires, less at most one round of turns with other flows, and if "
+                   "nothing delays it they are no further apart")
     {
     }
 
@@ -176,7 +176,7 @@ class PausedCapTest : public TestCase
         }
     }
 
-    /// Greedy flows beside it.
+    /// Other, greedy flows.
     void Beside(uint64_t seed, bool pauses)
     {
         std::mt19937_64 random(seed);
@@ -210,7 +210,8 @@ class PausedCapTest : public TestCase
                                                   << "round, seed " << seed);
             latest = std::max(latest, shifted);
         }
-        // A gap is shorter than the cap says only by what the packet before waited for its turn.
+        // A gap is shorter than the cap requires only by the time that the packet before waited for
+        // its turn.
         int64_t due = sent[0];
         for (std::size_t i = 0; i < sent.size(); ++i)
         {

@@ -14,7 +14,7 @@
 /**
  * @file
  * @ingroup facade-tests
- * Loss and its repair: chosen frames are lost, and a second receiver says what must have been
+ * Loss and its repair: chosen frames are lost, and a second receiver determines what must have been
  * delivered.
  */
 
@@ -65,8 +65,8 @@ class SingleLossTest : public TestCase
 {
   public:
     SingleLossTest()
-        : TestCase("after one loss a NACK or a time-out repeats what the scheme says, when "
-                   "arithmetic says")
+        : TestCase("after one loss a NACK or a time-out repeats what the scheme requires, at the "
+                   "computed time")
     {
     }
 
@@ -157,7 +157,7 @@ class SingleLossTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(middle.timeouts, 0, "a NACK needs no time-out, " << scheme);
             if (scheme == "None")
             {
-                NS_TEST_ASSERT_MSG_EQ(middle.left, 1, "the flow stays unfinished and says so");
+                NS_TEST_ASSERT_MSG_EQ(middle.left, 1, "the flow stays unfinished and reports it");
                 NS_TEST_ASSERT_MSG_EQ(middle.finish, -1, "it never finishes");
                 NS_TEST_ASSERT_MSG_EQ(middle.delivered, 20, "what came before the gap");
                 NS_TEST_ASSERT_MSG_EQ(middle.repeated, 0, "nothing is repeated");
@@ -174,8 +174,8 @@ class SingleLossTest : public TestCase
                                   (selective ? sentBefore - 21 : 1),
                                   "NACKs, " << scheme);
 
-            // The last packet is lost: only silence tells. Its ACK would have been the 100th; the
-            // 99th was the last sign of progress.
+            // The last packet is lost: only silence reveals it. Its ACK would have been the 100th;
+            // the 99th was the last sign of progress.
             const Result last = RunOnce(scheme, FrameKind::DATA, 99);
             const int64_t progress = 99 * FULL + oneWay + answerTime;
             NS_TEST_ASSERT_MSG_EQ(last.timeouts, 1, "a time-out, " << scheme);
@@ -185,7 +185,7 @@ class SingleLossTest : public TestCase
                                   progress + 50'000'000 + FULL + oneWay,
                                   "silence of the time-out after the last progress, " << scheme);
 
-            // A lost ACK in the middle is covered by the next; nobody notices.
+            // A lost ACK in the middle is covered by the next one and goes unnoticed.
             const Result ack = RunOnce(scheme, FrameKind::ACK, 50);
             NS_TEST_ASSERT_MSG_EQ(ack.finish, ideal, "a lost ACK costs nothing, " << scheme);
             NS_TEST_ASSERT_MSG_EQ(ack.repeated, 0, "nothing is repeated, " << scheme);
@@ -445,7 +445,7 @@ class FabricLossTest : public TestCase
                 "the second receiver agrees, seed " << seed);
             unfinished += finish[flow] < 0;
         }
-        NS_TEST_EXPECT_MSG_EQ(net.Number("flows_unfinished"), unfinished, "and it is said");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("flows_unfinished"), unfinished, "and it is reported");
         NS_TEST_EXPECT_MSG_EQ((unfinished > 0),
                               (scheme == "None"),
                               scheme << ": unfinished flows, seed " << seed);

@@ -214,7 +214,7 @@ class RoceMessageTest : public TestCase
     }
 
   private:
-    /// What is looked at in a frame.
+    /// The examined parts of a frame.
     struct Seen
     {
         uint32_t opcode;  //!< of the BTH

@@ -306,7 +306,7 @@ class HostFailoverTest : public TestCase
   public:
     HostFailoverTest()
         : TestCase("when the link of a host fails, its flows move to other hosts of the server, "
-                   "and what was lost is repeated, when arithmetic says")
+                   "and what was lost is repeated, at the computed times")
     {
     }
 
@@ -399,8 +399,8 @@ class HostFailoverTest : public TestCase
             CheckRun(net, "nothing is repeated", {-1}, 0);
         }
         {
-            // Half of the six packets are of each flow; then flow 0 goes by h1, flow 1 by h2, each
-            // on a line of its own.
+            // Each flow has half of the six packets; then flow 0 goes by h1, flow 1 by h2, each on
+            // a separate line.
             Network net;
             Prepare(net, {0, 1, 2});
             net.sim.FailLink(0, DOWN, -1);

@@ -23,7 +23,7 @@
 /**
  * @file
  * @ingroup facade-tests
- * Random fabrics, and what Simulation says about types, configurations and runs.
+ * Random fabrics, and Simulation's reports on types, configurations and runs.
  */
 
 namespace ns3
@@ -97,7 +97,8 @@ class OrderProbe : public lossless::FlowControl,
 
     void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override
     {
-        Expect(queue == frame.cls && frame.queued == lossless::NowPs(), "told when it has joined");
+        Expect(queue == frame.cls && frame.queued == lossless::NowPs(),
+               "notified when it has joined");
         ++m_queued;
     }
 
@@ -110,7 +111,7 @@ class OrderProbe : public lossless::FlowControl,
 
     void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override
     {
-        Expect(now == lossless::NowPs() && frame.cls == queue, "told when it goes");
+        Expect(now == lossless::NowPs() && frame.cls == queue, "notified when it leaves");
         Expect(m_port->IsUp() && !m_port->IsPaused(frame.cls), "nothing goes from a paused class");
         Expect(m_asked != nullptr, "asked before");
         Expect(m_queued > 0, "a frame that goes was queued");
@@ -274,8 +275,8 @@ struct JsonValue
 
 /**
  * @ingroup facade-tests
- * @brief Reads JSON by RFC 8259, but for numbers, null and escapes of code points, which a
- * description has not.
+ * @brief Reads JSON by RFC 8259, except numbers, null and escapes of code points, which do not
+ * occur in a description.
  */
 class JsonReader
 {
@@ -397,14 +398,15 @@ class JsonReader
 
 /**
  * @ingroup facade-tests
- * @brief The description of the types is JSON, and says of every attribute what ns-3 knows.
+ * @brief The description of the types is JSON, with everything that ns-3 knows about each
+ * attribute.
  */
 class DescribeTest : public TestCase
 {
   public:
     DescribeTest()
-        : TestCase("types are described in JSON, each of the groups asked for, with every "
-                   "attribute as ns-3 knows it")
+        : TestCase("types of the requested groups are described in JSON, with every attribute as "
+                   "ns-3 knows it")
     {
     }
 
@@ -439,7 +441,7 @@ class DescribeTest : public TestCase
                                   tid.GetTraceSourceN(),
                                   tid.GetName());
             const auto& attributes = type.members.at("attributes").items;
-            std::vector<TypeId::AttributeInformation> infos; // but those that nobody can set
+            std::vector<TypeId::AttributeInformation> infos; // except those that cannot be set
             for (std::size_t a = 0; a < tid.GetAttributeN(); ++a)
             {
                 if (tid.GetAttribute(a).flags & TypeId::ATTR_SET)
@@ -1068,7 +1070,7 @@ class CommandLineTest : public TestCase
     void DoRun() override
     {
         Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(Refusal(1), "", "nobody chose anything");
+        NS_TEST_EXPECT_MSG_EQ(Refusal(1), "", "nothing was chosen");
         RngSeedManager::SetRun(7);
         const std::string run = Refusal(2);
         NS_TEST_EXPECT_MSG_NE(run.find("RngRun 7 before rdma::Simulation(2)"),
@@ -1082,7 +1084,7 @@ class CommandLineTest : public TestCase
         RngSeedManager::SetSeed(1);
         NS_TEST_EXPECT_MSG_NE(Refusal(0).find("cannot be 0"), std::string::npos, "seed 0");
 
-        // an event loop that somebody chose stays
+        // an event loop that was chosen stays
         const std::string theirs = "ns3::DefaultSimulatorImpl";
         const std::string chosen = "ns3::RealtimeSimulatorImpl";
         const auto built = [](const std::string& asked) {

@@ -159,8 +159,8 @@ class ChainTest : public TestCase
 {
   public:
     ChainTest()
-        : TestCase("each hop says what it sent, held and ran at, and the base round trip is that "
-                   "of the first packet")
+        : TestCase("each hop reports what it sent, held and ran at, and the base round trip is "
+                   "that of the first packet")
     {
     }
 
@@ -223,7 +223,7 @@ class UnaskedTest : public TestCase
 {
   public:
     UnaskedTest()
-        : TestCase("frames of flows that do not ask carry nothing and are no longer")
+        : TestCase("frames of flows that do not request telemetry carry none and are not longer")
     {
     }
 
@@ -356,7 +356,7 @@ class PathChangeTest : public TestCase
             else
             {
                 const bool viaSlow = hops[0].time < AGAIN;
-                NS_TEST_ASSERT_MSG_EQ(rate, (viaSlow ? 20 : 40) * GBPS, "that which is left");
+                NS_TEST_ASSERT_MSG_EQ(rate, (viaSlow ? 20 : 40) * GBPS, "the remaining one");
                 ++(viaSlow ? slow : fast);
             }
             NS_TEST_ASSERT_MSG_EQ(hops[1].rate, rate, "all of that path");
@@ -380,7 +380,7 @@ class RoomTest : public TestCase
 
   private:
     /**
-     * @brief h0 - s2 - s3 - h1, and s4 beside the link of s2 and s3; from 10 us on by s4.
+     * @brief h0 - s2 - s3 - h1, and s4 parallel to the link of s2 and s3; from 10 us on through s4.
      *
      * @param room hops
      * @return what Check says

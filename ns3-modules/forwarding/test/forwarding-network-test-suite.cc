@@ -360,13 +360,13 @@ class EcmpTest : public TestCase
 
 /**
  * @ingroup forwarding-tests
- * @brief Every policy: shortest ways only, everything arrives, the same again.
+ * @brief Every policy: shortest paths only, everything arrives, runs are repeatable.
  */
 class ConservationTest : public TestCase
 {
   public:
     ConservationTest()
-        : TestCase("every policy: no loops, nothing lost, each run the same again")
+        : TestCase("every policy: no loops, nothing lost, each run repeatable")
     {
     }
 
@@ -731,7 +731,7 @@ class CycleTest : public TestCase
 {
   public:
     CycleTest()
-        : TestCase("cyclic buffer dependencies are those of all ways that frames may take")
+        : TestCase("cyclic buffer dependencies are those of all paths that frames may take")
     {
     }
 

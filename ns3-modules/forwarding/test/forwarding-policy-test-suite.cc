@@ -177,7 +177,7 @@ ChiSquare(const std::vector<double>& counts)
 
 /**
  * @ingroup forwarding-tests
- * @brief Round robin: of every set each port has the same number of frames, but for one.
+ * @brief Round robin: the ports of every set have the same number of frames, up to one.
  */
 class RoundRobinTest : public TestCase
 {
@@ -379,8 +379,8 @@ class FlowletTest : public TestCase
             int64_t time = 0;
             for (int i = 0; i < 6000; ++i)
             {
-                // As often shorter than Gap as longer, between frames of a flow or of all; and
-                // exactly Gap, which is long enough.
+                // Shorter than Gap as often as longer, between frames of a flow or of all flows;
+                // and exactly Gap, which is long enough.
                 const int64_t mean = m_shared ? GAP : GAP / 4;
                 time += random() % 20 == 0 ? GAP : static_cast<int64_t>(random() % (2 * mean));
                 Simulator::Schedule(TimeStep(time), &FlowletTest::Offer, this, std::ref(random));
@@ -413,7 +413,7 @@ class FlowletTest : public TestCase
 
 /**
  * @ingroup forwarding-tests
- * @brief Least queue against all queues looked at, and a list of all that was read.
+ * @brief Least queue against a search of all queues, and a list of those that were read.
  */
 class LeastQueueTest : public TestCase
 {
@@ -519,7 +519,7 @@ class RefusalTest : public TestCase
 {
   public:
     RefusalTest()
-        : TestCase("what is no policy, or comes too late, is refused with what there is")
+        : TestCase("what is not a policy, or comes too late, is refused with a list of policies")
     {
     }
 

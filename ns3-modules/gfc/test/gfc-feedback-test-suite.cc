@@ -140,7 +140,7 @@ std::vector<Meddler::Start> Meddler::g_starts;
 std::vector<std::pair<int64_t, uint64_t>> Meddler::g_rates;
 uint64_t Meddler::g_meddled = 0;
 
-/// Senders 0 .. n - 1 and receiver n on a switch; the port of node 0 is looked at.
+/// Senders 0 .. n - 1 and receiver n on a switch; the port of node 0 is examined.
 struct Setting
 {
     std::string scheme{"ns3::gfc::MultiStageGfc"};           //!< TypeId name
@@ -203,7 +203,7 @@ RunFeedback(const Setting& setting)
 /**
  * @ingroup gfc-tests
  * @brief The frames of a sender that always has something to send, against the integral of the
- * rates it was told.
+ * rates that it was given.
  */
 class SpacingTest : public TestCase
 {

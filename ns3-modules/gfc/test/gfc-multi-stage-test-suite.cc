@@ -121,8 +121,8 @@ class StageTableTest : public TestCase
 
 /**
  * @ingroup gfc-tests
- * @brief Random stars and random parameters inside the bound of a scheme: nothing is lost, nobody
- * waits, every flow finishes.
+ * @brief Random stars and random parameters inside the bound of a scheme: nothing is lost, no port
+ * is held forever, every flow finishes.
  */
 class LosslessTest : public TestCase
 {

@@ -59,7 +59,7 @@ class PicosecondsTest : public TestCase
         Accept("1ps", 1);
         Accept("+25us", 25'000'000);
         Accept("1.5ns", 1'500);
-        Accept("9007199254740993ps", 9'007'199'254'740'993); // 2^53 + 1 is no double
+        Accept("9007199254740993ps", 9'007'199'254'740'993); // 2^53 + 1 is not a double
         Accept("999999999999999999ps", 999'999'999'999'999'999);
         Accept("1000000s", LONGEST_TIME);
         const auto checker = MakePicosecondsChecker(1, LONGEST_TIME);
@@ -80,7 +80,7 @@ class PicosecondsTest : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(checker->GetUnderlyingTypeInformation(),
                               "Time 1ps:1000000000000000000ps",
-                              "as the schema says it");
+                              "as in the schema");
     }
 };
 

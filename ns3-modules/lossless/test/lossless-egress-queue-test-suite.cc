@@ -177,7 +177,7 @@ class EgressQueueTest : public TestCase
                 const uint64_t oldest = brute.GetFrames().empty()
                                             ? std::numeric_limits<uint64_t>::max()
                                             : brute.GetFrames().front()->order;
-                NS_TEST_ASSERT_MSG_EQ(queue.GetOldest(), oldest, "who has waited longest");
+                NS_TEST_ASSERT_MSG_EQ(queue.GetOldest(), oldest, "the one that has waited longest");
                 NS_TEST_ASSERT_MSG_EQ(queue.Head(), brute.Head(), "who goes next");
                 NS_TEST_ASSERT_MSG_EQ(queue.GetBytes(), bytes, "bytes waiting");
                 NS_TEST_ASSERT_MSG_EQ(queue.GetFrames(),

@@ -26,7 +26,7 @@ namespace tests
 
 /**
  * @ingroup lossless-tests
- * @brief Random frames come and go; the map says what a list of them says.
+ * @brief Random frames come and go; the map agrees with a list of them.
  */
 class FeedMapTest : public TestCase
 {

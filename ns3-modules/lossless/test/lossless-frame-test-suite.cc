@@ -40,7 +40,7 @@ class FramePoolTest : public TestCase
 
   private:
     /**
-     * @brief Is a frame as its declaration says?
+     * @brief Is a frame as declared?
      *
      * @param frame the frame
      * @return true if so

@@ -58,7 +58,7 @@ class SinkNode : public TestNode
 
 /**
  * @ingroup lossless-tests
- * @brief Frames that wait together leave in the order that the services say.
+ * @brief Frames that wait together leave in the order of the services.
  */
 class ServiceTest : public TestCase
 {
@@ -121,7 +121,7 @@ class ServiceTest : public TestCase
         m_a->Inject(frame);
     }
 
-    /// Run until all has arrived, then forget the nodes but for what b got.
+    /// Run until everything has arrived, then discard the nodes except for what b received.
     void Drain()
     {
         Simulator::Run();
@@ -416,7 +416,7 @@ class ReleaseAtTest : public TestCase
      * @brief Two frames across a switch; ask its buffer at many times.
      *
      * @param atStart release at the start
-     * @param overhead wire bytes beside a frame
+     * @param overhead wire bytes besides a frame
      * @param latency of the switch (ps)
      */
     void Cross(bool atStart, int64_t overhead, int64_t latency)
@@ -504,7 +504,7 @@ class ReleaseAtTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief A source with so many frames of a class, which say whose they are.
+ * @brief A source with a number of frames of a class, which carry its number.
  */
 class CountedSource : public FrameSource
 {
@@ -587,7 +587,7 @@ class SourcesTest : public TestCase
         {
             order.push_back(frame.flow);
         }
-        // the higher class first, then turns, with nobody waiting for one who has no more
+        // the higher class first, then turns, without waiting for a source that is empty
         const std::vector<uint32_t> expected{3, 3, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0};
         NS_TEST_ASSERT_MSG_EQ((order == expected), true, "order of the frames");
         const int64_t apart = b->m_when.back() - b->m_when.front();
@@ -665,7 +665,7 @@ class DwrrTest : public TestCase
                     }
                 }
             }
-            Simulator::Stop(TimeStep(2 * 100'000 * 800)); // 200 kB: nobody runs empty
+            Simulator::Stop(TimeStep(2 * 100'000 * 800)); // 200 kB: no queue runs empty
             Simulator::Run();
             std::array<int64_t, N_CLASSES> bytes{};
             for (const Frame& frame : b->m_got)

@@ -73,7 +73,7 @@ class Queues : public QueueScheduler::Heads
     uint64_t asked{0};                        //!< questions about gates
 };
 
-/// A scheduler as its definition says it, by lists; knows nothing of the real ones.
+/// A scheduler by definition, with lists; independent of the real ones.
 class Twin
 {
   public:
@@ -263,7 +263,7 @@ class ShareTest : public TestCase
   public:
     ShareTest()
         : TestCase("after k rounds each backlogged queue has sent more than k Q - L and at most "
-                   "k Q bytes; a choice asks as little of 1,024 queues as of 8")
+                   "k Q bytes; a choice costs as little with 1,024 queues as with 8")
     {
     }
 
@@ -284,7 +284,7 @@ class ShareTest : public TestCase
                 scheduler.Activate(place);
             }
             uint64_t frames = 0;
-            // The first queue's turn comes round: that is a round of all.
+            // The first queue's turn comes again: that completes a round.
             for (int64_t round = 0, turn = -1; round < ROUNDS;)
             {
                 const uint32_t place = scheduler.Select(queues);
@@ -417,7 +417,7 @@ class OwnQueuesTest : public TestCase
         inject(0, 0);
         NS_TEST_ASSERT_MSG_EQ(port.GetEgressBytes(3), 1500 * (3 * N + 1), "all wait");
         Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(b->got.size(), 0, "a class that is blocked stands still");
+        NS_TEST_ASSERT_MSG_EQ(b->got.size(), 0, "a blocked class does not advance");
         NS_TEST_ASSERT_MSG_EQ(port.IsUnjudged(), true, "no model answers for the block");
         NS_TEST_ASSERT_MSG_EQ(port.GetEgress().IsHeld(queueOf(7)), true, "held");
         port.Block(queueOf(5)); // a second time: 5 stays

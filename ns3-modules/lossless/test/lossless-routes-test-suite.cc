@@ -413,7 +413,7 @@ class BalanceTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief Pinned flows go where they are told, in both directions.
+ * @brief Pinned flows follow their paths, in both directions.
  */
 class PinTest : public TestCase
 {
@@ -646,7 +646,7 @@ class ChangeTest : public TestCase
 {
   public:
     ChangeTest()
-        : TestCase("a switch forwards by what it was told, and learns of a link after its delay")
+        : TestCase("a switch forwards by its routes, and learns of a link after its delay")
     {
     }
 

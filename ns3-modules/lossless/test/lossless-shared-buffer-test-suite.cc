@@ -693,7 +693,7 @@ class SharedBufferMixedTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief Paused queues that nobody touches, while another drains byte by byte.
+ * @brief Untouched paused queues, while another drains byte by byte.
  */
 class SharedBufferResumeTest : public TestCase
 {
@@ -721,7 +721,7 @@ class SharedBufferResumeTest : public TestCase
         {
             small->Admit(queue, 0, 3, queue * 1000);
         }
-        // alpha 1024: queue 0 fills the pool but for 1 B (T = 1024 B)
+        // alpha 1024: queue 0 fills the pool except for 1 B (T = 1024 B)
         NS_TEST_ASSERT_MSG_EQ(static_cast<int>(small->Admit(0, 0, 3, 1999)),
                               static_cast<int>(SharedBuffer::Verdict::ADMITTED),
                               "30000 - 28000 B are free");
@@ -732,7 +732,7 @@ class SharedBufferResumeTest : public TestCase
                                   "T = 1024 B turns queue " << queue << " OFF");
             small->Release(queue, 0, 3, 64);
         }
-        // Queue 1, the next to resume, gets another frame: it must not stand in the others' way.
+        // Queue 1, the next to resume, gets another frame: it must not block the others.
         small->Admit(1, 0, 3, 64);
         uint16_t port = 0;
         uint8_t cls = 0;

@@ -10,8 +10,8 @@
 /**
  * @file
  * @ingroup pfc-tests
- * Deadlocks: what DeadlockAnalyzer says against what the simulation then does, and when
- * DeadlockOracle says that they formed against DeadlockAnalyzer asked after every event.
+ * Deadlocks: the result of DeadlockAnalyzer against what the simulation then does, and the
+ * formation times of DeadlockOracle against DeadlockAnalyzer called after every event.
  */
 
 namespace ns3
@@ -105,7 +105,7 @@ class RandomDeadlockTest : public RandomNetworkTest
             NS_TEST_ASSERT_MSG_EQ(m_fabric->Finish(), "", "nothing is lost");
             NS_TEST_ASSERT_MSG_EQ(DeadlockMonitor::Of(*m_fabric).Describe().empty(),
                                   left.empty(),
-                                  "the fabric says so too");
+                                  "the fabric agrees");
             m_test.reset();
             Simulator::Destroy();
             m_fabric->Dispose();
@@ -116,7 +116,7 @@ class RandomDeadlockTest : public RandomNetworkTest
         }
         NS_TEST_ASSERT_MSG_GT(deadlocked, ROUNDS / 20, "many deadlock");
         NS_TEST_ASSERT_MSG_LT(deadlocked, ROUNDS * 9 / 10, "and many do not");
-        NS_TEST_ASSERT_MSG_GT(early, 0, "some are seen before all has come to a stand");
+        NS_TEST_ASSERT_MSG_GT(early, 0, "some are detected before everything has stopped");
     }
 
     static constexpr int ROUNDS = 150; //!< networks

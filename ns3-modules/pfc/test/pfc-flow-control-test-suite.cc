@@ -336,7 +336,7 @@ class PfcStatesTest : public PfcTest
 
 /**
  * @ingroup pfc-tests
- * @brief A timer ends a pause that nobody refreshes; a new frame replaces it; refreshes keep a
+ * @brief A timer ends a pause that is not refreshed; a new frame replaces it; refreshes keep a
  * class paused.
  */
 class PfcTimerTest : public PfcTest
@@ -380,7 +380,7 @@ class PfcTimerTest : public PfcTest
         RunUntil(now + 30 * QUANTUM + 1);
         NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(4),
                               false,
-                              "20 quanta from the second frame, whatever the first said");
+                              "20 quanta from the second frame, regardless of the first");
         now = NowPs();
         Pause(20);
         RunUntil(now + 10 * QUANTUM);
@@ -470,7 +470,7 @@ class PfcLinkFailureTest : public PfcTest
         PortA().SetUp(true);
         PortB().SetUp(true);
         RunUntil(NowPs() + 10'000'000);
-        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(3), false, "nobody would ever resume it");
+        NS_TEST_ASSERT_MSG_EQ(PortA().IsPaused(3), false, "nothing would ever resume it");
     }
 };
 
@@ -577,7 +577,7 @@ class PfcIndependenceTest : public PfcTest
                 if (set >> cls & 1)
                 {
                     Pressure(0, cls, true);
-                    Pressure(1, cls, true); // said twice, sent once
+                    Pressure(1, cls, true); // requested twice, sent once
                     ++pauses;
                 }
             }

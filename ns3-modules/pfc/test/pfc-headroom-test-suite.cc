@@ -30,7 +30,7 @@ namespace tests
 
 /**
  * @ingroup pfc-tests
- * @brief A host that sends what it is told to and takes everything.
+ * @brief A host that sends given frames and accepts everything.
  */
 class HeadroomHost : public TestNode
 {
@@ -65,7 +65,7 @@ struct HeadroomSetting
     uint64_t rate;        //!< bit/s
     int64_t delay;        //!< ps
     uint16_t mtu;         //!< bytes of every frame
-    uint32_t overhead;    //!< wire bytes beside a frame
+    uint32_t overhead;    //!< wire bytes besides a frame
     int64_t controlDelay; //!< ps
 
     /// @return ps of a byte on the wire; whole for the rates tested
@@ -153,7 +153,7 @@ class HeadroomRig
     }
 
     /**
-     * @brief Send both ways until all stands still.
+     * @brief Send both ways until everything stops.
      *
      * @param phase when a starts (ps); c starts at 0
      */
@@ -249,7 +249,7 @@ class HeadroomRig
     Ptr<Fabric> m_fabric;                 //!< all of it
     uint32_t m_s0;                        //!< sends
     uint32_t m_s1;                        //!< receives and pauses
-    Ptr<HeadroomHost> m_a, m_b, m_c, m_d; //!< a to b stands still, c to d flows
+    Ptr<HeadroomHost> m_a, m_b, m_c, m_d; //!< a to b is stopped, c to d flows
 };
 
 /**
@@ -260,8 +260,8 @@ class SmallestHeadroomTest : public TestCase
 {
   public:
     SmallestHeadroomTest()
-        : TestCase("the smallest lossless headroom is what frames counted on paper say, at most "
-                   "eta', and less than it by no more than eta' allows for and did not come")
+        : TestCase("the smallest lossless headroom equals that of frames counted on paper, is at "
+                   "most eta', and is smaller only by what eta' allows for and did not arrive")
     {
     }
 
@@ -360,7 +360,7 @@ class SmallestHeadroomTest : public TestCase
         }
         NS_TEST_ASSERT_MSG_EQ(holds, worst, "bisection finds the same, " << setting.Name());
         NS_TEST_ASSERT_MSG_LT_OR_EQ(holds, sufficient, "eta' is enough, " << setting.Name());
-        // In wire bytes the frames cover all of eta' but for the rounding to whole frames (less
+        // In wire bytes the frames cover eta' except for the rounding to whole frames (less
         // than one) and the part of the standard's response time that this sender did not use.
         const int64_t wire = setting.mtu + setting.overhead;
         const int64_t unused =
@@ -414,7 +414,7 @@ class SmallestHeadroomTest : public TestCase
 
 /**
  * @ingroup pfc-tests
- * @brief A pause does not wait behind what another class has to say.
+ * @brief A pause does not wait behind messages of another class.
  *
  * The pause that counts comes at every phase around the refresh of a class that is already OFF,
  * and both at every phase of the frames they wait for. Behind the refresh it would wait for one
@@ -506,7 +506,7 @@ class ShortPauseTest : public TestCase
         // Half of 48 quanta is 1536 B: a frame of 1520 B fits; of 46 quanta, 1472 B, it does not.
         NS_TEST_ASSERT_MSG_EQ(HeadroomRig(setting, 0, 48).Warn(), "", "the refresh is in time");
         const std::string warning = HeadroomRig(setting, 0, 46).Warn();
-        NS_TEST_ASSERT_MSG_NE(warning.find("46 quanta"), std::string::npos, "it says so");
+        NS_TEST_ASSERT_MSG_NE(warning.find("46 quanta"), std::string::npos, "it reports that");
         NS_TEST_ASSERT_MSG_NE(warning.find("1177600 ps"), std::string::npos, "and how short");
     }
 };

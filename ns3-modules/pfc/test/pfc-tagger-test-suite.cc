@@ -41,7 +41,8 @@ class RandomTags : public SwitchAgent, public TagAgent
 
     uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const override
     {
-        // A node sends all on in one class, whatever it was; but for some ports and classes.
+        // A node forwards everything in one class, whatever it was, except for some ports and
+        // classes.
         const uint32_t node = m_node->GetId();
         std::minstd_rand random(1 + node * 4096 + ingress.GetIndex() * 256 + frame.egress * 8U +
                                 frame.cls);
