@@ -29,7 +29,7 @@ def program() -> str | None:
 
 @dataclass
 class Seen:
-    """What a page said and asked for: errors of the console, addresses that it loaded."""
+    """A page's console errors and the addresses that it loaded."""
 
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -140,7 +140,7 @@ class Browser:
                 self.seen.requests.append(params["request"]["url"])
 
     def open(self, page: Path, *, dark: bool = False, width: int = 1100, height: int = 900) -> Seen:
-        """Open a file, wait until it is ready, and say what it said on the way."""
+        """Open a file, wait until it is ready, and return its console errors and requests."""
         self.seen = Seen()
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])

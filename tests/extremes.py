@@ -51,7 +51,7 @@ OTHER_WORDS = {"PayloadSize": "the largest frame"}
 
 END_PS = 12_000_000
 FAR = 1_000_000
-"""An upper bound from here on lies beyond all that happens: half of it must give the same run."""
+"""An upper bound from here on is beyond everything that happens: half of it gives the same run."""
 
 NOT_IN_A_RUN = {"ns3::fabricdevice::FabricNetDevice"}
 """Types with attributes that the facade does not make; their own suites use them."""
@@ -68,7 +68,7 @@ STATIC: Attributes = {
 
 @dataclass(frozen=True)
 class Scene:
-    """What a run consists of beside the network."""
+    """What a run consists of besides the network."""
 
     flow_control: tuple[str, ...] = (_L + "Pfc",)
     agents: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ def whole_values(
 
 
 def real_values(attribute: AttributeInfo) -> Iterator[tuple[str, bool]]:
-    """Numbers around the bounds, and those that are no numbers."""
+    """Numbers around the bounds, and values that are not numbers."""
     low, high = (float(end) for end in bounds(attribute))
     # the checker prints six digits of its bounds: a step outside must be one that is seen
     for value in (low + abs(low) * 1e-6, (low + high) / 2, high):
@@ -242,7 +242,7 @@ def cases_of(types: Catalogue, everything: bool) -> Iterator[Case]:
 
 
 def twin_of(attribute: AttributeInfo, value: str) -> str | None:
-    """A value that lies as far beyond all that happens as the upper bound does."""
+    """A value as far beyond everything that happens as the upper bound."""
     _, high = bounds(attribute)
     digits = high.rstrip("bps")
     if value != high or not digits.isdigit() or int(digits) < FAR:

@@ -48,7 +48,7 @@ def in_fork(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def cpu_of_children() -> float:
-    """CPU time of all children of this process that have ended, and theirs [s]."""
+    """CPU time of this process's ended children and their descendants [s]."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -124,7 +124,7 @@ class Disk:
         return sorted(every - landed)
 
     def content(self, path: str) -> bytes:
-        """What a file contains as long as there is no power cut."""
+        """The content of a file without a power cut."""
         return _bytes(self._find(path).writes)
 
     def tree(self, undone: Sequence[int] = (), data: str = "all", seed: int = 0) -> Tree:

@@ -86,7 +86,7 @@ def test_the_test_is_the_paired_t_test(first: list[float], second: list[float]) 
 
 
 def test_what_does_not_finish_is_never_best() -> None:
-    """Infinite means lose; where nobody finishes nobody wins."""
+    """Infinite means lose; if no scheme finishes, none wins."""
     found = compare(ROW, runs(PFC=[math.inf, 5, 5], A=[7, 7, 7]), ["PFC", "A"])
     assert verdict(found) == "A alone is best: 7 µs, all 3 seeds equal."
     assert value_text(found, found.answers[0]) == "did not finish"
@@ -163,7 +163,7 @@ def test_only_what_all_schemes_have_is_compared() -> None:
 
 
 def test_one_seed_decides_nothing() -> None:
-    """There is no interval of one value."""
+    """One value has no interval."""
     found = compare(ROW, runs(PFC=[10], A=[50]), ["PFC", "A"])
     assert verdict(found) == "PFC has the best mean, 10 µs; not decided: A."
     empty = compare(ROW, runs(PFC=[math.nan]), ["PFC"])
@@ -171,7 +171,7 @@ def test_one_seed_decides_nothing() -> None:
 
 
 def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
-    """Every mean stands in the page, costs are added up, and the files are the same twice."""
+    """Every mean is on the page, costs are added up, and the files are reproducible."""
     table = runs(PFC=[50, 90, 70], A=[20, 60, 40], B=[31, 70, 49])
     names = ["PFC", "A", "B"]
     rows = compare_all([ROW], {"bakeoff/x": table}, {"bakeoff/x": names})
@@ -218,7 +218,7 @@ def test_a_row_that_names_no_metric_is_told() -> None:
 
 
 def test_scales_are_those_of_the_scenes() -> None:
-    """The scenes by themselves are the small scale; what they do not have is told."""
+    """The scenes by themselves are the small scale; an unknown scale is reported."""
     paths = default_paths()
     assert overrides_of("small", paths) == []
     assert overrides_of("medium", paths) == ["medium"]
@@ -269,7 +269,7 @@ for study in studies(default_paths()):
 
 
 def test_advice_says_what_the_tables_say_and_what_they_do_not_bear() -> None:
-    """Numbers are means and ratios of the seeds; a ground that does not hold is told."""
+    """Numbers are means and ratios of the seeds; a ground that does not hold is reported."""
     table = runs(PFC=[50, 90, 70], A=[25, 45, 35], B=[49, 91, 70])
     names = ["PFC", "A", "B"]
     rows = compare_all([ROW], {"bakeoff/x": table}, {"bakeoff/x": names})
@@ -349,7 +349,7 @@ def test_one_run_breaks_what_never_happens() -> None:
 
 
 def test_a_sentence_has_to_survive_what_it_does_not_except() -> None:
-    """It is told where an attack breaks it, and where it excepts one that does not."""
+    """Reported are attacks that break it, and exceptions for attacks that do not."""
     table = runs(PFC=[50, 90, 70], A=[25, 45, 35])
     rows = compare_all([ROW], {"bakeoff/x": table}, {"bakeoff/x": ["PFC", "A"]})
     ground = Ground(row="Time", scheme="A", than="PFC")
@@ -397,7 +397,7 @@ def test_the_shipped_attacks_can_be_made() -> None:
 
 
 def test_the_page_has_the_advice_of_the_file() -> None:
-    """Each sentence stands on the page, with some number for each pair of braces."""
+    """Each sentence is on the page, with a number for each pair of braces."""
     paths = default_paths()
     text = (paths.root / "docs" / "bakeoff.md").read_text(encoding="utf-8")
     said = [line for line in text.partition("\n## Advice\n")[2].splitlines() if line[:2] == "- "]

@@ -71,7 +71,7 @@ SIDES = st.sampled_from([8, 16, 32])
 def test_a_straight_border_is_as_on_the_whole_grid(
     side: int, normal: tuple[float, float], shift: float
 ) -> None:
-    """Wherever it lies: half planes are convex, so cells with equal corners are of one kind."""
+    """Wherever the border is: half planes are convex, so equal corners mean one kind."""
 
     def holds(place: Place) -> bool:
         return sum(n * (at / side - 0.5) for n, at in zip(normal, place, strict=True)) > shift / 2

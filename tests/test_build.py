@@ -84,7 +84,7 @@ def count_once(info: BuildInfo) -> int:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with two small modules that nobody has built yet."""
+    """A project with two small modules that have not been built yet."""
     return copy_project(tmp_path / "project")
 
 
@@ -189,7 +189,7 @@ def test_programs_come_from_their_packages(name: str) -> None:
 
 
 def test_everything_missing_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A bare machine is told of everything at once."""
+    """On a bare machine everything missing is reported at once."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
@@ -259,7 +259,7 @@ def make_module(folder: Path) -> Path:
 def test_modules_are_found_by_their_cmakelists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder without build_lib is no module; the variable names a module or a folder of them."""
+    """A folder without build_lib is not a module; the variable names modules or folders."""
     home = tmp_path / "home"
     for name in ("rdma", "lossless"):
         make_module(home / name)
@@ -671,7 +671,7 @@ def test_schema_follows_the_fingerprint(
 
 
 def test_schema_without_the_facade(tmp_path: Path) -> None:
-    """Without the class Simulation nobody can be asked; the message says which module has it."""
+    """Without the class Simulation nothing can be checked; the message names its module."""
     with pytest.raises(UserError) as caught:
         load_schema(BuildInfo(tmp_path, [], [tmp_path], ["demo"], "f"))
     assert caught.value.render() == (
@@ -791,7 +791,7 @@ def test_sanitizers_see_faults(project: Path) -> None:
 
 @pytest.mark.cpp
 def test_sanitize_is_not_for_python(project: Path) -> None:
-    """Python cannot load a sanitized library, and is told so instead of crashing."""
+    """Python cannot load a sanitized library, and gets an error instead of crashing."""
     info = ensure_built("sanitize", quiet=True, root=project)
     with pytest.raises(UserError, match="Python cannot load its libraries"):
         load_schema(info)

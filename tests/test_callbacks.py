@@ -86,7 +86,7 @@ def test_pauses_come_as_numbers_and_truths(warm: Warm) -> None:
 
 
 def test_drops_come_with_a_name_and_the_number_of_their_cause(warm: Warm) -> None:
-    """Without room every drop is told: a str, and DropCause 1, LOSSY."""
+    """Without room every drop is reported: a str, and DropCause 1, LOSSY."""
     found = run(
         warm,
         """

@@ -1,4 +1,4 @@
-"""Claims: every setting that speaks to one counts, and the verdict is the worst of all."""
+"""Claims: every setting that a claim covers counts, and the worst decides the verdict."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_nothing_is_left_out_that_is_not_there() -> None:
 
 
 def test_every_claim_has_evidence_or_a_reason() -> None:
-    """And what a study expects of a claim speaks to one that is there."""
+    """And the claims that a study's expectations name exist."""
     named = {key for study in studies().values() for one in study.expects for key in one.claims}
     for claim in published().claim:
         assert (claim.key in named) != bool(claim.why), claim.key
@@ -99,7 +99,7 @@ def test_every_claim_has_evidence_or_a_reason() -> None:
 
 
 def test_what_was_read_in_a_document_speaks_to_a_claim() -> None:
-    """No verified expectation of a document is missing there, but for what cannot fail."""
+    """No verified expectation of a document is missing, except those that cannot fail."""
     for name, study in studies().items():
         for expect in study.expects:
             known = published().document_of(expect.source) is not None
@@ -147,7 +147,7 @@ def test_one_seed_is_enough_to_contradict() -> None:
 
 
 def test_a_setting_without_a_value_does_not_hold() -> None:
-    """What was not measured in one run of a setting is no evidence for it."""
+    """What was not measured in one run of a setting is not evidence for it."""
     assert counted(judged(expectation(), [[0, 0], [0, float("nan")]])) == (1, 2)
 
 

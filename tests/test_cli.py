@@ -171,7 +171,7 @@ def test_a_count_may_be_left_out() -> None:
 
 
 def test_errors_become_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    """Bad input is told without a traceback and gives 2, a full disk 1, an interruption 130."""
+    """Bad input is reported without a traceback and gives 2, a full disk 1, an interruption 130."""
 
     @cli.command
     def complain() -> int:
@@ -195,7 +195,7 @@ def test_errors_become_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_a_job_prints_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk that fills leaves the file of before, and is told as a full disk."""
+    """A disk that fills up leaves the previous file, and is reported as a full disk."""
 
     def full(file: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(file))
@@ -415,7 +415,7 @@ def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
 
 @pytest.mark.cpp
 def test_dcqcn_without_marking_is_told_before_and_after(invoke: Invoke, tmp_path: Path) -> None:
-    """In `show`, at the start and at the end; with the agent nobody says anything."""
+    """In `show`, at the start and at the end; with the agent there is no remark."""
     file = tmp_path / "small.toml"
     file.write_text(
         'congestion_control = "dcqcn"\n' + SMALL + '[dcqcn]\nreference_rate = "10Gbps"\n'
@@ -436,7 +436,7 @@ def test_dcqcn_without_marking_is_told_before_and_after(invoke: Invoke, tmp_path
 def test_a_drawing_that_fails_hides_no_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What runs say of themselves is out before the report begins."""
+    """Remarks on runs are printed before the report begins."""
     spec = run_of({"params": {"variant": ""}})
     summary = {"summary": {"deadlocked": 1, "deadlocked_at_end": 1}, "warnings": ["odd"]}
     store = SimpleNamespace(
@@ -491,7 +491,7 @@ def _suites_beside(profiles: Sequence[str], expression: str) -> Suites:
 def test_suites_run_beside_pytest_and_nicer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Both have begun before one ends; what of the suites goes wrong is told."""
+    """Both have begun before one ends; failures of the suites are reported."""
     monkeypatch.setenv("BOTH", str(tmp_path))
     monkeypatch.setattr("pyorch.build.ensure_built", lambda: None)
     monkeypatch.setattr(develop, "run_suites", _suites_beside)

@@ -220,7 +220,7 @@ def test_slurm_is_asked_and_understood(fake_slurm: Callable[[str, str], Path]) -
 def test_silence_of_slurm_is_told_from_refusal(
     said: str, fake_slurm: Callable[[str, str], Path]
 ) -> None:
-    """A controller that is away is no refusal: what was asked for may have been done."""
+    """An absent controller does not mean a refusal: the request may have been carried out."""
     for program in ("sbatch", "squeue", "scancel", "scontrol"):
         fake_slurm(program, f"echo '{said}' >&2; exit 1")
     slurm = Slurm()
@@ -236,7 +236,7 @@ def test_silence_of_slurm_is_told_from_refusal(
 
 
 def test_a_refusal_is_told_with_a_hint(fake_slurm: Callable[[str, str], Path]) -> None:
-    """What sbatch said, without its name, and what to do."""
+    """The output of sbatch, without its name, and what to do."""
     fake_slurm("sbatch", "echo 'sbatch: error: invalid partition specified: nope' >&2; exit 1")
     with pytest.raises(UserError) as caught:
         Slurm().submit([], Path("job.sh"))
@@ -257,7 +257,7 @@ def test_a_program_that_cannot_be_started_is_told(
 def test_an_answer_without_a_number_is_no_submission(
     fake_slurm: Callable[[str, str], Path],
 ) -> None:
-    """Nobody knows then whether the array was taken."""
+    """It is then unknown whether the array was accepted."""
     fake_slurm("sbatch", "echo Submitted")
     with pytest.raises(AwayError, match="no job number but 'Submitted'"):
         Slurm().submit([], Path("job.sh"))
@@ -390,7 +390,7 @@ def job_of(made: Submission, index: int, word: str = "RUNNING") -> QueuedJob:
 
 
 def test_a_sweep_is_read_from_disk_and_queue(tmp_path: Path) -> None:
-    """Six runs in six states; without an answer of Slurm only what the disk knows is claimed."""
+    """Six runs in six states; without an answer from Slurm only what is on disk is claimed."""
     store = make_store(tmp_path)
     made = submit_in_file(store, [0, 1, 2, 3, 4, 5])
     done, running, waiting, failed, lost, again = made.runs
@@ -465,7 +465,7 @@ def test_a_living_job_of_an_earlier_submission_holds_its_runs(tmp_path: Path) ->
 def test_a_submission_is_the_latest_whatever_the_clock_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clock that is set back, or stands still, changes no order."""
+    """A clock that is set back, or stopped, does not change the order."""
     store = make_store(tmp_path)
     made = []
     for now in (2e9, 1e9, 1e9, 3e9):
@@ -707,7 +707,7 @@ def test_time_limits_are_read_as_sbatch_reads_them(text: str, seconds: int) -> N
 
 @given(st.integers(1, 10**7))
 def test_a_time_limit_survives_being_written(seconds: int) -> None:
-    """What sbatch is told is what was meant."""
+    """The arguments of sbatch are what was meant."""
     assert parse_limit(slurm_time(seconds)) == seconds
 
 
@@ -833,7 +833,7 @@ def test_a_silent_attempt_is_not_waited_for_long(
 
 
 def test_a_long_run_may_be_silent_for_longer(tmp_path: Path) -> None:
-    """A tenth of a run took 50 s, so that a hundredth takes 5 s: 15 s of silence are no death."""
+    """A tenth of a run took 50 s, so a hundredth takes 5 s: 15 s of silence do not mean death."""
     files = RunPaths(stranger(make_store(tmp_path), "a" * 16))
     assert node._between_signs(files.folder) == 0
     files.spec.touch()
@@ -962,7 +962,7 @@ def run_node(root: Path, made: Submission) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_job_without_the_build_says_what_to_share(tmp_path: Path) -> None:
-    """A node that does not see the project's folder is told from a defect."""
+    """A node that does not see the project's folder is distinguished from a defect."""
     store = make_store(tmp_path)
     made = submit_in_file(store, [0])
     done = run_node(tmp_path, made)
@@ -990,7 +990,7 @@ def test_a_node_may_compile_for_itself(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_exit_code_of_another_cpu_has_a_meaning() -> None:
-    """An illegal instruction is told as what it mostly is."""
+    """An illegal instruction is reported as what it usually is."""
     assert "another CPU" in describe_exit(-4)
 
 

@@ -69,7 +69,7 @@ def test_an_all_reduce_brings_everyone_the_sum_over_everyone(
     call = call_for(named, ranks, size)
     transfers = ALGORITHMS[named].make(call)
     everyone = set(range(call.ranks))
-    # nobody can do with less: 2(n-1) transfers of each byte
+    # less is impossible: 2(n-1) transfers of each byte
     if named[1] != "hierarchical":
         assert transfers.sizes.sum() == 2 * (call.ranks - 1) * call.size
     carried = known_to(transfers, call.ranks)
@@ -87,7 +87,7 @@ def test_an_all_reduce_brings_everyone_the_sum_over_everyone(
 
 @given(RANKS, SIZES)
 def test_two_trees_share_the_work(ranks: int, size: int) -> None:
-    """Both are binary and reach everyone, and nobody but one rank is inside both."""
+    """Both are binary and reach every rank, and only one rank is inside both."""
     parents = collectives.two_trees(ranks)
     inner = []
     for parent in parents:
@@ -104,7 +104,7 @@ def test_two_trees_share_the_work(ranks: int, size: int) -> None:
     sent = np.bincount(
         (t := made("all_reduce", "double_tree", ranks, size)).src, t.sizes, minlength=ranks
     )
-    assert sent.max() <= 2 * size + 2  # no rank sends more than in a ring, but for a byte a half
+    assert sent.max() <= 2 * size + 2  # no rank sends more than in a ring, except one byte per half
 
 
 @given(RANKS, SIZES)
@@ -129,7 +129,7 @@ def test_the_halves_of_a_ring_move_all_blocks_but_one(ranks: int, size: int) -> 
 
 @given(RANKS, SIZES, st.sampled_from(["direct", "pairwise"]))
 def test_an_all_to_all_moves_each_block_once(ranks: int, size: int, name: str) -> None:
-    """Rank i sends block j to rank j and to nobody else; in `pairwise` each round is a shift."""
+    """Rank i sends block j to rank j only; in `pairwise` each round is a shift."""
     transfers = made("all_to_all", name, ranks, size)
     known_to(transfers, ranks)
     ends = set(zip(transfers.src.tolist(), transfers.dst.tolist(), strict=True))
@@ -317,7 +317,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_messages_wait_for_messages(tmp_path: Path) -> None:
-    """`id`, `after` and `delay` of a CSV file become edges; what is wrong is told by its cell."""
+    """`id`, `after` and `delay` of a CSV file become edges; problems are reported by cell."""
     (tmp_path / "m.csv").write_text(
         "src,dst,size,start,id,after,delay\n"
         "h0,h1,1KB,1us,a,,\n"
@@ -346,7 +346,7 @@ def test_messages_wait_for_messages(tmp_path: Path) -> None:
 @settings(max_examples=20)
 @given(st.integers(4, 6), st.integers(1, 4), st.sampled_from(sorted(ALGORITHMS)))
 def test_every_flow_of_a_collective_can_start(hosts: int, rounds: int, which: Any) -> None:
-    """Nobody waits in a circle, and only those that wait for nobody start by themselves."""
+    """Nothing waits in a circle, and only those that wait for nothing start by themselves."""
     operation, algorithm = which
     phase: dict[str, Any] = {"operation": operation, "algorithm": algorithm, "size": "60B"}
     call = call_for(which, hosts // 2, 60)
@@ -367,7 +367,7 @@ def test_every_flow_of_a_collective_can_start(hosts: int, rounds: int, which: An
 
 
 def test_a_metric_names_traffic_that_exists(tmp_path: Path) -> None:
-    """A misspelt label or collective is told before anything runs."""
+    """A misspelt label or collective is reported before anything runs."""
     text = """
 title = "?"
 run.duration = "1ms"

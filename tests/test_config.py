@@ -80,7 +80,7 @@ def test_inherited_attributes_and_full_names_are_known(tmp_path: Path) -> None:
 
 
 def test_a_scheme_that_is_not_used_is_checked_but_left_out(tmp_path: Path) -> None:
-    """The section of GFC changes nothing for a PFC run, yet its mistakes are told."""
+    """The section of GFC changes nothing for a PFC run, yet its mistakes are reported."""
     text = 'flow_control = ["pfc"]\n' + MINIMAL + '[conceptual-gfc]\nbm = "1MB"\n'
     assert attributes(tmp_path, text) == {}
     assert complaints(tmp_path, text + "b1 = 3") == [
@@ -206,7 +206,7 @@ dst = "h2"
 
 
 def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
-    """File, line, column and what the parser said."""
+    """File, line, column and the parser's message."""
     assert complaints(tmp_path, 'title = "x"\n[run\nduration = 1') == [
         (
             "experiments/x.toml, line 2, column 5: Expected ']' at the end of a table declaration\n"
@@ -239,7 +239,7 @@ def test_experiments_are_listed_by_name_even_if_one_is_broken(tmp_path: Path) ->
 
 
 def test_a_misspelt_table_is_told_before_the_modules_are_known(tmp_path: Path) -> None:
-    """Without a schema an unknown section may be right, but not in place of a table that lacks."""
+    """Without a schema an unknown section may be right, but not instead of a missing table."""
     text = MINIMAL.replace("[topology]", "[topolgy]") + "[never-seen]\nx = 1\n"
     first, second = complaints(tmp_path, text, schema=None)
     assert first.startswith("experiments/x.toml: topolgy: unknown section 'topolgy'\n")
@@ -618,7 +618,7 @@ def test_scenarios_that_are_none(
 
 
 def test_an_override_inside_what_another_one_replaced(tmp_path: Path) -> None:
-    """--set variants=TEXT leaves nothing for a later override to go into; both are told."""
+    """--set variants=TEXT leaves nothing for a later override to change; both are reported."""
     told = complaints(tmp_path, MINIMAL, "variants=s0", "variants.A.buffer.xoff=1KB")
     assert told[1] == "--set variants.A.buffer.xoff=1KB: there is no variant 'A'"
     assert any(line.startswith("--set variants=s0: 's0' is not a table") for line in told)
@@ -673,7 +673,7 @@ source = "nowhere"
 
 
 def test_a_table_that_is_not_traced_is_told_for_the_settings_that_lack_it(tmp_path: Path) -> None:
-    """A trace in one variant does not help the other, and nothing more is told than that."""
+    """A trace in one variant does not help the other, and only that is reported."""
     metric = '[[metric]]\nname = "peak"\nkind = "max"\ntable = "queue"\nport = "s0:h0"\n'
     text = MINIMAL + metric + '[variants.A]\ntrace = [{ table = "queue" }]\n'
     assert load(tmp_path, text).points
@@ -716,7 +716,7 @@ def _over(whole: str, part: str) -> str:
     needs_network = {"topology"} & own
     if needs_network:  # entries that name nodes of the network that is replaced
         kept = [p for p in kept if _name(p) not in {"trace", "metric", "figure", "expect"}]
-    # what stands before the tables of a part belongs to none of them
+    # what precedes the tables of a part belongs to none of them
     head, *tables = re.split(r"^(?=\[)", part, flags=re.MULTILINE)
     return head + "\n" + "".join(kept) + "".join(tables)
 
@@ -748,7 +748,7 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
 
 
 def test_older_spellings_are_told_with_the_new_ones(tmp_path: Path) -> None:
-    """All at once, beside what else is wrong."""
+    """All at once, along with other problems."""
     old = 'compare = "forwarding"\nschemes = "schemes/*.toml"\nextends = ["a.toml"]\n'
     text = old + MINIMAL + '[scale.big]\n"topology.hosts" = 9\n[scenarios.x]\n[bufer]\n'
     told = complaints(tmp_path, text, "scale=big")
@@ -818,7 +818,7 @@ def test_what_is_wrong_in_a_row_is_told_with_its_place(
 
 
 def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path) -> None:
-    """Also beside own entries of the same list, and in files that include others."""
+    """Also with own entries in the same list, and in files that include others."""
     folder = tmp_path / "experiments"
     (folder / "parts").mkdir(parents=True)
     (folder / "parts" / "one.toml").write_text(

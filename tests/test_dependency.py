@@ -73,7 +73,7 @@ def test_dependencies_are_those_of_all_shortest_paths(seed: int, count: int) -> 
 
 
 def test_several_draws_are_judged_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where they are too many to be looked at together."""
+    """Even if they are too many to be checked together."""
     network, random = network_of(TREE), np.random.default_rng(1)
     draws = [random.choice(len(network.a), size=4, replace=False).tolist() for _ in range(60)]
     graphs = [route_dependencies(ShortestPaths.of(network, failed)) for failed in draws]
@@ -121,7 +121,7 @@ def entry(kind: str, **keys: Any) -> dict[str, Any]:
 
 
 def test_flows_around_a_cycle() -> None:
-    """One pinned flow a dependency, the same for a seed; an error where there is no cycle."""
+    """One pinned flow per dependency, the same for a seed; an error if there is no cycle."""
     network = drawn(1, dependency="cyclic")
     specs = [entry("cycle", flows=1), entry("greedy", src=["h0"], dst=["h1"])]
     del specs[1]["jitter_ps"]
@@ -139,7 +139,7 @@ def test_flows_around_a_cycle() -> None:
 
 @pytest.mark.parametrize(("switches", "hops"), [(3, 2), (4, 2), (5, 3), (8, 7)])
 def test_flows_around_a_ring(switches: int, hops: int) -> None:
-    """Every host sends the way of the numbers, also where the other way round is shorter."""
+    """Every host sends in the direction of the numbers, even if the other one is shorter."""
     form = LINK | {"kind": "ring", "switches": switches, "hosts_per_switch": 2}
     network = network_of(form)
     flows = traffic.flows(entries_of([entry("ring", hops=hops)]), network, 1, 10**9)
@@ -215,7 +215,7 @@ def test_a_route_that_leads_back_is_a_cycle_from_then_on() -> None:
 
 
 def test_switches_that_learn_of_a_failure_at_different_times_loop() -> None:
-    """A square: s1 knows at once that its way to s3 is gone, s0 still sends through it.
+    """A square: s1 knows at once that its link to s3 is gone, s0 still sends through it.
 
     s0 reaches s3 over s1 or s2. The flow from h1 goes by s1 -> s3; when that link fails s1 sends
     it back to s0, which may choose s1 again until it learns.

@@ -39,7 +39,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_nowhere_fails_the_site(tmp_path: Path) -> None:
-    """Every one is told with its page and its target, in a site of two pages."""
+    """Each is reported with its page and its target, in a site of two pages."""
     shutil.copytree(ROOT / "docs" / "site", tmp_path / "docs" / "site")
     (tmp_path / "docs" / "images").mkdir()
     for page in ("gfc.md", "running.md"):
@@ -117,7 +117,7 @@ def test_pictures_follow_the_reports(tmp_path: Path) -> None:
 
 
 def test_every_page_of_a_scheme_shows_its_validation() -> None:
-    """Where a module's page says how it is validated, a picture of a study stands below."""
+    """Where a module's page explains its validation, a picture of a study follows."""
     pages = sorted(ROOT.glob("ns3-modules/*/doc/*.rst"))
     without = {
         page.stem

@@ -150,7 +150,7 @@ def test_the_most_that_ample_headroom_held_is_the_least_that_loses_nothing(
 
 @pytest.mark.cpp
 def test_a_lost_frame_of_a_lossless_class_fails_the_run(tmp_path: Path) -> None:
-    """A link that fails under lossless traffic loses frames: exit code 1, said which and why."""
+    """A link that fails under lossless traffic loses frames: exit code 1, with which and why."""
     text = stuck(SETTINGS[0], 0, allow_loss=False).replace(
         "[port]", 'failures = [{ link = ["h0", "s0"], down = "100us" }]\n\n[port]'
     )

@@ -185,7 +185,7 @@ def test_work_is_done_whoever_reads(
 
 
 def test_a_character_that_the_terminal_lacks_is_escaped(tmp_path: Path) -> None:
-    """A title in any script is no traceback where only ASCII can be printed."""
+    """A title in any script causes no traceback if only ASCII can be printed."""
     file = tmp_path / "experiments" / "snow.toml"
     file.parent.mkdir()
     file.write_text('title = "Größe ☃"\n', encoding="utf-8")

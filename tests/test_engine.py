@@ -83,7 +83,7 @@ def make_spec(seed: int, do: str) -> RunSpec:
 
 
 def make_build(root: Path) -> BuildInfo:
-    """A build that nobody loads."""
+    """A build that nothing loads."""
     return BuildInfo(root / "build", [], [], [], FINGERPRINT)
 
 
@@ -354,7 +354,7 @@ def test_another_file_is_no_manifest(tmp_path: Path, text: str) -> None:
 
 
 def test_the_tail_of_a_log(tmp_path: Path) -> None:
-    """The last lines of a long log, with bytes that are no text replaced."""
+    """The last lines of a long log, with bytes that are not text replaced."""
     log = tmp_path / "log.txt"
     log.write_bytes(b"".join(b"%d\n" % n for n in range(100_000)) + b"\xff\n\n")
     assert log_tail(log, 3) == "99998\n99999\n\ufffd"
@@ -375,7 +375,7 @@ python(_start+0x21)[0x55953442a081]
 
 
 def test_the_tail_of_a_crash_is_its_message(tmp_path: Path) -> None:
-    """Of a stack trace only the frames of ns-3 and the modules are told, and none of the notes."""
+    """Of a stack trace only the frames of ns-3 and the modules are shown, and none of the notes."""
     log = tmp_path / "log.txt"
     log.write_text(CRASH)
     assert log_tail(log).splitlines() == [
@@ -387,7 +387,7 @@ def test_the_tail_of_a_crash_is_its_message(tmp_path: Path) -> None:
 
 
 def test_exit_codes_are_explained() -> None:
-    """Signals and unknown codes are told as what they are."""
+    """Signals and unknown codes are reported as such."""
     assert "NS_FATAL_ERROR" in describe_exit(-6)
     assert "SIGFPE" in describe_exit(-8)
     assert describe_exit(77) == "stopped (exit code 77)"
@@ -497,7 +497,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_shows_one_line() -> None:
-    """On a terminal the line is overwritten, and messages stand above it."""
+    """On a terminal the line is overwritten, and messages appear above it."""
     now, stream = [0.0], Terminal()
     progress = Progress(2, stream, clock=lambda: now[0])
     now[0] = 10.0

@@ -271,7 +271,7 @@ def test_the_pause_that_closed_the_circle_is_in_the_capture(
 def test_the_command_on_the_page_finds_that_pause(
     found: Explanation, page: tuple[Path, Wires]
 ) -> None:
-    """As it stands there, in the folder of the page: one frame."""
+    """As written, in the folder of the page: one frame."""
     text = html.unescape(page[0].read_text())
     command = next(part for part in text.split("<pre>") if part.startswith("tshark"))
     words = shlex.split(command.partition("</pre>")[0].replace("\\\n", ""))

@@ -27,7 +27,7 @@ def build() -> None:
 
 
 def program(name: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run one of the programs beside this file."""
+    """Run one of the programs next to this file."""
     command = [sys.executable, "-m", f"tests.{name}", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
@@ -50,7 +50,7 @@ def test_misuse_is_an_exception(answers: dict[str, dict[str, Any]], name: str) -
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_impossible_is_an_entry_of_check(answers: dict[str, dict[str, Any]], name: str) -> None:
-    """What can only be seen once all is there is told by Check()."""
+    """What can only be seen once everything is set up is reported by Check()."""
     assert answers[name]["outcome"] == "checked", answers[name]
     assert ENTRIES[name][0] in answers[name]["message"]
 

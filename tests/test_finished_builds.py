@@ -165,7 +165,7 @@ def test_a_lock_that_the_disk_does_not_know(
 
 
 def test_files_are_for_reading_and_shared(tmp_path: Path) -> None:
-    """What two builds have in common lies on the disk once, and nobody writes into it."""
+    """What two builds have in common is on disk once, and is never written to."""
     one, two = (tmp_path / "release" / name for name in ("one", "two"))
     make_build(one)
     changed = tmp_path / "changed"
@@ -181,7 +181,7 @@ def test_files_are_for_reading_and_shared(tmp_path: Path) -> None:
 
 
 def test_clean_deletes_all_but_what_is_needed(tmp_path: Path) -> None:
-    """Kept: a build in use, one that a sweep waits for, and a folder in which somebody compiles."""
+    """Kept: a build in use, one that a sweep waits for, and a folder where a process compiles."""
     root = tmp_path / "build"
     used, waited, old = (make_build(root / "release" / name) for name in "abc")
     other = make_build(root / "debug" / "d")
@@ -231,7 +231,7 @@ def test_who_waits_for_a_folder_that_is_cleaned_gets_a_new_one(tmp_path: Path) -
 
 @pytest.mark.cpp
 def test_an_edit_undone_finds_its_build(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A newer build lies beside it, no byte of it changes, and going back compiles nothing."""
+    """A newer build is put next to it, unchanged, and going back compiles nothing."""
     before = ensure_built(quiet=True, root=project)
     was = state(before.folder)
     start_at(project, 41)
@@ -440,7 +440,7 @@ def test_a_build_with_other_modules_is_whole(
 
 @pytest.mark.cpp
 def test_only_the_latest_of_what_no_study_uses_is_kept(project: Path) -> None:
-    """Of programs the latest; of debug builds too, unless somebody uses one."""
+    """The latest of the programs, and of debug builds, unless one is in use."""
     first = ensure_built(quiet=True, root=project, tests=True)
     suite = project / "ns3-modules" / "demo" / "test" / "demo-counter-test-suite.cc"
     suite.write_text(suite.read_text() + "// edited\n")
@@ -487,7 +487,7 @@ def test_a_build_that_lost_files_or_was_moved_does_not_count(tmp_path: Path) -> 
     moved.rename(build)
     library = build / "lib/b.so"
     library.chmod(0o644)
-    library.write_text("lib")  # cut short, as by a power cut on a disk that lies
+    library.write_text("lib")  # truncated, as by a power cut on a disk that lies
     assert builder._open(build) is None
     library.write_text("library")
     assert builder._open(build) == info

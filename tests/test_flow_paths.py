@@ -101,7 +101,7 @@ def test_acks_go_as_the_entry_says_but_where_a_flow_says_otherwise() -> None:
 
 
 def test_a_csv_file_has_columns_for_paths(tmp_path: Path) -> None:
-    """Empty cells stand for what the entry says."""
+    """Empty cells default to the entry's values."""
     (tmp_path / "m.csv").write_text(
         "src,dst,size,path,ack_path\n"
         f"h0,h2,1KB,{UP},ecmp\n"

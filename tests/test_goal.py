@@ -119,7 +119,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: li
 
 
 def test_only_the_text_form_is_read(tmp_path: Path) -> None:
-    """What is compressed or binary is told, and that one rank is too few."""
+    """Compressed or binary files are reported, and so is a single rank."""
     cases = {
         gzip.compress(PING_PONG.encode()): "not text, but compressed (gzip)",
         b"\x00\x02GOAL": "not text: a NUL byte in line 1",

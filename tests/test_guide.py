@@ -27,7 +27,7 @@ WORDS: dict[str, list[Any]] = {
     "see below": [None],
     "the first": [None],
 }
-"""Defaults that the guide tells in words, and the values that they may stand for."""
+"""Defaults that the guide gives in words, and the values that they may mean."""
 TABLES: list[tuple[str, type[Table]]] = [
     ("[run]", experiment.RunTable),
     ("[topology]", topology.TopologyTable),
@@ -61,7 +61,7 @@ def rows(text: str) -> Iterator[dict[str, str]]:
 
 
 def names(cell: str) -> list[str]:
-    """What stands between backticks."""
+    """The text between backticks."""
     return re.findall(r"`([^`]+)`", cell)
 
 
@@ -90,7 +90,7 @@ def kept(model: type[Table]) -> list[tuple[str, Any]]:
 
 
 def means(text: str, value: Any) -> bool:
-    """Whether the text of a default stands for a value."""
+    """Whether the text of a default means a value."""
     if text in WORDS:
         return value in WORDS[text]
     if text.endswith("s"):
@@ -121,7 +121,7 @@ def test_an_unsaid_default_is_the_same_when_it_is_said() -> None:
 
 
 def test_every_key_at_the_top_is_found_in_the_index() -> None:
-    """Each once, with a link to a section that speaks of it."""
+    """Each once, with a link to a section about it."""
     guide = page("experiments.md")
     found: list[str] = []
     for row in rows(section(guide, "All keys")):

@@ -1,4 +1,4 @@
-"""Flows under the conventions of the public HPCC simulator, one by one beside its numbers."""
+"""Flows under the conventions of the public HPCC simulator, compared one by one with it."""
 
 from __future__ import annotations
 

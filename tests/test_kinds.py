@@ -1,4 +1,4 @@
-"""Kinds of a person's own: beside an experiment, and of installed packages."""
+"""Kinds of a user's own: next to an experiment, and in installed packages."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Paths]:
 
 
 def problem(paths: Paths) -> str:
-    """What is said of own.toml."""
+    """The messages about own.toml."""
     with pytest.raises(UserError) as caught:
         load_experiment("own.toml", paths=paths)
     return caught.value.render()
@@ -162,7 +162,7 @@ def test_kinds_of_one_experiment_are_not_those_of_another(paths: Paths) -> None:
 
 
 def test_an_edited_file_is_read_again_and_names_other_runs(paths: Paths) -> None:
-    """The text of the file is part of the run, wherever it lies."""
+    """The text of the file is part of the run, wherever the file is."""
     (first,) = expand(load_experiment("own.toml", paths=paths))
     Path("mine.py").write_text(KINDS.replace("(n + 3)", "(n + 5)"))
     (second,) = expand(load_experiment("own.toml", paths=paths))
@@ -207,7 +207,7 @@ def test_a_wrong_file_is_told_and_leaves_nothing(paths: Paths, code: str, told: 
     ],
 )
 def test_files_of_kinds_must_be_there(paths: Paths, line: str, told: str) -> None:
-    """What is named is a list of Python files beside the experiment."""
+    """The key names a list of Python files next to the experiment."""
     Path("own.toml").write_text(FILE.replace('kinds = ["mine.py"]', line))
     assert told in problem(paths)
 
@@ -257,7 +257,7 @@ VALUE = 'run.summary["flows_finished"] / run.summary["flows_total"]'
 def test_a_metric_says_its_unit_when_it_is_loaded(
     paths: Paths, old: str, new: str, told: str
 ) -> None:
-    """One that is missing or unknown is told with its file, its class and what is allowed."""
+    """A missing or unknown one is reported with its file, its class and what is allowed."""
     Path("mine.py").write_text(KINDS.replace(old, new))
     said = problem(paths)
     assert told in said

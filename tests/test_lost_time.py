@@ -245,7 +245,7 @@ def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
     assert [alone[to] for to in FOUR[:2]] == [0, 0]
     assert alone["time"] == ideal + alone["sharing"]
     assert alone["sharing"] <= 2 * ACK
-    # over an uplink of half the NIC's rate it has ACKs beside it, and no other flow
+    # over an uplink of half the NIC's rate it shares with ACKs, but with no other flow
     thin = runs.loc["Thin"]
     assert [thin[to] for to in FOUR if to != "sharing"] == [0, 0, 0]
     assert thin["sharing"] > 0.01 * thin["time"]

@@ -259,7 +259,7 @@ PAUSES = columns(
 
 
 def test_pause_times() -> None:
-    """Lengths 10 and 15, gaps 10 and 45; the interval that the run's end closed is no length."""
+    """Lengths 10 and 15, gaps 10 and 45; the interval cut off by the run's end has no length."""
     run = make_run(pause=PAUSES)
     assert one(run, "on_time", side="paused") == 12.5
     assert one(run, "off_time", side="paused") == (10 + 45) / 2
@@ -665,7 +665,7 @@ def test_the_modules_write_no_other_sentinel() -> None:
 
 
 def test_quantities() -> None:
-    """Sizes, rates, times, shares and pure numbers are told apart by their unit."""
+    """Sizes, rates, times, shares and pure numbers are distinguished by their unit."""
     assert parse_quantity("75KB") == parse_quantity("75000B")
     assert parse_quantity("54.8us").value == 54_800_000
     assert parse_quantity("5Gbps").unit == "bit/s"

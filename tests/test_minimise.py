@@ -203,7 +203,7 @@ def test_ways_get_shorter() -> None:
 
 
 def test_merging_makes_no_loop() -> None:
-    """Two switches of a way that others lie between stay two."""
+    """Two switches of a path with others between them stay two."""
     case = _line()
     around = replace(case, links=(*case.links, Link("a", "c", 10**10, 10**6)))
     assert around.merged("a", "c") is None

@@ -53,7 +53,7 @@ TUTORIAL = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")
     ],
 )
 def test_names(tmp_path: Path, name: str, told: str) -> None:
-    """A name must be one, and nobody else's; nothing is made of one that is not."""
+    """A name must be valid and unused; otherwise nothing is created."""
     with pytest.raises(UserError) as caught:
         new_scheme.make_module(name, "flow-control", tmp_path, PATHS)
     assert told in caught.value.render()
@@ -112,7 +112,7 @@ class Made:
     environment: dict[str, str]
 
     def invoke(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a task that knows of the modules."""
+        """Run a task that knows the modules."""
         return invoke(self.environment, *words)
 
 
@@ -248,7 +248,7 @@ def test_they_join_comparisons(made: Made, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_comparisons_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variant that is there already, and a file that is none, are told with their place."""
+    """A duplicate variant, and a file that is not one, are reported with their place."""
     module = new_scheme.make_module("mine", "flow-control", tmp_path, PATHS)
     monkeypatch.setenv(MODULE_PATH_VARIABLE, str(tmp_path))
     file = module / "comparison.toml"
@@ -267,7 +267,7 @@ def test_comparisons_say_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.cpp
 def test_they_run_in_two_to_one(made: Made) -> None:
-    """They run beside PFC and GFC with no other file changed, and their own study agrees."""
+    """They run with PFC and GFC without changes to other files, and their own study agrees."""
     done = made.invoke("experiment", "gfc/two-to-one", "--jobs", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "differs" not in done.stdout
@@ -287,7 +287,7 @@ def test_they_run_in_two_to_one(made: Made) -> None:
 
 @pytest.mark.cpp
 def test_a_buffer_policy_runs(made: Made) -> None:
-    """With no other file touched its study agrees, and it stands beside others in a comparison."""
+    """Without changes to other files its study agrees, and it joins others in a comparison."""
     own = made.invoke("experiment", "fair-share/two-to-one", "--jobs", "1")
     assert own.returncode == 0, own.stdout + own.stderr
     assert "differs" not in own.stdout

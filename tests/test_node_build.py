@@ -74,7 +74,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_is_the_users_alone(project: Path, place: Path) -> None:
-    """Mode 0700, a name that nobody can foresee, and one folder for all jobs of a project."""
+    """Mode 0700, an unpredictable name, and one folder for all jobs of a project."""
     with ThreadPoolExecutor(8) as pool:
         folders = set(pool.map(lambda _: node._own_build_folder(), range(8)))
     assert len(folders) <= 2, "jobs that begin at the very same moment may miss each other"
@@ -89,7 +89,7 @@ def test_the_folder_is_the_users_alone(project: Path, place: Path) -> None:
 
 
 def test_a_place_that_others_can_change_is_refused(project: Path, place: Path) -> None:
-    """Without the sticky bit another user could exchange the folder after it was looked at."""
+    """Without the sticky bit another user could exchange the folder after it was checked."""
     assert project.is_dir()
     place.chmod(0o777)
     with pytest.raises(UserError) as caught:
@@ -110,7 +110,7 @@ def test_what_another_user_planted_is_not_loaded(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Folders with a whole build, under a fitting name: said, left alone, and compiled anew."""
+    """Folders with a whole build, under a fitting name: reported, left alone, and compiled anew."""
     with tempfile.TemporaryDirectory(prefix="pyorch-shared-") as text:
         shared = Path(text)
         shared.chmod(0o755)

@@ -55,7 +55,7 @@ def test_bounds_come_before_lists(tmp_path: Path, override: str, message: str) -
     "text", ["1-4294967295", "100001", "9" * 5000, "1-\u0663", "\u00b2", "0-3"]
 )
 def test_seeds_are_bounded(text: str) -> None:
-    """The limit is told; digits of other scripts are no digits."""
+    """The limit is reported; digits of other scripts do not count as digits."""
     with pytest.raises(UserError, match="--seeds"):
         read_seeds(text)
 
@@ -128,7 +128,7 @@ def test_thousands_of_unknown_columns_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_columns_of_messages_are_given_once(tmp_path: Path) -> None:
-    """Two columns of one name: nobody knows which is meant."""
+    """Two columns of one name: it is unclear which is meant."""
     paths = write(tmp_path, MESSAGES)
     (paths.experiments / "m.csv").write_text("src,dst,size,size\nh0,h1,1,2\n")
     assert complaints(tmp_path, MESSAGES) == [
@@ -173,7 +173,7 @@ source = "s"
 
 
 def test_a_wrong_value_hides_no_other_of_its_entry(tmp_path: Path) -> None:
-    """Hosts and files are looked at beside a load out of range, ports of metrics beside both."""
+    """Hosts and files are checked along with a load out of range, ports of metrics with both."""
     text = POISSON.replace("sizes.csv", "WebSearch").replace("load = 0.5", "load = 9")
     text += 'src = ["h98", "h99"]\n'
     metric = '[[metric]]\nname = "q"\nkind = "max"\ntable = "queue"\nport = "s0:h97"\n'

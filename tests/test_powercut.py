@@ -126,7 +126,7 @@ def record(tmp: Path) -> Recorded:
 
 
 def _watched(tmp: Path) -> dict[str, str]:
-    """The environment of a program whose writes below tmp/disk are recorded; results lie there."""
+    """The environment of a program whose writes below tmp/disk, its results, are recorded."""
     (tmp / "disk").mkdir()
     return {
         **os.environ,
@@ -239,7 +239,7 @@ class Opener:
         patch.setattr(run, "_simulate", self._simulate)
 
     def complaints(self, moment: Moment, *, go_on: bool = True) -> list[str]:
-        """Open a state, look at it, go on with the study; return what is not as promised."""
+        """Open a state, check it, continue the study; return what is not as promised."""
         if found := list(_files(moment)):
             return found
         memory = Path("/dev/shm")  # noqa: S108  (only a faster disk)

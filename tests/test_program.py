@@ -35,7 +35,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_doors_have_the_same_verbs() -> None:
-    """What invoke does and is not for developers, pyorch does, under the same name but for run."""
+    """pyorch does all that invoke does except for developers, under the same names except run."""
     ours = set(main.program().namespace.task_names)
     theirs = {value.name for value in vars(tasks).values() if isinstance(value, tasks.Task)}
     assert ours - {"init"} == theirs - DEVELOPERS - {"experiment"} | {"run"}
@@ -81,7 +81,7 @@ def test_a_command_is_what_works_in_its_project(tmp_path: Path) -> None:
 
 
 def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path: Path) -> None:
-    """Also from a folder inside it; results and modules of its own lie in it."""
+    """Also from a folder inside it; it contains its own results and modules."""
     assert init("here") == 0
     inside = tmp_path / "here" / "deeper"
     inside.mkdir()

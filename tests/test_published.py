@@ -120,7 +120,7 @@ def missing(values: list[str], texts: list[str]) -> set[tuple[str, str]]:
 
 
 def test_only_what_is_printed_is_called_published() -> None:
-    """Every number that an expectation calls published stands in the list of its document.
+    """Every number that an expectation calls published is in the list of its document.
 
     A pure number is one in a unit that metrics do not know (bits); then `says` has the document's.
     Of a document that was read as well (`others`), the page of its studies has the number.
@@ -213,7 +213,7 @@ def test_rows_show_the_numbers_that_they_stand_for(document: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_page_says_nothing_that_the_document_does_not(document: str) -> None:
-    """Every row with something published stands for entries, which have all its numbers."""
+    """Every row with something published represents entries that have all its numbers."""
     listed = entries(document)
     for row in page(document):
         mine = [entry for entry in listed if row.what in entry.rows]

@@ -1,4 +1,4 @@
-"""What a user must not miss is said, and nothing else."""
+"""What a user must not miss is reported, and nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEAD = {"deadlocked": 1, "deadlocked_at_end": 1}
 
 
 class Summaries:
-    """A store that has summaries only; None stands for a run that is not done."""
+    """A store that has only summaries; None means a run that is not done."""
 
     def __init__(self, found: Mapping[RunSpec, dict[str, Any] | None]) -> None:
         self._found = {spec.hash("f"): summary for spec, summary in found.items()}
@@ -90,7 +90,7 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
 
 
 def test_without_variants_runs_are_named_by_their_setting() -> None:
-    """And when all runs are meant nobody wants a list; many groups are cut short."""
+    """If all runs are meant there is no list; many groups are abbreviated."""
     loads = [spec("", 1, load=load) for load in range(7)]
     found = said(dict.fromkeys(loads, DEAD))
     assert found == ["deadlock:   in all 7 runs"]
@@ -270,7 +270,7 @@ def experiment_of(text: str, folder: Path) -> Experiment:
 
 
 def remarks_of(text: str, folder: Path, seeds: int = 3) -> list[str]:
-    """What is said of its plan."""
+    """The remarks on its plan."""
     experiment = experiment_of(text, folder)
     specs = expand(experiment, seeds=range(1, seeds + 1))
     return [remark.line() for remark in of_plan(experiment, specs)]
@@ -286,7 +286,7 @@ def test_seeds_that_will_change_nothing_are_told_before(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["agents", "host_agents", "congestion_control"])
 def test_what_may_draw_is_not_said_to_draw_nothing(key: str, tmp_path: Path) -> None:
-    """An agent or a congestion control may draw, and nobody asks it."""
+    """An agent or a congestion control may use random numbers, and is not asked."""
     experiment = experiment_of(PLAIN, tmp_path)
     assert not _may_draw(experiment)
     points = tuple(

@@ -471,7 +471,7 @@ def test_texts_that_cover_each_other_are_found(words: list[str], legible: bool) 
     ],
 )
 def test_a_legend_covers_no_line(levels: list[list[int]], panel: int, corner: str) -> None:
-    """It lies in a corner without lines, or the axis grows; found in the picture's pixels."""
+    """It is in a corner without lines, or the axis grows; checked in the picture's pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from pyorch.report.figures.timeseries import _add_legend
@@ -973,7 +973,7 @@ def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
 def test_a_finding_is_the_title_while_it_holds(
     bound: str, metrics: list[str], shown: bool, tmp_path: Path
 ) -> None:
-    """The finding stands in figure and caption only as long as the expectations agree."""
+    """The finding is in figure and caption only as long as the expectations agree."""
     finding = "The queue stays short"
     entry = {**TIMESERIES, "finding": {"text": finding, "metrics": metrics}}
     own = experiment([entry])
@@ -1046,7 +1046,7 @@ def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:
 
 
 def test_a_figure_that_cannot_be_drawn_is_an_error_in_the_report(tmp_path: Path) -> None:
-    """The rest of the report stands."""
+    """The rest of the report is written."""
     figures = [{**TIMESERIES, "name": "broken", "seed": 9}, TIMESERIES]
     specs = study()
     result = write_report(experiment(figures), make_store(specs), specs, tmp_path)
@@ -1106,7 +1106,7 @@ STUDY_FIGURES = sorted((Path(__file__).parents[1] / "experiments").glob("*/*figu
 
 @pytest.mark.parametrize("file", STUDY_FIGURES, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_the_figures_of_every_study_can_be_imported(file: Path) -> None:
-    """What they import of pyorch is there, also where no test draws them."""
+    """What they import from pyorch exists, even if no test draws them."""
     runpy.run_path(str(file))
 
 
@@ -1200,7 +1200,7 @@ def test_live_axes_hold_their_marks_and_rows_their_legend() -> None:
     ],
 )
 def test_nodes_of_a_map_lie_apart(form: dict[str, Any]) -> None:
-    """No two nodes are drawn at one place, and tiers lie above each other."""
+    """No two nodes are drawn at the same place, and tiers are above each other."""
     network = network_of({"rate_bps": 10**10, "delay_ps": US, **form})
     places = layout(network)
     assert set(places) == set(range(len(network.names)))
@@ -1218,7 +1218,7 @@ def test_nodes_of_a_map_lie_apart(form: dict[str, Any]) -> None:
 
 
 def test_a_pause_tree_adds_up() -> None:
-    """Every congestion point costs what its victims were paused; causes stand above effects."""
+    """Every congestion point costs what its victims were paused; causes are above effects."""
     lines = grow(pause_tree_table())
     told = [(line.depth, line.egress, line.paused / US) for line in lines]
     assert told == [
@@ -1243,7 +1243,7 @@ def test_a_pause_tree_of_a_circle_names_everybody_once() -> None:
 
 
 def test_variants_of_several_settings_are_not_mixed() -> None:
-    """What varies beside the variant must be fixed."""
+    """What varies besides the variant must be fixed."""
     entry = {"name": "v", "kind": "variants", "metrics": ["queue_mean"]}
     with pytest.raises(FigureError, match="load, response varies, too: fix it with 'where'"):
         draw(entry, sweep(2))

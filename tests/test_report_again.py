@@ -1,4 +1,4 @@
-"""A report that would be the same is not written again; else nobody can tell that it ever was."""
+"""A report that would be the same is not written again, without any visible difference."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the study and its runs lie, which all tests share."""
+    """The folder of the study and its runs, which all tests share."""
     return tmp_path_factory.mktemp("again")
 
 
@@ -235,7 +235,7 @@ def test_figures_for_a_paper_are_made_when_asked_and_stay(desk: Desk) -> None:
 
 
 def test_tables_and_the_gallery_are_made_again(desk: Desk) -> None:
-    """What lies beside the report is part of it; the gallery is refreshed in any case."""
+    """Files next to the report are part of it; the gallery is always refreshed."""
     for name in ("expectations.csv", "expectations.json", "runs.sha256", "summary.json"):
         (desk.folder / name).write_text("{}")
         desk.check(True)
@@ -294,7 +294,7 @@ def test_a_part_of_the_runs_is_reported_each_time(desk: Desk) -> None:
 
 
 def test_a_figure_of_the_study_itself_is_always_drawn(desk: Desk) -> None:
-    """Nobody knows what its code reads; one that cannot be drawn is tried again."""
+    """What its code reads is unknown; one that cannot be drawn is tried again."""
     code = desk.file.with_name("figures.py")
     desk.file.write_text(STUDY + CUSTOM)
     tables = []

@@ -1,4 +1,4 @@
-"""What a report says first, and the gallery of all of them: true to the verdicts and the runs."""
+"""A report's answer, and the gallery: true to the verdicts and the runs."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def write_one(place: tuple[Path, int]) -> None:
 
 
 def test_reports_at_the_same_time_are_all_in_the_gallery(tmp_path: Path) -> None:
-    """Whoever writes last has seen the summaries of all."""
+    """The last writer has seen all summaries."""
     with ProcessPoolExecutor(8) as pool:
         list(pool.map(write_one, [(tmp_path, number) for number in range(24)]))
     assert sorted(names_in(tmp_path)) == sorted(f"s/{number}" for number in range(24))

@@ -220,7 +220,7 @@ def test_values_are_the_same_in_any_spelling() -> None:
 
 
 def test_a_plan_is_laid_out_as_its_runs_are() -> None:
-    """Filters, values and panels are the same of a plain table as of a DataFrame, also of gaps."""
+    """Filters, values and panels are the same for a plain table and a DataFrame, even with gaps."""
     rows: list[dict[str, Any]] = [
         {"hash": "0", "variant": "PFC", "k": 4, "rate": "10Gbps", "seed": 1},
         {"hash": "1", "variant": "PFC", "k": 8, "on": True, "seed": 1},

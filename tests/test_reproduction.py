@@ -64,7 +64,7 @@ def unread_studies() -> list[Study]:
 
 
 def test_the_page_has_every_claim_of_every_document() -> None:
-    """Each expectation that speaks to a claim has its row, and each fact; no other is there."""
+    """Each expectation that names a claim has its row, as has each fact; there are no others."""
     published = load_published(default_paths().published)
     wanted = make_rows(published, unread_studies())
     assert {document.key for document in published.document} == DOCUMENTS
@@ -124,7 +124,7 @@ def test_no_verdict_is_better_than_its_worst_setting() -> None:
 
 @pytest.mark.cpp
 def test_cheap_studies_give_the_rows_of_the_docs(tmp_path: Path) -> None:
-    """Run again, they reproduce what docs/reproduction.csv says of them to the letter."""
+    """Run again, they reproduce their rows of docs/reproduction.csv exactly."""
     paths = Paths(default_paths().root, tmp_path)
     for name in CHEAP:
         plan = make_plan(name, paths=paths)
@@ -239,7 +239,7 @@ def test_the_worst_setting_is_told() -> None:
 
 
 def test_a_claim_without_evidence_is_refused() -> None:
-    """As is an expectation that speaks to a claim that no document has."""
+    """As is an expectation that names a claim that no document has."""
     with pytest.raises(UserError, match="no expectation names this claim"):
         make_rows(PUBLISHED, [])
     with pytest.raises(UserError, match="a claim 'other' that no document has"):

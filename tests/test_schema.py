@@ -1,4 +1,4 @@
-"""`schema`: what an editor is told of experiment files is what the loader takes."""
+"""`schema`: what an editor learns about experiment files is what the loader accepts."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
 
 
 def test_a_file_may_have_several_variants(tmp_path: Path) -> None:
-    """Tables as in an experiment; what is wrong with one is told with the name of the file."""
+    """Tables as in an experiment; problems are reported with the name of the file."""
     text = '[variants.Slow]\nport.control_delay = "9us"\n[variants.Fast]\n'
     paths = project(tmp_path, both=text)
     found = load_experiment("duel/scene", ("variants.Fast.buffer.alpha=0.5",), SCHEMA, paths)
@@ -151,7 +151,7 @@ def test_a_new_file_is_a_new_variant_and_a_list_of_set_changes_the_scene(tmp_pat
 
 
 def test_a_list_of_set_may_name_another(tmp_path: Path) -> None:
-    """What comes later wins; a circle and a list that does not exist are told with their place."""
+    """The later value wins; a cycle and a missing list are reported with their place."""
     lists = """
 huge = ["full", "topology.hosts=10"]
 loop = ["loop"]
@@ -182,7 +182,7 @@ def test_an_older_scheme_file_is_told_once(tmp_path: Path) -> None:
 
 
 def test_what_is_no_list_of_set_is_told_by_its_key(tmp_path: Path) -> None:
-    """Once, also when it is chosen."""
+    """Once, even if it is chosen."""
     paths = project(tmp_path, SCENE + 'huge = "topology.hosts=9"\n')
     (told,) = complaints(paths, "huge")
     assert told.startswith("experiments/duel/scene.toml: set.huge: 'topology.hosts=9' is not")

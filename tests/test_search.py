@@ -132,7 +132,7 @@ def _hops(path: Sequence[int]) -> list[Egress]:
 @given(networks())
 @settings(max_examples=60, deadline=None)
 def test_cycles_are_the_shortest_ones_through_each_egress(network: Topology) -> None:
-    """By all cycles of all dependencies, which are those of the shortest paths."""
+    """By all cycles of all dependencies, those of the shortest paths."""
     routes = _routes(network)
     graph = route_dependencies(ShortestPaths.of(network))
     assert set(routes.dependencies.edges) == set(graph.edges)
@@ -420,7 +420,7 @@ def test_the_command_writes_what_it_found_and_maps_a_region(
 def test_a_study_searches_and_prevents_as_the_commands_do(
     study: tuple[Path, Paths], tmp_path: Path
 ) -> None:
-    """The same trials, kept in the same place; bad input is told in words."""
+    """The same trials, kept in the same place; bad input is reported in words."""
     file, paths = study
     ring = Study.load(file, paths=paths)
     found = ring.search(trials=4, out=tmp_path / "found.toml")

@@ -468,7 +468,7 @@ def test_rails_of_shared_nics_need_no_hop_inside_the_server() -> None:
 def test_oversubscription_is_the_rate_down_over_the_rate_up(
     leaves: int, spines: int, hosts: int, over: float
 ) -> None:
-    """Of a leaf; and the canonical form has the rate that it stands for."""
+    """For a leaf; and the canonical form has the resulting rate."""
     table = canonical(
         kind="leaf_spine",
         leaves=leaves,

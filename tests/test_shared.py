@@ -114,7 +114,7 @@ class User:
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
-    """Wait for a task and return what it said."""
+    """Wait for a task and return its output."""
     output, _ = process.communicate(timeout=600)
     assert process.returncode == code, output
     assert "Traceback" not in output

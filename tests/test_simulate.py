@@ -302,7 +302,7 @@ class Impossible(FakeSimulation):
 
 
 def test_what_a_module_refuses_by_an_exception_is_a_refusal() -> None:
-    """The sentence of C++ is told, with object, attribute and value; a defect of ours is not."""
+    """The message from C++ is shown, with object, attribute and value; a defect of ours is not."""
     cppyy = pytest.importorskip("cppyy")
     cppyy.cppdef(
         """

@@ -122,7 +122,7 @@ def test_both_event_loops_give_the_same_bytes(simulated: Callable[..., list[Foun
 
 
 def test_without_the_oracle_all_else_stays(simulated: Callable[..., list[Found]]) -> None:
-    """Only what the summary says of deadlocks is missing, and the events of its looks."""
+    """Only the summary's numbers on deadlocks are missing, and the events of the search."""
     loops = '"run.simulator" = ["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"]'
     runs = simulated(STUDY.replace(loops, '"run.oracle" = [true, false]'))
     assert len(runs) == 6
@@ -140,7 +140,7 @@ def test_without_the_oracle_all_else_stays(simulated: Callable[..., list[Found]]
 
 
 def test_to_stop_on_what_nobody_sees_is_refused(tmp_path: Path) -> None:
-    """A run cannot end by a deadlock that nobody looks for."""
+    """A run cannot end because of a deadlock that is not searched for."""
     file = tmp_path / "oracle.toml"
     off = "[run]\noracle = false\nstop_on_deadlock = true"
     file.write_text(STUDY.replace("[run]", off, 1), encoding="utf-8")

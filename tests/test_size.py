@@ -102,7 +102,7 @@ def test_schemes_need_what_their_theorems_ask_for() -> None:
     ],
 )
 def test_refusals(options: dict[str, str], told: str) -> None:
-    """What cannot be is told, with what is allowed."""
+    """Impossible values are reported, with what is allowed."""
     with pytest.raises(UserError) as caught:
         size.check(size.read_switch("", options))
     assert told in caught.value.render()

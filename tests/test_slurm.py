@@ -478,7 +478,7 @@ class Trouble:
         return "" if note is None else note.outcome
 
     def live_jobs_are_cancelled(self) -> None:
-        """What is done stays, and what failed, hung, or was cancelled is told apart."""
+        """What is done stays, and what failed, hung, or was cancelled is distinguished."""
         self.cluster.call("scontrol", "update", "NodeName=n3", "State=RESUME")
         held = self.sweep.hold("n1", "n2", "n3")
         output = self.sweep.invoke("cancel")
@@ -539,7 +539,7 @@ class Trouble:
 
 
 def test_an_impossible_run_fails_with_its_reason(sweep: Sweep) -> None:
-    """What the simulator refuses is told by status with the reason; the others are made."""
+    """What the simulator refuses is shown by status with the reason; the others are run."""
     sweep.write(seeds=1, more=IMPOSSIBLE)
     sweep.invoke("submit", "--runs-per-job", "2")
     state = sweep.wait()

@@ -1,4 +1,4 @@
-"""What a run that makes no progress says: since when, and who waits for whom."""
+"""The report on a run without progress: since when, and what waits for what."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def table(*rows: tuple[int, int, int, int, int, int]) -> dict[str, np.ndarray]:
 
 
 def test_who_waits_for_whom_is_told_through_points() -> None:
-    """One is under way, two wait for it, one of them by a point; what arrived is not told."""
+    """One is in flight, two wait for it, one of them by a point; arrivals are not listed."""
     flow = table(
         (0, 1, 1000, 0, 9, 1000),
         (1, 2, 8000, 5, -1, 2000),

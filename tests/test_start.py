@@ -28,7 +28,7 @@ def test_what_was_compiled_is_kept(words: list[str], tmp_path: Path) -> None:
 
 
 def test_a_start_beyond_its_budget_is_found() -> None:
-    """What `invoke lint` says of a program that loads more than it may."""
+    """The message of `invoke lint` on a program that loads more than allowed."""
     words = ["-c", "import pyorch.cli.base, numpy.linalg"]
     found = starts.Budget(words, frozenset(), 2).exceeded(starts.loaded(words))
     assert found[0] == "loads numpy"

@@ -42,7 +42,7 @@ def metric(name: str) -> dict[str, str]:
 
 
 def make_spec(seed: int = 1, **changes: Any) -> RunSpec:
-    """A RunSpec as far as the store looks at it."""
+    """A RunSpec as far as the store uses it."""
     return run_of({"experiment": "study/one", "seed": seed, "params": {"variant": ""}} | changes)
 
 
@@ -539,7 +539,7 @@ def test_a_disk_that_refuses_to_sync_commits_nothing(
 def test_a_file_system_that_cannot_sync_folders_is_refused_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is said before the first run, with the folder and what else can be done."""
+    """It is reported before the first run, with the folder and alternatives."""
     real = os.fsync
 
     def fsync(descriptor: int) -> None:

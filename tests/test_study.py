@@ -1,4 +1,4 @@
-"""pyorch as a library: studies loaded and built, changed, run, looked at, saved."""
+"""pyorch as a library: studies loaded and built, changed, run, inspected, saved."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_study_never_changes(paths: Paths) -> None:
 
 
 def test_what_one_file_cannot_say_is_not_saved(paths: Paths) -> None:
-    """A file name without .toml, and files beside the experiment."""
+    """A file name without .toml, and files next to the experiment."""
     with pytest.raises(UserError, match="not a valid name of an experiment file"):
         built(paths).save("mine.txt")
     bakeoff = Study.load("bakeoff/incast", paths=paths)

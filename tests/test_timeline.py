@@ -1,4 +1,4 @@
-"""Bars of ranks: where they lie, and that what is written is the documented trace event format."""
+"""Bars of ranks: their places, and output in the documented trace event format."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _graphml(*parts: str) -> str:
     return f"<graphml {space}>{key}{graph}</graphml>"
 
 
-#: What Python says of values, and people do not.
+#: Words of Python's own messages, which users should not see.
 PYTHON = re.compile(r"Error\b|' object |\bNone\b|\bTrue\b|\bFalse\b|NoneType|invalid literal")
 WRONG = [
     ("n.csv", "a,b\nh0,s\ns,s\nh1,s", "line 3: a link leads from s to itself"),
@@ -311,7 +311,7 @@ def test_grids_of_networkx_take_their_names_from_an_attribute(tmp_path: Path) ->
 
 
 def test_directed_graphs_and_hosts_with_more_links_are_told(tmp_path: Path) -> None:
-    """And a file that is not there, and one that is no text."""
+    """And a file that does not exist, and one that is not text."""
     nx.write_graphml(nx.MultiDiGraph([("a", "b"), ("a", "b")]), tmp_path / "d.graphml")
     _, problems = _resolve({"file": "d.graphml"}, tmp_path)
     assert "it is a directed multigraph" in problems[0]

@@ -210,7 +210,7 @@ FIELDS = [
     "eth.src",
 ]
 
-#: Expert information of tshark below this is no error: 0x600000 is a warning.
+#: Expert information of tshark below this is not an error: 0x600000 is a warning.
 EXPERT_ERROR = 0x800000
 
 DATA, ACK, NACK, CNP, SIGNAL, MAC = range(6)
@@ -591,7 +591,7 @@ def invoke(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.cpp
 def test_trace_writes_what_it_says(tmp_path: Path) -> None:
-    """The command names its files; the animation has the frames; wrong words are told."""
+    """The command names its files; the animation has the frames; wrong words are reported."""
     file = tmp_path / "study.toml"
     file.write_text(STUDY, encoding="utf-8")
     out = tmp_path / "out"
@@ -622,7 +622,7 @@ def test_trace_writes_what_it_says(tmp_path: Path) -> None:
 
 @pytest.mark.cpp
 def test_trace_compares_with_the_stored_run(tmp_path: Path) -> None:
-    """A whole run is compared with the stored one; the files are beside it, not in it."""
+    """A whole run is compared with the stored one; the files are next to it, not in it."""
     file = tmp_path / "study.toml"
     file.write_text(re.sub(r"\[variants\.\"model.*", "", STUDY, flags=re.DOTALL), encoding="utf-8")
     assert invoke(tmp_path, "experiment", str(file)).returncode == 0

@@ -64,7 +64,7 @@ def test_reads_spellings_of_ns3(parse: Parse, text: str, value: int) -> None:
     ],
 )
 def test_refuses_with_a_message(parse: Parse, text: str, message: str) -> None:
-    """What is no quantity is refused in words that say what one looks like."""
+    """What is not a quantity is refused with examples of quantities."""
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
         parse(text)
     assert str(caught.value) == message

@@ -63,7 +63,7 @@ of = "min"
 
 @pytest.fixture
 def plan_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plan]:
-    """Make a plan of the study; its results lie in a folder of the test."""
+    """Make a plan of the study; its results are in a folder of the test."""
 
     def make(results: str, duration: str = "200us", seeds: int = 2) -> Plan:
         monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / results))
