@@ -101,7 +101,7 @@ def test_bytes_are_read_and_written() -> None:
         (framed(number(7, 1)), "does not begin with GlobalMetadata"),
         (framed(METADATA, COMPUTE)[:-1], "x: not a Chakra trace, or a truncated one"),
         (framed(METADATA, COMPUTE, REDUCE)[:-3], "x, behind node 300: not a Chakra trace"),
-        (framed(METADATA) + b"\x80", "not all of one"),
+        (framed(METADATA) + b"\x80", "a truncated one"),
         (framed(METADATA, b"\xff\xff\xff"), "not a Chakra trace"),
         (b"num_ranks 2\nrank 0 {\n", "not a Chakra trace"),
         (framed(METADATA, COMPUTE + piece(11, b"")), "node 300: fields that are not read: 11"),
