@@ -421,7 +421,7 @@ class PathTest : public TestCase
 {
   public:
     PathTest()
-        : TestCase("pinned flows and answers keep their ways under every policy")
+        : TestCase("pinned flows and answers keep their paths under every policy")
     {
     }
 

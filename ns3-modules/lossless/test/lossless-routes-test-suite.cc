@@ -323,7 +323,7 @@ class ShortestPathsTest : public TestCase
                                   true,
                                   name << ": with its links back a flow takes its old path");
         }
-        NS_TEST_ASSERT_MSG_GT(m_severed, 100, "pairs of hosts without a way were among them");
+        NS_TEST_ASSERT_MSG_GT(m_severed, 100, "pairs of hosts without a path were among them");
         NS_TEST_ASSERT_MSG_GT(m_several, 100, "pairs with several paths were among them");
     }
 
@@ -545,7 +545,7 @@ class AstrayTest : public TestCase
 {
   public:
     AstrayTest()
-        : TestCase("a frame without a way or whose time to live runs out is dropped and counted "
+        : TestCase("a frame without a route or whose time to live runs out is dropped and counted "
                    "by cause")
     {
     }
