@@ -243,7 +243,7 @@ def test_a_bad_rule_is_told_with_its_file_and_key(tmp_path: Path, rule: str, mes
     ("old", "new", "message"),
     [
         ('source = "a paper"\n', "", "gfc.toml: values.conceptual-gfc.bm.source: missing"),
-        ('["pfc.toml"]', '["pcf.toml"]', "gfc.toml: include: there is no file 'pcf.toml' beside"),
+        ('["pfc.toml"]', '["pcf.toml"]', "gfc.toml: include: there is no file 'pcf.toml' next to"),
         ('["pfc.toml"]', '["gfc.toml"]', "gfc.toml: include: gfc.toml includes itself"),
         ('name = "GFC"', 'name = "PFC"', "pfc.toml: name: 'PFC' is also a variant of gfc.toml"),
         ("slows", 'slows"\nextend = "x', "gfc.toml: extend: unknown key 'extend'"),
