@@ -251,7 +251,7 @@ VALUE = 'run.summary["flows_finished"] / run.summary["flows_total"]'
     ("old", "new", "told"),
     [
         (UNIT, "", "mine.py: class Finished (metric 'finished_share'): it has no 'unit'"),
-        ('return "1"', 'return "share"', "metric 'share' (Finished): unit(): 'share' is not a base"),
+        ('return "1"', 'return "share"', "metric 'share' (Finished): unit(): 'share' is not a"),
     ],
 )
 def test_a_metric_says_its_unit_when_it_is_loaded(

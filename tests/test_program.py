@@ -35,7 +35,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_doors_have_the_same_verbs() -> None:
-    """pyorch does all that invoke does except for developers, under the same names except run."""
+    """All that invoke does for users pyorch does, too, under the same names except run."""
     ours = set(main.program().namespace.task_names)
     theirs = {value.name for value in vars(tasks).values() if isinstance(value, tasks.Task)}
     assert ours - {"init"} == theirs - DEVELOPERS - {"experiment"} | {"run"}
