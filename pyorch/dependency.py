@@ -87,7 +87,7 @@ def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
     free &= src != dst
     pairs = _different(network, src[free], dst[free], diverted)
     best = FlowCycle("none")
-    for since, ways in _phases(setting, network):
+    for since, ways in phases(setting, network):
         certain, possible = _dependencies(network, pairs, pinned, ways)
         cycle = _cycle(certain)
         if cycle:
@@ -165,7 +165,7 @@ def _dependencies(
 
 def ways_at_start(setting: Setting, network: Topology) -> Ways:
     """Return the routes at the start of a run."""
-    return _phases(setting, network)[0][1]
+    return phases(setting, network)[0][1]
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
     return found
 
 
-def _phases(setting: Setting, network: Topology) -> list[tuple[int, Ways]]:
+def phases(setting: Setting, network: Topology) -> list[tuple[int, Ways]]:
     """Return the ways at the start and after each change, with the time [ps] of each."""
     delays = _route_delays(setting, network)
     switches = np.flatnonzero(network.kinds == SWITCH).tolist()

@@ -164,10 +164,26 @@ class Ring(_Routed):
         if self.hops >= len(switches):
             check.add("hops", f"a ring of {len(switches)} switches", f"1 to {len(switches) - 1}")
             return None
+        self._check_links(check)
         return super().resolve(check)
+
+    def _check_links(self, check: Check) -> None:
+        """Every link of the paths is up at the start: they lead around no failed one."""
+        network = check.scene.network
+        paths = self._around(network)
+        for a, b in sorted({pair for path in paths for pair in itertools.pairwise(path.tolist())}):
+            if network.links[a, b] in network.failed_links:
+                what = f"the link from {network.names[a]} to {network.names[b]}"
+                what += " has failed from the start, and the paths of a ring do not avoid it"
+                others = 'traffic of another kind, such as "permutation", goes around it'
+                check.add("kind", what, None, others)
+                return
 
     @override
     def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
+        return self._around(network)
+
+    def _around(self, network: Topology) -> list[Array]:
         switches = np.flatnonzero(network.kinds == SWITCH)
         first = {int(network.racks[host]): host for host in network.hosts[::-1]}
         paths = []

@@ -30,7 +30,7 @@ MARGIN = 1.25
 def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
     """What can be said for certain before anything runs."""
     found = [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
-    found += _drawn(experiment, specs)
+    found += [*_on_ways(specs), *_drawn(experiment, specs)]
     return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, specs)]
 
 
@@ -76,6 +76,17 @@ def _idle_thresholds(specs: Sequence[RunSpec], types: Catalogue | None) -> Itera
         what = f'buffer.{snake_case(name)} has no effect with threshold = "{threshold.lower()}"'
         hint = f'leave it out, or set buffer.threshold = "{other.lower()}"'
         yield Remark("warning", f"{what}, in {which(runs, specs)}; {hint}")
+
+
+def _on_ways(specs: Sequence[RunSpec]) -> list[Remark]:
+    """Routes that no flow takes, and links that fail under fixed paths."""
+    settings = (spec.setting for spec in specs)
+    tables = ((one.routes, one.topology.failures, one.topology.failed_links) for one in settings)
+    if not any(map(any, tables)):
+        return []
+    from pyorch.remarks.routes import of_routes  # numpy
+
+    return of_routes(specs)
 
 
 def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
