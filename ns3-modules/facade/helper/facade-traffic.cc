@@ -394,9 +394,12 @@ Traffic::Check() const
         if (!routes.IsDiverted(queuePair->GetDestination()->GetId()) &&
             routes.Trace(queuePair->GetSource()->GetId(), queuePair->GetHeader()).empty())
         {
-            problems += "flow " + std::to_string(queuePair->GetFlow()) +
-                        ": there is no path from " + queuePair->GetSource()->GetName() + " to " +
-                        queuePair->GetDestination()->GetName() + "\n";
+            const std::string flow = "flow " + std::to_string(queuePair->GetFlow());
+            problems +=
+                flow + (routes.IsPinned(queuePair->GetFlow())
+                            ? ": its fixed path contains a link that is down\n"
+                            : ": there is no path from " + queuePair->GetSource()->GetName() +
+                                  " to " + queuePair->GetDestination()->GetName() + "\n");
         }
         else if (routes.AreAnswersPinned(queuePair->GetFlow()) &&
                  m_answerTimes[queuePair->GetFlow()] < 0)
