@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import signal
@@ -246,6 +247,25 @@ def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
         assert refused.returncode == 2
         assert "title: the text has a control character, ESC" in refused.stderr
         assert "\x1b" not in refused.stderr
+
+
+def test_show_prints_what_a_file_leaves_unset(invoke: Invoke, small: str) -> None:
+    """Of every section in use, with the values that `schemes` has for its keys; no key twice."""
+    shown = invoke("show", small, "--set", "switch.route_delay=3us", "--only", "PFC").stdout
+    settings, _, defaults = shown.partition("\ndefaults of what it leaves unset")
+    found: dict[str, dict[str, str]] = {}
+    section = ""
+    for line in defaults.splitlines()[1:]:
+        section, values = line[2:12].strip() or section, line[14:].rstrip(",")
+        found.setdefault(section, {}).update(pair.split(" ", 1) for pair in values.split(", "))
+    entries = json.loads(invoke("schemes", "--json").stdout)
+    known = {one["name"]: {key["name"]: key["default"] for key in one["keys"]} for one in entries}
+    assert {"port", "switch", "host", "queue_pair", "buffer", "pfc"} <= found.keys()
+    for section, values in found.items():
+        assert values.items() <= {k: v.strip('"') for k, v in known[section].items()}.items()
+        for key in known[section].keys() - values.keys():
+            assert f" › {key.title().replace('_', '')} " in settings
+    assert "route_delay" in known["switch"].keys() - found["switch"].keys()
 
 
 def test_list_names_the_experiments(invoke: Invoke) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import sys
+import textwrap
 import webbrowser
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 from pyorch.errors import Problem, UserError, one_of, shown
 from pyorch.files import storage_error
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN_RUNS = 40
 SHOWN_CYCLES = 10
+WIDEST = 100
 #: Scenes whose buffer dependencies `show` looks at, and their nodes: more would take minutes.
 MOST_SCENES, MOST_NODES = 200, 20_000
 
@@ -54,14 +58,26 @@ def show(
 
 
 def _print_settings(plan: Plan) -> None:
-    """Print the settings of the first run with their units."""
-    from pyorch.report.setting import setting
+    """Print the settings of the first run with their units, and what it has by default."""
+    from pyorch.report.setting import setting, unset
 
-    rows = setting(plan.specs[:1], plan.experiment.types).common
+    types = plan.experiment.types
+    rows = setting(plan.specs[:1], types).common
     width = min(max((len(key) for key, _ in rows), default=0), 44)
-    print("\nsettings of the first run, with defaults:")
+    print("\nsettings of the first run:")
     for key, value in rows:
         print(shown(f"  {key:<{width}}  {value}"))
+    defaults = unset(plan.specs[0].setting, types) if types is not None else {}
+    width = max(map(len, defaults), default=0)
+    columns = min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
+    if defaults:
+        door.say("\ndefaults of what it leaves unset (`invoke schemes NAME` explains them):")
+    for section, values in defaults.items():
+        texts = [f"{key}\N{NO-BREAK SPACE}{value}" for key, value in values.items()]
+        wrap = textwrap.TextWrapper(max(40, columns - width - 4), break_on_hyphens=False)
+        for number, line in enumerate(wrap.wrap(", ".join(texts))):
+            name = "" if number else section
+            print(shown(f"  {name:<{width}}  {line}".replace("\N{NO-BREAK SPACE}", " ")))
 
 
 def draw(plan: Plan, picture: str) -> Path:

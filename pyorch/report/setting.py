@@ -10,6 +10,7 @@ from pyorch.config.canonical import encode
 from pyorch.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
+    from pyorch.config import canonical
     from pyorch.config.attributes import Catalogue
     from pyorch.plan import RunSpec
 
@@ -43,6 +44,29 @@ def setting(specs: Sequence[RunSpec], types: Catalogue | None = None) -> Setting
         else:
             varying.append((_label(key), _list(values)))
     return Setting(common, varying)
+
+
+def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]:
+    """The defaults that a run has because its file leaves them out: {section: {key: value}}.
+
+    Of the types that every run has, of its schemes, and of all others that its file sets in part.
+    """
+    from pyorch.config.attributes import SECTIONS, snake_case, written
+
+    schemes = [*one.flow_control, *one.agents, *one.host_agents]
+    schemes += [one.forwarding, one.congestion_control, one.buffer_policy]
+    known = [types.by_name[name] for name in SECTIONS if name in types.by_name]
+    always = [info.name for info in known if not types.is_scheme(info)]
+    found: dict[str, dict[str, str]] = {}
+    for name in dict.fromkeys([*always, *schemes, *one.attributes]):
+        info, given = types.by_name.get(name), one.attributes.get(name, {})
+        if info is not None:
+            found[types.short_name(name)] = {
+                snake_case(attribute.name): written(types, name, attribute.name, attribute.default)
+                for attribute in types.attributes(info).values()
+                if attribute.name not in given and attribute.default
+            }
+    return {section: values for section, values in found.items() if values}
 
 
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
