@@ -284,6 +284,23 @@ def test_the_command_on_the_page_finds_that_pause(
     assert found.story.closing is not None
 
 
+def test_python_shows_it_in_a_few_lines(found: Explanation) -> None:
+    """Each cure once, by what became of it: those that helped, by the runs' own numbers."""
+    answer, *rest, last = str(found).splitlines()
+    assert answer == found.answer
+    assert ".story.sentences()" in last
+    cures = dict(line.split(":", 1) for line in rest)
+    names = {word: text.strip().split(", ") for word, text in cures.items()}
+    listed = [name for some in names.values() for name in some]
+    known = [one.cure.name for one in found.outcomes if one.cure.name != AS_IT_WAS]
+    assert sorted(listed) == sorted(known)
+    for one in found.outcomes:
+        if one.run_hash and one.cure.name != AS_IT_WAS:
+            numbers = found.store.read_summary(one.run_hash)["summary"]
+            word = "deadlock" if numbers["deadlocked_at_end"] else "broken"
+            assert one.cure.name in names[word if numbers["deadlocked"] else "no deadlock"]
+
+
 def test_captures_are_of_the_moments_around_it(
     found: Explanation, page: tuple[Path, Wires]
 ) -> None:

@@ -339,6 +339,9 @@ def test_the_ring_keeps_its_cycle_alone(found: Minimal) -> None:
     assert {host for flow in found.case.flows for host in (flow.src, flow.dst)} == set(
         found.case.hosts
     )
+    shown = str(found).splitlines()
+    assert "reduced while deadlocked, in" in shown[0]
+    assert {"hosts:    6 -> 3", "trunks:   3 -> 3", "flows:    5 -> 3"} <= set(shown)
     assert found.case.run["drain"] == 0
     assert found.case.run["duration"] < 2 * 10**9
 

@@ -128,6 +128,56 @@ def test_a_ring_and_a_clos_are_as_known() -> None:
     assert bounced.classes == 2  # one bounce (Tagger, for Clos networks)
 
 
+@settings(max_examples=40)
+@given(networks())
+def test_prices_of_cuts_are_those_of_an_enumeration_of_paths(network: Topology) -> None:
+    """Lengths without the links, and pairs all of whose shortest paths have a turn of the cut."""
+    found = prevent(network)
+    graph: nx.Graph[int] = nx.Graph(zip(network.a.tolist(), network.b.tolist(), strict=True))
+    graph.remove_nodes_from(network.hosts.tolist())
+    pairs = list(itertools.permutations(graph, 2))
+    turns = {(a, b, c) for (a, b), (_, c) in found.turn_cut.items}
+    lost = sum(
+        all(
+            any(tuple(path[at : at + 3]) in turns for at in range(len(path)))
+            for path in nx.all_shortest_paths(graph, *pair)
+        )
+        for pair in pairs
+    )
+    assert found.lost_pairs == (lost, len(pairs))
+    assert found.link_cut is not None
+    cut = graph.copy()
+    cut.remove_edges_from(found.link_cut.items)
+    ratios = [
+        nx.shortest_path_length(cut, *pair) / nx.shortest_path_length(graph, *pair)
+        for pair in pairs
+    ]
+    assert found.price_of_links is not None
+    assert found.price_of_links.mean == pytest.approx(np.mean(ratios))
+    assert found.price_of_links.most == pytest.approx(max(ratios))
+
+
+def test_what_a_ring_of_four_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a link it is a line.
+
+    One of six pairs is three times as far; the link in the middle carries 4 of the 12 flows each
+    way, where each link carried 2. A turn each way around goes, and with both of them the two
+    shortest paths of one of the pairs that are opposite each other.
+    """
+    found = prevent(_network(kind="ring", switches=4))
+    price = found.price_of_links
+    assert price is not None
+    assert (price.mean, price.most) == (pytest.approx(8 / 6), 3)
+    assert price.throughput == pytest.approx(0.5)
+    text = str(found)
+    assert "price: paths 1.33 times as long on average, 3.00 at most; 50 % of the" in text
+    assert "price: 1 of 12 pairs of switches with hosts have no shortest path left" in text
+    assert "price: headroom for 2 classes instead of 1; all paths remain" in text
+    assert repr(found) == text
+    monkeypatch.setattr(type(found), "lines", lambda _: iter(["a -> b", "c & d"]))
+    assert found._repr_html_() == "<pre>a -&gt; b\nc &amp; d</pre>"
+
+
 def _rules(nodes: list[dict[str, Any]]) -> dict[tuple[str, str, str, int], int]:
     """What [[node]] entries of the tagger say: (switch, from, to, old class) -> new class."""
     found = {}

@@ -427,6 +427,8 @@ def test_a_study_searches_and_prevents_as_the_commands_do(
     again = _search(study, most=4)
     assert [one.row(1) for one in found.tried] == [one.row(1) for one in again.tried]
     assert (tmp_path / "found.toml").is_file() == (found.case is not None)
+    assert f"{len(found.tried)} trials" in str(found)
+    assert ("nothing" in str(found)) == (found.case is None)
     network = topology.build(ring.plan().specs[0].setting.topology)
     told, same = ring.prevent(), prevent(network)
     assert (told.cycles, told.turn_cut, told.classes) == (same.cycles, same.turn_cut, same.classes)

@@ -7,18 +7,22 @@ cycle (`pyorch.trace`), and once with each cure (`pyorch.lab.cures`).
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
 
 from pyorch.config import topology
 from pyorch.config.topology import Topology
 from pyorch.errors import Problem, UserError
 from pyorch.lab.condition import numbers_of
 from pyorch.lab.cures import AS_IT_WAS, Cure, Outcome, base_of, cures_of, outcome_of
-from pyorch.lab.story import Egress, Story, read_story
+from pyorch.lab.readable import Readable
+from pyorch.lab.story import DIGITS, Egress, Story, read_story
 from pyorch.lab.trials import has_failed, spec_of
+from pyorch.report.quantities import show
 from pyorch.store import Store
 from pyorch.trace.capture import Captured, Options
 from pyorch.trace.request import MOST_FILES, find_run, run_again
@@ -33,12 +37,14 @@ FOLDER = "explain"
 """Below the results of a study: where its runs and pages are kept."""
 INTERVALS = 200
 """Of the table `rate`, in a run."""
+WORDS = ("no deadlock", "broken", "deadlock", "not judged", "not tried")
+"""What may become of a run with a cure, the best first; broken: a deadlock that did not stay."""
 AROUND = 20_000_000
 """How long frames are captured before the pause that closed the cycle, and after it [ps]."""
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Readable):
     """All that is said of a run. spec: of the study; told: that with the tables that tell it.
 
     outcomes: of the run as it was, and with each cure. simulated: runs that were not in the store.
@@ -62,6 +68,39 @@ class Explanation:
     def folder(self) -> Path:
         """The folder of its page."""
         return self.store.root / "pages" / self.run_hash
+
+    @property
+    def answer(self) -> str:
+        """It in a sentence: when, which queues, and which of the cures help."""
+        tried = [one for one in self.outcomes if one.run_hash and one.cure.name != AS_IT_WAS]
+        free = [one for one in tried if one.deadlocks == 0]
+        return (
+            f"At {show(self.story.formed, 'ps', digits=DIGITS)} {len(self.story.cycle)} queues "
+            f"began to wait for each other: {' → '.join(self.story.circle)}. With {len(free)} of "
+            f"{len(tried)} cures the same run does not deadlock."
+        )
+
+    @override
+    def lines(self) -> Iterator[str]:
+        """The answer, the cures by what became of the run, and where more is."""
+        yield self.answer
+        names: dict[str, list[str]] = {}
+        for one in self.outcomes:
+            if one.cure.name != AS_IT_WAS:
+                names.setdefault(_word(one), []).append(one.cure.name)
+        for word in WORDS:
+            if word in names:
+                yield f"{word + ':':<15}{', '.join(names[word])}"
+        yield "The story in sentences: .story.sentences(); numbers of each cure: .outcomes"
+
+
+def _word(outcome: Outcome) -> str:
+    """What became of a run with a cure, in one of WORDS."""
+    if outcome.reason:
+        return "not tried"
+    if outcome.deadlocks is None:
+        return "not judged"
+    return "deadlock" if outcome.is_stuck else "broken" if outcome.deadlocks else "no deadlock"
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
     return Page(
         title=f"A deadlock explained: {found.plan.experiment.title}",
         run=run,
-        answer=answer(found),
+        answer=found.answer,
         sentences=story.sentences(),
         notes=story.notes(),
         figures=list(_figures(found, folder)),
@@ -135,18 +135,6 @@ def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
         setting=setting([found.spec], types),
         commands=[command],
         versions=versions(fingerprint),
-    )
-
-
-def answer(found: Explanation) -> str:
-    """It in a sentence: when, which queues, and which of the cures help."""
-    story = found.story
-    tried = [one for one in found.outcomes if one.run_hash and one.cure.name != AS_IT_WAS]
-    free = [one for one in tried if one.deadlocks == 0]
-    return (
-        f"At {show(story.formed, 'ps', digits=_DIGITS)} {len(story.cycle)} queues began to wait "
-        f"for each other: {' → '.join(story.circle)}. With {len(free)} of {len(tried)} cures "
-        "the same run does not deadlock."
     )
 
 

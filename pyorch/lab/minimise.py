@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from pyorch.errors import Problem, UserError
 from pyorch.fields import NEVER
 from pyorch.lab.case import KINDS, SETTINGS, Case, Flow, Part
 from pyorch.lab.condition import Condition, check_names, numbers_of, read_condition
 from pyorch.lab.ddmin import ddmin
 from pyorch.lab.explicit import case_of, traces_of
+from pyorch.lab.readable import Readable
 from pyorch.lab.trials import Outcome, Step, Trials
 from pyorch.lab.ways import ways_of
 from pyorch.store import Store
@@ -45,8 +48,8 @@ class Need:
     outcome: Outcome
 
 
-@dataclass(frozen=True)
-class Minimal:
+@dataclass(frozen=True, repr=False)
+class Minimal(Readable):
     """What a minimisation found.
 
     case: the least. needs: of each of its parts. steps: all that was tried. before: what the run
@@ -70,6 +73,15 @@ class Minimal:
     def condition(self) -> Condition:
         """What holds of it."""
         return self.trials.condition
+
+    @override
+    def lines(self) -> Iterator[str]:
+        """What is left of the run, and where more is."""
+        yield f"{self.origin}, reduced while {self.condition.text}, in {len(self.steps)} trials:"
+        after = self.case.measures()
+        for what, count in self.before.items():
+            yield f"{what + ':':<9} {count} -> {after[what]}"
+        yield "Why each part is needed: .needs; minimise(..., out=FILE) writes it as an experiment"
 
 
 def minimise(

@@ -11,9 +11,11 @@ import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from pyorch.config.cycles import (
     Egress,
@@ -24,6 +26,8 @@ from pyorch.config.cycles import (
 )
 from pyorch.config.topology import Topology, trunks
 from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.lab.price import Price, of_links, of_turns
+from pyorch.lab.readable import Readable
 from pyorch.lab.updown import UpDown
 
 if TYPE_CHECKING:
@@ -38,6 +42,9 @@ MOST_SETS = 5_000
 """Sets of links that are tried one by one before the greedy search takes over."""
 MOST_LINKS = 10
 """Links that the greedy search tries at each step."""
+SHOWN = 8
+"""Cycles, turns and links that are named."""
+PRICE = "          price: "
 Item = TypeVar("Item", bound=Hashable)
 
 
@@ -54,8 +61,8 @@ class Cut(Generic[Item]):
     least: int
 
 
-@dataclass(frozen=True)
-class Prevention:
+@dataclass(frozen=True, repr=False)
+class Prevention(Readable):
     """What was found of a network and the shortest paths between its hosts.
 
     turns: how many its paths take. cycles: of dependencies, all of them or the first MOST_CYCLES.
@@ -76,6 +83,49 @@ class Prevention:
     def all_counted(self) -> bool:
         """Whether `cycles` are all there are."""
         return len(self.cycles) < MOST_CYCLES
+
+    @cached_property
+    def price_of_links(self) -> Price | None:
+        """What `link_cut` costs; None where there is none."""
+        return of_links(self.network, self.link_cut.items) if self.link_cut else None
+
+    @cached_property
+    def lost_pairs(self) -> tuple[int, int]:
+        """Pairs of switches with hosts that `turn_cut` leaves without a shortest path; all."""
+        return of_turns(self.network, self.turn_cut.items)
+
+    @override
+    def lines(self) -> Iterator[str]:
+        """What the command prints: cycles, and what breaks them with its price."""
+        network = self.network
+        count = f"{len(self.cycles)}" if self.all_counted else f"{MOST_CYCLES} and more"
+        yield f"cycles:   {count} of dependencies, in {self.turns} turns of the shortest paths"
+        for cycle in sorted(self.cycles, key=lambda one: (len(one), one))[:SHOWN]:
+            yield "    " + " -> ".join(names_of(network, egress) for egress in (*cycle, cycle[0]))
+        turns = [
+            f"{network.names[a]} > {network.names[b]} > {network.names[c]}"
+            for (a, b), (_, c) in self.turn_cut.items
+        ]
+        yield f"turns:    {_how_many(self.turn_cut)}{one_of(turns, SHOWN)}"
+        if turns:
+            lost, pairs = self.lost_pairs
+            of_them = f"{lost:,} of {pairs:,} pairs of switches with hosts"
+            longer = f"{of_them} have no shortest path left, and need a longer one"
+            yield PRICE + (
+                longer if lost else "none of path length: each pair keeps a shortest path"
+            )
+        if self.link_cut is None:
+            yield "links:    no set was found that leaves all hosts connected"
+        else:
+            links = [f"{network.names[a]} - {network.names[b]}" for a, b in self.link_cut.items]
+            yield f"links:    {_how_many(self.link_cut)}{one_of(links, SHOWN)}"
+            if links and self.price_of_links:
+                yield f"{PRICE}{self.price_of_links.words}"
+        yield f"up-down:  {self.updown.price.words}"
+        classes = "if a frame changes class where it turns up again"
+        yield f"classes:  {self.classes} lossless, {classes}"
+        if self.classes > 1 and self.cycles:
+            yield f"{PRICE}headroom for {self.classes} classes instead of 1; all paths remain"
 
 
 def prevent(network: Topology, root: str = "") -> Prevention:
@@ -276,6 +326,14 @@ def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:
         bounces = after
         most = max([most, *after.values()])
     return most
+
+
+def _how_many(cut: Cut[Any]) -> str:
+    if not cut.items:
+        return "none must go"
+    if cut.exact:
+        return f"{len(cut.items)} must go, and no fewer do: "
+    return f"{len(cut.items)} do (greedy; at least {cut.least}): "
 
 
 def names_of(network: Topology, egress: Egress) -> str:

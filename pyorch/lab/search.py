@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from pyorch.config import topology
 from pyorch.dependency import ways_at_start
@@ -35,6 +36,7 @@ from pyorch.lab.drive import (
 from pyorch.lab.explicit import case_of, traces_of
 from pyorch.lab.prevent import names_of
 from pyorch.lab.ranges import Axis, draw
+from pyorch.lab.readable import Readable
 from pyorch.lab.trials import AT_ONCE, Outcome, Trials
 from pyorch.lab.varied import Varied
 
@@ -87,8 +89,8 @@ class Tried:
         return {**own, **links, **one.values, **outcome}
 
 
-@dataclass(frozen=True)
-class Search:
+@dataclass(frozen=True, repr=False)
+class Search(Readable):
     """What a search found. case: None where nothing was. cycles: of the routes, up to a bound."""
 
     trials: Trials
@@ -102,6 +104,17 @@ class Search:
     def condition(self) -> Condition:
         """What was searched for."""
         return self.trials.condition
+
+    @override
+    def lines(self) -> Iterator[str]:
+        """Whether something was found, and where more is."""
+        text, count = self.condition.text, len(self.tried)
+        if self.case is None:
+            yield f"{self.origin}: nothing that is {text}, in {count} trials"
+        else:
+            yield f"{self.origin}: {text} after {count} trials; search(..., out=FILE) writes it"
+        if not self.cycles:
+            yield "The routes at the start have no cycle of dependencies"
 
 
 def search(

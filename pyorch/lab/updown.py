@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pyorch.config.cycles import Egress, Matrix, Places, ShortestPaths
 from pyorch.config.topology import Topology
+from pyorch.lab.price import Price, ecmp_loads, rates_of, worst
 
 FAR = 1 << 20
 
@@ -103,45 +104,21 @@ class UpDown:
     def throughput(self) -> float:
         """What equal flows from all switches with hosts to all hosts get, over that of ECMP.
 
-        It is the rate that the most loaded link allows; on shortest paths each switch divides what
-        it has evenly, as ECMP does on average.
+        It is the rate that the most loaded link allows.
         """
         routed = np.zeros(self.paths.adjacency.shape)
         for way in self._ways:
             for one, other in itertools.pairwise(way):
                 routed[one, other] += 1
-        ends, hosts = np.unique(self.network.racks[self.network.hosts], return_counts=True)
-        loads = [
-            int(count) * self._spread(self._places[int(end)])
-            for end, count in zip(ends, hosts, strict=True)
-        ]
-        rates = self._rates()
-        used = rates > 0
-        if not used.any() or not routed.any():
+        rates = rates_of(self.network, self.paths)
+        if not rates.any() or not routed.any():
             return 1.0
-        spread = np.sum(loads, axis=0)
-        return float((spread[used] / rates[used]).max() / (routed[used] / rates[used]).max())
+        return worst(ecmp_loads(self.network, self.paths), rates) / worst(routed, rates)
 
-    def _spread(self, end: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Load of each link by a unit from each switch with hosts to one, evenly divided."""
-        distance = self.paths.distance[:, end]
-        load = np.zeros(self.paths.adjacency.shape)
-        held = np.zeros(len(distance))
-        held[self.paths.edges] = 1.0
-        for node in np.argsort(-distance, kind="stable").tolist():
-            if node == end or not held[node]:
-                continue
-            near = np.flatnonzero(self.paths.adjacency[node] & (distance == distance[node] - 1))
-            load[node, near] += held[node] / len(near)
-            held[near] += held[node] / len(near)
-        return load
-
-    def _rates(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        rates = np.zeros(self.paths.adjacency.shape)
-        for (a, b), link in self.network.links.items():
-            if a in self._places and b in self._places and link not in self.network.failed_links:
-                rates[self._places[a], self._places[b]] = float(self.network.rates[link])
-        return rates
+    @property
+    def price(self) -> Price:
+        """Both in one."""
+        return Price(*self.stretch, self.throughput)
 
     def routes(self) -> Iterator[dict[str, Any]]:
         """Yield the [[route]] entries that make a network route so."""

@@ -1,0 +1,125 @@
+"""What a cure of deadlocks costs: longer paths, less throughput, paths that are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pyorch.config.cycles import Egress, ShortestPaths
+from pyorch.config.topology import Topology
+
+Loads = npt.NDArray[np.float64]
+"""Of each link between switches, by the places of its ends: (switches, switches)."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What other paths cost, between switches with hosts.
+
+    mean, most: path length over that of the shortest paths. throughput: what equal flows from all
+    switches with hosts to all hosts get, over that of ECMP on all shortest paths.
+    """
+
+    mean: float
+    most: float
+    throughput: float
+
+    @property
+    def words(self) -> str:
+        """It for people."""
+        return (
+            f"paths {self.mean:.2f} times as long on average, {self.most:.2f} at most; "
+            f"{100 * self.throughput:.0f} % of the throughput of all-to-all traffic"
+        )
+
+
+def of_links(network: Topology, links: Collection[Egress]) -> Price:
+    """Return the price of taking links away: the rest is routed by ECMP on new shortest paths."""
+    before = ShortestPaths.of(network)
+    gone = network.failed_links | {network.links[link] for link in links}
+    after = ShortestPaths.of(network, gone)
+    ends = np.ix_(before.edges, before.edges)
+    apart = before.distance[ends] > 0
+    ratios = after.distance[ends][apart] / before.distance[ends][apart]
+    if not ratios.size:
+        return Price(1.0, 1.0, 1.0)
+    rates = rates_of(network, before)
+    share = worst(ecmp_loads(network, before), rates) / worst(ecmp_loads(network, after), rates)
+    return Price(float(ratios.mean()), float(ratios.max()), share)
+
+
+def worst(loads: Loads, rates: Loads) -> float:
+    """Return the load of the most loaded link over its rate."""
+    used = rates > 0
+    return float((loads[used] / rates[used]).max())
+
+
+def ecmp_loads(network: Topology, paths: ShortestPaths) -> Loads:
+    """Return the loads of a unit from each switch with hosts to each host.
+
+    On shortest paths each switch divides what it has evenly, as ECMP does on average.
+    """
+    ends, hosts = np.unique(network.racks[network.hosts], return_counts=True)
+    places = np.searchsorted(paths.switches, ends)
+    loads = np.zeros(paths.adjacency.shape)
+    for end, count in zip(places.tolist(), hosts.tolist(), strict=True):
+        loads += count * _spread(paths, end)
+    return loads
+
+
+def _spread(paths: ShortestPaths, end: int) -> Loads:
+    """Load of each link by a unit from each switch with hosts to one, evenly divided."""
+    distance = paths.distance[:, end]
+    load = np.zeros(paths.adjacency.shape)
+    held = np.zeros(len(distance))
+    held[paths.edges] = 1.0
+    for node in np.argsort(-distance, kind="stable").tolist():
+        if node == end or not held[node]:
+            continue
+        near = np.flatnonzero(paths.adjacency[node] & (distance == distance[node] - 1))
+        load[node, near] += held[node] / len(near)
+        held[near] += held[node] / len(near)
+    return load
+
+
+def rates_of(network: Topology, paths: ShortestPaths) -> Loads:
+    """Return the rates of the links that are up [bit/s], 0 where there is none."""
+    place = {int(switch): number for number, switch in enumerate(paths.switches)}
+    rates = np.zeros(paths.adjacency.shape)
+    for (a, b), link in network.links.items():
+        if a in place and b in place and link not in network.failed_links:
+            rates[place[a], place[b]] = float(network.rates[link])
+    return rates
+
+
+def of_turns(network: Topology, turns: Collection[tuple[Egress, Egress]]) -> tuple[int, int]:
+    """Return of how many pairs of switches with hosts all shortest paths take one of some turns.
+
+    And how many pairs there are; both directions count.
+    """
+    paths = ShortestPaths.of(network)
+    place = {int(switch): number for number, switch in enumerate(paths.switches)}
+    shut = {(place[a], place[b], place[c]) for (a, b), (_, c) in turns}
+    edges = paths.edges.tolist()
+    lost = sum(len(set(edges) - _reached(paths, start, shut)) for start in edges)
+    return lost, len(edges) * (len(edges) - 1)
+
+
+def _reached(paths: ShortestPaths, start: int, shut: Collection[tuple[int, int, int]]) -> set[int]:
+    """The places that a shortest path from one leads to without some turns."""
+    distance = paths.distance[start]
+    ahead = [
+        np.flatnonzero(row & (distance == distance[place] + 1)).tolist()
+        for place, row in enumerate(paths.adjacency)
+    ]
+    waiting = [(start, near) for near in ahead[start]]
+    seen = set(waiting)
+    for before, node in waiting:  # grows meanwhile
+        for near in ahead[node]:
+            if (node, near) not in seen and (before, node, near) not in shut:
+                seen.add((node, near))
+                waiting.append((node, near))
+    return {start, *(node for _, node in seen)}
