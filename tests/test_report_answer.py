@@ -97,6 +97,56 @@ def test_an_answer_counts_deadlocks_as_the_runs_have_them(deadlocked: list[int])
     assert "eadlock" not in answer_of(runs, [99], "How long is the queue?").found
 
 
+def measured(runs: pd.DataFrame, settings: list[str], metrics: list[str]) -> str:
+    """What is said of runs of which nothing is expected."""
+    data = SimpleNamespace(runs=runs, settings=settings, unit=lambda _name: "bit/s")
+    found = answer(data, [], {"rate": "Goodput"}, "", metrics)  # type: ignore[arg-type]
+    assert (found.tally, found.refuted) == ("", ())
+    return found.found
+
+
+@given(st.lists(st.integers(1, 900), min_size=6, max_size=6))
+def test_without_expectations_each_variant_has_its_value(rates: list[int]) -> None:
+    """As means over its seeds; where all are alike once."""
+    rows = [
+        {"variant": name, "seed": seed, "rate": 1e9 * rates[2 * n + seed]}
+        for n, name in enumerate(SCHEMES)
+        for seed in (0, 1)
+    ]
+    said = measured(pd.DataFrame(rows), ["variant"], ["rate"])
+    means = [sum(rates[2 * n : 2 * n + 2]) / 2 for n in range(3)]
+    values = re.findall(r"(?:(\w+) )?([\d.]+) Gb/s", said)
+    assert said.startswith("Goodput, mean over seeds: ")
+    if len(values) == 1:
+        assert means == pytest.approx([float(values[0][1])] * 3, rel=0.005)
+        assert said.endswith("in all 3 settings.")
+    else:
+        assert [name for name, _ in values] == list(SCHEMES)
+        assert [float(value) for _, value in values] == pytest.approx(means, rel=0.005)
+
+
+def test_without_expectations_a_sweep_has_its_extremes() -> None:
+    """And of metrics those that tell runs apart; else one, or what every run measures."""
+    points = [(name, load) for name in SCHEMES for load in (1, 2, 3)]
+    rows = [
+        {
+            "variant": name,
+            "load": load,
+            "seed": 1,
+            "same": 7e9,
+            "rate": load * (SCHEMES.index(name) + 1) * 1e9,
+            "last_delivery_ps": 1e9,
+        }
+        for name, load in points
+    ]
+    runs = pd.DataFrame(rows)
+    extremes = "Goodput: from 1 Gb/s (PFC, load = 1) to 9 Gb/s (SFC, load = 3)."
+    assert measured(runs, ["variant", "load"], ["same", "rate"]) == extremes
+    assert measured(runs, ["variant", "load"], ["same"]) == "Same: 7 Gb/s in all 9 settings."
+    assert measured(runs, ["variant", "load"], ["absent"]).startswith("Last delivery: ")
+    assert measured(runs.iloc[:0], ["variant", "load"], ["rate"]) == ""
+
+
 def test_a_page_begins_with_the_answer_and_the_figure(tmp_path: Path) -> None:
     """The answer, then the first figure, then the verdicts, then the rest."""
     specs = sweep(1)

@@ -1,6 +1,7 @@
 """The answer that a report begins with: made from the runs and the verdicts, never by hand.
 
 key metric (of the first expectation) -> where it is lowest and highest, or how often it is 1
+without expectations: the first metrics -> what each variant has of them
 verdicts -> how many expectations hold, and which are refuted
 """
 
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from pyorch.report.expect import Result
 
 _MOST = 3  # variants or expectations that a text names one by one
+_MOST_METRICS = 2  # that an answer tells of without expectations
+_MOST_VALUES = 4  # variants that it gives one by one
 DEADLOCKED = "deadlocked"
+ALWAYS = ("last_delivery_ps", "pause_time_ps", "peak_queue_bytes")
+"""Numbers of every run, for an experiment that measures nothing of its own."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,23 @@ class Answer:
 
 
 def answer(
-    data: ReportData, results: Sequence[Result], names: Mapping[str, str], question: str = ""
+    data: ReportData,
+    results: Sequence[Result],
+    names: Mapping[str, str],
+    question: str = "",
+    metrics: Sequence[str] = (),
 ) -> Answer:
-    """Return the answer of the finished runs. names: what figures call metrics on their axes."""
+    """Return the answer of the finished runs.
+
+    names: what figures call metrics on their axes. metrics: those of the experiment in its order,
+    which are told where nothing is expected; else numbers that every run has.
+    """
     refuted = tuple(r.expect.what for r in results if r.verdict == DIFFERS)
-    return Answer(_found(data, results, names, question), _tally(results), refuted)
+    found = _found(data, results, names, question)
+    if not results and len(data.runs):
+        told = _measured(data, names, metrics) or _measured(data, names, ALWAYS)
+        found = " ".join(part for part in (found, told) if part)
+    return Answer(found, _tally(results), refuted)
 
 
 def _tally(results: Sequence[Result]) -> str:
@@ -89,6 +106,45 @@ def _found(
         said = _counted(name, runs, metric) if yes_or_no and one_unit else ""
         parts.append(said or _ranged(name, data, metric))
     return " ".join(part for part in parts if part)
+
+
+def _measured(data: ReportData, names: Mapping[str, str], metrics: Sequence[str]) -> str:
+    """What runs have of some metrics: of the first that tell them apart, or of the first one."""
+    runs = data.runs
+    known = [
+        name
+        for name in dict.fromkeys(metrics)
+        if name in runs and name != DEADLOCKED and set(map(type, runs[name])) <= {int, float}
+        if runs[name].notna().any()
+    ]
+    apart = [name for name in known if len(set(runs[name].dropna())) > 1]
+    said = []
+    for metric in apart[:_MOST_METRICS] or known[:1]:
+        name = names.get(metric) or plain_name(metric)
+        if data.unit(metric) == "1" and set(runs[metric].dropna()) <= {0, 1}:
+            said.append(_counted(name, runs, metric))
+        else:
+            said.append(_valued(name, data, metric))
+    return " ".join(said)
+
+
+def _valued(name: str, data: ReportData, metric: str) -> str:
+    """A metric by variant, or if these are many or something else varies, where it is extreme."""
+    runs = data.runs[data.runs[metric].notna()]
+    varied = {key for key in data.settings if len(set(data.runs[key].astype(str))) > 1}
+    if len(set(runs["seed"])) > 1:
+        name = f"{name}, mean over seeds"
+    groups = _groups(runs)
+    if varied != {"variant"} or len(groups) > _MOST_VALUES:
+        return _ranged(name, data, metric)
+    means = [estimate(part[metric]).mean for _, part in groups]
+    unit = data.unit(metric)
+    scale = automatic(unit, [mean for mean in means if math.isfinite(mean)])
+    values = [show(mean, unit, scale, 3) for mean in means]
+    if len(set(values)) == 1:
+        return _ranged(name, data, metric)
+    told = [f"{who} {value}" for (who, _), value in zip(groups, values, strict=True)]
+    return f"{name}: {', '.join(told)}."
 
 
 def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:

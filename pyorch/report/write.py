@@ -254,11 +254,14 @@ def _page(
     absent = {key: spec for key, spec in planned.items() if key not in done}
     failed = [_failed_run(store, key, spec) for key, spec in absent.items()]
     question = getattr(experiment, "question", "") or ""
+    measured = [name for metric in data.metrics for name in metric.outputs()]
+    drawn = [name for entry in experiment.figures for name in _figure(entry).metrics()]
+    names = _axis_names(experiment.figures)
     return Page(
         name=experiment.name,
         title=experiment.title,
         question=question,
-        answer=answer(data, results, _axis_names(experiment.figures), question),
+        answer=answer(data, results, names, question, [*measured, *drawn]),
         gallery="/".join([".."] * (len(experiment.name.split("/")) + 1)) + f"/{gallery.INDEX}",
         source=getattr(experiment, "source", "") or "",
         setting=setting([*planned.values()], getattr(experiment, "types", None)),
@@ -274,7 +277,7 @@ def _page(
         notes=_messages(data, "notes"),
         versions=[*versions(fingerprint), *machines(store, done)],
         commands=commands,
-        runs=runs_table(data, [metric for m in data.metrics for metric in m.outputs()]),
+        runs=runs_table(data, measured),
     )
 
 
