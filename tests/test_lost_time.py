@@ -231,6 +231,11 @@ name = "lost"
 kind = "lost"
 traffic = "job"
 where = { variant = "Crowd" }
+[[figure]]
+name = "compared"
+kind = "lost"
+traffic = "job"
+columns = "variant"
 """
 
 
@@ -269,3 +274,10 @@ def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
     assert set(drawn[drawn["cause"] == "pauses"]["place"]) == {"leaf0 → spine0"}
     assert set(drawn["collective"]) == {"swap"}
     assert drawn["lost_ps"].is_monotonic_decreasing
+    # and of all variants beside each other
+    (file,) = results.rglob("compared.csv")
+    sums = pd.read_csv(file).groupby(["panel", "cause"])["lost_ps"].sum()
+    for variant, row in runs.iterrows():
+        for to in FOUR:
+            assert sums.get((variant, to), 0) == pytest.approx(row[to], abs=len(drawn))
+    assert sums["Alone"].sum() == pytest.approx(runs.loc["Alone", "sharing"], abs=1)

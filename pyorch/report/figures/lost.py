@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import Field
 from typing_extensions import override
 
 from pyorch.metrics import Need
-from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
+from pyorch.report.figures.base import Drawn, FigureError, figure
+from pyorch.report.figures.overtime import OneRunAPanel
 from pyorch.report.quantities import automatic
 from pyorch.report.style import COLOURS, label_axis, seaborn
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyorch.metrics import RunTables
     from pyorch.metrics.losses import Chain
     from pyorch.report.data import ReportData
+    from pyorch.report.figures.overtime import Panels
 
 CAUSES = ("pauses", "collisions", "sharing", "stragglers")
 LEAST_PS = 1
@@ -30,6 +32,10 @@ NOTE = (
 )
 
 
+Line = tuple[str, str, str]
+"""A cause, a place and a collective."""
+
+
 class Loss(NamedTuple):
     """Time lost to a cause at a place by a collective ("" for other traffic) [ps]."""
 
@@ -38,16 +44,22 @@ class Loss(NamedTuple):
     collective: str
     time: float
 
+    @property
+    def where(self) -> Line:
+        """What it is of."""
+        return self.cause, self.place, self.collective
+
 
 NONE = Loss("nothing", "", "", 0.0)
 """The line of a job that lost nothing."""
 
 
 @figure
-class LostTime(FigureModel):
+class LostTime(OneRunAPanel):
     """What a job lost to pauses, collisions, sharing and stragglers, and where; largest first.
 
-    traffic: the label of a [[traffic]] entry. One run, the first that `where` leaves. `most` lines.
+    traffic: the label of a [[traffic]] entry. `columns`: a panel for each of its values, with the
+    same lines; without it one run, the first that `where` leaves. `most` lines.
     """
 
     kind: Literal["lost"] = "lost"
@@ -59,40 +71,58 @@ class LostTime(FigureModel):
         return [Need("pause_tree"), Need("flow_link")]
 
     @override
+    def panels(self, data: ReportData) -> Panels:
+        if self.columns is None and self.seed is None:
+            return [(None, self.rows_of(data))]
+        return super().panels(data)
+
+    @override
     def draw(self, data: ReportData) -> Drawn:
         import pandas as pd
 
-        run = data.run(self.rows_of(data)["hash"].iloc[0])
-        losses = losses_of(run, self._chain(run)) or [NONE]
-        shown = losses[: self.most]
-        scale = automatic("ps", pd.Series([one.time for one in shown]))
-        canvas, panels = self.canvas(1, 1, height=0.7 + 0.16 * len(shown))
-        axes = panels[0][0]
-        seaborn().barplot(
-            x=[one.time / scale.factor for one in shown],
-            y=range(len(shown)),
-            orient="h",
-            hue=[one.cause for one in shown],
-            hue_order=(*CAUSES, NONE.cause),
-            palette=COLOURS[: len(CAUSES) + 1],
-            saturation=1,
-            width=0.7,
-            dodge=False,
-            legend=False,
-            ax=axes,
+        found: dict[str, list[Loss]] = {}
+        for value, part in self.panels(data):
+            run, title = data.run(part["hash"].iloc[0]), self.title_of(value)
+            found[title] = losses_of(run, self._chain(run, title))
+        lines = _most_first(found.values()) or [NONE.where]
+        shown = lines[: self.most]
+        times = [loss.time for losses in found.values() for loss in losses if loss.where in shown]
+        scale = automatic("ps", pd.Series(times or [0.0]))
+        canvas, (row,) = self.canvas(
+            1, len(found), height=0.7 + 0.16 * len(shown), sharex=True, sharey=True
         )
-        axes.set_yticks(range(len(shown)), [_name(one) for one in shown])
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(shown) - 0.4, -0.6)
-        axes.grid(visible=False, axis="y")
-        axes.set_xlabel(label_axis("Lost", scale.label))
-        table = pd.DataFrame(losses).rename(columns={"time": "lost_ps"})
+        for axes, (title, losses) in zip(row, found.items(), strict=True):
+            of = {loss.where: loss.time / scale.factor for loss in losses}
+            seaborn().barplot(
+                x=[of.get(line, 0.0) for line in shown],
+                y=range(len(shown)),
+                orient="h",
+                hue=[cause for cause, _, _ in shown],
+                hue_order=(*CAUSES, NONE.cause),
+                palette=COLOURS[: len(CAUSES) + 1],
+                saturation=1,
+                width=0.7,
+                dodge=False,
+                legend=False,
+                ax=axes,
+            )
+            axes.set_title(title)
+            axes.tick_params(axis="y", length=0)
+            axes.grid(visible=False, axis="y")
+            axes.set_xlabel(label_axis("Lost", scale.label))
+        row[0].set_yticks(range(len(shown)), [_name(line) for line in shown])
+        row[0].set_ylim(len(shown) - 0.4, -0.6)
+        parts = [
+            pd.DataFrame(losses or [NONE]).assign(panel=title) for title, losses in found.items()
+        ]
+        table = pd.concat(parts, ignore_index=True).rename(columns={"time": "lost_ps"})
+        table = table if self.columns else table.drop(columns="panel")
         notes = [NOTE]
-        if len(losses) > len(shown):
-            notes.append(f"{len(losses) - len(shown)} lines are left out.")
+        if len(lines) > len(shown):
+            notes.append(f"{len(lines) - len(shown)} lines are left out.")
         return Drawn(canvas, table, notes)
 
-    def _chain(self, run: RunTables) -> Chain:
+    def _chain(self, run: RunTables, panel: str) -> Chain:
         from pyorch.metrics.losses import lost_of
 
         chain = lost_of(run, self.traffic, network=True)
@@ -100,7 +130,7 @@ class LostTime(FigureModel):
             known = ", ".join(run.flows.labels)
             raise FigureError(f"no traffic is called {self.traffic!r}; there is: {known}")
         if chain.unfinished:
-            raise FigureError(f"{self.traffic} did not end")
+            raise FigureError(f"{self.traffic} did not end" + (f", {panel}" if panel else ""))
         return chain
 
 
@@ -130,8 +160,17 @@ def _parts(run: RunTables, chain: Chain) -> Iterator[Loss]:
         yield Loss("stragglers", host, one.collective, float(one.late))
 
 
-def _name(loss: Loss) -> str:
-    if loss is NONE:
-        return loss.cause
-    of = f", {loss.collective}" if loss.collective else ""
-    return f"{loss.cause}: {loss.place}{of}"
+def _most_first(found: Iterable[Sequence[Loss]]) -> list[Line]:
+    """What was lost to in any of several runs, in the order of the most that one lost to it."""
+    most: dict[Line, float] = {}
+    for losses in found:
+        for loss in losses:
+            most[loss.where] = max(loss.time, most.get(loss.where, 0.0))
+    return sorted(most, key=lambda line: (-most[line], line))
+
+
+def _name(line: Line) -> str:
+    cause, place, collective = line
+    if line == NONE.where:
+        return cause
+    return f"{cause}: {place}" + (f", {collective}" if collective else "")
