@@ -25,6 +25,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from pydantic import ValidationError
 
 import pyorch.config  # noqa: F401  (registers the kinds of topology)
+from pyorch import metrics
 from pyorch.config.attributes import catalogue
 from pyorch.layout import layout
 from pyorch.metrics import RunTables, compute, parse
@@ -37,7 +38,7 @@ from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
-from pyorch.report.figures.timeseries import thin
+from pyorch.report.figures.timeseries import Row, thin
 from pyorch.report.style import is_legible, paper_style
 from pyorch.report.write import write_report
 from tests.forms import network_of, run_of
@@ -309,7 +310,7 @@ TIMESERIES = {
             ],
         },
         {"table": "rate", "port": "s0:h0", "class": 3, "label": "Input rate", "unit": "Gbps"},
-        {"table": "pause", "port": ["h0:s0", "h1:s0"], "class": 3},
+        {"table": "pause", "port": ["h0:s0", "h1:s0"], "class": 3, "side": "paused"},
     ],
 }
 ONE_RESPONSE = {"response": "1us"}
@@ -403,6 +404,7 @@ FIGURES: dict[str, dict[str, Any]] = {
     "pause_timeline": {
         "name": "pauses",
         "kind": "pause_timeline",
+        "side": "paused",
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
         "width": "one",
     },
@@ -1006,6 +1008,33 @@ def test_a_long_title_is_broken_into_lines() -> None:
         box = drawn.canvas.texts[0].get_window_extent(drawn.canvas.canvas.get_renderer())
         assert box.x0 >= 0
         assert box.x1 <= drawn.canvas.bbox.width
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_long_label_of_an_axis_is_broken_into_lines(rows: int) -> None:
+    """It ends within the figure, or its row of panels; a short one, and a broken one, stay."""
+    with paper_style():
+        canvas, panels = FIGURE_MODEL.canvas(rows, 1)
+        panels[0][0].set_ylabel("many words of a label " * 4)
+        panels[-1][0].set_xlabel("x")
+        canvas.draw_without_rendering()
+        label = panels[0][0].yaxis.label
+        box = label.get_window_extent(canvas.canvas.get_renderer())
+        assert "\n" in label.get_text()
+        assert 0 <= box.y0 < box.y1 <= canvas.bbox.height
+        assert box.height <= canvas.bbox.height / rows
+        other, ((axes,),) = FIGURE_MODEL.canvas(1, 1)
+        axes.set_ylabel("Queue (KB)")
+        other.draw_without_rendering()
+        assert axes.get_ylabel() == "Queue (KB)"
+
+
+def test_the_side_of_a_pause_is_the_same_one_everywhere() -> None:
+    """A figure without `side` shows what a metric without it measures."""
+    models: list[Any] = [*MODELS.values(), *metrics.MODELS.values(), Row]
+    fields = [model.model_fields["side"] for model in models if "side" in model.model_fields]
+    assert len(fields) >= 4
+    assert {field.default for field in fields} == {"pausing"}
 
 
 @pytest.mark.parametrize(("width", "columns"), [("one", 2), ("two", 3)])

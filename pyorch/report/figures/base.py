@@ -152,12 +152,42 @@ def _lines_of(text: str, size: float, width: float) -> list[str]:
     return lines
 
 
+def _fit_label(axes: Axes, height: float) -> None:
+    """Break the label of a vertical axis into lines that end within the figure.
+
+    With several rows of panels, within its row. height: of the figure [pt].
+    """
+    label, place = axes.yaxis.label, axes.get_position()
+    middle = (place.y0 + place.y1) / 2
+    grid = axes.get_subplotspec()
+    rows = grid.get_gridspec().nrows if grid is not None else 1
+    room = height * min(2 * min(middle, 1 - middle), 1 / rows)
+    text = label.get_text()
+    if text and "\n" not in text:
+        label.set_text(_broken(text, float(label.get_fontsize()), room))
+
+
 @cache
 def _figure_class() -> type[Canvas]:
-    """Return a Figure whose legends leave room for the panels, with as many columns as fit."""
+    """Return a Figure whose texts fit.
+
+    Legends leave room for the panels, and have the columns that fit; labels of vertical axes have
+    as many lines as they need.
+    """
     from matplotlib.figure import Figure
 
     class Fitting(Figure):
+        is_fitted = False
+
+        def draw(self, renderer: Any) -> None:
+            layout = self.get_layout_engine()
+            if not self.is_fitted and layout is not None:
+                self.is_fitted = True
+                layout.execute(self)
+                for axes in self.axes:
+                    _fit_label(axes, 72 * self.get_figheight())
+            super().draw(renderer)
+
         def legend(self, *args: Any, ncols: int = 1, **options: Any) -> Legend:
             made = super().legend(*args, ncols=ncols, **options)
             renderer: Any = self.canvas

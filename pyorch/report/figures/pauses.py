@@ -43,7 +43,7 @@ class PauseTimeline(OverTime):
     kind: Literal["pause_timeline"] = "pause_timeline"
     ports: Chosen[Port] | None = None
     class_number: TrafficClass | None = Field(default=None, alias="class")
-    side: Side = "paused"
+    side: Side = "pausing"
 
     @override
     def needs(self) -> list[Need]:

@@ -52,7 +52,7 @@ class Row(Entry):
     port: Port | Chosen[Port]
     column: str | None = None
     class_number: TrafficClass | None = Field(default=None, alias="class")
-    side: Side = "paused"
+    side: Side = "pausing"
     label: str = ""
     unit: AxisUnit | None = None
     marks: list[Mark] = Field(default=[])
