@@ -144,10 +144,28 @@ def code_of(
         if isinstance(error, UserError):
             problems = [problem.inside(where) for problem in error.problems]
         else:
-            said = f"{type(error).__name__}: {error}"
-            lines = [f"    {c.filename}:{c.lineno}, in {c.name}: {c.line}" for c in calls]
-            problems = [Problem(where, "\n".join([said, *lines]), None, hint)]
+            problems = [Problem(where, _told(error, calls), None, hint)]
         raise OwnCodeError(problems) from error
+
+
+def defect_of(module: str, error: BaseException, where: str) -> Problem:
+    """Return an exception that somebody else's module raised when it was loaded, as a problem.
+
+    It names the lines of that module alone, the innermost last; where it has none, the place where
+    it was raised. where: the file or package.
+    """
+    calls = _calls_in(_package(module), error.__traceback__)
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        line = linecache.getline(error.filename, error.lineno).strip()
+        at = f"{PurePath(error.filename).name}:{error.lineno}"
+        return Problem(where, f"{type(error).__name__}: {error.msg}\n    {at}: {line}")
+    return Problem(where, _told(error, calls) if calls else describe_defect(error))
+
+
+def _told(error: BaseException, calls: Sequence[traceback.FrameSummary]) -> str:
+    """An exception, and below it calls that led to it."""
+    lines = [f"    {c.filename}:{c.lineno}, in {c.name}: {c.line}" for c in calls]
+    return "\n".join([f"{type(error).__name__}: {error}", *lines])
 
 
 def _package(module: str) -> str:

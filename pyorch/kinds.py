@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import Problem, UserError, describe_defect, quoted
+from pyorch.errors import Problem, UserError, defect_of, quoted
 from pyorch.reading import is_file, read_text
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def activate(texts: Mapping[str, str], *, installed: bool = True) -> None:
     _forget()
     try:
         for name, text in texts.items():
-            _added.extend(_registered(name, partial(_execute, name, text)))
+            _added.extend(_registered(name, partial(_execute, name, text), _module_of(name, text)))
     except BaseException:
         _forget()
         raise
@@ -149,7 +149,7 @@ def _load_installed() -> None:
     for point in entry_points(group=GROUP):
         package = point.dist
         text = f"{package.name} {package.version}" if package is not None else f"{point.name} ?"
-        for _, kind in _registered(f"package {text}", point.load):
+        for _, kind in _registered(f"package {text}", point.load, point.module):
             _packages[kind] = text
 
 
@@ -162,8 +162,10 @@ def _registries() -> list[dict[str, Any]]:
     return [getattr(import_module(f"pyorch.{module}"), name) for module, name in places]
 
 
-def _registered(where: str, load: Callable[[], object]) -> list[tuple[dict[str, Any], str]]:
-    """Return what something registers; nothing stays of it when it is wrong. Raises UserError."""
+def _registered(
+    where: str, load: Callable[[], object], module: str
+) -> list[tuple[dict[str, Any], str]]:
+    """Return what a module registers; nothing stays of it when it is wrong. Raises UserError."""
     registries = _registries()
     before = [dict(registry) for registry in registries]
     problems: list[Problem] = []
@@ -172,7 +174,7 @@ def _registered(where: str, load: Callable[[], object]) -> list[tuple[dict[str, 
     except UserError:
         raise
     except Exception as error:  # anything may be wrong with code of somebody else
-        problems.append(Problem(where, describe_defect(error)))
+        problems.append(defect_of(module, error, where))
     found = []
     for registry, old in zip(registries, before, strict=True):
         taken = [kind for kind in old if registry.get(kind) is not old[kind]]
@@ -205,13 +207,18 @@ def _lacks(model: Any, kind: str, where: str) -> list[Problem]:
 
 
 def _execute(name: str, text: str) -> None:
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    module = ModuleType(f"pyorch_kinds_{Path(name).stem}_{digest}")
+    module = ModuleType(_module_of(name, text))
     module.__file__ = name
     lines = text.splitlines(keepends=True)
     linecache.cache[name] = (len(text), None, lines, name)  # for messages: there may be no file
     sys.modules[module.__name__] = module  # where pydantic looks up the names of annotations
     exec(compile(text, name, "exec"), module.__dict__)  # noqa: S102 (a person's own code, by choice)
+
+
+def _module_of(name: str, text: str) -> str:
+    """The name of the module of a file, another one for each text."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"pyorch_kinds_{Path(name).stem}_{digest}"
 
 
 def _forget() -> None:

@@ -198,6 +198,28 @@ def test_a_wrong_file_is_told_and_leaves_nothing(paths: Paths, code: str, told: 
     assert before == topology.KINDS
 
 
+def test_an_exception_when_a_file_is_loaded_is_told_by_its_own_lines(paths: Paths) -> None:
+    """The calls in it, the innermost last, and the line that Python cannot read; none of ours."""
+    code = "def half(size):\n    return size / 0\n\nSIZE = half(7)\n"
+    for text, told in (
+        (
+            code,
+            [
+                "ZeroDivisionError: division by zero",
+                "    mine.py:4, in <module>: SIZE = half(7)",
+                "    mine.py:2, in half: return size / 0",
+            ],
+        ),
+        ("x = 1\nif x\n", ["SyntaxError: expected ':'", "    mine.py:2: if x"]),
+    ):
+        with pytest.raises(UserError) as caught:
+            kinds.activate({"mine.py": text})
+        assert caught.value.problems[0].where == "mine.py"
+        assert caught.value.problems[0].what.splitlines() == told
+        assert "Error" in str(caught.value)
+    kinds.activate({})
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -55,6 +55,24 @@ for name in verbs.task_names:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["experiment", "x.toml"], "there is no verb 'experiment'; it is `pyorch run` here"),
+        (["shwo", "x.toml"], "there is no verb 'shwo'; did you mean 'show'?"),
+        (["zzz"], "there is no verb 'zzz'; `pyorch --help` lists them"),
+        (["show", "--bogus"], "No idea what '--bogus' is!"),
+    ],
+)
+def test_a_verb_that_there_is_not_is_told_with_one_that_there_is(
+    words: list[str], said: str
+) -> None:
+    """A task of invoke has another name here; an option that there is not is no verb."""
+    line = [sys.executable, "-m", "pyorch", *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{said}\n")
+
+
 def test_messages_name_the_commands_of_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """Invoke experiment is pyorch run there; what pyorch does not have keeps its name."""
     text = "`invoke experiment X`, invoke size, invoke list, invoke test, invoked"

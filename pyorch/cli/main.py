@@ -10,12 +10,15 @@ from typing import Any
 
 from invoke.collection import Collection
 from invoke.context import Context
+from invoke.exceptions import ParseError
 from invoke.program import Program
 from invoke.tasks import Task, task
 
 from pyorch import ends
 from pyorch.cli import door, tasks
 from pyorch.cli.tasks import NamedTask, PositionalTask, finish
+from pyorch.errors import suggest
+from pyorch.paths import RENAMED
 
 run: Task[Any] = task(
     klass=NamedTask,
@@ -50,6 +53,20 @@ class Console(Program):
         """Read the options that belong to no verb."""
         super().parse_core(argv)
         door.keep_bytecode()
+
+    def parse_tasks(self) -> None:
+        """Read the verb and its options; say what may have been meant by one that there is not."""
+        try:
+            super().parse_tasks()
+        except ParseError as error:
+            words = self.core.unparsed
+            verbs = [verb.name for verb in VERBS]
+            if not words or words[0] in verbs or words[0].startswith("-"):
+                raise
+            other = RENAMED.get(words[0])
+            hint = f"it is `pyorch {other}` here" if other else suggest(words[0], verbs)
+            what = f"there is no verb {words[0]!r}"
+            raise ParseError(f"{what}; {hint or '`pyorch --help` lists them'}") from error
 
     def print_version(self) -> None:
         """Print the version."""
