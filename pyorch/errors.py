@@ -156,6 +156,7 @@ def defect_of(module: str, error: BaseException, where: str) -> Problem:
     """
     calls = _calls_in(_package(module), error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        linecache.checkcache(error.filename)
         line = linecache.getline(error.filename, error.lineno).strip()
         at = f"{PurePath(error.filename).name}:{error.lineno}"
         return Problem(where, f"{type(error).__name__}: {error.msg}\n    {at}: {line}")
@@ -178,6 +179,7 @@ def _calls_in(package: str, trace: TracebackType | None) -> list[traceback.Frame
     for frame, line in traceback.walk_tb(trace):
         if _package(frame.f_globals.get("__name__", "")) == package:
             file = frame.f_code.co_filename
+            linecache.checkcache(file)  # in a notebook it may have been edited since
             text = linecache.getline(file, line, frame.f_globals).strip()
             name = PurePath(file).name  # no folder of this machine
             calls.append(traceback.FrameSummary(name, line, frame.f_code.co_name, line=text))

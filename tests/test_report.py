@@ -1128,6 +1128,14 @@ def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
         ),
         "none: figures.py has no function 'nothing'",
     )
+    for code, told in (
+        ("SIZE = 1 / 0\n", "ZeroDivisionError: division by zero\n    figures.py:1, in <module>: "),
+        ("def draw(\n", "SyntaxError: '(' was never closed\n    figures.py:1: def draw("),
+    ):
+        (tmp_path / "figures.py").write_text(code + "def lengths(): ...\n")
+        one = experiment(figures[:1], tmp_path / "fake.toml")
+        (error,) = write_report(one, make_store(specs), specs, out).figure_errors
+        assert error.startswith(f"own: figures.py: {told}")
 
 
 STUDY_FIGURES = sorted((Path(__file__).parents[1] / "experiments").glob("*/*figures.py"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.errors import OwnCodeError, UserError, code_of
+from pyorch.errors import OwnCodeError, UserError, code_of, defect_of
 from pyorch.metrics.fields import Need
 from pyorch.reading import read_text
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
@@ -110,5 +110,9 @@ def _import(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise FigureError(f"{path.name} cannot be imported")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # anything may be wrong with code of somebody else
+        problem = defect_of(name, error, path.name)
+        raise FigureError(f"{problem.where}: {problem.what}") from error
     return module
