@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST_SCENES, MOST_FLOWS = 30, 1_000_000
 """How many traffics, and flows, are looked at: of more, nothing is said."""
 MOST_NAMES = 3
+SWITCH = "ns3::lossless::Switch"
+"""Its attributes say when a switch learns of a link."""
 
 Marks = npt.NDArray[np.bool_]
 Entry = tuple[str, str, int, int | None]
@@ -59,7 +61,8 @@ def _scenes(specs: Sequence[RunSpec]) -> list[Scene]:
         setting, table = spec.setting, spec.setting.topology
         if setting.routes or table.failures or table.failed_links:
             lists = (tuple(part) for part in (setting.traffic, setting.routes, setting.nodes))
-            runs.setdefault((spec.seed, table, setting.run, *lists), []).append(spec)
+            delays = frozenset(setting.attributes.get(SWITCH, {}).items())
+            runs.setdefault((spec.seed, table, setting.run, *lists, delays), []).append(spec)
     found: list[Scene] = []
     if len(runs) > MOST_SCENES:
         return []
@@ -118,9 +121,8 @@ def _hit(scene: Scene) -> Iterator[str]:
             else:
                 text += f"go down ({_listed(links)}): they are not rerouted, and what they send "
                 allowed = scene.setting.run.allow_loss
-                yield f"{text}there is lost" + (
-                    "" if allowed else ", which fails the run unless run.allow_loss = true"
-                )
+                fails = "; in a lossless class that fails the run unless run.allow_loss = true"
+                yield f"{text}there is lost{'' if allowed else fails}"
 
 
 def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]:
