@@ -389,15 +389,19 @@ def test_nothing_of_it_can_go_alone(found: Minimal, study: tuple[Path, Paths]) -
     ]
     smaller = [left for part in parts if (left := case.without([part])) is not None]
     assert len(smaller) >= 3
-    for number, left in enumerate(smaller):
-        name = f"brute{number}"
-        document = Document(name, file.parent / f"{name}.toml", name, tables_of(left).content)
-        plan = pipeline.make_plan(document, paths=paths)
-        result = LocalEngine(plan.store, 1).run(plan.missing, plan.build)
-        if result.left:
-            continue  # refused, or its result is wrong: no run
-        run_hash = plan.specs[0].hash(plan.build.fingerprint)
-        assert plan.store.read_summary(run_hash)["summary"]["deadlocked"] == 0, left
+
+    def planned(name: str, left: Case) -> pipeline.Plan:
+        tables = tables_of(left).content
+        document = Document(name, file.parent / f"{name}.toml", name, tables)
+        return pipeline.make_plan(document, paths=paths)
+
+    plans = [planned(f"brute{number}", left) for number, left in enumerate(smaller)]
+    plan, specs = plans[0], [spec for plan in plans for spec in plan.specs]
+    LocalEngine(plan.store, 2).run(specs, plan.build)
+    for spec, left in zip(specs, smaller, strict=True):
+        run_hash = spec.hash(plan.build.fingerprint)
+        if plan.store.is_done(run_hash):  # else it is refused, or its result is wrong: no run
+            assert plan.store.read_summary(run_hash)["summary"]["deadlocked"] == 0, left
 
 
 @pytest.mark.cpp

@@ -6,6 +6,7 @@
 #ifndef DEADLOCK_TEST_H
 #define DEADLOCK_TEST_H
 
+#include "../../lossless/test/lossless-test-draws.h"
 #include "../../lossless/test/lossless-test-node.h"
 
 #include "ns3/deadlock-analyzer.h"
@@ -33,7 +34,6 @@
  * @file
  * @ingroup deadlock-tests
  * Random networks that may deadlock, for the tests of every flow control.
- * With sanitizers few are enough: any network shows a fault of memory as well as another.
  */
 
 namespace ns3
@@ -353,7 +353,7 @@ class FormationTest : public RandomNetworkTest
      *
      * @param name of the scheme
      * @param setUp flow control
-     * @param rounds networks
+     * @param rounds networks without sanitizers
      * @param classesChange whether switches send frames on in other classes
      */
     FormationTest(const std::string& name,
@@ -362,7 +362,7 @@ class FormationTest : public RandomNetworkTest
                   bool classesChange = false)
         : RandomNetworkTest(name + ": a deadlock forms with the event that makes it certain"),
           m_setUp(std::move(setUp)),
-          m_rounds(rounds),
+          m_rounds(Draws(rounds)),
           m_classesChange(classesChange)
     {
     }
@@ -480,9 +480,12 @@ class FormationTest : public RandomNetworkTest
         }
         NS_TEST_ASSERT_MSG_GT(deadlocked, m_rounds / 40, "many deadlock");
         NS_TEST_ASSERT_MSG_LT(deadlocked, m_rounds * 9 / 10, "and many do not");
-        NS_TEST_ASSERT_MSG_GT(afterPause,
-                              0,
-                              "some are certain only some time after the last pause");
+        if (m_rounds >= 50)
+        {
+            NS_TEST_ASSERT_MSG_GT(afterPause,
+                                  0,
+                                  "some are certain only some time after the last pause");
+        }
         NS_TEST_ASSERT_MSG_EQ((m_changes > 0),
                               m_classesChange,
                               "a pause leads to one of another class only where frames change it");

@@ -4,6 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../facade/test/rdma-test-network.h"
+#include "../../lossless/test/lossless-test-draws.h"
 
 #include "ns3/double.h"
 #include "ns3/dsh-buffer-policy.h"
@@ -32,6 +33,7 @@ namespace tests
 {
 
 using lossless::N_CLASSES;
+using lossless::tests::Draws;
 using Verdict = Dsh::Verdict;
 
 /// A queue as a number: its port times 8, and its class.
@@ -528,7 +530,7 @@ class DshAdversaryTest : public TestCase
         // WINDOW bytes after the frame that did it
         constexpr int64_t ETA = WINDOW + FRAME;
         int64_t lost = 0;
-        for (uint64_t seed = 0; seed < 400; ++seed)
+        for (uint64_t seed = 0; seed < Draws(400); ++seed)
         {
             m_peak = 0;
             NS_TEST_ASSERT_MSG_EQ(Refused(seed, ETA), 0, "bytes refused, seed " << seed);
@@ -646,7 +648,7 @@ class DshNetworkTest : public TestCase
     {
         double portOffs = 0;
         double queueOffs = 0;
-        for (uint64_t seed = 1; seed <= 60; ++seed)
+        for (uint64_t seed = 1; seed <= Draws(60); ++seed)
         {
             std::mt19937_64 random(seed);
             const uint32_t hosts = 3 + random() % 6;
@@ -689,7 +691,7 @@ class DshNetworkTest : public TestCase
             queueOffs += net.Number("dsh_queue_offs");
         }
         NS_TEST_ASSERT_MSG_GT(portOffs, 20, "ports turned OFF");
-        NS_TEST_ASSERT_MSG_GT(queueOffs, 1000, "queues turned OFF");
+        NS_TEST_ASSERT_MSG_GT(queueOffs, Draws(1000), "queues turned OFF");
     }
 };
 

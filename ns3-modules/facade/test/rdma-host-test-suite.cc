@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "../../lossless/test/lossless-test-draws.h"
 #include "rdma-test-network.h"
 
 #include "ns3/test.h"
@@ -24,6 +25,8 @@ namespace rdma
 {
 namespace tests
 {
+
+using lossless::tests::Draws;
 
 namespace
 {
@@ -72,7 +75,7 @@ class SlowReceiverTest : public TestCase
     void DoRun() override
     {
         std::mt19937_64 random(5);
-        for (int round = 0; round < 30; ++round)
+        for (int round = 0; round < Draws(30); ++round)
         {
             // What is left at Xon, 17 KB, outlasts the round trip of a RESUME.
             const uint64_t rate = 1'000'000'000 + random() % 40'000'000'000;
@@ -141,7 +144,7 @@ class PauseStormTest : public TestCase
     void DoRun() override
     {
         std::mt19937_64 random(6);
-        for (int round = 0; round < 40; ++round)
+        for (int round = 0; round < Draws(40); ++round)
         {
             const int64_t start = 10'000'000 + static_cast<int64_t>(random() % 50'000'000);
             const int64_t stop = start + 20'000'000 + static_cast<int64_t>(random() % 300'000'000);
@@ -268,7 +271,7 @@ class StormOnSlowHostTest : public TestCase
     void DoRun() override
     {
         std::mt19937_64 random(7);
-        for (int round = 0; round < 60; ++round)
+        for (int round = 0; round < Draws(60); ++round)
         {
             PfcPair net(10'000 + static_cast<int64_t>(random() % 50'000));
             net.Flow(0, 1, 2'000'000);
@@ -470,7 +473,7 @@ class RandomTroubleTest : public TestCase
 
     void DoRun() override
     {
-        for (uint64_t seed = 1; seed <= 200; ++seed)
+        for (uint64_t seed = 1; seed <= Draws(200); ++seed)
         {
             const auto first = RunOnce(seed, seed % 2);
             if (seed % 20 < 2)
@@ -480,8 +483,8 @@ class RandomTroubleTest : public TestCase
                                       "the same seed gives the same run, seed " << seed);
             }
         }
-        NS_TEST_ASSERT_MSG_GT(m_drained, 150, "most runs end with all delivered");
-        NS_TEST_ASSERT_MSG_GT(m_dropped, 1000, "frames were dropped, in those that may");
+        NS_TEST_ASSERT_MSG_GT(m_drained, Draws(150), "most runs end with all delivered");
+        NS_TEST_ASSERT_MSG_GT(m_dropped, Draws(1000), "frames were dropped, in those that may");
     }
 
     uint64_t m_drained{0}; //!< runs in which every sender knew that all arrived

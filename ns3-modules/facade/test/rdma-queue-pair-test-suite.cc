@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "../../lossless/test/lossless-test-draws.h"
 #include "rdma-test-network.h"
 
 #include "ns3/test.h"
@@ -23,6 +24,8 @@ namespace rdma
 {
 namespace tests
 {
+
+using lossless::tests::Draws;
 
 namespace
 {
@@ -319,7 +322,7 @@ class OnOffTest : public TestCase
     void DoRun() override
     {
         std::mt19937_64 random(4);
-        for (int round = 0; round < 60; ++round)
+        for (int round = 0; round < Draws(60); ++round)
         {
             const int64_t on = 1 + static_cast<int64_t>(random() % 20'000'000);
             const int64_t off = 1'000'000 + static_cast<int64_t>(random() % 20'000'000);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "../../lossless/test/lossless-test-draws.h"
 #include "rdma-test-network.h"
 
 #include "ns3/test.h"
@@ -27,6 +28,7 @@ namespace tests
 
 using lossless::Frame;
 using lossless::FrameKind;
+using lossless::tests::Draws;
 
 namespace
 {
@@ -365,7 +367,7 @@ class RandomLossTest : public TestCase
         double goBack = 0;
         double selective = 0;
         int worse = 0;
-        for (uint64_t seed = 1; seed <= 400; ++seed)
+        for (uint64_t seed = 1; seed <= Draws(400); ++seed)
         {
             const double one = RunOnce("GoBackN", seed);
             const double other = RunOnce("Selective", seed);
@@ -457,7 +459,7 @@ class FabricLossTest : public TestCase
         std::map<std::string, double> repeated;
         for (const std::string scheme : {"None", "GoBackN", "Selective"})
         {
-            for (uint64_t seed = 1; seed <= 40; ++seed)
+            for (uint64_t seed = 1; seed <= Draws(40); ++seed)
             {
                 repeated[scheme] += RunOnce(scheme, seed);
             }

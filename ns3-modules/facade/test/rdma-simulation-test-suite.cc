@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "../../lossless/test/lossless-test-draws.h"
 #include "rdma-test-network.h"
 
 #include "ns3/facade-simulation.h"
@@ -32,6 +33,8 @@ namespace rdma
 {
 namespace tests
 {
+
+using lossless::tests::Draws;
 
 /**
  * @ingroup facade-tests
@@ -247,7 +250,7 @@ class RandomFabricTest : public TestCase
 
     void DoRun() override
     {
-        for (uint64_t seed = 1; seed <= 150; ++seed)
+        for (uint64_t seed = 1; seed <= Draws(150); ++seed)
         {
             const auto first = RunOnce(seed);
             if (seed % 10 == 0)

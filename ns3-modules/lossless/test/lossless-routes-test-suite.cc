@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "lossless-test-draws.h"
 #include "lossless-test-node.h"
 
 #include "ns3/lossless-fabric.h"
@@ -301,7 +302,7 @@ class ShortestPathsTest : public TestCase
     void DoRun() override
     {
         std::mt19937_64 random(1);
-        for (int round = 0; round < 250 && !IsStatusFailure(); ++round)
+        for (int round = 0; round < Draws(250) && !IsStatusFailure(); ++round)
         {
             RandomGraph graph(random);
             const std::string name = "graph " + std::to_string(round);
