@@ -16,9 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.loading.load import load_experiment
+from pyorch.metrics.derived_kinds import Stalled
+from pyorch.metrics.flow_kinds import Fairness
 from pyorch.report import gallery
 from pyorch.report import write as writing
 from pyorch.report.answer import Answer, answer
+from pyorch.report.data import ReportData
 from pyorch.report.expect import AGREES, ExpectModel, evaluate
 from pyorch.report.write import write_report
 from tests.test_report import FIGURES, experiment, make_store, study, sweep
@@ -32,7 +35,9 @@ def answer_of(runs: pd.DataFrame, bounds: list[float], question: str = "") -> An
         ExpectModel(what=f"at most {n}", metric="queue", max=bound, status="ours", source="-")
         for n, bound in enumerate(bounds)
     ]
-    data = SimpleNamespace(runs=runs, settings=["variant"], unit=lambda _name: "1")
+    data = SimpleNamespace(
+        runs=runs, settings=["variant"], unit=lambda _name: "1", is_share=lambda _name: False
+    )
     results = evaluate(expects, runs, {"queue": "1"}, ["variant"])
     found = answer(data, results, {}, question)  # type: ignore[arg-type]
     # whatever it says must be what the table of verdicts says
@@ -97,9 +102,13 @@ def test_an_answer_counts_deadlocks_as_the_runs_have_them(deadlocked: list[int])
     assert "eadlock" not in answer_of(runs, [99], "How long is the queue?").found
 
 
-def measured(runs: pd.DataFrame, settings: list[str], metrics: list[str]) -> str:
+def measured(
+    runs: pd.DataFrame, settings: list[str], metrics: list[str], unit: str = "bit/s"
+) -> str:
     """What is said of runs of which nothing is expected."""
-    data = SimpleNamespace(runs=runs, settings=settings, unit=lambda _name: "bit/s")
+    data = SimpleNamespace(
+        runs=runs, settings=settings, unit=lambda _name: unit, is_share=lambda name: name == "share"
+    )
     found = answer(data, [], {"rate": "Goodput"}, "", metrics)  # type: ignore[arg-type]
     assert (found.tally, found.refuted) == ("", ())
     return found.found
@@ -145,6 +154,38 @@ def test_without_expectations_a_sweep_has_its_extremes() -> None:
     assert measured(runs, ["variant", "load"], ["same"]) == "Same: 7 Gb/s in all 9 settings."
     assert measured(runs, ["variant", "load"], ["absent"]).startswith("Last delivery: ")
     assert measured(runs.iloc[:0], ["variant", "load"], ["rate"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ([1e9, None, 2e9], "PFC 1 Gb/s, SFC 2 Gb/s; no value in 1 of 3 runs (GFC)."),
+        ([1e9, None, 1e9], "1 Gb/s in 2 of 3 settings; no value in 1 of 3 runs (GFC)."),
+        ([1e9, None, None], "1 Gb/s in 1 of 3 settings; no value in 2 of 3 runs (GFC and SFC)."),
+        ([1e9, float("inf"), 0], "PFC 1 Gb/s, GFC ∞, SFC 0 Gb/s."),
+        ([999.7e9, 3, 5e9], "PFC 1,000 Gb/s, GFC 3 b/s, SFC 5 Gb/s."),
+    ],
+)
+def test_an_answer_hides_no_run_without_a_value(rates: list[float | None], said: str) -> None:
+    """A mean of the runs that have one is not that of all; and each value is readable."""
+    runs = pd.DataFrame({"variant": SCHEMES, "seed": 1, "rate": rates})
+    assert measured(runs, ["variant"], ["rate"]) == f"Goodput: {said}"
+
+
+def test_an_answer_gives_a_share_as_a_number_and_names_what_a_variant_lacks() -> None:
+    """A share of 1 in all runs is no event in each of them; "nan" is not a value of a key."""
+    runs = pd.DataFrame(
+        {"variant": SCHEMES, "seed": 1, "share": 1.0, "hit": 1, "load": [1, 2, None]}
+    )
+    assert measured(runs, ["variant"], ["share"], "1") == "Share: 1 in all 3 settings."
+    assert measured(runs, ["variant"], ["hit"], "1") == "Hit in each of 3 runs."
+    runs["rate"] = [1e9, 2e9, 3e9]
+    extremes = "Goodput: from 1 Gb/s (PFC, load = 1) to 3 Gb/s (SFC, load unset)."
+    assert measured(runs, ["variant", "load"], ["rate"]) == extremes
+    stalled = Stalled.model_validate({"name": "stalled", "kind": "stalled", "after": "1us"})
+    kinds = [Fairness(name="fair"), stalled]
+    data = ReportData(None, runs, {}, kinds)
+    assert [data.is_share(name) for name in ("fair", "stalled", "hit")] == [True, False, False]
 
 
 def test_a_page_begins_with_the_answer_and_the_figure(tmp_path: Path) -> None:

@@ -255,6 +255,9 @@ def test_numbers_for_people() -> None:
     assert show(5e9, "bit/s") == "5 Gb/s"
     assert show(54_800_000, "ps") == "54.8 µs"
     assert show(math.inf, "ps") == "∞"
+    assert [show(n, "1") for n in (9999.4, 9999.5, -9999.7)] == ["9999", "10,000", "-10,000"]
+    assert show(999.7e9, "bit/s", digits=3) == "1,000 Gb/s"
+    assert show(math.nan, "1") == "nan"
     assert automatic("ps", [10.0, 2e9]).label == "ms"
     assert (scale("%").factor, scale("KiB").factor) == (0.01, 1024)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED
 from pyorch.report.quantities import automatic, plain_name, show
-from pyorch.report.select import value_text, values_of
+from pyorch.report.select import absent, value_text, values_of
 from pyorch.report.statistics import estimate
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MOST = 3  # variants or expectations that a text names one by one
 _MOST_METRICS = 2  # that an answer tells of without expectations
 _MOST_VALUES = 4  # variants that it gives one by one
+_LEAST = 0.01  # of a unit: less is given in another one
+_UNSET = "unset"  # a parameter that a variant does not have
 DEADLOCKED = "deadlocked"
 ALWAYS = ("last_delivery_ps", "pause_time_ps", "peak_queue_bytes")
 """Numbers of every run, for an experiment that measures nothing of its own."""
@@ -101,9 +103,7 @@ def _found(
         parts.append(_counted("Deadlock", runs, DEADLOCKED))
     if metric is not None:
         name = "Deadlock" if same else names.get(metric) or plain_name(metric)
-        yes_or_no = set(runs[metric].dropna().astype(float)) <= {0.0, 1.0}
-        one_unit = data.unit(metric) == "1"
-        said = _counted(name, runs, metric) if yes_or_no and one_unit else ""
+        said = _counted(name, runs, metric) if _is_yes_no(data, metric) else ""
         parts.append(said or _ranged(name, data, metric))
     return " ".join(part for part in parts if part)
 
@@ -121,11 +121,17 @@ def _measured(data: ReportData, names: Mapping[str, str], metrics: Sequence[str]
     said = []
     for metric in apart[:_MOST_METRICS] or known[:1]:
         name = names.get(metric) or plain_name(metric)
-        if data.unit(metric) == "1" and set(runs[metric].dropna()) <= {0, 1}:
+        if _is_yes_no(data, metric):
             said.append(_counted(name, runs, metric))
         else:
             said.append(_valued(name, data, metric))
     return " ".join(said)
+
+
+def _is_yes_no(data: ReportData, metric: str) -> bool:
+    """Whether runs have only 0 or 1, and not as a share: "in each of 3 runs" is not said of one."""
+    values = set(data.runs[metric].dropna().astype(float))
+    return values <= {0.0, 1.0} and data.unit(metric) == "1" and not data.is_share(metric)
 
 
 def _valued(name: str, data: ReportData, metric: str) -> str:
@@ -137,14 +143,28 @@ def _valued(name: str, data: ReportData, metric: str) -> str:
     groups = _groups(runs)
     if varied != {"variant"} or len(groups) > _MOST_VALUES:
         return _ranged(name, data, metric)
-    means = [estimate(part[metric]).mean for _, part in groups]
-    unit = data.unit(metric)
-    scale = automatic(unit, [mean for mean in means if math.isfinite(mean)])
-    values = [show(mean, unit, scale, 3) for mean in means]
+    values = _shown([estimate(part[metric]).mean for _, part in groups], data.unit(metric))
     if len(set(values)) == 1:
         return _ranged(name, data, metric)
     told = [f"{who} {value}" for (who, _), value in zip(groups, values, strict=True)]
-    return f"{name}: {', '.join(told)}."
+    return f"{name}: {', '.join(told)}{_lacking(data.runs, metric)}."
+
+
+def _shown(means: Sequence[float], unit: str) -> list[str]:
+    """Means in one unit, but for those that would be tiny in it."""
+    common = automatic(unit, [mean for mean in means if math.isfinite(mean)])
+    least = _LEAST * common.factor
+    return [show(m, unit, common if m == 0 or abs(m) >= least else None, 3) for m in means]
+
+
+def _lacking(runs: DataFrame, metric: str) -> str:
+    """How many runs have no value, and of which variants: "; no value in 1 of 3 runs (GFC)"."""
+    without = runs[runs[metric].isna()]
+    if not len(without):
+        return ""
+    names = [who for who, _ in _groups(without)]
+    whose = f" ({_list(names)})" if len(_groups(runs)) > 1 else ""
+    return f"; no value in {len(without)} of {len(runs)} run{'s' if len(runs) > 1 else ''}{whose}"
 
 
 def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:
@@ -195,19 +215,20 @@ def _ranged(name: str, data: ReportData, metric: str) -> str:
     parts = [p for _, p in runs.groupby(keys, sort=False, dropna=False)] if keys else [runs]
     means = [(estimate(part[metric]).mean, dict(part.iloc[0])) for part in parts]
     known = [(mean, point) for mean, point in means if not math.isnan(mean)]
-    unit = data.unit(metric)
-    scale = automatic(unit, [mean for mean, _ in known if math.isfinite(mean)])
-    told = [(show(mean, unit, scale, 3), point) for mean, point in known]
+    texts = _shown([mean for mean, _ in known], data.unit(metric))
+    told = [(text, point) for text, (_, point) in zip(texts, known, strict=True)]
+    lacking = _lacking(runs, metric)
     order = sorted(range(len(known)), key=lambda place: known[place][0])
     low, high = told[order[0]][0], told[order[-1]][0]
     if low == high:
-        return f"{name}: {low}{f' in all {len(told)} settings' if len(told) > 1 else ''}."
+        of = f"all {len(told)}" if len(told) == len(parts) else f"{len(told)} of {len(parts)}"
+        return f"{name}: {low}{f' in {of} settings' if len(parts) > 1 else ''}{lacking}."
     every = [point for _, point in told]
     ends = []
     for end in (low, high):
         where = _shared([point for text, point in told if text == end], every, varied)
         ends.append(f"{end} ({where})" if where else end)
-    return f"{name}: from {ends[0]} to {ends[1]}."
+    return f"{name}: from {ends[0]} to {ends[1]}{lacking}."
 
 
 def _shared(
@@ -219,12 +240,14 @@ def _shared(
         mine, all_of = ({str(point[key]) for point in some} for some in (points, every))
         if mine == all_of:
             continue
-        values = list(dict.fromkeys(value_text(point[key]) for point in points))
+        each = [point[key] for point in points]
+        values = list(dict.fromkeys(_UNSET if absent(one) else value_text(one) for one in each))
         if len(values) > _MOST:
             values = [*values[: _MOST - 1], f"{len(values) - _MOST + 1} more"]
         said = " or ".join(value for value in values if value)
         short = key.rpartition(".")[2].replace("_", " ")
-        parts.append(said if key in ("variant", "scenario") else f"{short} = {said}")
+        is_name = key in ("variant", "scenario")
+        parts.append(said if is_name else f"{short} {'' if said == _UNSET else '= '}{said}")
     return ", ".join(parts)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.metrics import RunTables, output_units, unit_of_name
-from pyorch.metrics.base import UNLIMITED, YES_NO_NUMBERS, Metric
+from pyorch.metrics.base import SHARE, UNLIMITED, YES_NO_NUMBERS, Metric
 from pyorch.report.statistics import Estimate, Nature, estimate
 
 if TYPE_CHECKING:
@@ -116,6 +116,11 @@ class ReportData:
             yes_no=model.yes_no() if model else metric in YES_NO_NUMBERS,
             limits=model.limits() if model else UNLIMITED,
         )
+
+    def is_share(self, metric: str) -> bool:
+        """Whether a metric is a share, any number from 0 to 1."""
+        model = self._models.get(metric)
+        return model is not None and model.limits() == SHARE and not model.yes_no()
 
     def estimate(self, metric: str, runs: DataFrame) -> Estimate:
         """The estimate of a metric from some runs of one setting."""

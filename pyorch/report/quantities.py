@@ -76,7 +76,9 @@ def show(value: float, base: str, shown: Scale | None = None, digits: int = 4) -
     if math.isinf(value):
         return "∞"
     number = value / shown.factor
-    text = f"{number:.{digits}g}" if abs(number) < 10**digits else f"{number:,.0f}"
+    text = f"{number:.{digits}g}"
+    if not abs(float(text)) < 10**digits:  # rounding may have added a digit
+        text = f"{number:,.0f}"
     return f"{text} {shown.label}".strip()
 
 
