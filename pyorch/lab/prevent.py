@@ -26,7 +26,7 @@ from pyorch.config.cycles import (
 )
 from pyorch.config.topology import Topology, trunks
 from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.lab.price import Price, of_links, of_turns
+from pyorch.lab.price import LostPairs, Price, of_links, of_turns
 from pyorch.lab.readable import Readable
 from pyorch.lab.updown import UpDown
 
@@ -90,8 +90,8 @@ class Prevention(Readable):
         return of_links(self.network, self.link_cut.items) if self.link_cut else None
 
     @cached_property
-    def lost_pairs(self) -> tuple[int, int]:
-        """Pairs of switches with hosts that `turn_cut` leaves without a shortest path; all."""
+    def lost_pairs(self) -> LostPairs:
+        """The pairs of switches with hosts that `turn_cut` leaves without a shortest path."""
         return of_turns(self.network, self.turn_cut.items)
 
     @override
@@ -108,12 +108,7 @@ class Prevention(Readable):
         ]
         yield f"turns:    {_how_many(self.turn_cut)}{one_of(turns, SHOWN)}"
         if turns:
-            lost, pairs = self.lost_pairs
-            of_them = f"{lost:,} of {pairs:,} pairs of switches with hosts"
-            longer = f"{of_them} have no shortest path left, and need a longer one"
-            yield PRICE + (
-                longer if lost else "none of path length: each pair keeps a shortest path"
-            )
+            yield PRICE + self.lost_pairs.words
         if self.link_cut is None:
             yield "links:    no set was found that leaves all hosts connected"
         else:

@@ -95,31 +95,62 @@ def rates_of(network: Topology, paths: ShortestPaths) -> Loads:
     return rates
 
 
-def of_turns(network: Topology, turns: Collection[tuple[Egress, Egress]]) -> tuple[int, int]:
-    """Return of how many pairs of switches with hosts all shortest paths take one of some turns.
+@dataclass(frozen=True)
+class LostPairs:
+    """Pairs of switches with hosts, both directions, that have no path without some turns.
 
-    And how many pairs there are; both directions count.
+    longer: those without a shortest path, though with a longer one. parted: those without any.
+    pairs: how many there are.
     """
+
+    longer: int
+    parted: int
+    pairs: int
+
+    @property
+    def words(self) -> str:
+        """It for people."""
+        if not self.longer and not self.parted:
+            return "none of path length: each pair keeps a shortest path"
+        kinds = ((self.longer, "have only a longer path left"), (self.parted, "have no path left"))
+        parts = [f"{count:,} of {self.pairs:,} {text}" for count, text in kinds if count]
+        return f"of pairs of switches with hosts, {' and '.join(parts)}"
+
+
+def of_turns(network: Topology, turns: Collection[tuple[Egress, Egress]]) -> LostPairs:
+    """Return the pairs of switches with hosts that some turns leave without shortest paths."""
     paths = ShortestPaths.of(network)
     place = {int(switch): number for number, switch in enumerate(paths.switches)}
     shut = {(place[a], place[b], place[c]) for (a, b), (_, c) in turns}
-    edges = paths.edges.tolist()
-    lost = sum(len(set(edges) - _reached(paths, start, shut)) for start in edges)
-    return lost, len(edges) * (len(edges) - 1)
+    edges = set(paths.edges.tolist())
+    lost = {start: edges - _reached(paths, start, shut) for start in edges}
+    parted = {
+        start: ends - _reached(paths, start, shut, longer=True)
+        for start, ends in lost.items()
+        if ends
+    }
+    longer, without = (sum(map(len, some.values())) for some in (lost, parted))
+    return LostPairs(longer - without, without, len(edges) * (len(edges) - 1))
 
 
-def _reached(paths: ShortestPaths, start: int, shut: Collection[tuple[int, int, int]]) -> set[int]:
-    """The places that a shortest path from one leads to without some turns."""
+def _reached(
+    paths: ShortestPaths, start: int, shut: Collection[tuple[int, int, int]], longer: bool = False
+) -> set[int]:
+    """The places that a shortest path from one, or a longer one, leads to without some turns.
+
+    No path turns back over the link that it came by.
+    """
     distance = paths.distance[start]
     ahead = [
-        np.flatnonzero(row & (distance == distance[place] + 1)).tolist()
+        np.flatnonzero(row if longer else row & (distance == distance[place] + 1)).tolist()
         for place, row in enumerate(paths.adjacency)
     ]
     waiting = [(start, near) for near in ahead[start]]
     seen = set(waiting)
     for before, node in waiting:  # grows meanwhile
         for near in ahead[node]:
-            if (node, near) not in seen and (before, node, near) not in shut:
+            turn = (before, node, near)
+            if near != before and (node, near) not in seen and turn not in shut:
                 seen.add((node, near))
                 waiting.append((node, near))
     return {start, *(node for _, node in seen)}
