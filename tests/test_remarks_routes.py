@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pyorch import dependency
 from pyorch.errors import UserError
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
@@ -119,6 +120,35 @@ def test_links_that_fail_under_fixed_paths(tmp_path: Path) -> None:
     for keys in ('start = "20us"', 'stop = "10us"'):
         assert told(tmp_path, text_of(f"{AROUND}\n{keys}", **ring, links=for_a_while)) == []
     assert told(tmp_path, text_of(GREEDY, **ring, links=BREAK)) == []
+    late = BREAK.replace("10us", "1ms")  # when the run ends
+    assert told(tmp_path, text_of(AROUND, **ring, links=late)) == []
+
+
+def test_links_drawn_from_many_seeds_are_one_remark(tmp_path: Path) -> None:
+    """Each seed draws another link: ten remarks would hide all others."""
+    text = text_of(AROUND, kind="ring", switches=6, links="random_failed_links = 1")
+    (said,) = told(tmp_path, text.replace("[run]", "[run]\nseeds = 10"))
+    assert said.startswith("in all 10 runs, with different links, for instance in ")
+    assert "of 6 flows lead over links that are down from the start (s" in said
+
+
+def test_many_routes_without_effect_are_one_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of `prevent --out`, which cover all hosts; looked at together, not one by one."""
+    asked: list[int] = []
+    plain = dependency.phases
+
+    def counted(setting: Any, network: Any) -> Any:
+        asked.append(1)
+        return plain(setting, network)
+
+    monkeypatch.setattr(dependency, "phases", counted)
+    routes = [f"s{at} h0,h1 s{at - 1}" for at in range(2, 6)]
+    (said,) = told(tmp_path, text_of(GREEDY, "s0 h1 s1", *routes, switches=6))
+    what = "4 of 5 [[route]] entries have no effect in any run, such as that of s2 for h0, h1"
+    assert said == f"{what}: no flow to h0, h1 passes s2"
+    assert asked == [1]
 
 
 def test_a_ring_with_a_failed_link_is_refused(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyorch.config.canonical import Route, Setting
     from pyorch.config.topology import Topology
     from pyorch.config.traffic import Flows
+    from pyorch.dependency import Ways
     from pyorch.plan import RunSpec
 
 MOST_SCENES, MOST_FLOWS = 30, 1_000_000
@@ -28,22 +30,94 @@ SWITCH = "ns3::lossless::Switch"
 """Its attributes say when a switch learns of a link."""
 
 Marks = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+FREE, FIXED, ANSWER = range(3)
+"""Of a leg: a flow that routes lead, one on a fixed path, an answer that routes lead."""
 Entry = tuple[str, str, int, int | None]
 """The switch, the neighbour, and the times of a [[route]] entry, whatever its hosts."""
 
 
+class Legs(NamedTuple):
+    """What goes to a host, alike ones once, all (legs,): kind, first switch, earliest start."""
+
+    kinds: Numbers
+    begins: Numbers
+    starts: Numbers
+
+
+class Arrivals(NamedTuple):
+    """What goes to a host before some time: its kinds, and where routes lead it from."""
+
+    kinds: frozenset[int]
+    begins: frozenset[int]
+
+
 @dataclass(frozen=True)
 class Scene:
-    """The flows of runs that have them in common."""
+    """The flows of runs that have them in common. An experiment may have thousands of routes."""
 
     specs: list[RunSpec]
     network: Topology
     flows: Flows
+    _arrivals: dict[tuple[int, int | None], Arrivals] = field(default_factory=dict)
+    _passed: dict[tuple[int, int, frozenset[int]], frozenset[int]] = field(default_factory=dict)
 
     @property
     def setting(self) -> Setting:
         """The setting of one of the runs."""
         return self.specs[0].setting
+
+    @cached_property
+    def phases(self) -> list[tuple[int, Ways]]:
+        """The ways at the start and after each change, with the time [ps] of each."""
+        from pyorch.dependency import phases
+
+        return phases(self.setting, self.network)
+
+    @cached_property
+    def legs(self) -> Mapping[int, Legs]:
+        """What goes to each host, by the host's number."""
+        flows, racks = self.flows, self.network.racks.astype(np.int64)
+        src, dst = (ends.astype(np.int64) for ends in flows.ends_on_network(self.network))
+        starts = flows.starts.astype(np.int64)
+        free, answers = _routed(flows)
+        kinds = ((FREE, src, dst, free), (FIXED, src, dst, ~free), (ANSWER, dst, src, answers))
+        parts = []
+        for kind, one, other, routed in kinds:
+            some = routed & (src != dst)
+            columns = (other[some], np.full(some.sum(), kind), racks[one[some]], starts[some])
+            parts.append(np.stack(columns))
+        rows = np.concatenate(parts, axis=1)
+        rows = rows[:, np.lexsort(rows[::-1])]
+        alike = np.diff(rows[:3], axis=1, prepend=-1).any(axis=0)  # the first of each is earliest
+        rows = rows[:, alike]
+        ends, places = np.unique(rows[0], return_index=True)
+        legs = (Legs(*part[1:]) for part in np.split(rows, places, axis=1)[1:])
+        return dict(zip(ends.tolist(), legs, strict=True))
+
+    def arrivals(self, end: int, until: int | None) -> Arrivals:
+        """What goes to a host and starts before a time [ps]."""
+        if (end, until) not in self._arrivals:
+            nothing = np.zeros(0, dtype=np.int64)
+            kinds, begins, starts = self.legs.get(end, Legs(nothing, nothing, nothing))
+            early = np.ones(len(starts), dtype=bool) if until is None else starts < until
+            led = begins[early & (kinds != FIXED)]
+            found = Arrivals(frozenset(kinds[early].tolist()), frozenset(led.tolist()))
+            self._arrivals[end, until] = found
+        return self._arrivals[end, until]
+
+    def passed(self, phase: int, end: int, begins: frozenset[int]) -> frozenset[int]:
+        """The switches on the ways from some to a host in a phase."""
+        if (phase, end, begins) not in self._passed:
+            ways = self.phases[phase][1]
+            found = dict.fromkeys(begins)
+            waiting = list(begins)
+            for node in waiting:  # grows meanwhile
+                new = [hop for hop in ways.next_hops(node, end) if hop not in found]
+                found |= dict.fromkeys(new)
+                waiting += new
+            self._passed[phase, end, begins] = frozenset(found)
+        return self._passed[phase, end, begins]
 
 
 def of_routes(specs: Sequence[RunSpec]) -> list[Remark]:
@@ -81,16 +155,26 @@ def _scenes(specs: Sequence[RunSpec]) -> list[Scene]:
 
 def _failures(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]:
     """Fixed paths over links that go down: their flows are not rerouted."""
-    hit: dict[str, list[RunSpec]] = defaultdict(list)
+    hit: dict[bool, dict[str, list[RunSpec]]] = {True: defaultdict(list), False: defaultdict(list)}
     for scene in scenes:
-        for text in _hit(scene):
-            hit[text] += scene.specs
-    for text, runs in hit.items():
-        yield Remark("warning", f"in {which(runs, specs)}: {text}")
+        for at_start, text in _hit(scene):
+            hit[at_start][text] += scene.specs
+    for texts in hit.values():
+        if len(texts) > MOST_NAMES:
+            text, some = next(iter(texts.items()))
+            every = which([spec for runs in texts.values() for spec in runs], specs)
+            what = f"in {every}, with different links, for instance in {which(some, specs)}: {text}"
+            yield Remark("warning", what)
+        else:
+            for text, runs in texts.items():
+                yield Remark("warning", f"in {which(runs, specs)}: {text}")
 
 
-def _hit(scene: Scene) -> Iterator[str]:
-    """What is said of the links of one scene that are down at the start, and of those that fail."""
+def _hit(scene: Scene) -> Iterator[tuple[bool, str]]:
+    """What is said of the links of one scene that are down at the start, and of those that fail.
+
+    With whether it is of the former.
+    """
     flows, network = scene.flows, scene.network
     over: dict[int, list[int]] = defaultdict(list)
     for flow, path in flows.paths.items():
@@ -100,7 +184,7 @@ def _hit(scene: Scene) -> Iterator[str]:
         hit: set[int] = set()
         links = []
         for link, down, up in network.failures:
-            if (down == 0) != at_start:
+            if (down == 0) != at_start or down >= scene.setting.run.latest_end:
                 continue
             stops = {flow: int(flows.stops[flow]) for flow in over[link]}
             those = {
@@ -117,12 +201,12 @@ def _hit(scene: Scene) -> Iterator[str]:
             count = f"{len(hit):,} of {len(flows):,} flows"
             text = f"the fixed paths of {count} lead over links that "
             if at_start:
-                yield f"{text}are down from the start ({_listed(links)}): they are refused"
+                yield True, f"{text}are down from the start ({_listed(links)}): they are refused"
             else:
                 text += f"go down ({_listed(links)}): they are not rerouted, and what they send "
                 allowed = scene.setting.run.allow_loss
                 fails = "; in a lossless class that fails the run unless run.allow_loss = true"
-                yield f"{text}there is lost{'' if allowed else fails}"
+                yield False, f"{text}there is lost{'' if allowed else fails}"
 
 
 def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]:
@@ -133,13 +217,26 @@ def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]
         for entry, routes in _entries(scene.setting).items():
             having[entry].append(scene)
             hosts[entry] |= dict.fromkeys(route.dst for route in routes)
+    idle: list[tuple[Entry, str]] = []
     for entry, some in having.items():
-        reasons = [_why_idle(scene, entry, tuple(hosts[entry])) for scene in some]
-        if all(reasons):
-            runs = [spec for scene in some for spec in scene.specs]
-            what = f"[[route]] of {entry[0]} for {_listed(tuple(hosts[entry]))} has no effect"
-            where = "" if len(runs) == len(specs) else f" in {which(runs, specs)}"
-            yield Remark("warning", f"{what}{where}: {max(reasons, key=len)}")
+        reasons: list[str] = []
+        for scene in some:
+            reasons.append(_why_idle(scene, entry, tuple(hosts[entry])))
+            if not reasons[-1]:
+                break
+        else:
+            idle.append((entry, max(reasons, key=len)))
+    if len(idle) > MOST_NAMES:
+        entry, reason = idle[0]
+        what = f"{len(idle):,} of {len(having):,} [[route]] entries have no effect in any run"
+        whose = f"that of {entry[0]} for {_listed(tuple(hosts[entry]))}"
+        yield Remark("warning", f"{what}, such as {whose}: {reason}")
+        return
+    for entry, reason in idle:
+        runs = [spec for scene in having[entry] for spec in scene.specs]
+        what = f"[[route]] of {entry[0]} for {_listed(tuple(hosts[entry]))} has no effect"
+        where = "" if len(runs) == len(specs) else f" in {which(runs, specs)}"
+        yield Remark("warning", f"{what}{where}: {reason}")
 
 
 def _entries(setting: Setting) -> Mapping[Entry, list[Route]]:
@@ -153,48 +250,32 @@ def _entries(setting: Setting) -> Mapping[Entry, list[Route]]:
 def _why_idle(scene: Scene, entry: Entry, hosts: Sequence[str]) -> str:
     """Why no flow or answer of a scene takes a route; "" if one may."""
     switch, _, at, until = entry
-    network, flows = scene.network, scene.flows
+    network = scene.network
     if scene.setting.topology.failover:  # flows move to other hosts
         return ""
     if at > scene.setting.run.latest_end:
         return f"it begins at {format_time(at)}, after the end of the run"
     whom = _listed(hosts)
     ends = [network.numbers[host] for host in hosts]
-    early = np.ones(len(flows), dtype=bool) if until is None else flows.starts < until
-    src, dst = flows.ends_on_network(network)
-    early &= src != dst
-    free, answers = _routed(flows)
-    forth, back = early & np.isin(dst, ends), early & answers & np.isin(src, ends)
-    begins: dict[int, set[int]] = defaultdict(set)  # by end, the switches where flows to it begin
-    for one, other, some in ((src, dst, forth & free), (dst, src, back)):
-        for begin, end in zip(one[some].tolist(), other[some].tolist(), strict=True):
-            begins[end].add(int(network.racks[begin]))
-    if _pass(scene, network.numbers[switch], at, until, begins):
+    if any(_pass(scene, network.numbers[switch], at, until, end) for end in ends):
         return ""
-    if (forth & free).any():
+    kinds = frozenset[int]().union(*(scene.arrivals(end, until).kinds for end in ends))
+    if FREE in kinds:
         return f"no flow to {whom} passes {switch}"
-    if forth.any():
+    if FIXED in kinds:
         return f"all flows to {whom} have fixed paths, which routes do not change"
     return f"no flow goes to {whom}"
 
 
-def _pass(
-    scene: Scene, switch: int, at: int, until: int | None, begins: Mapping[int, set[int]]
-) -> bool:
-    """Whether what begins at switches may pass a switch on the way to its end, at these times."""
-    from pyorch.dependency import phases
-
-    found = phases(scene.setting, scene.network)
-    ends = [when for when, _ in found[1:]]
-    for (when, ways), over in itertools.zip_longest(found, ends):
+def _pass(scene: Scene, switch: int, at: int, until: int | None, end: int) -> bool:
+    """Whether what routes lead to a host may pass a switch on its way, at these times."""
+    begins = scene.arrivals(end, until).begins
+    times = [when for when, _ in scene.phases]
+    for phase, (when, over) in enumerate(itertools.zip_longest(times, times[1:])):
         if (over is not None and over <= at) or (until is not None and when >= until):
             continue
-        for end, racks in begins.items():
-            passed = list(racks)
-            for node in passed:  # grows meanwhile
-                passed += [hop for hop in ways.next_hops(node, end) if hop not in passed]
-            if switch in passed:
-                return True
+        if begins and switch in scene.passed(phase, end, begins):
+            return True
     return False
 
 
