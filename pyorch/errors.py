@@ -44,6 +44,8 @@ def quoted(value: object) -> str:
 
 
 _MAX_NAME, _MAX_NAMES = 100, 2000
+_MAX_CALLS = 4
+"""Calls of a traceback that are shown at each of its ends."""
 
 
 @dataclass(frozen=True)
@@ -158,15 +160,25 @@ def defect_of(module: str, error: BaseException, where: str) -> Problem:
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         linecache.checkcache(error.filename)
         line = linecache.getline(error.filename, error.lineno).strip()
-        at = f"{PurePath(error.filename).name}:{error.lineno}"
-        return Problem(where, f"{type(error).__name__}: {error.msg}\n    {at}: {line}")
+        at = f"    {PurePath(error.filename).name}:{error.lineno}: {line}".rstrip(": ")
+        return Problem(
+            where, "\n".join([f"{type(error).__name__}: {error.msg}", *_lines(calls), at])
+        )
     return Problem(where, _told(error, calls) if calls else describe_defect(error))
 
 
 def _told(error: BaseException, calls: Sequence[traceback.FrameSummary]) -> str:
     """An exception, and below it calls that led to it."""
+    return "\n".join([f"{type(error).__name__}: {error}", *_lines(calls)])
+
+
+def _lines(calls: Sequence[traceback.FrameSummary]) -> list[str]:
+    """Calls as lines: of many, as of a recursion without an end, the first and the last."""
     lines = [f"    {c.filename}:{c.lineno}, in {c.name}: {c.line}" for c in calls]
-    return "\n".join([f"{type(error).__name__}: {error}", *lines])
+    more = len(lines) - 2 * _MAX_CALLS
+    if more <= 1:
+        return lines
+    return [*lines[:_MAX_CALLS], f"    ... {more:,} more calls", *lines[-_MAX_CALLS:]]
 
 
 def _package(module: str) -> str:

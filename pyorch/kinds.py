@@ -173,7 +173,7 @@ def _registered(
         load()
     except UserError:
         raise
-    except Exception as error:  # anything may be wrong with code of somebody else
+    except (Exception, SystemExit) as error:  # anything may be wrong with code of somebody else
         problems.append(defect_of(module, error, where))
     found = []
     for registry, old in zip(registries, before, strict=True):

@@ -211,12 +211,30 @@ def test_an_exception_when_a_file_is_loaded_is_told_by_its_own_lines(paths: Path
             ],
         ),
         ("x = 1\nif x\n", ["SyntaxError: expected ':'", "    mine.py:2: if x"]),
+        (
+            'exec("a b")\n',
+            [
+                "SyntaxError: invalid syntax",
+                '    mine.py:1, in <module>: exec("a b")',
+                "    <string>:1",
+            ],
+        ),
+        (
+            "import sys\nsys.exit(3)\n",
+            ["SystemExit: 3", "    mine.py:2, in <module>: sys.exit(3)"],
+        ),
     ):
         with pytest.raises(UserError) as caught:
             kinds.activate({"mine.py": text})
         assert caught.value.problems[0].where == "mine.py"
         assert caught.value.problems[0].what.splitlines() == told
-        assert "Error" in str(caught.value)
+    with pytest.raises(UserError) as caught:
+        kinds.activate({"mine.py": "def f():\n    f()\nf()\n"})
+    first, *_, last = lines = caught.value.problems[0].what.splitlines()
+    assert first.startswith("RecursionError")
+    assert "mine.py:3, in <module>: f()" in lines[1]
+    assert last == "    mine.py:2, in f: f()"
+    assert len(lines) == 10
     kinds.activate({})
 
 

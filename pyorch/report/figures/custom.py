@@ -112,7 +112,7 @@ def _import(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # anything may be wrong with code of somebody else
+    except (Exception, SystemExit) as error:  # anything may be wrong with code of somebody else
         problem = defect_of(name, error, path.name)
         raise FigureError(f"{problem.where}: {problem.what}") from error
     return module
