@@ -39,7 +39,7 @@ from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import Row, thin
-from pyorch.report.style import is_legible, paper_style
+from pyorch.report.style import is_legible, lay_out, paper_style
 from pyorch.report.write import write_report
 from tests.forms import network_of, run_of
 from tests.strategies import SCHEMA
@@ -1011,21 +1011,26 @@ def test_a_long_title_is_broken_into_lines() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_a_long_label_of_an_axis_is_broken_into_lines(rows: int) -> None:
-    """It ends within the figure, or its row of panels; a short one, and a broken one, stay."""
+@pytest.mark.parametrize("lay", [lambda one: lay_out(one, 200), Figure.draw_without_rendering])
+def test_a_long_label_of_an_axis_is_broken_into_lines(lay: Any, rows: int) -> None:
+    """It ends within the figure, or its row of panels; a short one, and a broken one, stay.
+
+    As a report lays figures out, which then draws them without a layout, and as a notebook does.
+    """
     with paper_style():
         canvas, panels = FIGURE_MODEL.canvas(rows, 1)
         panels[0][0].set_ylabel("many words of a label " * 4)
         panels[-1][0].set_xlabel("x")
-        canvas.draw_without_rendering()
+        lay(canvas)
         label = panels[0][0].yaxis.label
         box = label.get_window_extent(canvas.canvas.get_renderer())
+        assert box.x0 >= 0
         assert "\n" in label.get_text()
         assert 0 <= box.y0 < box.y1 <= canvas.bbox.height
         assert box.height <= canvas.bbox.height / rows
         other, ((axes,),) = FIGURE_MODEL.canvas(1, 1)
         axes.set_ylabel("Queue (KB)")
-        other.draw_without_rendering()
+        lay(other)
         assert axes.get_ylabel() == "Queue (KB)"
 
 

@@ -18,6 +18,7 @@ from pyorch.report.style import COLUMN_INCHES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.layout_engine import LayoutEngine
     from matplotlib.legend import Legend
     from pandas import DataFrame
     from plotly.graph_objects import Figure as PlotlyFigure
@@ -123,7 +124,7 @@ class FigureModel(Entry):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         size = (COLUMN_INCHES[self.width], self.height or height or self._default_height)
-        figure = _figure_class()(figsize=size, layout="constrained")
+        figure = _figure_class()(figsize=size, layout=_layout_class()())
         FigureCanvasAgg(figure)
         panels = figure.subplots(rows, columns, squeeze=False, **options)
         if self.title:
@@ -152,8 +153,8 @@ def _lines_of(text: str, size: float, width: float) -> list[str]:
     return lines
 
 
-def _fit_label(axes: Axes, height: float) -> None:
-    """Break the label of a vertical axis into lines that end within the figure.
+def _fit_label(axes: Axes, height: float) -> bool:
+    """Break the label of a vertical axis into lines that end within the figure; whether it was.
 
     With several rows of panels, within its row. height: of the figure [pt].
     """
@@ -165,29 +166,29 @@ def _fit_label(axes: Axes, height: float) -> None:
     text = label.get_text()
     if text and "\n" not in text:
         label.set_text(_broken(text, float(label.get_fontsize()), room))
+    return bool(label.get_text() != text)
+
+
+@cache
+def _layout_class() -> type[LayoutEngine]:
+    """Return a layout in which labels of vertical axes have as many lines as they need."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    class Fitting(ConstrainedLayoutEngine):
+        def execute(self, fig: Any) -> Any:
+            laid_out = super().execute(fig)
+            broken = [_fit_label(axes, 72 * fig.get_figheight()) for axes in fig.axes]
+            return super().execute(fig) if any(broken) else laid_out
+
+    return Fitting
 
 
 @cache
 def _figure_class() -> type[Canvas]:
-    """Return a Figure whose texts fit.
-
-    Legends leave room for the panels, and have the columns that fit; labels of vertical axes have
-    as many lines as they need.
-    """
+    """Return a Figure whose legends leave room for the panels, and have the columns that fit."""
     from matplotlib.figure import Figure
 
     class Fitting(Figure):
-        is_fitted = False
-
-        def draw(self, renderer: Any) -> None:
-            layout = self.get_layout_engine()
-            if not self.is_fitted and layout is not None:
-                self.is_fitted = True
-                layout.execute(self)
-                for axes in self.axes:
-                    _fit_label(axes, 72 * self.get_figheight())
-            super().draw(renderer)
-
         def legend(self, *args: Any, ncols: int = 1, **options: Any) -> Legend:
             made = super().legend(*args, ncols=ncols, **options)
             renderer: Any = self.canvas
