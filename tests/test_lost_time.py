@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 
 from pyorch.config.chain import Crossing, Drawn, Hold, chain_of, losses_of
 from pyorch.metrics import RunTables, parse
+from pyorch.report.figures import lost
+from pyorch.report.figures.lost import Loss
 from tests.forms import setting_of
 from tests.test_collectives import ACK, PACKET, US, inline
 from tests.test_end_to_end import run
@@ -121,6 +124,25 @@ def test_a_pause_counts_once_and_for_its_root() -> None:
     half = losses_of(35, (0, 100), WAY, holds, others, RATES)
     assert half.pauses == {(11, 5): pytest.approx(22.5), (10, 11): pytest.approx(12.5)}
     assert (sum(half.collisions.values()), half.sharing) == (pytest.approx(0), pytest.approx(0))
+
+
+@pytest.mark.parametrize("most", [2, 0])
+def test_a_figure_has_a_panel_for_each_run(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where two are called alike, and where nothing was lost; times begin at 0."""
+    found = {
+        name: [Loss("pauses", f"s{n}", "", 1e6 * (scale - n)) for n in range(most)]
+        for name, scale in (("A", 4), ("B", 9))
+    }
+    monkeypatch.setattr(lost, "losses_of", lambda run, _: found[run])
+    monkeypatch.setattr(lost.LostTime, "_chain", lambda *_: None)
+    runs = pd.DataFrame({"hash": list(found), "seed": 1, "variant": list(found)})
+    data: Any = SimpleNamespace(runs=runs, settings=["variant"], run=lambda name: name)
+    keys = {"name": "x", "traffic": "job", "columns": "variant", "labels": {"A": "x", "B": "x"}}
+    drawn = lost.LostTime.model_validate(keys).draw(data)
+    widths = [[bar.get_width() for bar in axes.patches] for axes in drawn.canvas.axes]
+    assert widths == ([[4, 3], [9, 8]] if most else [[0], [0]])
+    assert drawn.canvas.axes[0].get_xlim()[0] == 0
+    assert list(drawn.data["lost_ps"]) == ([4e6, 3e6, 9e6, 8e6] if most else [0, 0])
 
 
 def test_fairness_of_jobs_is_jains_index() -> None:

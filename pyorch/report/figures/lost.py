@@ -80,18 +80,18 @@ class LostTime(OneRunAPanel):
     def draw(self, data: ReportData) -> Drawn:
         import pandas as pd
 
-        found: dict[str, list[Loss]] = {}
+        found: list[tuple[str, list[Loss]]] = []
         for value, part in self.panels(data):
             run, title = data.run(part["hash"].iloc[0]), self.title_of(value)
-            found[title] = losses_of(run, self._chain(run, title))
-        lines = _most_first(found.values()) or [NONE.where]
+            found.append((title, losses_of(run, self._chain(run, title))))
+        lines = _most_first(losses for _, losses in found) or [NONE.where]
         shown = lines[: self.most]
-        times = [loss.time for losses in found.values() for loss in losses if loss.where in shown]
+        times = [loss.time for _, losses in found for loss in losses if loss.where in shown]
         scale = automatic("ps", pd.Series(times or [0.0]))
         canvas, (row,) = self.canvas(
             1, len(found), height=0.7 + 0.16 * len(shown), sharex=True, sharey=True
         )
-        for axes, (title, losses) in zip(row, found.items(), strict=True):
+        for axes, (title, losses) in zip(row, found, strict=True):
             of = {loss.where: loss.time / scale.factor for loss in losses}
             seaborn().barplot(
                 x=[of.get(line, 0.0) for line in shown],
@@ -112,9 +112,8 @@ class LostTime(OneRunAPanel):
             axes.set_xlabel(label_axis("Lost", scale.label))
         row[0].set_yticks(range(len(shown)), [_name(line) for line in shown])
         row[0].set_ylim(len(shown) - 0.4, -0.6)
-        parts = [
-            pd.DataFrame(losses or [NONE]).assign(panel=title) for title, losses in found.items()
-        ]
+        row[0].set_xlim(left=0)
+        parts = [pd.DataFrame(losses or [NONE]).assign(panel=title) for title, losses in found]
         table = pd.concat(parts, ignore_index=True).rename(columns={"time": "lost_ps"})
         table = table if self.columns else table.drop(columns="panel")
         notes = [NOTE]
