@@ -162,3 +162,15 @@ def test_a_ring_with_a_failed_link_is_refused(tmp_path: Path) -> None:
     (text,) = told(tmp_path, text_of(AROUND, **ring, links="random_failed_links = 1"))
     assert "2 of 3 flows lead over links that are down from the start (s" in text
     assert text.endswith("): they are refused")
+
+
+def test_a_ring_with_a_switch_without_hosts_is_refused(tmp_path: Path) -> None:
+    """Where a flow would end there; a traceback named the number of the switch."""
+    switches = ["a", "b", "c"]
+    ends = [("a", "b"), ("b", "c"), ("c", "a"), ("h0", "a"), ("h1", "b")]
+    links = ", ".join(f'{{ between = ["{one}", "{other}"] }}' for one, other in ends)
+    text = text_of(AROUND, kind="explicit").replace("switches = 4", f"switches = {switches}")
+    text = text.replace("[[traffic]]", f'hosts = ["h0", "h1"]\nlinks = [{links}]\n[[traffic]]')
+    with pytest.raises(UserError, match=r"hops: a flow from a would end at c, which has no host"):
+        told(tmp_path, text)
+    assert told(tmp_path, text.replace('kind = "ring"', 'kind = "permutation"\nshift = 1')) == []

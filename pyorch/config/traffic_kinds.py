@@ -164,6 +164,14 @@ class Ring(_Routed):
         if self.hops >= len(switches):
             check.add("hops", f"a ring of {len(switches)} switches", f"1 to {len(switches) - 1}")
             return None
+        racks = set(network.racks[network.hosts].tolist())
+        for place, node in enumerate(switches):
+            end = switches[(place + self.hops) % len(switches)]
+            if node in racks and end not in racks:
+                what = f"a flow from {network.names[node]} would end at {network.names[end]}, "
+                what += "which has no host"
+                check.add("hops", what, "a ring with a host on each switch where a flow ends")
+                return None
         self._check_links(check)
         return super().resolve(check)
 
