@@ -178,7 +178,8 @@ def test_what_a_ring_of_four_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert price.throughput == pytest.approx(0.5)
     text = str(found)
     assert "price: paths 1.33 times as long on average, 3.00 at most; 50 % of the" in text
-    assert "price: of pairs of switches with hosts, 1 of 12 have no path left" in text
+    assert "price: of 12 pairs of switches with hosts, 1 keeps no path" in text
+    assert LostPairs(2, 1, 12).words.endswith(", 2 keep only a longer path and 1 keeps no path")
     assert "price: headroom for 2 classes instead of 1; all paths remain" in text
     assert repr(found) == text
     monkeypatch.setattr(type(found), "lines", lambda _: iter(["a -> b", "c & d"]))

@@ -112,9 +112,10 @@ class LostPairs:
         """It for people."""
         if not self.longer and not self.parted:
             return "none of path length: each pair keeps a shortest path"
-        kinds = ((self.longer, "have only a longer path left"), (self.parted, "have no path left"))
-        parts = [f"{count:,} of {self.pairs:,} {text}" for count, text in kinds if count]
-        return f"of pairs of switches with hosts, {' and '.join(parts)}"
+        kinds = ((self.longer, "only a longer path"), (self.parted, "no path"))
+        counted = [(count, text) for count, text in kinds if count]
+        parts = [f"{count:,} keep{'s' if count == 1 else ''} {text}" for count, text in counted]
+        return f"of {self.pairs:,} pairs of switches with hosts, {' and '.join(parts)}"
 
 
 def of_turns(network: Topology, turns: Collection[tuple[Egress, Egress]]) -> LostPairs:
