@@ -190,7 +190,7 @@ def test_five_sentences_name_the_facts(found: Explanation) -> None:
     assert " → ".join([node for node, _ in story.cycle] + [story.cycle[0][0]]) in closing
     assert f"{len(story.behind)} more queues" in behind
     assert all(f"{node} → {peer}" in behind for node, peer in story.behind)
-    assert f"4 of 5 flows with an end have not ended, and {story.missing / 1e6:.4g} MB" in cost
+    assert f"4 of 5 finite flows have not finished, and {story.missing / 1e6:.4g} MB" in cost
 
 
 def test_sentences_of_odd_stories_are_true() -> None:
@@ -213,10 +213,10 @@ def test_sentences_of_odd_stories_are_true() -> None:
     none = Story(**base).sentences()
     assert Story(**base).notes() == []
     assert len(Story(**base | {"episodes": 2, "has_pauses": False}).notes()) == 2
-    assert none[0] == "Nobody knows how it began: no pause is recorded that led to it."
+    assert none[0] == "How it began is unknown: no pause that led to it is recorded."
     assert none[1] == "No other pause led to it."
     assert none[2].startswith("From 5 µs on the 2 queues a → b → a wait")
-    assert none[3] == "No other queue stood behind them."
+    assert none[3] == "No other queue waited behind them."
     assert none[4] == "The run went on for 4 µs."
     host = Story(
         **base | {"chain": (Pause("h", "a", 1_000_000, "", True),), "dissolved": 7_000_000}
@@ -224,8 +224,8 @@ def test_sentences_of_odd_stories_are_true() -> None:
     assert "1 µs, when the host h could take no more and paused a." in host.sentences()[0]
     assert "until something else ended it at 7 µs" in host.sentences()[2]
     one = Story(**base | {"flows": 1, "unfinished": 1, "missing": 10, "behind": (("h", "a"),)})
-    assert one.sentences()[3] == "Behind them stood 1 more queue: h → a."
-    assert "1 of 1 flow with an end has not ended, and 10 B of them" in one.sentences()[4]
+    assert one.sentences()[3] == "1 more queue waited behind them: h → a."
+    assert "1 of 1 finite flow has not finished, and 10 B of its data" in one.sentences()[4]
 
 
 # ---------------------------------------------------------------------------------------------

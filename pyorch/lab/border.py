@@ -15,10 +15,10 @@ from enum import StrEnum
 from pyorch.report.statistics import clopper_pearson
 
 Place = tuple[int, ...]
-"""A point of the grid, by its steps along each axis."""
+"""A point of the grid: its step along each axis."""
 CONFIDENCE = 0.95
 FEWEST_SEEDS = 6
-"""Seeds with which a point can be decided at all: six that agree, (1/2)^6 twice is below 5 %."""
+"""Fewest seeds that can decide a point: six that agree, as 2 (1/2)^6 is below 5 %."""
 COARSE = 4
 """Cells along each axis at the beginning."""
 
@@ -34,9 +34,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Point:
-    """What runs say of a point. hits: of which the condition holds. low, high: of the probability.
+    """The verdict of the runs at a point.
 
-    With a single seed there is no interval: low and high are 0 and 1.
+    hits: runs for which the condition holds. low, high: interval of the probability that it holds;
+    0 and 1 with a single seed, for which there is no interval.
     """
 
     hits: int
@@ -47,9 +48,9 @@ class Point:
 
 
 def looks(seeds: int) -> list[int]:
-    """After how many seeds a point is looked at: a quarter of them, a half, and all of them.
+    """After how many seeds a point is judged: a quarter of them, a half, and all of them.
 
-    A look of fewer than eight is left out. Raises ValueError when seeds can decide nothing.
+    Steps of fewer than eight are skipped. Raises ValueError if this many seeds decide nothing.
     """
     if seeds == 1:
         return [1]
@@ -59,14 +60,14 @@ def looks(seeds: int) -> list[int]:
 
 
 def confidence_of(seeds: int) -> float:
-    """The confidence of each look, so that all looks together have CONFIDENCE (Bonferroni)."""
+    """The confidence of each step, so that all steps together have CONFIDENCE (Bonferroni)."""
     return 1 - (1 - CONFIDENCE) / len(looks(seeds))
 
 
 def judge(outcomes: Sequence[bool | None], seeds: int) -> Point:
-    """Judge a point by the outcomes of its first seeds, None where there is no such run.
+    """Judge a point by the outcomes of its first seeds; None if no such run is possible.
 
-    seeds: that it may take.
+    seeds: how many it may use.
     """
     runs, hits = len(outcomes), sum(bool(one) for one in outcomes)
     if all(one is None for one in outcomes):
@@ -84,7 +85,7 @@ def judge(outcomes: Sequence[bool | None], seeds: int) -> Point:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the grid: its least corner and how many steps it is wide."""
+    """A cell of the grid: its lowest corner and its width in steps."""
 
     corner: Place
     width: int
@@ -94,7 +95,7 @@ class Cell:
         yield from itertools.product(*((at, at + self.width) for at in self.corner))
 
     def parts(self) -> Iterator[Cell]:
-        """The cells that it is divided into."""
+        """The cells into which it is divided."""
         half = self.width // 2
         for corner in itertools.product(*((at, at + half) for at in self.corner)):
             yield Cell(corner, half)
@@ -102,10 +103,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the border crosses a line of the grid: between two points of it.
+    """Where the border crosses a line of the grid: between two of its points.
 
-    axis: the number of the axis along the line. low, high: points next to each other on the line of
-    all that are decided, of which the condition holds at one alone. open: undecided ones between.
+    axis: number of the axis along the line. low, high: decided points with no decided one between
+    them; the condition holds at only one of the two. open: number of undecided points between them.
     """
 
     axis: int
@@ -116,7 +117,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Map:
-    """A mapped region. side: steps along each axis. cells: the leaves, of which all is made."""
+    """A mapped region. side: steps along each axis. cells: the undivided ones, which cover it."""
 
     dimensions: int
     side: int
@@ -152,15 +153,15 @@ class Map:
 
 
 Judge = Callable[[Sequence[Place]], Mapping[Place, Point]]
-"""What runs say of some points."""
+"""The verdicts of the runs at some points."""
 
 
 def map_border(dimensions: int, side: int, judge_all: Judge) -> Map:
     """Map a region. side: steps along each axis, COARSE times a power of two.
 
-    Where all corners of a cell are alike, its inside is taken to be like them, unless a point at
-    its edge, known from a neighbour, differs: so the border is followed from where it was found. A
-    region that lies within one coarse cell, or between two points of an edge, is not seen.
+    If all corners of a cell agree, its inside is assumed to agree as well, unless a point on its
+    edge, known from a neighbour, differs: so the border is followed from where it was found.
+    Features within one coarse cell, or between two points of an edge, are missed.
     """
     points: dict[Place, Point] = {}
     width = side // COARSE
@@ -177,7 +178,7 @@ def map_border(dimensions: int, side: int, judge_all: Judge) -> Map:
 
 
 def _is_crossed(cell: Cell, points: Mapping[Place, Point]) -> bool:
-    """Whether the border crosses a cell, by all points that are known of it."""
+    """Whether the border crosses a cell, judged by all of its known points."""
     known = {points[place].verdict for place in _known(cell, points)}
     known.discard(Verdict.IMPOSSIBLE)
     return len(known) > 1 or Verdict.OPEN in known

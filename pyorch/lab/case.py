@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 Part = tuple[str, ...]
-"""What may be left out: ("host", "h0"), ("switch", "s0"), ("link", "s0", "s1"), ("flow", "3"),
+"""What can be removed: ("host", "h0"), ("switch", "s0"), ("link", "s0", "s1"), ("flow", "3"),
 ("scheme", key, name), ("attribute", section, key), and ("fault", "0"), "route" and "node" alike."""
 KINDS = ("host", "link", "switch", "flow")
 """The parts of network and traffic."""
 SETTINGS = ("scheme", "attribute", "node", "route", "fault")
-"""The parts beside them."""
+"""The other parts."""
 ENTRIES = {"node": "nodes", "route": "routes", "fault": "faults"}
 
 
@@ -26,7 +26,7 @@ ENTRIES = {"node": "nodes", "route": "routes", "fault": "faults"}
 class Link:
     """A link. rate: bit/s. delay: ps, one way.
 
-    down: (down, up) times [ps]; down from the start where the first is 0, for good where up is -1.
+    down: (down, up) times [ps]; down 0: from the start; up -1: forever.
     """
 
     a: str
@@ -37,22 +37,22 @@ class Link:
 
     @property
     def ends(self) -> frozenset[str]:
-        """The names of both."""
+        """The names of both ends."""
         return frozenset((self.a, self.b))
 
     @property
     def part(self) -> Part:
-        """What it is as a part."""
+        """The link as a part."""
         return ("link", self.a, self.b)
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow. number: in the run that it comes from. size: bytes, 0 without end. start, stop: ps.
+    """A flow. number: in the original run. size: bytes, 0: endless. start, stop: ps.
 
-    path: all nodes from source to destination, empty where the routes decide. ack: as an experiment
-    file has it. after: (number of a flow, delay [ps]) that it waits for. group: of the flows that
-    may wait for each other.
+    path: all nodes from source to destination, empty if the routes decide. ack: as in an experiment
+    file. after: (number of a flow, delay [ps]) that it waits for. group: number of the group of
+    flows that may wait for each other.
     """
 
     number: int
@@ -71,15 +71,15 @@ class Flow:
     group: int = 0
 
     def crosses(self) -> set[frozenset[str]]:
-        """The links of its path, by their ends."""
+        """The links of its path, each by its ends."""
         return {frozenset(pair) for pair in itertools.pairwise(self.path)}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A run, explicitly. run: [run] as a file has it, but times in ps. settings: by their parts.
+    """An explicit run. run: [run] as in a file, but times in ps. settings: by part.
 
-    nodes, routes, faults: entries as a file has them. moved: switch -> the one it was merged into.
+    nodes, routes, faults: entries as in a file. moved: switch -> the one it was merged into.
     """
 
     hosts: tuple[str, ...]
@@ -95,7 +95,7 @@ class Case:
     # Parts
 
     def parts(self, kind: str) -> list[Part]:
-        """All parts of a kind; links are those between switches."""
+        """All parts of a kind; of the links only those between switches."""
         if kind == "link":
             return [link.part for link in self.trunks]
         if kind == "flow":
@@ -160,7 +160,7 @@ class Case:
         return smaller._fitting()
 
     def used(self) -> Case:
-        """Remove hosts without flows and, if flows have paths, everything that is on no path."""
+        """Remove hosts without flows and, if flows have paths, everything off these paths."""
         ends = {end for flow in self.flows for end in (flow.src, flow.dst)}
         ends |= {str(entry["host"]) for entry in self.faults}
         hosts = tuple(name for name in self.hosts if name in ends)
@@ -174,7 +174,7 @@ class Case:
         return replace(self, hosts=hosts, switches=switches, links=tuple(links))._fitting()
 
     def _fitting(self) -> Case:
-        """Leave out entries that name nodes and links that are not there any more."""
+        """Drop entries that name nodes or links that no longer exist."""
         names = {*self.hosts, *self.switches}
         pairs = {link.ends for link in self.links}
         nodes = (
@@ -193,10 +193,10 @@ class Case:
             faults=tuple(entry for entry in self.faults if entry["host"] in names),
         )
 
-    # Shorter ways
+    # Shorter paths
 
     def moved(self, host: str) -> Case | None:
-        """Move a host to the next switch of its flows; None if these differ."""
+        """Move a host to the next switch on its flows' paths; None if they have different ones."""
         ways = [
             flow.path if flow.src == host else flow.path[::-1]
             for flow in self.flows
@@ -220,7 +220,7 @@ class Case:
     def merged(self, kept: str, gone: str) -> Case | None:
         """Merge the two switches at the ends of a link.
 
-        Returns None if a path would lead nowhere, or would get a loop that it does not have now.
+        Returns None if a path would be broken, or would get a loop that it does not have now.
         """
 
         def name(node: str) -> str:
@@ -273,17 +273,17 @@ class Case:
 
 
 def _repeats(path: Sequence[str]) -> int:
-    """How often a path passes a node that it has passed."""
+    """How often a path revisits a node."""
     return len(path) - len(set(path))
 
 
 def _without_end(path: Sequence[str], host: str) -> Iterable[str]:
-    """Leave out the switch next to an end of a path."""
+    """Remove the switch next to an end of a path."""
     return (path[0], *path[2:]) if path[0] == host else (*path[:-2], path[-1])
 
 
 def _waiting(flows: Sequence[Flow]) -> tuple[Flow, ...]:
-    """Let flows wait only for those that are there."""
+    """Let flows wait only for flows that still exist."""
     numbers = {flow.number for flow in flows}
     return tuple(
         replace(flow, after=tuple(one for one in flow.after if one[0] in numbers)) for flow in flows

@@ -1,4 +1,4 @@
-"""A condition on a run: "deadlocked", or its numbers compared with bounds."""
+"""A condition on a run: "deadlocked", or comparisons of its numbers with bounds."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 OPTION = "--while"
 STARVED = "starved_flows"
-"""Flows that started before the run ended, and of which nothing arrived: ours."""
+"""Flows that started before the end of the run, but of which no byte arrived (our definition)."""
 NAMED = {
     "deadlocked": "deadlocked > 0",
     "lossy": "dropped_lossless_frames > 0",
     "starved": f"{STARVED} > 0",
 }
-"""Conditions that have a name."""
+"""Named conditions."""
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -41,7 +41,7 @@ _FORM = (
 
 @dataclass(frozen=True)
 class Term:
-    """One comparison. name: of a number of the summary, or of a metric. bound: in base units."""
+    """One comparison. name: a number of the summary, or a metric. bound: in base units."""
 
     name: str
     sign: str
@@ -49,7 +49,7 @@ class Term:
     unit: str
 
     def holds(self, value: float | None) -> bool:
-        """Whether it holds for a value; it does not hold for a missing one."""
+        """Whether it holds for a value; for a missing value it does not."""
         return value is not None and _OPERATORS[self.sign](value, self.bound)
 
 
@@ -62,20 +62,20 @@ class Condition:
 
     @property
     def is_deadlock(self) -> bool:
-        """Whether it is only about a deadlock."""
+        """Whether it concerns only deadlocks."""
         return [term.name for term in self.terms] == ["deadlocked"]
 
     @property
     def is_lossy(self) -> bool:
-        """Whether a run that fulfils it loses frames of lossless classes."""
+        """Whether a run for which it holds loses frames of lossless classes."""
         return any(term.name == "dropped_lossless_frames" for term in self.terms)
 
     def holds(self, numbers: Mapping[str, float | None]) -> bool:
-        """Whether it holds for a run with these numbers."""
+        """Whether it holds for a run, given the run's numbers."""
         return all(term.holds(numbers.get(term.name)) for term in self.terms)
 
     def metrics(self, known: Iterable[Metric]) -> list[Metric]:
-        """The metrics of an experiment that it refers to."""
+        """Those metrics of an experiment to which it refers."""
         names = {term.name for term in self.terms}
         return [metric for metric in known if names & set(metric.outputs())]
 
@@ -107,16 +107,16 @@ def check_names(
     metrics: Sequence[Metric],
     option: str = OPTION,
 ) -> None:
-    """Say which names are no numbers of a run, and which units do not fit.
+    """Report names that a run has no number for, and units that do not match.
 
-    numbers: of a run, metrics and all. option: that the condition was given by. Raises UserError.
+    numbers: of a run, with its metrics. option: the one with the condition. Raises UserError.
     """
     where = f"{option} {condition.text}"
     units = output_units(metrics)
     problems = []
     for term in condition.terms:
         if term.name == "deadlocked" and term.name not in numbers:
-            what = "nobody can say whether this run deadlocked: its summary has no 'deadlocked'"
+            what = "whether this run deadlocked is unknown: its summary has no 'deadlocked'"
             hint = "is the oracle off ([run] oracle), or a scheme without a deadlock model in use?"
             problems.append(Problem(where, what, None, hint))
         elif term.name not in numbers:
@@ -134,7 +134,7 @@ def check_names(
 
 
 def numbers_of(store: Store, spec: RunSpec, fingerprint: str) -> dict[str, float | None]:
-    """The numbers of a finished run by name: of its summary, of its metrics, and ours."""
+    """The numbers of a finished run by name: its summary, its metrics, and STARVED."""
     from pyorch.metrics import known_numbers
 
     run_hash = spec.hash(fingerprint)

@@ -1,8 +1,8 @@
-"""Cures of a deadlock: the same run, from the same seed, with a change.
+"""Cures for a deadlock: the same run, from the same seed, with a change.
 
-Three kinds: an addition to the run's own scheme; other paths; another scheme, tuned by its rule.
+Three kinds: an addition to the run's own scheme; other routes; another scheme, tuned by its rule.
 The schemes are those of the bake-off, each in its own file, and those of modules that join
-comparisons: a scheme that is added there is a cure here.
+comparisons: a scheme added to either becomes a cure.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 ADDED, WAYS, SCHEMES = "added", "ways", "schemes"
 GROUPS = {
-    ADDED: "The same scheme, and something beside it",
-    WAYS: "Other ways through the network",
+    ADDED: "The same scheme with an addition",
+    WAYS: "Other routes",
     SCHEMES: "Other schemes, tuned by the rules of the bake-off",
 }
 """Kinds of cures, and their headings."""
@@ -46,13 +46,13 @@ AS_IT_WAS = "as it was"
 WATCHDOG = "pfc-watchdog"
 OF_WATCHDOG = ("poll", "detection", "restoration")
 SONIC = 200_000_000_000
-"""What SONiC's watchdog waits by default [ps]."""
+"""The default waiting time of SONiC's watchdog [ps]."""
 SHARE = 10
-"""In a run too short for SONiC's the watchdog waits for this part of it."""
+"""In a run too short for SONiC's default the watchdog waits for 1/SHARE of the run."""
 REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
-"""What is set where senders repeat nothing, since cures may drop frames; as in the bake-off."""
+"""Set if senders do not retransmit, because cures may drop frames; as in the bake-off."""
 FILES_OF_SCHEMES = ["bakeoff/schemes/*.toml", "bakeoff/schemes/combined/*.toml"]
-"""Below the package's own experiments."""
+"""Relative to the folder of the package's own experiments."""
 Content = dict[str, Any]
 
 
@@ -60,8 +60,8 @@ Content = dict[str, Any]
 class Cure:
     """A run to compare with.
 
-    group: one of GROUPS, "" of the run itself. about: what it is and costs, in words. content: the
-    tables of its experiment; None where it cannot be, for a reason.
+    group: one of GROUPS, "" for the run itself. about: what it is and costs, in words. content: the
+    tables of its experiment; None if it is impossible, for a reason.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Cure:
 
 
 def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
-    """Return the original run, to its end, and the run with each cure."""
+    """Return the original run, continued to its end, and the run with each cure."""
     base = base_of(spec, types)
     network = topology.build(spec.setting.topology)
     buffer = section_of(types, spec.setting.attributes, "buffer") or {}
@@ -85,14 +85,14 @@ def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
 
 
 def base_of(spec: RunSpec, types: Catalogue) -> Content:
-    """The tables of a run that continues after a deadlock, and records only its flows."""
+    """The tables of the run that continues after a deadlock and records only flows."""
     base = {key: value for key, value in tables_of_run(spec, types).items() if key != "trace"}
     run = {key: value for key, value in base["run"].items() if key != "stop_on_deadlock"}
     return {**base, "run": run}
 
 
 def _changed(base: Content, changes: Sequence[tuple[Path, Any]]) -> Content:
-    """Tables with changes; frames may be lost, and are then sent again."""
+    """Tables with changes; frames may be lost, and are then retransmitted."""
     content = copy.deepcopy(base)
     for path, value in changes:
         put(content, path, value)
@@ -104,13 +104,11 @@ def _changed(base: Content, changes: Sequence[tuple[Path, Any]]) -> Content:
 
 def _watchdog(base: Content, end: int) -> Cure:
     wait = format_time(min(SONIC, end // SHARE))
-    about = (
-        f"drops what stands in a queue that was paused for {wait}; SONiC waits {SONIC // 10**9} ms"
-    )
+    about = f"drops the frames of a queue paused for {wait}; SONiC's default is {SONIC // 10**9} ms"
     if "pfc" not in base.get("flow_control", []):
-        return Cure(WATCHDOG, ADDED, about, None, "it watches PFC, which this run does not have")
+        return Cure(WATCHDOG, ADDED, about, None, "it watches PFC, which this run does not use")
     if WATCHDOG in base.get("agents", []):
-        return Cure(WATCHDOG, ADDED, about, None, "the run has it")
+        return Cure(WATCHDOG, ADDED, about, None, "the run already has it")
     changes: list[tuple[Path, Any]] = [(("agents",), [*base.get("agents", []), WATCHDOG])]
     changes += [((WATCHDOG, key), wait) for key in OF_WATCHDOG]
     return Cure(WATCHDOG, ADDED, about, _changed(base, changes))
@@ -133,11 +131,11 @@ def _tagger(spec: RunSpec, types: Catalogue, base: Content) -> Cure:
 
 
 # ---------------------------------------------------------------------------------------------
-# Ways
+# Routes
 
 
 def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
-    """Routes without a cycle of dependencies: by up-down routing, and by taking links away."""
+    """Routes without a cycle of dependencies: up-down routing, and paths without some links."""
     network = topology.build(spec.setting.topology)
     free = _unpinned(spec, types, base)
     updown = UpDown.of(network)
@@ -150,7 +148,7 @@ def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
     yield Cure("up-down routing", WAYS, about, _changed(free, [(("route",), routes)]))
     cut = fewest_links(network)
     if cut is None:
-        what = "no set of links was found without which hosts stay connected and there is no cycle"
+        what = "no set of links was found whose removal leaves no cycle and all hosts connected"
         yield Cure("fewer links", WAYS, "", None, what)
     elif cut.items:
         links = [[network.names[a], network.names[b]] for a, b in cut.items]
@@ -160,14 +158,14 @@ def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
         changes: list[tuple[Path, Any]] = [(("topology", "failed_links"), gone)]
         yield Cure("fewer links", WAYS, about, _changed(free, changes))
     else:
-        about = "no path but the shortest ones, which have no cycle here"
+        about = "only the shortest paths, which have no cycle here"
         yield Cure("shortest paths", WAYS, about, _changed(free, []))
 
 
 def _unpinned(spec: RunSpec, types: Catalogue, base: Content) -> Content:
-    """A run whose flows go by the shortest paths: no path is given, no route, no other policy.
+    """A run whose flows take the shortest paths, without `path`, [[route]] or `forwarding`.
 
-    Flows that have paths are written one by one: a kind of traffic may follow from the network.
+    Flows with paths are written one by one: their kind of traffic may derive them from the network.
     """
     left = {key: value for key, value in base.items() if key not in ("route", "forwarding")}
     setting = spec.setting
@@ -185,9 +183,9 @@ def _unpinned(spec: RunSpec, types: Catalogue, base: Content) -> Content:
 
 
 def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Iterator[Cure]:
-    """What schemes add to the run's own flow control, and what they are in place of it.
+    """What schemes add to the run's own flow control, or use instead of it.
 
-    One with the same flow control leaves the run's thresholds: of it only that counts which the
+    A scheme with the same flow control keeps the run's thresholds: it contributes only what the
     scheme without additions, such as PFC alone, does not have. size: of the run's buffer.
     """
     findings = Findings("schemes")
@@ -210,7 +208,7 @@ def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Itera
         if isinstance(found, str):
             yield Cure(name, SCHEMES, about, None, found)
         elif _control(found, own) != own:
-            tuned: dict[Path, Any] = {("buffer", "lossy_pool"): "0B"}  # as the rules have it
+            tuned: dict[Path, Any] = {("buffer", "lossy_pool"): "0B"}  # as in the rules
             tuned |= found
             yield Cure(name, SCHEMES, about, _changed(scene, _joined(tuned, scene)))
         elif _more(found, base):
@@ -220,7 +218,7 @@ def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Itera
 
 
 def _changes(variant: Variant, scene: Content, network: Topology) -> dict[Path, Any] | str:
-    """The changes of a scheme, worked out for a run; or why it has none."""
+    """The changes of a scheme, computed for a run; or the reason why there are none."""
     changes = dict(variant.changes)
     if variant.scheme is not None:
         try:
@@ -233,13 +231,13 @@ def _changes(variant: Variant, scene: Content, network: Topology) -> dict[Path, 
 
 
 def _control(changes: dict[Path, Any] | str, own: list[str]) -> list[str]:
-    """The flow control that changes lead to; nothing of a scheme without changes."""
+    """The flow control that results from changes; empty for a scheme without changes."""
     found = [] if isinstance(changes, str) else changes.get(("flow_control",), own)
     return list(found)
 
 
 def _more(changes: dict[Path, Any] | str, base: Content) -> bool:
-    """Whether changes choose a scheme, beside the flow control, that a run does not have."""
+    """Whether changes add a scheme, other than the flow control, that a run does not have."""
     if isinstance(changes, str):
         return False
     for path, value in changes.items():
@@ -252,7 +250,7 @@ def _more(changes: dict[Path, Any] | str, base: Content) -> bool:
 
 
 def _joined(changes: Mapping[Path, Any], base: Content) -> list[tuple[Path, Any]]:
-    """Changes whose agents stand beside those of a run."""
+    """Changes whose agents are added to those of a run."""
     joined = dict(changes)
     for path in [path for path in changes if path[0] in LISTS and path != ("flow_control",)]:
         joined[path] = list(dict.fromkeys([*base.get(path[0], ()), *changes[path]]))
@@ -267,12 +265,13 @@ def _joined(changes: Mapping[Path, Any], base: Content) -> list[tuple[Path, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run with a cure.
+    """The outcome of a run with a cure.
 
-    run_hash: "" where there is none, for a reason. deadlocks: how often it deadlocked, None where
-    nobody can say; formed: of the first [ps]; is_stuck: at the end. dropped: frames, those that
-    the cure itself drops included. repeated: bytes that were sent again. flows: with an end; ended:
-    of these. delivered: bytes. slowest: bit/s of the flow that got least while it lasted. end: ps.
+    run_hash: "" if there is none, for a reason. deadlocks: how often it deadlocked, None if
+    unknown; formed: the first one [ps]; is_stuck: deadlocked at the end. dropped: frames, including
+    those that the cure itself drops. repeated: retransmitted bytes. flows: number of finite ones;
+    ended: how many of these finished. delivered: bytes. slowest: rate of the slowest flow while it
+    lasted [bit/s]. end: ps.
     """
 
     cure: Cure
@@ -320,7 +319,7 @@ def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
 
 
 def _slowest(flows: DataFrame, end: int) -> float:
-    """The least payload per time of all flows, each from its start to its end or the run's."""
+    """The lowest goodput of any flow, each from its start to its end or that of the run."""
     begun = flows[flows["start_ps"] < end]
     until = begun["finish_ps"].where(begun["finish_ps"] >= 0, end)
     rates = 8e12 * begun["delivered_bytes"] / (until - begun["start_ps"])

@@ -1,4 +1,4 @@
-"""Delta debugging: a minimal part of a whole for which a condition still holds.
+"""Delta debugging: a minimal subset of a set of parts for which a condition still holds.
 
 Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE Transactions on
 Software Engineering 28(2), 2002, section 3: the algorithm ddmin.
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 Part = TypeVar("Part")
 First = Callable[[Sequence[Sequence[Part]]], int | None]
-"""The number of the first of some selections of parts for which the condition holds, or None."""
+"""Given selections of parts: the index of the first for which the condition holds, or None."""
 
 
 def ddmin(parts: Sequence[Part], first: First[Part]) -> list[Part]:
@@ -42,6 +42,6 @@ def ddmin(parts: Sequence[Part], first: First[Part]) -> list[Part]:
 
 
 def split(parts: Sequence[Part], pieces: int) -> list[list[Part]]:
-    """Divide parts into a number of pieces, in order, whose lengths differ by at most one."""
+    """Divide parts into a number of pieces, in order, with lengths that differ by at most one."""
     bounds = [len(parts) * number // pieces for number in range(pieces + 1)]
     return [list(parts[low:high]) for low, high in pairwise(bounds)]

@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 Cycle = tuple[Egress, ...]
 Path = tuple[int, ...]
-"""Nodes in order, by number."""
+"""Node numbers in order."""
 NextHops = Mapping[int, Sequence[int]]
-"""By switch, where it may send what goes to some hosts."""
+"""The next hops of each switch towards some hosts."""
 
 
 @dataclass(frozen=True, order=True)
 class Route:
-    """The switches from one with hosts to that of some hosts, and the number of those hosts."""
+    """The switches from one with hosts to that of a group of hosts, and the number of the group."""
 
     path: Path
     end: int
 
     @property
     def hops(self) -> list[Egress]:
-        """Its egresses between switches."""
+        """Its egresses from switch to switch."""
         return list(itertools.pairwise(self.path))
 
 
@@ -47,7 +47,7 @@ class Route:
 class Routes:
     """The routes of a network.
 
-    ends: groups of hosts with the same next hops at all switches. hops: next hops for each group.
+    ends: groups of hosts with the same next hops at every switch. hops: next hops for each group.
     """
 
     network: Topology
@@ -56,7 +56,7 @@ class Routes:
 
     @classmethod
     def of(cls, ways: Ways) -> Routes:
-        """The routes of one time."""
+        """The routes at one time."""
         network = ways.network
         diverted = {host for _, host in ways.diverted}
         ends: dict[tuple[int, int], list[int]] = {}
@@ -72,7 +72,7 @@ class Routes:
 
     @cached_property
     def hosts(self) -> dict[int, list[int]]:
-        """The hosts of each switch that has some."""
+        """The hosts of each switch that has any."""
         found: dict[int, list[int]] = {}
         for host in self.network.hosts.tolist():
             found.setdefault(int(self.network.racks[host]), []).append(host)
@@ -80,11 +80,11 @@ class Routes:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether there are hosts on different switches."""
+        """Whether there are hosts on at least two switches."""
         return len(self.hosts) > 1
 
     def rack(self, end: int) -> int:
-        """The switch of some hosts that are reached in the same way."""
+        """The switch of a group of hosts."""
         return int(self.network.racks[self.ends[end][0]])
 
     @cached_property
@@ -119,7 +119,7 @@ class Routes:
     # Paths
 
     def walk(self, start: int, end: int, random: np.random.Generator) -> Path:
-        """A route from a switch to some hosts, each next hop drawn; () where it leads nowhere."""
+        """A route from a switch to some hosts, each next hop drawn; () if it leads nowhere."""
         path = [start]
         while path[-1] != self.rack(end):
             near = self.hops[end][path[-1]]
@@ -131,10 +131,10 @@ class Routes:
     def through(
         self, way: Sequence[int], end: int, cycle: Collection[Egress], random: np.random.Generator
     ) -> Path:
-        """A route to some hosts that has a way in it; () where there is none.
+        """A route to some hosts that contains a way; () if there is none.
 
-        Outside of the way it keeps off the cycle's egresses where it can, or at least off those
-        that lead to the way and on from it.
+        Elsewhere it avoids the cycle's egresses if possible, or at least those that lead to the
+        way and away from it.
         """
         hops = self.hops[end]
         if any(near not in hops[node] for node, near in itertools.pairwise(way)):
@@ -159,7 +159,7 @@ class Routes:
 
 
 def _shortest_cycle(graph: nx.DiGraph[Egress], egress: Egress) -> Cycle:
-    """A shortest cycle through a node of a strongly connected graph, its least node first."""
+    """A shortest cycle through a node of a strongly connected graph, its lowest node first."""
     import networkx as nx
 
     ways = (nx.shortest_path(graph, near, egress) for near in sorted(graph[egress]))
@@ -175,7 +175,7 @@ def _nearest(
     banned: Collection[Egress],
     random: np.random.Generator,
 ) -> Path:
-    """A shortest way from a node to one of the goals over hops that are not banned, or ()."""
+    """A shortest way from a node to one of the goals without banned hops, or ()."""
     way: dict[int, Path] = {start: (start,)}
     waiting = deque([start])
     while waiting:
@@ -196,9 +196,9 @@ def _nearest(
 def drive(
     routes: Routes, cycle: Cycle, each: int, random: np.random.Generator, loose: bool = False
 ) -> list[Route]:
-    """Routes of flows along a cycle: a number for each turn, and those that each link lacks.
+    """Routes of flows along a cycle: a number for each turn, and those that feed each link.
 
-    Preferred are routes that use no egress of the cycle but the two of their turn. loose: use any
+    Routes that use no egress of the cycle but the two of their turn are preferred. loose: use any
     route with the turn.
     """
     chosen: list[Route] = []
@@ -216,19 +216,19 @@ def drive(
 def _options(
     routes: Routes, way: Sequence[int], cycle: Cycle, random: np.random.Generator
 ) -> list[Route]:
-    """Routes that have a way in them, one to each of the hosts that there are some to."""
+    """Routes that contain a way, one to each group of hosts for which there is one."""
     found = (Route(routes.through(way, end, cycle, random), end) for end in range(len(routes.ends)))
     return [route for route in found if route.path]
 
 
 def _fewest(options: Sequence[Route], cycle: Cycle) -> list[Route]:
-    """Those of some routes that use the fewest egresses of a cycle."""
+    """The routes that use the fewest egresses of a cycle."""
     used = [len(set(cycle).intersection(route.hops)) for route in options]
     return [route for route, count in zip(options, used, strict=True) if count == min(used)]
 
 
 def demanded(cycle: Cycle, routes: Sequence[Route]) -> set[Egress]:
-    """The links of a cycle that the one before it feeds, and that are demanded from elsewhere."""
+    """The links of a cycle that are fed both by the previous link and from elsewhere."""
     found = set()
     for before, egress in zip([*cycle[-1:], *cycle[:-1]], cycle, strict=True):
         if {before in route.hops for route in routes if egress in route.hops} == {True, False}:
@@ -237,7 +237,7 @@ def demanded(cycle: Cycle, routes: Sequence[Route]) -> set[Egress]:
 
 
 def draw_routes(routes: Routes, count: int, random: np.random.Generator) -> list[Route]:
-    """Routes drawn at random between two hosts on different switches. Some must be there."""
+    """Routes drawn at random between two hosts on different switches, which must exist."""
     chosen: list[Route] = []
     while len(chosen) < count:
         source = int(random.choice(routes.network.hosts))
@@ -248,7 +248,7 @@ def draw_routes(routes: Routes, count: int, random: np.random.Generator) -> list
 
 
 def draw_permutation(routes: Routes, random: np.random.Generator) -> list[Path]:
-    """Paths from every host to another one, each with a different destination."""
+    """Paths of a random permutation: from every host to another one."""
     hosts = random.permutation(routes.network.hosts).tolist()
     pairs = zip(hosts, [*hosts[1:], *hosts[:1]], strict=True)
     ways = ((a, _between(routes, a, b, random).path, b) for a, b in sorted(pairs))
@@ -262,7 +262,7 @@ def _between(routes: Routes, source: int, sink: int, random: np.random.Generator
 
 
 def with_hosts(routes: Routes, chosen: Sequence[Route], random: np.random.Generator) -> list[Path]:
-    """Return the paths of routes with the hosts at their ends, of those with the fewest flows."""
+    """Return the paths of routes between hosts, at each end one of those with the fewest flows."""
     sends, takes = Counter[int](), Counter[int]()
     return [
         (

@@ -36,18 +36,19 @@ if TYPE_CHECKING:
 FOLDER = "explain"
 """Below the results of a study: where its runs and pages are kept."""
 INTERVALS = 200
-"""Of the table `rate`, in a run."""
+"""Number of intervals of the table `rate` in a run."""
 WORDS = ("no deadlock", "broken", "deadlock", "not judged", "not tried")
-"""What may become of a run with a cure, the best first; broken: a deadlock that did not stay."""
+"""Possible outcomes of a cure, the best first; broken: there was a deadlock, but it dissolved."""
 AROUND = 20_000_000
-"""How long frames are captured before the pause that closed the cycle, and after it [ps]."""
+"""Duration of the captures before and after the pause that closed the cycle [ps]."""
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Readable):
-    """All that is said of a run. spec: of the study; told: that with the tables that tell it.
+    """The explanation of a run. spec: the study's run; told: the same with the tables of the story.
 
-    outcomes: of the run as it was, and with each cure. simulated: runs that were not in the store.
+    outcomes: of the run as it was, and with each cure. simulated: number of runs that were not in
+    the store.
     """
 
     plan: Plan
@@ -61,7 +62,7 @@ class Explanation(Readable):
 
     @property
     def run_hash(self) -> str:
-        """Of the run of the study."""
+        """Hash of the study's run."""
         return self.spec.hash(self.plan.build.fingerprint)
 
     @property
@@ -71,7 +72,7 @@ class Explanation(Readable):
 
     @property
     def answer(self) -> str:
-        """It in a sentence: when, which queues, and which of the cures help."""
+        """The answer in two sentences: when, which queues, and how many of the cures help."""
         tried = [one for one in self.outcomes if one.run_hash and one.cure.name != AS_IT_WAS]
         free = [one for one in tried if one.deadlocks == 0]
         return (
@@ -82,7 +83,7 @@ class Explanation(Readable):
 
     @override
     def lines(self) -> Iterator[str]:
-        """The answer, the cures by what became of the run, and where more is."""
+        """The answer, the cures by outcome, and where to find more."""
         yield self.answer
         names: dict[str, list[str]] = {}
         for one in self.outcomes:
@@ -95,7 +96,7 @@ class Explanation(Readable):
 
 
 def _word(outcome: Outcome) -> str:
-    """What became of a run with a cure, in one of WORDS."""
+    """The outcome of a run with a cure, as one of WORDS."""
     if outcome.reason:
         return "not tried"
     if outcome.deadlocks is None:
@@ -105,9 +106,9 @@ def _word(outcome: Outcome) -> str:
 
 @dataclass(frozen=True)
 class Wires:
-    """Captures around the closing of the cycle: from, until [ps].
+    """Captures around the closing of the cycle. start, stop: ps.
 
-    pcaps: of the ports of the cycle, by these. closing: that which has the pause that closed the
+    pcaps: one for each port of the cycle. closing: the one that contains the pause that closed the
     cycle.
     """
 
@@ -130,7 +131,7 @@ def explain(
     fingerprint = plan.build.fingerprint
     spec = find_run(plan.specs, fingerprint, run)
     if not spec.setting.run.oracle:
-        what = "nothing is known of deadlocks: the run has [run] oracle = false"
+        what = "deadlocks are unknown: the run has [run] oracle = false"
         raise UserError([Problem(f"RUN {run}", what, None, "--set run.oracle=true")])
     types = plan.experiment.types
     assert types is not None  # noqa: S101 (a plan is made with the types of a build)
@@ -187,13 +188,13 @@ def tables_agree(found: RunSpec, wanted: RunSpec) -> list[str]:
 
 
 def _check(numbers: Mapping[str, Any], run: str) -> None:
-    """Say of a run that did not deadlock what is known of it. Raises UserError."""
+    """Raise a UserError that says why a run cannot be explained, unless it deadlocked."""
     if numbers.get("deadlocked"):
         return
     where = f"RUN {run}"
     hint = "choose another run: `invoke experiment NAME` says which deadlock"
     if "deadlocked" not in numbers:
-        what = "nobody can say whether this run deadlocked: a scheme in it has no deadlock model"
+        what = "whether this run deadlocked is unknown: one of its schemes has no deadlock model"
     elif numbers.get("blocked_by_host"):
         count = int(numbers["blocked_by_host_queues"])
         what = f"no queues of this run wait for each other; {count} wait for a host that pauses"
@@ -203,7 +204,7 @@ def _check(numbers: Mapping[str, Any], run: str) -> None:
 
 
 def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) -> int:
-    """Make what is missing of some runs; return how many were made."""
+    """Perform those of some runs that are missing; return their number."""
     from pyorch.engine import LocalEngine
 
     fingerprint = plan.build.fingerprint
@@ -220,7 +221,7 @@ def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) 
 
 
 def _spec(plan: Plan, store: Store, spec: RunSpec, cure: Cure) -> RunSpec | str:
-    """The run with a cure, or why there is none."""
+    """The run with a cure, or the reason why there is none."""
     if cure.content is None:
         return cure.reason
     try:
@@ -243,7 +244,7 @@ def _outcome(plan: Plan, store: Store, cure: Cure, spec: RunSpec | str) -> Outco
 
 
 def _failure(store: Store, run_hash: str) -> str:
-    """Why there is no run with a cure, as its log says it."""
+    """Why there is no run with a cure, according to its log."""
     from pyorch.engine.log import log_tail
 
     log = store.failure(run_hash).log
@@ -257,7 +258,7 @@ def _failure(store: Store, run_hash: str) -> str:
 
 
 def capture(found: Explanation, folder: Path) -> Wires:
-    """Simulate the run up to the deadlock again, with taps on. Raises UserError."""
+    """Repeat the run up to the deadlock, with taps on its ports. Raises UserError."""
     story = found.story
     closing = story.closing
     start = max((closing.time if closing else story.formed) - AROUND, 0)

@@ -33,7 +33,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Row:
-    """A cure in the table. reason: why there is none; then the rest is empty."""
+    """A row of the table of cures. reason: why there is no run; the rest is empty then."""
 
     name: str
     reason: str = ""
@@ -77,7 +77,8 @@ class Page:
 def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires]:
     """Write the page and its files into a folder; return index.html and the captures.
 
-    command: what makes it again. The same explanation gives the same bytes. Raises UserError.
+    command: the one that reproduces it. The same explanation gives the same bytes. Raises
+    UserError.
     """
     from pyorch.report import embed
     from pyorch.report.figures.network_live import PLAY
@@ -104,7 +105,7 @@ def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires]:
 
 
 def check_folder(folder: Path) -> None:
-    """Check before anything runs that the folder can be created. Raises UserError."""
+    """Check, before anything runs, that the folder can be created. Raises UserError."""
     if folder.exists() and not folder.is_dir():
         raise UserError([Problem(f"--out {folder}", "is a file", None, "name a folder")])
     if not folder.absolute().parent.is_dir():
@@ -139,7 +140,7 @@ def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
 
 
 def grouped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
-    """Return the outcomes below the headings of their kinds."""
+    """Return the outcomes grouped under the headings of their kinds."""
     for group in ("", *GROUPS):
         some = [one for one in outcomes if one.cure.group == group]
         if some:
@@ -147,7 +148,7 @@ def grouped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
 
 
 def row_of(outcome: Outcome) -> Row:
-    """An outcome as the table has it."""
+    """An outcome as a row of the table."""
     name = outcome.cure.name
     if outcome.reason:
         return Row(name, shown(outcome.reason, MAX_REASON))
@@ -156,7 +157,7 @@ def row_of(outcome: Outcome) -> Row:
     if outcome.is_lossy:
         price.append("no class is lossless")
     if outcome.repeated:
-        price.append(f"{show(outcome.repeated, 'B')} sent again")
+        price.append(f"{show(outcome.repeated, 'B')} retransmitted")
     return Row(
         name,
         deadlock=word,
@@ -189,8 +190,8 @@ def _repeats(found: Explanation) -> str:
     if str(queue_pair.get("retransmit", "")).lower() != "none":
         return ""
     return (
-        "Since cures may drop frames, senders repeat with them what is lost (go-back-N, after "
-        "1 ms without an answer); in the run as it was they do not."
+        "Since cures may drop frames, senders retransmit with them (go-back-N, after 1 ms without "
+        "an answer); in the run as it was they do not."
     )
 
 
@@ -205,7 +206,7 @@ def _figures(found: Explanation, folder: Path) -> Iterator[DrawnFigure]:
     data = ReportData.of(found.store, [found.told], found.plan.build.fingerprint)
     height = 3.6 if len(found.network.names) < 30 else 5.0
     for entry in (
-        {"kind": "deadlock_map", "name": "movie", "title": "How it came to that", "height": height},
+        {"kind": "deadlock_map", "name": "movie", "title": "How it came about", "height": height},
         {"kind": "pause_tree", "name": "tree", "title": "Who paused whom"},
     ):
         with paper_style():
@@ -228,8 +229,8 @@ def _model(entry: Mapping[str, object]) -> FigureModel:
 def _captured(wires: Wires) -> str:
     start, stop = (show(at, "ps", digits=_DIGITS) for at in (wires.start, wires.stop))
     return (
-        f"What went over the {len(wires.pcaps)} links of the cycle from {start} to {stop}, "
-        "each from the end whose queue waits, both directions; and all links as an animation."
+        f"Captures of the {len(wires.pcaps)} links of the cycle from {start} to {stop}, each at "
+        "the end whose queue waits, in both directions; and all links as an animation."
     )
 
 
@@ -238,7 +239,7 @@ def _files(wires: Wires) -> list[tuple[str, str, int]]:
         (
             one.path.name,
             f"Wireshark, port of {node} to {peer}"
-            + ("; the pause that closed the cycle comes here" if one == wires.closing else ""),
+            + ("; the pause that closed the cycle arrives here" if one == wires.closing else ""),
             one.frames,
         )
         for (node, peer), one in wires.pcaps.items()
@@ -260,7 +261,7 @@ def _filter(found: Explanation, wires: Wires) -> str:
 
 
 def _seconds(picoseconds: int) -> str:
-    """A time as captures have it, cut to nanoseconds."""
+    """A time as in captures, truncated to nanoseconds."""
     return f"{picoseconds // 1000 / 1e9:.9f}"
 
 

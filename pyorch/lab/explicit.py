@@ -24,7 +24,7 @@ from pyorch.units import format_bytes, format_rate, format_time
 LISTS = ("flow_control", "agents", "host_agents")
 """Keys that choose several schemes."""
 Place = tuple[str | int, ...]
-"""Where something stands in the tables of a file."""
+"""The position of something in the tables of a file."""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ Place = tuple[str | int, ...]
 
 
 def case_of(spec: RunSpec, types: Catalogue, ways: Mapping[int, Sequence[int]]) -> Case:
-    """Make a run explicit. ways: the nodes that flows pass, by their numbers, where known."""
+    """Make a run explicit. ways: by flow number, the nodes on the flow's path, if known."""
     setting = spec.setting
     network = topology.build(setting.topology)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
@@ -62,9 +62,9 @@ def _links(network: Topology) -> Iterator[Link]:
 
 
 def _flows(flows: Flows, network: Topology, ways: Mapping[int, Sequence[int]]) -> Iterator[Flow]:
-    """The flows between the hosts by which they leave and arrive.
+    """The flows between the hosts through which they leave and arrive.
 
-    What servers do within themselves takes no time, and flows that stay there are left out.
+    Communication within servers takes no time, and flows that stay there are removed.
     """
     names = network.names
     after: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -128,7 +128,7 @@ def _settings(setting: Setting, types: Catalogue) -> dict[Part, Any]:
 
 
 def _nodes(setting: Setting, types: Catalogue) -> list[dict[str, Any]]:
-    """Return [[node]] as a file has it."""
+    """Return [[node]] as in a file."""
     return [
         {"names": list(entry.nodes), **_sections(entry.attributes, types)}
         for entry in setting.nodes
@@ -136,7 +136,7 @@ def _nodes(setting: Setting, types: Catalogue) -> list[dict[str, Any]]:
 
 
 def _named(type_name: str, types: Catalogue) -> str:
-    """Return what files call a type: its section if that stands for it alone."""
+    """Return the name of a type in files: its section if no other type has the same."""
     short = types.short_name(type_name)
     info = types.find(short)
     return short if info is not None and info.name == type_name else type_name
@@ -154,7 +154,7 @@ def _sections(
 
 
 def _value(types: Catalogue, type_name: str, name: str, text: str) -> Any:
-    """Return an attribute's value, in ns-3's spelling, as TOML has it."""
+    """Convert an attribute's value from ns-3's spelling to a value of TOML."""
     spelled = written(types, type_name, name, text)
     kind = types.attributes(types.by_name[type_name])[snake_case(name)].type
     if kind.endswith("BooleanValue"):
@@ -167,13 +167,13 @@ def _value(types: Catalogue, type_name: str, name: str, text: str) -> Any:
 
 
 def _spelled(table: Table) -> dict[str, Any]:
-    """Return a table as a file has it: units spelled, no end that never comes."""
+    """Return a table as in a file: values with units, without ends that never come."""
     entry: dict[str, Any] = spelled(table)
     return entry
 
 
 def traces_of(spec: RunSpec) -> list[dict[str, Any]]:
-    """The traces of a run as a file has them."""
+    """The traces of a run as in a file."""
     return [
         {"table": trace.table, "classes": list(trace.classes)}
         | ({"ports": [":".join(port) for port in trace.ports]} if trace.ports else {})
@@ -188,14 +188,14 @@ def traces_of(spec: RunSpec) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of an experiment file, and where in them each part stands."""
+    """The tables of an experiment file, and the position of each part in them."""
 
     content: dict[str, Any]
     places: dict[Part, Place] = field(default_factory=dict)
 
 
 def tables_of(case: Case, title: str = "A part of a run") -> Tables:
-    """Return what an experiment file says of a case."""
+    """Return the experiment file of a case."""
     places: dict[Part, Place] = {}
     content: dict[str, Any] = {"title": title}
     _choose(case.settings, content, places)
@@ -211,9 +211,9 @@ def tables_of(case: Case, title: str = "A part of a run") -> Tables:
 
 
 def tables_of_run(spec: RunSpec, types: Catalogue) -> dict[str, Any]:
-    """Return what an experiment file says of one run: its network and traffic as they were written.
+    """Return the experiment file of a single run, with network and traffic as they were written.
 
-    Unlike a case it is the run itself: it has the same flows, under the same numbers.
+    Unlike a case it is the run itself: it has the same flows, with the same numbers.
     """
     setting = spec.setting
     content: dict[str, Any] = {"title": "One run"}
@@ -256,7 +256,7 @@ def _choose(
 
 
 def _run_table(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return [run] without what is the default."""
+    """Return [run] without its defaults."""
     table: dict[str, Any] = {}
     for key, value in run.items():
         info = RunTable.model_fields[key]
@@ -300,12 +300,12 @@ def _topology(case: Case, places: dict[Part, Place]) -> dict[str, Any]:
 
 
 def _common(values: Sequence[int]) -> int:
-    """Return the value that most have, of equally frequent ones the first."""
+    """Return the most frequent value, the first one in case of a tie."""
     return max(dict.fromkeys(values), key=values.count)
 
 
 def _traffic(case: Case, places: dict[Part, Place]) -> list[dict[str, Any]]:
-    """Return an entry for each flow without end, and one for all messages of each group."""
+    """Return an entry for each endless flow, and one for all messages of each group."""
     entries: list[dict[str, Any]] = []
     groups: dict[int, dict[str, Any]] = {}
     waited = {number for flow in case.flows for number, _ in flow.after}

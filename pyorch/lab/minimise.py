@@ -1,9 +1,9 @@
-"""Minimisation: from a run to the least of it of which a condition still holds.
+"""Minimisation: from a run to a minimal part of it for which a condition still holds.
 
-Delta debugging (`pyorch.lab.ddmin`) leaves out hosts, links, switches, flows and settings; hosts
-move nearer to where their flows meet others, switches are merged with their neighbours, limits of
-flows (rate caps, windows, on-off times) are left out, and numbers are halved. At the end everything
-is tried once more, one by one, so that what is left is 1-minimal.
+Delta debugging (`pyorch.lab.ddmin`) removes hosts, links, switches, flows and settings; hosts move
+nearer to where their flows meet others, switches are merged with their neighbours, limits of flows
+(rate caps, windows, on-off times) are removed, and numbers are halved. At the end each remaining
+part is removed once more on its own, so that the result is 1-minimal.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 FOLDER = "minimise"
 """Below the results of a study: where its trials are kept."""
 NOT_HALVED = ("size", "lossy_pool")
-"""Sizes of a buffer that are no thresholds."""
+"""Sizes of a buffer that are not thresholds."""
 ROUNDS = 20
-"""How often all of it is tried anew before it is given up that something more can go."""
+"""Maximum number of rounds until nothing more can be removed."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """Why a part is needed: what became of the run without it."""
+    """Why a part is needed: the outcome of the run without it."""
 
     part: Part
     outcome: Outcome
@@ -50,11 +50,10 @@ class Need:
 
 @dataclass(frozen=True, repr=False)
 class Minimal(Readable):
-    """What a minimisation found.
+    """The result of a minimisation.
 
-    case: the least. needs: of each of its parts. steps: all that was tried. before: what the run
-    was made of. condition, run_hash: what was asked of which run. cycle: egresses, if it deadlocks.
-    simulated: runs that were simulated now, not found in the store.
+    case: the minimal case. needs: why each of its parts is needed. before: the numbers of parts of
+    the original run. origin, run_hash: title and hash of that run.
     """
 
     trials: Trials
@@ -66,17 +65,17 @@ class Minimal(Readable):
 
     @property
     def steps(self) -> list[Step]:
-        """All that was tried, in order."""
+        """All trials, in order."""
         return self.trials.steps
 
     @property
     def condition(self) -> Condition:
-        """What holds of it."""
+        """The condition that holds for it."""
         return self.trials.condition
 
     @override
     def lines(self) -> Iterator[str]:
-        """What is left of the run, and where more is."""
+        """What is left of the run, and where to find more."""
         yield f"{self.origin}, reduced while {self.condition.text}, in {len(self.steps)} trials:"
         after = self.case.measures()
         for what, count in self.before.items():
@@ -91,11 +90,11 @@ def minimise(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Minimal:
-    """Find the least of a run of a study of which a condition holds.
+    """Find a minimal part of a study's run for which a condition still holds.
 
     run: number, hash or title. jobs: number of parallel runs. tell: gets a line after each stage.
-    The study's own run is made if it is missing. Everything tried is kept, so that the same call
-    goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+    The study's own run is performed if it is missing. All trials are stored, so that the same call
+    resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
     from pyorch.engine import LocalEngine
     from pyorch.engine.base import title
@@ -110,7 +109,7 @@ def minimise(
     check_names(asked, numbers, spec.metrics)
     if not asked.holds(numbers):
         said = ", ".join(f"{t.name} is {numbers.get(t.name)}" for t in asked.terms)
-        what = f"the condition {asked.text!r} does not hold of this run: {said}"
+        what = f"the condition {asked.text!r} does not hold for this run: {said}"
         hint = "choose another run: `invoke show` lists them, runs.parquet has their numbers"
         raise UserError([Problem(f"RUN {run}", what, None, hint)])
     store = store_of(plan.store.paths, plan.store.name)
@@ -129,7 +128,7 @@ def store_of(paths: Paths, name: str) -> Store:
 
 
 def _make(plan: Plan, spec: RunSpec, jobs: int | None) -> None:
-    """Make the run of the study if it is missing. Raises UserError when it fails."""
+    """Perform the study's run if it is missing. Raises UserError if it fails."""
     from pyorch.engine import LocalEngine
 
     plan.set_damaged_aside()
@@ -139,14 +138,14 @@ def _make(plan: Plan, spec: RunSpec, jobs: int | None) -> None:
     if result.interrupted:
         raise KeyboardInterrupt
     if result.left:
-        failure = result.failures[0].render() if result.failures else "the disk refused"
+        failure = result.failures[0].render() if result.failures else "it could not be stored"
         raise UserError([Problem("the run", f"it fails: {failure}")])
 
 
 def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:
-    """The run as a case of which the condition holds: with pinned flows, or else without.
+    """The run as a case for which the condition holds: with pinned flows, or else without.
 
-    Raises UserError when it holds of neither.
+    Raises UserError if it holds for neither.
     """
     types = plan.experiment.types
     assert types is not None  # noqa: S101 (a plan is made with the types of a build)
@@ -162,9 +161,7 @@ def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:
     found = trials.first(cases, "explicit", [*names, "everything explicit, flows by the routes"])
     if found is None:
         outcome = trials.outcome(cases[0])
-        what = (
-            "the condition does not hold any more once all links and flows are written one by one"
-        )
+        what = "the condition no longer holds once all links and flows are written one by one"
         raise UserError([Problem("the run", f"{what} ({outcome.why or outcome.word})")])
     return cases[found]
 
@@ -175,12 +172,12 @@ def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:
 
 @dataclass
 class _Reduction:
-    """One minimisation; every stage returns a case of which the condition holds."""
+    """One minimisation; every stage returns a case for which the condition holds."""
 
     trials: Trials
 
     def of(self, case: Case) -> tuple[Case, tuple[Need, ...]]:
-        """Reduce until nothing more can go."""
+        """Reduce until nothing more can be removed."""
         case = self._shorter(case, slack=4)
         for _ in range(ROUNDS):
             case = self._once(case)
@@ -188,7 +185,7 @@ class _Reduction:
             if smaller is None:
                 return case, needs
             case = smaller
-        what = f"something more could be left out after {ROUNDS} rounds"
+        what = f"something more could be removed after {ROUNDS} rounds"
         raise UserError([Problem("minimise", what, None, "this is a defect: please report it")])
 
     def _once(self, case: Case) -> Case:
@@ -208,7 +205,7 @@ class _Reduction:
         return self._shorter(case)
 
     def _parts(self, case: Case, kinds: Sequence[str]) -> Case:
-        """Leave out as many parts of some kinds as can be, by ddmin."""
+        """Remove as many parts of some kinds as possible, by ddmin."""
         parts = [part for kind in kinds for part in case.parts(kind)]
         whole = case
         stage = f"{kinds[0]}s" if len(kinds) == 1 else "settings"
@@ -228,7 +225,7 @@ class _Reduction:
         return left
 
     def _one(self, case: Case, stage: str, changes: Sequence[tuple[Case | None, str]]) -> Case:
-        """Take the first of some other cases of which the condition holds, if any."""
+        """Take the first of some other cases for which the condition holds, if any."""
         others = [(other, name) for other, name in changes if other is not None and other != case]
         cases = [other for other, _ in others]
         found = self.trials.first(cases, stage, [name for _, name in others])
@@ -237,7 +234,7 @@ class _Reduction:
     def _greedy(
         self, case: Case, stage: str, changes: Callable[[Case], list[tuple[Case | None, str]]]
     ) -> Case:
-        """Make changes as long as one of them can be made."""
+        """Make changes as long as one is possible."""
         before = case
         while (changed := self._one(case, stage, changes(case))) != case:
             case = changed
@@ -246,9 +243,9 @@ class _Reduction:
         return case
 
     def _shorter(self, case: Case, slack: int = 1) -> Case:
-        """Halve the duration, and leave out the drain, as often as can be.
+        """Halve the duration as often as possible, and remove the drain.
 
-        slack: then leave it so much longer again, so that smaller cases have time.
+        slack: factor by which it is lengthened again, so that smaller cases have time.
         """
         whole = int(case.run["duration"])
         halves = [whole >> by for by in range(1, whole.bit_length())]
@@ -271,7 +268,7 @@ class _Reduction:
         return short
 
     def _check(self, case: Case) -> tuple[Case | None, tuple[Need, ...]]:
-        """Try all that is left, one by one; return what can still go, or why each is needed."""
+        """Remove each remaining part alone; return a smaller case, or why each part is needed."""
         parts = [part for kind in (*KINDS, *SETTINGS) for part in case.parts(kind)]
         cases = [case.without([part]) for part in parts]
         names = [f"without {' '.join(part)}" for part in parts]
@@ -298,9 +295,9 @@ Changes = list[tuple[Case | None, str]]
 
 @dataclass(frozen=True)
 class _Limit:
-    """What limits a flow: what it is called, whether a flow has it, the flow without, with half.
+    """A limit of flows: its name, whether a flow has it, the flow without it, the flow with half.
 
-    halved is None where halves tell nothing: on-off times only come more often.
+    halved is None if half is pointless: halved on-off times only alternate faster.
     """
 
     name: str
@@ -346,7 +343,7 @@ def _nearer(case: Case) -> Changes:
 
 
 def _merged(case: Case) -> Changes:
-    if not case.is_pinned:  # shortest paths would be others
+    if not case.is_pinned:  # shortest paths would change
         return []
     return [
         (case.merged(a, b), f"{a} and {b} as one switch")
@@ -360,9 +357,9 @@ def _with_flows(case: Case, change: Callable[[Flow], Flow]) -> Case:
 
 
 def limits_of(case: Case) -> Changes:
-    """Limits of flows, left out or halved: of all flows, or of one entry of the file.
+    """Limits of flows, removed or halved: of all flows, or of one entry of the file.
 
-    The messages of an entry have one rate cap, window and on-off times together.
+    The messages of an entry share their rate cap, window and on-off times.
     """
     changes: Changes = []
     for limit in LIMITS:
@@ -384,12 +381,12 @@ def limits_of(case: Case) -> Changes:
 
 
 def _entry(flow: Flow) -> tuple[str, str]:
-    """The entry of a file that a flow stands in: its own, or that of the messages of its group."""
+    """The entry of a file that a flow belongs to: its own, or that of the messages of its group."""
     return ("messages", str(flow.group)) if flow.size else ("flow", str(flow.number))
 
 
 def _sizes(case: Case) -> Changes:
-    """Half of all sizes, or of one."""
+    """Halve all sizes, or one."""
 
     def halved(number: int | None) -> Case:
         return _with_flows(
@@ -410,7 +407,7 @@ def _sizes(case: Case) -> Changes:
 
 
 def _starts(case: Case) -> Changes:
-    """Everything starts at 0, or one flow does."""
+    """Start all flows at 0, or one."""
 
     def at_once(number: int | None) -> Case:
         return _with_flows(
@@ -422,7 +419,7 @@ def _starts(case: Case) -> Changes:
 
 
 def _thresholds(case: Case) -> Changes:
-    """Half of all thresholds, or of one: sizes of buffer and flow controls."""
+    """Halve all thresholds, or one: sizes of buffer and flow controls."""
     controls = {name for part, name in case.settings.items() if part[0] == "scheme"}
     halves = {
         part: half for part, half in _halves(case.settings) if part[1] in {"buffer", *controls}

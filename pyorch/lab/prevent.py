@@ -1,4 +1,4 @@
-"""What keeps a network from deadlocking: cycles of dependencies, and what breaks them.
+"""What prevents a network from deadlocking: cycles of dependencies, and what breaks them.
 
 A dependency is a turn: the egress that a frame comes from waits for the one that it goes to
 (`pyorch.config.cycles`). Without a cycle of turns there is no cyclic deadlock (Dally and Seitz,
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 Turn = tuple[Egress, Egress]
 MOST_CYCLES = 10_000
-"""Cycles above which they are not counted any more."""
+"""Maximum number of cycles that are counted."""
 MOST_NODES = 2_000
-"""Choices that the exact search may look at before it gives way to the greedy one."""
+"""Choices after which the exact search gives way to the greedy one."""
 MOST_SETS = 5_000
-"""Sets of links that are tried one by one before the greedy search takes over."""
+"""Sets of links to try one by one before the greedy search takes over."""
 MOST_LINKS = 10
 """Links that the greedy search tries at each step."""
 SHOWN = 8
-"""Cycles, turns and links that are named."""
+"""Maximum number of cycles, turns or links that are listed."""
 PRICE = "          price: "
 Item = TypeVar("Item", bound=Hashable)
 
@@ -52,8 +52,8 @@ Item = TypeVar("Item", bound=Hashable)
 class Cut(Generic[Item]):
     """A set whose removal leaves no cycle.
 
-    exact: there is no smaller one. Else it was found by a greedy search, and `least` is a lower
-    bound of how many it takes.
+    exact: there is no smaller one. Otherwise it was found by a greedy search, and `least` is a
+    lower bound on the size of such a set.
     """
 
     items: tuple[Item, ...]
@@ -63,12 +63,12 @@ class Cut(Generic[Item]):
 
 @dataclass(frozen=True, repr=False)
 class Prevention(Readable):
-    """What was found of a network and the shortest paths between its hosts.
+    """The findings on a network and the shortest paths between its hosts.
 
-    turns: how many its paths take. cycles: of dependencies, all of them or the first MOST_CYCLES.
-    turn_cut, link_cut: what to take away; link_cut is None where no set was found that leaves the
-    hosts connected. updown: up-down routing. classes: how many lossless classes tagging takes, with
-    a change of class at each turn from down to up.
+    turns: number of turns on its paths. cycles: of dependencies, all of them or the first
+    MOST_CYCLES. turn_cut, link_cut: what to remove; link_cut is None if no set was found that
+    leaves the hosts connected. updown: up-down routing. classes: number of lossless classes needed
+    for tagging, with a change of class at each turn from down to up.
     """
 
     network: Topology
@@ -81,12 +81,12 @@ class Prevention(Readable):
 
     @property
     def all_counted(self) -> bool:
-        """Whether `cycles` are all there are."""
+        """Whether `cycles` has all cycles."""
         return len(self.cycles) < MOST_CYCLES
 
     @cached_property
     def price_of_links(self) -> Price | None:
-        """What `link_cut` costs; None where there is none."""
+        """The price of `link_cut`; None if there is none."""
         return of_links(self.network, self.link_cut.items) if self.link_cut else None
 
     @cached_property
@@ -96,7 +96,7 @@ class Prevention(Readable):
 
     @override
     def lines(self) -> Iterator[str]:
-        """What the command prints: cycles, and what breaks them with its price."""
+        """The output of the command: cycles, what breaks them, and at which price."""
         network = self.network
         count = f"{len(self.cycles)}" if self.all_counted else f"{MOST_CYCLES} and more"
         yield f"cycles:   {count} of dependencies, in {self.turns} turns of the shortest paths"
@@ -124,9 +124,9 @@ class Prevention(Readable):
 
 
 def prevent(network: Topology, root: str = "") -> Prevention:
-    """Look at the shortest paths of a network. root: the switch that is highest in up-down routing.
+    """Examine the shortest paths of a network. root: highest switch of up-down routing.
 
-    Takes the links that are up at the start. Raises UserError where there is no such switch.
+    Uses the links that are up at the start. Raises UserError if there is no such switch.
     """
     switches = [one for one in network.names if not network.is_host(one)]
     if root and root not in switches:
@@ -159,9 +159,9 @@ def _cycles(graph: nx.DiGraph[Egress]) -> Iterator[tuple[Egress, ...]]:
 def fewest_turns(graph: nx.DiGraph[Egress]) -> Cut[Turn]:
     """Return the fewest turns without which there is no cycle: a minimum feedback arc set.
 
-    Cycles are found one after the other, and a smallest set is sought that hits all that are known,
-    until it hits those that are not known, too: then no smaller one can. The search for such a set
-    is a branch and bound of ours; where that takes too long, turns that hit most go first.
+    Cycles are found one after the other, and a smallest set is sought that hits all known ones,
+    until it hits the unknown ones, too: then no smaller set can. The search for such a set is a
+    branch and bound of ours; if that takes too long, the turns that hit most cycles go first.
     """
     known: list[frozenset[Turn]] = []
     exact, least = True, 0
@@ -184,10 +184,10 @@ def _cycle_without(graph: nx.DiGraph[Egress], taken: Iterable[Turn]) -> frozense
 
 
 def hitting_set(sets: Sequence[frozenset[Item]], most: int) -> frozenset[Item] | None:
-    """Return a smallest set that has an item of every one of some; None after `most` choices.
+    """Return a smallest set that contains an item of each given set; None after `most` choices.
 
-    By branch and bound: the first set that is not hit must be, by one of its items; disjoint sets
-    that are not hit bound how many more it takes.
+    By branch and bound: the first set not yet hit must be hit by one of its items; disjoint sets
+    not yet hit give a lower bound on the number of further items.
     """
     best = greedy_hits(sets)
     looked = 0
@@ -211,7 +211,7 @@ def hitting_set(sets: Sequence[frozenset[Item]], most: int) -> frozenset[Item] |
 
 
 def greedy_hits(sets: Sequence[frozenset[Item]]) -> frozenset[Item]:
-    """Return a set that hits all: time and again the item that hits most of those not yet hit."""
+    """Return a set that hits all, chosen greedily: the item that hits most sets not yet hit."""
     chosen: set[Item] = set()
     while missed := [one for one in sets if not one & chosen]:
         counts: dict[Item, int] = defaultdict(int)
@@ -222,7 +222,7 @@ def greedy_hits(sets: Sequence[frozenset[Item]]) -> frozenset[Item]:
 
 
 def _disjoint(sets: Sequence[frozenset[Item]]) -> int:
-    """How many of some sets have nothing in common with each other, the short ones first."""
+    """The number of pairwise disjoint sets among some, chosen greedily, the short ones first."""
     used: set[Item] = set()
     count = 0
     for one in sorted(sets, key=len):
@@ -239,10 +239,10 @@ def _disjoint(sets: Sequence[frozenset[Item]]) -> int:
 def fewest_links(network: Topology) -> Cut[Egress] | None:
     """Return the fewest links between switches without which shortest paths have no cycle.
 
-    Without a link the paths are others, so that each set of links is a network of its own: sets of
-    one, two, ... links are tried one by one, as long as these are few; then links are taken one
-    after the other, of those with most turns on cycles the one that leaves fewest. None: no set
-    was found that leaves all hosts connected.
+    Without a link the paths change, so that each set of links gives another network: sets of one,
+    two, ... links are tried one by one, as long as these are few; then links are removed one after
+    the other, of those with most turns on cycles the one that leaves fewest. None: no set was found
+    that leaves all hosts connected.
     """
     links = trunks(network)
     gone = network.failed_links
@@ -278,7 +278,7 @@ def _greedy_links(network: Topology, least: int) -> Cut[Egress] | None:
 
 
 def _on_cycles(network: Topology, failed: Iterable[int]) -> dict[int, int]:
-    """How many turns on cycles of the shortest paths begin on each link, most first."""
+    """The number of turns on cycles of the shortest paths that begin on each link, most first."""
     import networkx as nx
 
     graph = route_dependencies(ShortestPaths.of(network, failed))
@@ -298,16 +298,16 @@ def _ends(network: Topology, links: Iterable[int]) -> tuple[Egress, ...]:
 
 
 def orders(network: Topology) -> tuple[UpDown, ...]:
-    """Orders of the switches by which it may be said what a turn from down to up is."""
+    """Orders of the switches that can define what a turn from down to up is."""
     return UpDown.by_tiers(network), UpDown.of(network)
 
 
 def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:
-    """How often a shortest path may turn from down to up, at most.
+    """The maximum number of turns from down to up on a shortest path.
 
     Tagging moves a frame to the next lossless class at each of these turns: within a class paths go
-    up and then down, and so have no cycle. That it takes no fewer classes is not claimed. Counted
-    are walks of turns that shortest paths take, as long as the longest one: no path has more.
+    up and then down, and so have no cycle. The number is an upper bound: it is that of walks over
+    turns of shortest paths, as long as the longest path. Fewer classes may suffice.
     """
     longest = int(updown.paths.distance[np.ix_(updown.paths.edges, updown.paths.edges)].max())
     bounces: Mapping[Egress, int] = dict.fromkeys(graph, 0)
@@ -325,12 +325,12 @@ def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:
 
 def _how_many(cut: Cut[Any]) -> str:
     if not cut.items:
-        return "none must go"
+        return "none to remove"
     if cut.exact:
-        return f"{len(cut.items)} must go, and no fewer do: "
-    return f"{len(cut.items)} do (greedy; at least {cut.least}): "
+        return f"{len(cut.items)} must be removed, and no fewer suffice: "
+    return f"{len(cut.items)} suffice (greedy; at least {cut.least}): "
 
 
 def names_of(network: Topology, egress: Egress) -> str:
-    """A port as experiment files write it."""
+    """A port as in experiment files."""
     return f"{network.names[egress[0]]}:{network.names[egress[1]]}"

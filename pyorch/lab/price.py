@@ -1,4 +1,4 @@
-"""What a cure of deadlocks costs: longer paths, less throughput, paths that are lost."""
+"""The price of a cure for deadlocks: longer paths, less throughput, lost paths."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pyorch.config.cycles import Egress, ShortestPaths
 from pyorch.config.topology import Topology
 
 Loads = npt.NDArray[np.float64]
-"""Of each link between switches, by the places of its ends: (switches, switches)."""
+"""A value for each link between switches, by the indices of its ends: (switches, switches)."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """What other paths cost, between switches with hosts.
+    """The price of other paths between switches with hosts.
 
-    mean, most: path length over that of the shortest paths. throughput: what equal flows from all
-    switches with hosts to all hosts get, over that of ECMP on all shortest paths.
+    mean, most: path length relative to the shortest paths. throughput: of equal flows from all
+    switches with hosts to all hosts, relative to ECMP on all shortest paths.
     """
 
     mean: float
@@ -37,7 +37,7 @@ class Price:
 
 
 def of_links(network: Topology, links: Collection[Egress]) -> Price:
-    """Return the price of taking links away: the rest is routed by ECMP on new shortest paths."""
+    """Return the price of removing links: the rest is routed by ECMP on new shortest paths."""
     before = ShortestPaths.of(network)
     gone = network.failed_links | {network.links[link] for link in links}
     after = ShortestPaths.of(network, gone)
@@ -52,15 +52,15 @@ def of_links(network: Topology, links: Collection[Egress]) -> Price:
 
 
 def worst(loads: Loads, rates: Loads) -> float:
-    """Return the load of the most loaded link over its rate."""
+    """Return the load of the most loaded link relative to its rate."""
     used = rates > 0
     return float((loads[used] / rates[used]).max())
 
 
 def ecmp_loads(network: Topology, paths: ShortestPaths) -> Loads:
-    """Return the loads of a unit from each switch with hosts to each host.
+    """Return the loads when each switch with hosts sends one unit to each host.
 
-    On shortest paths each switch divides what it has evenly, as ECMP does on average.
+    Each switch divides its load evenly among the shortest paths, as ECMP does on average.
     """
     ends, hosts = np.unique(network.racks[network.hosts], return_counts=True)
     places = np.searchsorted(paths.switches, ends)
@@ -71,7 +71,7 @@ def ecmp_loads(network: Topology, paths: ShortestPaths) -> Loads:
 
 
 def _spread(paths: ShortestPaths, end: int) -> Loads:
-    """Load of each link by a unit from each switch with hosts to one, evenly divided."""
+    """Load of each link when each switch with hosts sends one unit to one switch."""
     distance = paths.distance[:, end]
     load = np.zeros(paths.adjacency.shape)
     held = np.zeros(len(distance))
@@ -86,7 +86,7 @@ def _spread(paths: ShortestPaths, end: int) -> Loads:
 
 
 def rates_of(network: Topology, paths: ShortestPaths) -> Loads:
-    """Return the rates of the links that are up [bit/s], 0 where there is none."""
+    """Return the rates of the links that are up [bit/s], 0 if there is none."""
     place = {int(switch): number for number, switch in enumerate(paths.switches)}
     rates = np.zeros(paths.adjacency.shape)
     for (a, b), link in network.links.items():
@@ -97,10 +97,9 @@ def rates_of(network: Topology, paths: ShortestPaths) -> Loads:
 
 @dataclass(frozen=True)
 class LostPairs:
-    """Pairs of switches with hosts, both directions, that have no path without some turns.
+    """Pairs of switches with hosts, both directions, that lose paths without some turns.
 
-    longer: those without a shortest path, though with a longer one. parted: those without any.
-    pairs: how many there are.
+    longer: pairs with only a longer path left. parted: pairs without any path. pairs: total number.
     """
 
     longer: int
@@ -137,9 +136,9 @@ def of_turns(network: Topology, turns: Collection[tuple[Egress, Egress]]) -> Los
 def _reached(
     paths: ShortestPaths, start: int, shut: Collection[tuple[int, int, int]], longer: bool = False
 ) -> set[int]:
-    """The places that a shortest path from one, or a longer one, leads to without some turns.
+    """The switches that a shortest path from one, or a longer one, reaches without some turns.
 
-    No path turns back over the link that it came by.
+    No path turns back over the link by which it arrived.
     """
     distance = paths.distance[start]
     ahead = [

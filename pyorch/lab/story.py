@@ -83,11 +83,11 @@ class Story:
         return (*(node for node, _ in self.cycle), self.cycle[0][0])
 
     def sentences(self) -> tuple[str, ...]:
-        """Five: the trigger, the chain, what closed it, what stood behind it, what it cost."""
+        """Five: the trigger, the chain, what closed it, what waited behind it, what it cost."""
         return self._trigger(), self._chain(), self._closing(), self._behind(), self._cost()
 
     def notes(self) -> list[str]:
-        """What must be known beside the sentences."""
+        """What a reader must know besides the sentences."""
         found = []
         if self.episodes > 1:
             found.append(f"This is the first of {self.episodes} deadlocks of the run.")
@@ -97,7 +97,7 @@ class Story:
 
     def _trigger(self) -> str:
         if not self.chain:
-            return "Nobody knows how it began: no pause is recorded that led to it."
+            return "How it began is unknown: no pause that led to it is recorded."
         first = self.chain[0]
         at = f"It began at {_time(first.time)}"
         if first.is_of_host:
@@ -105,8 +105,8 @@ class Story:
         if not first.egress:
             return f"{at}, when {first.node} paused {first.peer}."
         return (
-            f"{at}, when more came to {first.node} than its port to {first.egress}, "
-            f"which nobody had paused, could send, so that {first.node} paused {first.peer}."
+            f"{at}, when more arrived at {first.node} than its port to {first.egress}, "
+            f"which was not paused, could send, so that {first.node} paused {first.peer}."
         )
 
     def _chain(self) -> str:
@@ -140,10 +140,10 @@ class Story:
 
     def _behind(self) -> str:
         if not self.behind:
-            return "No other queue stood behind them."
+            return "No other queue waited behind them."
         queues = "queue" if len(self.behind) == 1 else "queues"
         names = one_of((f"{node} → {peer}" for node, peer in self.behind), SHOWN)
-        return f"Behind them stood {len(self.behind)} more {queues}: {names}."
+        return f"{len(self.behind)} more {queues} waited behind them: {names}."
 
     def _cost(self) -> str:
         parts = []
@@ -153,10 +153,11 @@ class Story:
                 f"and {show(self.before, 'bit/s')} before"
             )
         if self.flows:
-            what = "flow with an end has" if self.flows == 1 else "flows with an end have"
+            alone = self.flows == 1
+            what, whose = ("flow has", "its") if alone else ("flows have", "their")
             parts.append(
-                f"{self.unfinished} of {self.flows} {what} not ended, "
-                f"and {show(self.missing, 'B')} of them are missing"
+                f"{self.unfinished} of {self.flows} finite {what} not finished, "
+                f"and {show(self.missing, 'B')} of {whose} data are missing"
             )
         rest = show(self.end - self.formed, "ps")
         return (
