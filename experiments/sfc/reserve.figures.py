@@ -38,7 +38,7 @@ def reserve(data: ReportData, figure: Custom) -> Drawn:
                 marker=MARKERS[number],
                 color=COLOURS[number],
                 linestyle=DASHES[number],
-                label=f"{gbps / 0.75:g} Gb/s, {size / (gbps / 0.75):g} KB a Gb/s",
+                label=f"{gbps / 0.75:g} Gb/s, {size / (gbps / 0.75):g} KB per Gb/s",
             )
         axes.set_title(place)
         axes.set_xlabel("Reserve (% of the buffer)")
