@@ -69,7 +69,7 @@ def test_runs_that_went_well_need_no_word() -> None:
 
 
 def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
-    """Each names the runs it is of, and a deadlock that dissolved is another matter."""
+    """Each names the runs it is of, and a temporary deadlock is a different case."""
     runs = {
         spec("PFC", 1): DEAD | {"flows_unfinished": 3, "events": 1},
         spec("PFC", 2): DEAD | {"flows_unfinished": 1, "events": 2},
@@ -79,10 +79,10 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
     }
     assert said(runs) == [
         "deadlock:   in 2 of 5 runs (PFC)",
-        "deadlock:   that dissolved, in 1 of 5 runs (GFC (1 of 2))",
+        "deadlock:   temporary, in 1 of 5 runs (GFC (1 of 2))",
         (
-            "deadlock:   not judged: a flow control that may hold queues back does not answer "
-            "for it (DeadlockModel), in 1 of 5 runs (Mine)"
+            "deadlock:   not judged: a flow control that may hold queues back is not a "
+            "DeadlockModel, in 1 of 5 runs (Mine)"
         ),
         "loss:       7 frames of lossless classes, in 1 of 5 runs (GFC (1 of 2))",
         "unfinished: 4 of 20 flows did not finish, in 2 of 5 runs (PFC)",

@@ -111,8 +111,8 @@ def test_links_that_fail_under_fixed_paths(tmp_path: Path) -> None:
     """Around three switches, two of three flows cross each link; other flows are rerouted."""
     ring: dict[str, Any] = {"kind": "ring", "switches": 3}
     down = "in the run: the fixed paths of 2 of 3 flows lead over links that go down (s0:s1 from "
-    lost = "they are not rerouted, and what they send there is lost"
-    fails = "; in a lossless class that fails the run unless run.allow_loss = true"
+    lost = "they are not rerouted, and frames sent there are lost"
+    fails = "; in a lossless class, this fails the run unless run.allow_loss = true"
     assert told(tmp_path, text_of(AROUND, **ring, links=BREAK)) == [f"{down}10us): {lost}{fails}"]
     for_a_while = BREAK.replace(" }", ', up = "20us" }')
     text = text_of(AROUND, **ring, links=for_a_while).replace("[run]", "[run]\nallow_loss = true")

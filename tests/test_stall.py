@@ -35,14 +35,14 @@ def test_who_waits_for_whom_is_told_through_points() -> None:
     )
     numbers = {"last_delivery_ps": 10**6, "end_ps": 10**8}
     assert explain(NAMES, flow, waits, numbers) == (
-        "no progress after 1 us of 100 us; 1 message is under way (h1 to h2 has 2 KB of 8 KB), "
-        "2 not begun: they wait (h2 to h3 for h1 to h2; h3 to h0 for h1 to h2)"
+        "no progress after 1 us of 100 us; 1 message is in flight (h1 to h2 has 2 KB of 8 KB), "
+        "2 not started: they wait (h2 to h3 for h1 to h2; h3 to h0 for h1 to h2)"
     )
     late = explain(NAMES, flow, waits, numbers | {"last_delivery_ps": 95 * 10**6})
-    assert late.startswith("data still arrived when the run ended at 100 us; 1 message is under")
+    assert late.startswith("data still arrived when the run ended at 100 us; 1 message is in")
     assert explain(NAMES, table((0, 1, 1000, 0, 9, 1000)), None, numbers) == ""
     never = explain(NAMES, table((0, 1, 1000, 0, -1, 0)), None, {"end_ps": 10**6})
-    assert never.startswith("nothing arrived until the end at 1 us; 1 message is under way")
+    assert never.startswith("nothing arrived until the end at 1 us; 1 message is in flight")
 
 
 DEADLOCK = """
@@ -78,8 +78,8 @@ def test_a_deadlock_is_told_with_who_waits(tmp_path: Path) -> None:
     done, _ = run(tmp_path, DEADLOCK)
     assert "deadlock:" in done.stderr
     (line,) = [one for one in done.stderr.splitlines() if "no progress after" in one]
-    assert "of 2 ms; 3 messages are under way (h0 to h2 has " in line
-    assert line.endswith("1 not begun: they wait (h1 to h2 for h2 to h1)")
+    assert "of 2 ms; 3 messages are in flight (h0 to h2 has " in line
+    assert line.endswith("1 not started: they wait (h1 to h2 for h2 to h1)")
 
 
 def test_a_receive_without_a_send_is_refused_before_it_can_hang(tmp_path: Path) -> None:

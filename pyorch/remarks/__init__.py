@@ -1,4 +1,4 @@
-"""What a user must not miss: of a plan before it runs, and of its runs once they are done."""
+"""Remarks that a user should not miss: on a plan before it runs, and on its finished runs."""
 
 from pyorch.remarks.base import Remark, lines, runs_text
 from pyorch.remarks.plan import of_plan

@@ -17,30 +17,30 @@ MOST_LINES = 12
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing to know: a word for what it is about, and a sentence."""
+    """A remark: a word for its subject, and a sentence."""
 
     label: str
     text: str
 
     def line(self) -> str:
-        """The remark as a line; several have their texts below each other."""
+        """The remark as a line; the texts of several lines are aligned."""
         return f"{self.label + ':':<{LABEL_WIDTH}}{self.text}"
 
 
 def lines(remarks: Sequence[Remark]) -> list[str]:
-    """Remarks as lines that fit on a screen: the first ones, and how many more there are."""
+    """Remarks as lines that fit on a screen: the first ones, and the number of the others."""
     shown = [remark.line() for remark in remarks[:MOST_LINES]]
     more = len(remarks) - len(shown)
     return [*shown, f"... and {more} more"] if more else shown
 
 
 def runs_text(count: int) -> str:
-    """A number of runs for people."""
+    """A number of runs in words."""
     return "1 run" if count == 1 else f"{count:,} runs"
 
 
 def which(some: Sequence[RunSpec], runs: Sequence[RunSpec]) -> str:
-    """Some of several runs, for people: "3 of 6 runs (PFC, GFC (1 of 3))"."""
+    """Some of several runs in words: "3 of 6 runs (PFC, GFC (1 of 3))"."""
     if len(some) == len(runs):
         return "the run" if len(runs) == 1 else f"all {runs_text(len(runs))}"
     spell = _spelling(runs)
@@ -58,7 +58,7 @@ def which(some: Sequence[RunSpec], runs: Sequence[RunSpec]) -> str:
 
 
 def _spelling(specs: Sequence[RunSpec]) -> Callable[[RunSpec], str]:
-    """How to name a run in a group of them: by its variant, or without several by its setting."""
+    """How to name the groups of runs: by variant or, if there is only one, by setting."""
     if len({spec.params.get("variant") for spec in specs}) > 1:
         return lambda spec: str(spec.params["variant"])
     return lambda spec: " ".join(

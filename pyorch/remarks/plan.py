@@ -1,4 +1,4 @@
-"""What can be said of a plan before anything runs."""
+"""Remarks on a plan before anything runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from pyorch.report.figures import FigureModel
 
 MOST_DRAWN, MOST_FLOWS = 30, 1_000_000
-"""How many traffics, and flows, are drawn to count them."""
+"""Maximum number of different traffics, and of flows, that are generated to count the flows."""
 BUFFER = "ns3::lossless::SharedBuffer"
 IDLE = {"Dynamic": ("Xoff", "Xon"), "Static": ("Alpha", "XonOffset")}
 """Attributes of the buffer that have no effect with a kind of threshold."""
 MARGIN = 1.25
-"""By how much the traffic of another seed may have more flows."""
+"""Factor by which the traffic of another seed may have more flows."""
 
 
 def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
-    """What can be said for certain before anything runs."""
+    """Remarks that are certain before anything runs."""
     found = [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
     found += [*_on_ways(specs), *_drawn(experiment, specs)]
     return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, specs)]
@@ -37,7 +37,7 @@ def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
 def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:
     """Congestion controls whose signal no switch sends.
 
-    Not refused: an agent that is not derived from the one they name may send it as well.
+    They are not rejected: an agent not derived from the named one may send the signal, too.
     """
     if types is None:
         return
@@ -90,7 +90,7 @@ def _on_ways(specs: Sequence[RunSpec]) -> list[Remark]:
 
 
 def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
-    """Whether several seeds are a waste: nothing is drawn from them."""
+    """Whether several seeds are wasted, because nothing is drawn from them."""
     seeds = len({spec.seed for spec in specs})
     if seeds > 1 and not _may_draw(experiment):
         equal = f"all {seeds} seeds of a setting will give the same results"
@@ -113,7 +113,7 @@ def _may_draw(experiment: Experiment) -> bool:
 
 
 def _without_runs(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
-    """Figures and expectations that no planned run belongs to, or that mix settings."""
+    """Figures and expectations that match no planned run, or that mix settings."""
     from pyorch.report.figures import FigureError
     from pyorch.report.select import filter_text, matching
 
@@ -154,7 +154,7 @@ def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> Report
         for key, spec in chosen.items()
     ]
     table: Any = Settings(rows)
-    if not all(map(is_own, figures)):  # a kind of somebody else may ask anything of a DataFrame
+    if not all(map(is_own, figures)):  # kinds from elsewhere may use any method of a DataFrame
         import pandas as pd
 
         table = pd.DataFrame(rows)
@@ -162,7 +162,7 @@ def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> Report
 
 
 def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
-    """Percentiles that take more flows than the traffic has."""
+    """Percentiles that need more flows than the traffic has."""
     from pyorch.metrics.flow_kinds import FlowTimes, samples_needed
     from pyorch.report.figures.flows import Slowdown
 
@@ -189,7 +189,7 @@ def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Rem
 
 
 def _flows_of(experiment: Experiment) -> list[Flows]:
-    """The flows of every setting with the first seed; none when they are too many to look at."""
+    """The flows of every setting with the first seed; none if there are too many to generate."""
     from pyorch.config import traffic
 
     found: dict[Hashable, Flows] = {}
@@ -200,7 +200,7 @@ def _flows_of(experiment: Experiment) -> list[Flows]:
         if key not in found:
             try:
                 found[key] = traffic.flows(setting.traffic, point.network, seed, duration)
-            except UserError:  # said by the run that needs it
+            except UserError:  # reported by the run that needs it
                 return []
         if len(found) > MOST_DRAWN or sum(map(len, found.values())) > MOST_FLOWS:
             return []

@@ -1,4 +1,4 @@
-"""Flows on fixed paths: links that fail under them, and [[route]] entries that pass them by."""
+"""Flows on fixed paths: failing links on these paths, and [[route]] entries without effect."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 MOST_SCENES, MOST_FLOWS = 30, 1_000_000
-"""How many traffics, and flows, are looked at: of more, nothing is said."""
+"""Maximum number of different traffics, and of flows, that are examined; above, no remarks."""
 MOST_NAMES = 3
 SWITCH = "ns3::lossless::Switch"
-"""Its attributes say when a switch learns of a link."""
+"""The type whose attributes say when a switch learns of a link."""
 
 Marks = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 FREE, FIXED, ANSWER = range(3)
-"""Of a leg: a flow that routes lead, one on a fixed path, an answer that routes lead."""
+"""Kinds of legs: a flow that follows routes, one on a fixed path, an answer that follows routes."""
 Entry = tuple[str, str, int, int | None]
-"""The switch, the neighbour, and the times of a [[route]] entry, whatever its hosts."""
+"""The switch, the neighbour and the times of a [[route]] entry, without its hosts."""
 
 
 class Legs(NamedTuple):
-    """What goes to a host, alike ones once, all (legs,): kind, first switch, earliest start."""
+    """The traffic to a host, equal legs once, all (legs,): kind, first switch, earliest start."""
 
     kinds: Numbers
     begins: Numbers
@@ -46,7 +46,7 @@ class Legs(NamedTuple):
 
 
 class Arrivals(NamedTuple):
-    """What goes to a host before some time: its kinds, and where routes lead it from."""
+    """The traffic to a host before some time: its kinds, and the first switches of routed legs."""
 
     kinds: frozenset[int]
     begins: frozenset[int]
@@ -54,7 +54,7 @@ class Arrivals(NamedTuple):
 
 @dataclass(frozen=True)
 class Scene:
-    """The flows of runs that have them in common. An experiment may have thousands of routes."""
+    """The flows that some runs share. An experiment may have thousands of routes."""
 
     specs: list[RunSpec]
     network: Topology
@@ -69,14 +69,14 @@ class Scene:
 
     @cached_property
     def phases(self) -> list[tuple[int, Ways]]:
-        """The ways at the start and after each change, with the time [ps] of each."""
+        """The paths at the start and after each change, with the time [ps] of each."""
         from pyorch.dependency import phases
 
         return phases(self.setting, self.network)
 
     @cached_property
     def legs(self) -> Mapping[int, Legs]:
-        """What goes to each host, by the host's number."""
+        """The traffic to each host, by the host's number."""
         flows, racks = self.flows, self.network.racks.astype(np.int64)
         src, dst = (ends.astype(np.int64) for ends in flows.ends_on_network(self.network))
         starts = flows.starts.astype(np.int64)
@@ -96,7 +96,7 @@ class Scene:
         return dict(zip(ends.tolist(), legs, strict=True))
 
     def arrivals(self, end: int, until: int | None) -> Arrivals:
-        """What goes to a host and starts before a time [ps]."""
+        """The traffic to a host that starts before a time [ps]."""
         if (end, until) not in self._arrivals:
             nothing = np.zeros(0, dtype=np.int64)
             kinds, begins, starts = self.legs.get(end, Legs(nothing, nothing, nothing))
@@ -107,12 +107,12 @@ class Scene:
         return self._arrivals[end, until]
 
     def passed(self, phase: int, end: int, begins: frozenset[int]) -> frozenset[int]:
-        """The switches on the ways from some to a host in a phase."""
+        """The switches on the paths from some switches to a host in a phase."""
         if (phase, end, begins) not in self._passed:
             ways = self.phases[phase][1]
             found = dict.fromkeys(begins)
             waiting = list(begins)
-            for node in waiting:  # grows meanwhile
+            for node in waiting:  # grows during the loop
                 new = [hop for hop in ways.next_hops(node, end) if hop not in found]
                 found |= dict.fromkeys(new)
                 waiting += new
@@ -145,7 +145,7 @@ def _scenes(specs: Sequence[RunSpec]) -> list[Scene]:
         network = topology.build(setting.topology)
         try:
             flows = traffic.flows(setting.traffic, network, some[0].seed, setting.run.duration)
-        except UserError:  # said by the run that needs it
+        except UserError:  # reported by the run that needs it
             return []
         found.append(Scene(some, network, flows))
         if sum(len(scene.flows) for scene in found) > MOST_FLOWS:
@@ -171,9 +171,9 @@ def _failures(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Rem
 
 
 def _hit(scene: Scene) -> Iterator[tuple[bool, str]]:
-    """What is said of the links of one scene that are down at the start, and of those that fail.
+    """Remarks on fixed paths of one scene over links that are down or that fail.
 
-    With whether it is of the former.
+    Each with whether its links are down from the start.
     """
     flows, network = scene.flows, scene.network
     over: dict[int, list[int]] = defaultdict(list)
@@ -203,10 +203,10 @@ def _hit(scene: Scene) -> Iterator[tuple[bool, str]]:
             if at_start:
                 yield True, f"{text}are down from the start ({_listed(links)}): they are refused"
             else:
-                text += f"go down ({_listed(links)}): they are not rerouted, and what they send "
+                text += f"go down ({_listed(links)}): they are not rerouted, and frames sent "
                 allowed = scene.setting.run.allow_loss
-                fails = "; in a lossless class that fails the run unless run.allow_loss = true"
-                yield False, f"{text}there is lost{'' if allowed else fails}"
+                fails = "; in a lossless class, this fails the run unless run.allow_loss = true"
+                yield False, f"{text}there are lost{'' if allowed else fails}"
 
 
 def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]:
@@ -240,7 +240,7 @@ def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]
 
 
 def _entries(setting: Setting) -> Mapping[Entry, list[Route]]:
-    """The routes of a setting, those of one entry together."""
+    """The routes of a setting, grouped by entry."""
     found: dict[Entry, list[Route]] = defaultdict(list)
     for route in setting.routes:
         found[route.switch, route.next, route.at, route.until].append(route)
@@ -268,7 +268,7 @@ def _why_idle(scene: Scene, entry: Entry, hosts: Sequence[str]) -> str:
 
 
 def _pass(scene: Scene, switch: int, at: int, until: int | None, end: int) -> bool:
-    """Whether what routes lead to a host may pass a switch on its way, at these times."""
+    """Whether traffic that routes lead to a host may pass a switch at these times."""
     begins = scene.arrivals(end, until).begins
     times = [when for when, _ in scene.phases]
     for phase, (when, over) in enumerate(itertools.zip_longest(times, times[1:])):
@@ -280,7 +280,7 @@ def _pass(scene: Scene, switch: int, at: int, until: int | None, end: int) -> bo
 
 
 def _routed(flows: Flows) -> tuple[Marks, Marks]:
-    """Whether the routes decide on the way of each flow, and of its answers; both (flows,) bool."""
+    """Whether routes decide the path of each flow, and of its answers; both (flows,) bool."""
     free = np.ones(len(flows), dtype=bool)
     free[list(flows.paths)] = False
     answers = free.copy()
@@ -291,6 +291,6 @@ def _routed(flows: Flows) -> tuple[Marks, Marks]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first of several names, and how many more there are."""
+    """The first of several names, and the number of the others."""
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

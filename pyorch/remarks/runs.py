@@ -1,4 +1,4 @@
-"""What finished runs say of themselves."""
+"""Remarks on finished runs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 MOST_WARNINGS = 6
 
 Summary = Mapping[str, Any]
-"""summary.json of a run."""
+"""The content of a run's summary.json."""
 Done = Sequence[tuple["RunSpec", Summary]]
 
 
 def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Remark]:
-    """What the finished runs among the specs say of themselves, most important first."""
+    """Remarks on the finished runs among the specs, the most important first."""
     done: list[tuple[RunSpec, Summary]] = []
     for spec in specs:
         try:
             done.append((spec, store.read_summary(spec.hash(fingerprint))))
-        except (OSError, ValueError, UserError):  # not done, or damaged: that is told elsewhere
+        except (OSError, ValueError, UserError):  # not done, or damaged: reported elsewhere
             continue
     stalled = _stalled(done, store, fingerprint)
     unfinished = [*_unfinished(done), *stalled]
@@ -52,13 +52,13 @@ def _deadlocks(done: Done) -> Iterator[Remark]:
         if _number(summary, "deadlocked") and not _number(summary, "deadlocked_at_end")
     ]
     if passing:
-        yield Remark("deadlock", f"that dissolved, in {which(passing, _specs(done))}")
+        yield Remark("deadlock", f"temporary, in {which(passing, _specs(done))}")
     unjudged = [spec for spec, summary in done if _number(summary, "deadlock_not_judged_ports")]
     if unjudged:
         yield Remark(
             "deadlock",
-            "not judged: a flow control that may hold queues back does not answer for it "
-            f"(DeadlockModel), in {which(unjudged, _specs(done))}",
+            "not judged: a flow control that may hold queues back is not a DeadlockModel, "
+            f"in {which(unjudged, _specs(done))}",
         )
 
 
@@ -82,7 +82,7 @@ def _unfinished(done: Done) -> Iterator[Remark]:
 
 
 def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
-    """Who waits for whom in the first run of messages that wait for others and do not end."""
+    """The messages that wait, and for which, in the first run in which some do not finish."""
     for spec, summary in done:
         if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
             continue
@@ -106,7 +106,7 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
 
 
 def _equal(done: Done) -> Iterator[Remark]:
-    """Settings of which all seeds gave the same numbers: more seeds only cost time."""
+    """Settings for which all seeds gave the same numbers: more seeds only cost time."""
     numbers: dict[str, list[str]] = defaultdict(list)
     for spec, summary in done:
         key = json.dumps(dict(spec.params), sort_keys=True, default=str)

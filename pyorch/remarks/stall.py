@@ -1,4 +1,4 @@
-"""Why a run did not come to its end: which messages are under way, and who waits for them."""
+"""Why a run did not finish: which messages are in flight, and which others wait for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 """Messages listed one by one."""
 QUIET = 0.1
-"""Share of a run in which nothing arrives before it is said to make no progress."""
+"""A run makes no progress if nothing arrives for this share of it."""
 
 
 def explain(
@@ -22,9 +22,9 @@ def explain(
     waits: Waits | None,
     numbers: Mapping[str, float],
 ) -> str:
-    """Return a sentence on the messages that did not arrive; "" when all did.
+    """Return a sentence on the messages that did not arrive; "" if all did.
 
-    names: of nodes. flow: the table. waits: who waits for whom. numbers: of the run's summary.
+    names: of nodes. flow: the table. waits: between flows. numbers: the run's summary.
     """
     import numpy as np
 
@@ -44,13 +44,13 @@ def explain(
         f"{ends_of(one)} has {rounded_bytes(int(here[one]))} of {rounded_bytes(int(size[one]))}"
         for one in under_way[:SHOWN]
     ]
-    text = f"{_how_long(numbers)}; {_count(len(under_way))} under way"
+    text = f"{_how_long(numbers)}; {_count(len(under_way))} in flight"
     text += f" ({'; '.join([*parts, *_more(under_way)])})" if under_way else ""
     if not waiting:
         return text
     pairs = [(one, _waited_for(one, waits, missing)) for one in waiting[:SHOWN]]
     parts = [f"{ends_of(one)} for {ends_of(other)}" for one, other in pairs if other is not None]
-    text += f", {len(waiting):,} not begun"
+    text += f", {len(waiting):,} not started"
     return text + (f": they wait ({'; '.join([*parts, *_more(waiting)])})" if parts else "")
 
 
@@ -73,7 +73,7 @@ def _how_long(numbers: Mapping[str, float]) -> str:
 
 
 def _waited_for(flow: int, waits: Waits | None, missing: Any) -> int | None:
-    """Return a message that did not arrive and that a flow waits for, directly or by points."""
+    """Return a message that did not arrive and for which a flow waits, directly or via points."""
     import numpy as np
 
     from pyorch.config.traffic import POINT
