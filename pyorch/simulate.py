@@ -1,7 +1,7 @@
-"""One run: RunSpec -> tables and summary in a folder. Knows nothing of engines or the store.
+"""One run: RunSpec -> tables and summary in a folder. Independent of engines and of the store.
 
-Everything written here is a function of the RunSpec and the build alone: the same twice gives the
-same bytes. Wall time and host are written elsewhere (log.txt).
+Everything written here depends only on the RunSpec and the build: a repetition gives the same
+bytes. Wall time and host are written elsewhere (log.txt).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     Tables = dict[str, dict[str, NDArray[Any]]]
 
 SLICES = 100
-"""In how many steps a run is simulated."""
+"""Number of slices in which a run is simulated."""
 
 ALL_CLASSES = 0xFF
 ANY_PEER = -1
 
 
 class RunProblemsError(Exception):
-    """What a run complains of, one problem a line."""
+    """The problems of a run, one a line."""
 
     headline = "the run failed"
 
@@ -50,7 +50,7 @@ class RunProblemsError(Exception):
 
 
 class RefusedError(RunProblemsError):
-    """The configuration cannot be what it claims; nothing was simulated."""
+    """The configuration is impossible; nothing was simulated."""
 
     headline = "this configuration is impossible"
 
@@ -62,13 +62,13 @@ class WrongResultError(RunProblemsError):
 
 
 class ModelError(RunProblemsError):
-    """A C++ object threw an exception in the midst of the run."""
+    """A C++ object threw an exception during the run."""
 
     headline = "a module aborted the run"
 
 
 class OutOfMemoryError(RunProblemsError):
-    """What the run records is more than the memory of the process."""
+    """The run's records do not fit into the memory of the process."""
 
     headline = "not enough memory for this run"
 
@@ -76,15 +76,15 @@ class OutOfMemoryError(RunProblemsError):
 def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) -> dict[str, float]:
     """Simulate a run and write its tables and summary.json into its folder.
 
-    simulation_class: ns3::rdma::Simulation as `pyorch.ns3.load_simulation` gives it. Returns the
-    CPU time of each phase [s]: setup, run, write. Raises RefusedError before the simulation,
-    WrongResultError after it (its tables and its summary are written), OSError when the disk
-    refuses.
+    simulation_class: ns3::rdma::Simulation, from `pyorch.ns3.load_simulation`. Returns the CPU time
+    of each phase [s]: setup, run, write. Raises RefusedError before the simulation,
+    WrongResultError after it (tables and summary are written nevertheless), OSError if a file
+    cannot be written.
     """
     clock = _Phases()
     simulation = simulation_class(spec.seed)
     topology = set_up(simulation, spec)
-    for trace in spec.setting.traces:  # only what is built can be traced
+    for trace in spec.setting.traces:  # only objects that exist can be traced
         add_trace(simulation, topology, trace)
     clock.end("setup")
     advance(simulation, spec.setting.run, run)
@@ -128,9 +128,9 @@ class _Phases:
 
 
 def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
-    """Build in a new Simulation what a RunSpec wants, and return its network.
+    """Build the network of a RunSpec in a new Simulation, and return it.
 
-    Raises RefusedError with what the modules say against it.
+    Raises RefusedError with the modules' objections.
     """
     try:
         network = configure(simulation, spec.setting, spec.seed)
@@ -147,7 +147,7 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
 
 
 def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
-    """Tell a new Simulation what a run wants built, and return its network."""
+    """Configure a new Simulation for a run without building it, and return its network."""
     from pyorch.config import topology as topologies
     from pyorch.config import traffic
     from pyorch.fields import NEVER
@@ -201,7 +201,7 @@ def _add_topology(simulation: Simulation, network: Topology) -> None:
 def _set_nodes(
     simulation: Simulation, network: Topology, entries: Sequence[NodeAttributes]
 ) -> None:
-    """Set the attributes of single nodes; a later entry overrules an earlier one."""
+    """Set the attributes of single nodes; a later entry overrides an earlier one."""
     for entry in entries:
         for node in entry.nodes:
             for type_id, attributes in entry.attributes.items():
@@ -249,9 +249,9 @@ def _set_paths(simulation: Simulation, flows: Flows) -> None:
 
 
 def add_trace(simulation: Simulation, network: Topology, trace: Trace) -> None:
-    """Have a Simulation that is built record a table."""
+    """Make a Simulation, already built, record a table."""
     ports = [[network.numbers[end] for end in port] for port in trace.ports]
-    # an empty array has no address to hand over; its length says that it is empty
+    # an empty array has no address to pass; its length says that it is empty
     nodes = _array([node for node, _ in ports] or [0], "uint32")
     peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
     mask = sum(1 << number for number in set(trace.classes)) or ALL_CLASSES
@@ -269,19 +269,19 @@ def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
 
 
 def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None:
-    """Simulate to the end that [run] sets, in slices, and keep the heartbeat.
+    """Simulate to the end given by [run], in slices, and keep the heartbeat going.
 
-    The ends of slices are events that are counted, so they are the same whatever the machine.
+    The ends of slices count as events, so they are the same on every machine.
     """
     end_ps = settings.latest_end
 
     def done() -> float:
-        """The share of the time or, where the run stops when all is delivered, of the payload."""
+        """The share of the time or, if the run stops when all is delivered, of the payload."""
         share = int(simulation.Now()) / end_ps
         delivered = float(simulation.GetDeliveredShare())
         return max(share, delivered) if settings.stop_when_done else share
 
-    # so that the heartbeat goes on meanwhile; nothing that runs in here calls Python
+    # so that the heartbeat continues meanwhile; nothing called here calls Python
     run_of_class: Any = getattr(type(simulation), "Run", simulation.Run)
     run_of_class.__release_gil__ = True
     with Heartbeat(run.heartbeat, done, now=lambda: int(simulation.Now())):
@@ -306,7 +306,7 @@ def run_until(simulation: Simulation, until_ps: int, end_ps: int) -> bool:
 
 
 def read_tables(simulation: Simulation) -> Tables:
-    """The result tables as arrays that lie in C++: valid as long as the Simulation lives."""
+    """The result tables as arrays in C++ memory: valid as long as the Simulation exists."""
     tables: Tables = {}
     for table in range(simulation.GetNTables()):
         rows = int(simulation.GetNRows(table))
@@ -335,11 +335,11 @@ def _view(address: int, kind: str, rows: int) -> NDArray[Any]:
 
 
 def write_table(run: RunPaths, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write a table as Parquet: the same columns give the same bytes. Raises OSError."""
+    """Write a table as Parquet; equal columns give equal bytes. Raises OSError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    # from_buffers instead of pa.array: that one imports pandas (0.4 s) to look at an ndarray
+    # from_buffers instead of pa.array, which imports pandas (0.4 s) to inspect an ndarray
     arrays = [
         pa.Array.from_buffers(pa.from_numpy_dtype(c.dtype), len(c), [None, pa.py_buffer(c)])
         for c in columns.values()

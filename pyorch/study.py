@@ -1,7 +1,7 @@
 """A study in Python: load an experiment or build one, change it, run it, look at its results.
 
-Nothing is compiled, checked or run before it is needed; finished runs are found on the disk, so
-that every call resumes where the last one ended, also in another process.
+Nothing is compiled, checked or run before it is needed. Finished runs are found on disk, so every
+call resumes where the last one ended, also in another process.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RunsFailedError(Exception):
         self.left = left
 
     def __str__(self) -> str:
-        """Everything a person needs to go on."""
+        """Everything that a user needs to proceed."""
         told = "\n".join(failure.render() for failure in self.failures)
         return f"{self.left} runs are missing; run() retries them\n{told}".strip()
 
@@ -70,7 +70,7 @@ class Study:
         paths: Paths | None = None,
         **tables: Any,
     ) -> None:
-        """Make a study from objects; it has the results of an experiment file NAME.toml beside it.
+        """Create a study from objects, as if from a file NAME.toml in the current folder.
 
         Every key of an experiment file may be given, with the objects of this package, such as
         `Star(hosts=3, ...)`, or with tables as in a file. Lists have names in the plural: `traces`,
@@ -295,10 +295,10 @@ class Study:
     ) -> Region:
         """Map where a condition holds over two or three parameters (docs/deadlock-lab.md).
 
-        vary: as `--vary` has it, with ranges. run: number, hash or title of the one that is varied.
-        cells: along each axis at the end: 4, 8, 16, ... out: a CSV file for the border, with points
-        and figure beside it. The same call goes on where an interrupted one ended. Raises
-        UserError, KeyboardInterrupt.
+        vary: as for `--vary`, with ranges. run: number, hash or title of the run to vary.
+        cells: final number along each axis: 4, 8, 16, ... out: a CSV file for the border, with
+        points and figure next to it. The same call resumes after an interruption. Raises UserError,
+        KeyboardInterrupt.
         """
         from pyorch.lab.ranges import read_axes
         from pyorch.lab.region import MADE_BY, map_region, write_region
@@ -323,14 +323,14 @@ class Study:
         return prevent(topology.build(self._one(self._made(), run).setting.topology), root)
 
     def _varied(self, run: str | int) -> Varied:
-        """A run of this study, for the laboratory to vary."""
+        """A run of this study whose keys the laboratory can vary."""
         from pyorch.lab.varied import Varied
 
         plan = self._claimed()
         return Varied(plan, self._one(plan, run), self._source, self._overrides)
 
     def _claimed(self) -> Plan:
-        """Plan the runs that are about to be made."""
+        """Plan the runs that are about to be performed."""
         return pipeline.make_plan(
             self._source, self._overrides, self._seeds, paths=self._paths, claim=True
         )
@@ -345,7 +345,7 @@ class Study:
 
     @property
     def remarks(self) -> list[str]:
-        """What the commands say of the plan and of its finished runs, such as unfinished flows."""
+        """The commands' remarks on the plan and on its finished runs, such as unfinished flows."""
         return [*self._remarks_on_plan(), *self._remarks_on_runs()]
 
     def _remarks_on_plan(self) -> list[str]:
@@ -572,7 +572,7 @@ class Study:
 
     def _made(self) -> Plan:
         plan = self._plan or self.plan()
-        kinds.activate(plan.experiment.kinds)  # another study may have had other ones meanwhile
+        kinds.activate(plan.experiment.kinds)  # another study may have activated others meanwhile
         return plan
 
     def _data(self) -> ReportData:
@@ -583,7 +583,7 @@ class Study:
         return ReportData.of(plan.store, plan.specs, fingerprint, made.metrics, made.file)
 
     def _chosen(self, plan: Plan, where: Mapping[str, Any]) -> list[RunSpec]:
-        """Return the runs that a filter leaves. Raises UserError when it leaves none."""
+        """Return the runs that match a filter. Raises UserError if there are none."""
         from pyorch.report.select import among
 
         def fits(spec: RunSpec) -> bool:
@@ -609,7 +609,7 @@ class Study:
         return f"<Study {self.name}{changed}{made}>"
 
     def _repr_html_(self) -> str:
-        """The study as a notebook shows it: its question, runs and network. Plans if need be."""
+        """The study in a notebook: its question, runs and network. Plans it if necessary."""
         plan = self._made()
         experiment = plan.experiment
         done = {id(spec) for spec in plan.done}
@@ -637,7 +637,7 @@ class Study:
 
 
 def _toml(value: Any) -> str:
-    """Return a value as --set takes it."""
+    """Return a value in the form that --set accepts."""
     from pyorch.fields import written
 
     plain = written(value)
@@ -656,12 +656,12 @@ def _toml(value: Any) -> str:
 
 
 def _own(spec: RunSpec) -> dict[str, Any]:
-    """Return what tells a run from the others of its study."""
+    """Return what distinguishes a run from the others of its study."""
     return {**spec.params, "seed": spec.seed}
 
 
 def _varied(plan: Plan) -> list[str]:
-    """Return the names of what tells the runs of a plan apart; the seed is the last."""
+    """Return the names of what distinguishes the runs of a plan; the seed is the last."""
     return [*dict.fromkeys(key for spec in plan.specs for key in spec.params), "seed"]
 
 

@@ -442,7 +442,7 @@ def test_runs_that_cannot_be_explained_are_told_of(file: Path) -> None:
     assert "this run does not deadlock" in said("1", "run.duration=20us")
     blind = ("run.oracle=false", "run.stop_on_deadlock=false")
     assert "[run] oracle = false" in said("1", *blind)
-    assert "there is no run of this number" in said("7")
+    assert "there is no run with this number" in said("7")
     storm = '[{kind="pause_storm", host="h4"}]'
     other = said("1", f"fault={storm}", 'traffic=[{kind="greedy", src="h0", dst="h4"}]')
     assert "wait for a host that pauses" in other

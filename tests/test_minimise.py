@@ -456,7 +456,7 @@ def test_a_number_of_a_metric_can_be_the_condition(study: tuple[Path, Paths]) ->
 @pytest.mark.parametrize(
     ("run", "condition", "said"),
     [
-        ("7", "deadlocked", "there is no run of this number"),
+        ("7", "deadlocked", "there is no run with this number"),
         ("1", "lossy", "does not hold for this run: dropped_lossless_frames is 0"),
         ("1", "peek > 3", "did you mean 'peak'?"),
         ("1", "peak > 3us", "peak is in B, and the bound in ps"),

@@ -617,7 +617,7 @@ def test_trace_writes_what_it_says(tmp_path: Path) -> None:
 
     done = invoke(tmp_path, "trace", str(file), "99", "--port", "s0:h9")
     assert done.returncode == 2
-    assert "RUN: there is no run of this number" in done.stderr
+    assert "RUN: there is no run with this number" in done.stderr
 
 
 @pytest.mark.cpp
@@ -663,8 +663,8 @@ def test_a_run_is_found(text: str, index: int) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("0", "there is no run of this number"),
-        ("4", "there is no run of this number"),
+        ("0", "there is no run with this number"),
+        ("4", "there is no run with this number"),
         ("PFC", "2 runs match 'PFC'"),
         ("", "no run matches ''"),
         ("XFC", "no run matches 'XFC'"),

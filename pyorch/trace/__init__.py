@@ -1,6 +1,6 @@
-"""What goes over the wires of a run, for other programs: pcap files and an animation.
+"""The frames on the links of a run for other programs: pcap files and an animation.
 
-`invoke trace` asks for them (`pyorch.trace.request`). In a notebook or a script:
+`invoke trace` writes them (`pyorch.trace.request`). In a notebook or a script:
 
     from pyorch.build import ensure_built
     from pyorch.ns3 import load_simulation

@@ -1,6 +1,6 @@
-"""One run with taps on: RunSpec -> pcap files and an animation in a folder.
+"""One run with captures: RunSpec -> pcap files and an animation in a folder.
 
-The taps listen to trace sources and change nothing: the results are those of the run without them.
+Captures use trace sources and change nothing: the results are those of the run without them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ class Options:
     """What to capture and how.
 
     ports: (node, neighbour), the neighbour "" for all ports of the node; empty: every port.
-    from_ps: frames before are not written. until_ps: end of the simulation; None: that of the run.
-    fcs: frames end with their FCS. tagged:
-    routed frames have an 802.1Q tag. snap_bytes: most bytes of a frame in a file, 1 to 65535.
-    animate: write the animation too, of all links.
+    from_ps: earlier frames are not written. until_ps: end of the simulation; None: that of the run.
+    fcs: frames end with their FCS. tagged: routed frames have an 802.1Q tag. snap_bytes: maximum
+    number of bytes per frame in a file, 1 to 65535. animate: also write an animation of all links.
     """
 
     ports: tuple[tuple[str, str], ...] = ()
@@ -44,7 +43,7 @@ class Options:
     animate: bool = True
 
     def to_data(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the options in a form that JSON can represent."""
         return asdict(self)
 
     @classmethod
@@ -57,8 +56,8 @@ class Options:
 class Captured:
     """A pcap file.
 
-    cut: frames whose headers need more bytes by the standards than the model gives the frame; they
-    are captured as long as the model's.
+    cut: frames whose headers by the standards are longer than the frame in the model; they are
+    captured with the length of the model.
     """
 
     path: Path
@@ -68,10 +67,10 @@ class Captured:
 
 @dataclass(frozen=True)
 class Traced:
-    """What was written, and how the run ended.
+    """The files written, and how the run ended.
 
-    animation: None when there is none. frames: in the animation. end_ps: simulated time. summary:
-    the numbers of the run. problems: what `Simulation.Finish` complained of.
+    animation: None if there is none. frames: in the animation. end_ps: simulated time. summary:
+    the numbers of the run. problems: those that `Simulation.Finish` reported.
     """
 
     pcaps: tuple[Captured, ...]
@@ -85,11 +84,11 @@ class Traced:
 def trace_run(
     spec: RunSpec, simulation_class: SimulationClass, folder: Path, options: Options
 ) -> Traced:
-    """Simulate a run with taps on and write their files into a folder, made if need be.
+    """Simulate a run with captures and write the files into a folder, created if missing.
 
-    simulation_class: ns3::rdma::Simulation as `pyorch.ns3.load_simulation` gives it; one simulation
-    lives in a process at a time. Raises RefusedError when the run's configuration is impossible,
-    OSError when a file cannot be written, KeyError for a node that does not exist.
+    simulation_class: ns3::rdma::Simulation, from `pyorch.ns3.load_simulation`; a process can have
+    only one simulation at a time. Raises RefusedError if the run's configuration is impossible,
+    OSError if a file cannot be written, KeyError for a node that does not exist.
     """
     from pyorch.simulate import add_trace, read_tables, set_up
     from pyorch.trace.netanim import write_animation
@@ -105,7 +104,7 @@ def trace_run(
     problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
     if problems:
         raise OSError("; ".join(problems))
-    for trace in spec.setting.traces:  # some sample, and samples are events that are counted
+    for trace in spec.setting.traces:  # some sample, and samples count as events
         add_trace(simulation, network, trace)
     if options.animate:
         everywhere = (nodes, peers, 0, ALL_CLASSES, 0)
@@ -130,7 +129,7 @@ def trace_run(
 
 
 def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> None:
-    """Simulate in the same slices as `pyorch.simulate`, whose ends are events that are counted."""
+    """Simulate in the same slices as `pyorch.simulate`, because their ends count as events."""
     from pyorch.simulate import SLICES
 
     end_ps = spec.setting.run.latest_end
@@ -148,7 +147,7 @@ def port_numbers(
     import numpy as np
 
     numbers = network.numbers
-    # an empty array has no address to hand over; the length goes with it
+    # an empty array has no address to pass; its length is passed as well
     nodes = [numbers[node] for node, _ in ports] or [0]
     peers = [numbers[peer] if peer else ANY_PEER for _, peer in ports] or [ANY_PEER]
     return np.array(nodes, np.uint32), np.array(peers, np.int64)

@@ -31,7 +31,7 @@ HOST_COLOUR = (70, 130, 180)
 SWITCH_COLOUR = (220, 120, 40)
 NODE_SIZE = 4.0
 SPACING = 20.0
-"""Between the nearest nodes; NetAnim scales all to its window."""
+"""Distance between the nearest nodes; NetAnim scales everything to its window."""
 
 _PS = 10**12
 
@@ -39,9 +39,9 @@ _PS = 10**12
 def write_animation(
     path: Path, network: Topology, frames: Mapping[str, NDArray[Any]], size: float = NODE_SIZE
 ) -> int:
-    """Write the animation of the table "frame"; return how many frames it shows.
+    """Write the animation of the table "frame"; return the number of frames in it.
 
-    Frames whose last bit is not received before the run ends are shown as if they were. Raises
+    Frames whose last bit is not received before the end of the run are shown as received. Raises
     OSError.
     """
     places = spread(layout(network))
@@ -121,7 +121,7 @@ def seconds(picoseconds: int) -> str:
 
 
 def describe(kind: int, cls: int, flow: int, psn: int, opcode: int, size: int) -> str:
-    """Say what a frame is, for NetAnim's tables and filters. size: on the wire [B]."""
+    """Describe a frame for NetAnim's tables and filters. size: on the wire [B]."""
     name = KINDS[kind] if kind < len(KINDS) else f"kind {kind}"
     if kind == MAC_CONTROL:
         scheme = "PFC " if opcode == PFC_OPCODE else ""

@@ -1,4 +1,4 @@
-"""One run of a study again with taps on: which run is meant, how, and in a process of its own."""
+"""Repeat one run of a study with captures: find the run, read the options, start a process."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 MOST_FILES = 500
-"""Files of a trace; more are rarely meant, and each is open during the run."""
+"""Maximum number of files; more are rarely intended, and each stays open during the run."""
 SHOWN_RUNS = 20
 
 
 @dataclass(frozen=True)
 class Words:
-    """The options of the command as they were typed."""
+    """The options of the command, as typed."""
 
     ports: tuple[str, ...] = ()
     until: str = ""
@@ -39,14 +39,14 @@ class Words:
 
 
 # ---------------------------------------------------------------------------------------------
-# Words -> what is meant
+# Words -> run and options
 
 
 def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
-    """Find the run of a study that a text means.
+    """Find the run of a study that a text identifies.
 
-    It is its number from 1, its hash or the start of it, its title as `invoke show` prints it, or
-    a part of the title that no other has. Raises UserError.
+    The text is its number from 1, its hash or the start of it, its title as `invoke show` prints
+    it, or a unique part of the title. Raises UserError.
     """
     from pyorch.engine.base import title
 
@@ -54,7 +54,7 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
     if number is not None and 1 <= number <= len(specs):
         return specs[number - 1]
     if number is not None and len(text) < 4:  # longer ones may be the start of a hash
-        raise _no_run(specs, text, "there is no run of this number")
+        raise _no_run(specs, text, "there is no run with this number")
     titles = [title(spec) for spec in specs]
     tests = (
         [spec for spec, words in zip(specs, titles, strict=True) if words == text],
@@ -79,7 +79,7 @@ def _no_run(specs: Sequence[RunSpec], text: str, what: str) -> UserError:
 
 
 def read_options(words: Words, network: Topology) -> Options:
-    """Read the command's options. Raises UserError with all that is wrong."""
+    """Read the command's options. Raises UserError with all problems."""
     problems: list[Problem] = []
     ports = tuple(
         port for word in words.ports if (port := _port(word, network, problems)) is not None
@@ -88,7 +88,7 @@ def read_options(words: Words, network: Topology) -> Options:
     snap = _snap(words.snap, problems)
     files = _count_files(ports, network)
     if files > MOST_FILES:
-        what = f"{files} ports would be captured, each in a file"
+        what = f"{files} ports would be captured, each in its own file"
         hint = "name some: --port s0:h0, or --port s0 for all ports of s0"
         problems.append(Problem("--port", what, f"at most {MOST_FILES}", hint))
     if problems:
@@ -159,7 +159,7 @@ def _snap(text: str, problems: list[Problem]) -> int:
 
 @dataclass(frozen=True)
 class Again:
-    """What became of a run that was done again: its exit code, what it said, what it wrote."""
+    """The outcome of a repeated run: its exit code, its output, and the files it wrote."""
 
     returncode: int
     said: str
@@ -167,7 +167,7 @@ class Again:
 
 
 def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Again:
-    """Trace in a process of its own: an abort of the simulator must not take this one along."""
+    """Trace in a separate process, so that an abort of the simulator does not end this one."""
     from pyorch.engine.local import child_environment
     from pyorch.engine.log import log_tail
 
@@ -189,7 +189,7 @@ def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Agai
                 stderr=errors,
                 text=True,
                 check=False,
-                start_new_session=True,  # Ctrl-C is for this process, which ends the child
+                start_new_session=True,  # Ctrl-C reaches only this process, which ends the child
             )
         said = log_tail(log)
     answer = {} if child.returncode else json.loads(child.stdout.splitlines()[-1])

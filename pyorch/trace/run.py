@@ -1,7 +1,7 @@
-"""One traced run in a process of its own: python -m pyorch.trace.run REQUEST.json.
+"""One traced run in a separate process: python -m pyorch.trace.run REQUEST.json.
 
 The request has the run, the build, the options and the folder; the answer is a line of JSON on
-standard output. Exit codes: 0 done, 1 an error, 2 refused, as `pyorch.run`.
+standard output. Exit codes as in `pyorch.run`: 0 done, 1 an error, 2 refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyorch.ends import no_core_files
 
 
 def main(arguments: list[str]) -> int:
-    """Do what a request asks for and print the answer."""
+    """Process a request and print the answer."""
     # ns-3 gives Python no chance to run signal handlers, so signals must end the process at once
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
