@@ -281,7 +281,7 @@ def test_all_problems_of_module_folders(tmp_path: Path, monkeypatch: pytest.Monk
     assert [(problem.where, problem.what) for problem in caught.value.problems] == [
         (
             f"PYORCH_MODULE_PATH={tmp_path / 'nothing'}",
-            "this folder neither is nor holds a C++ module",
+            "this folder is not a C++ module and has none",
         ),
         ("rdma", f"two modules have this name: {first} and {second}"),
     ]
@@ -676,7 +676,7 @@ def test_schema_without_the_facade(tmp_path: Path) -> None:
         load_schema(BuildInfo(tmp_path, [], [tmp_path], ["demo"], "f"))
     assert caught.value.render() == (
         f"{tmp_path}: no built module (demo) has facade-simulation.h\n"
-        "    hint: the module 'facade' brings it: is it in ns3-modules/?"
+        "    hint: the module 'facade' provides it: is it in ns3-modules/?"
     )
 
 

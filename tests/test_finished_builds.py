@@ -368,7 +368,7 @@ def test_an_edit_while_it_is_compiled(tmp_path: Path) -> None:
     second = python(BUILD, root, env=environment)
     (tmp_path / "go").touch()
     outputs = [process.communicate() for process in (first, second)]
-    assert "a source changed meanwhile, compiling again" in outputs[0][1]
+    assert "a source changed during compilation, compiling again" in outputs[0][1]
     folders = [Path(output.strip()) for output, _ in outputs]
     assert folders[0] == folders[1], outputs
     assert count(folders[0])[0] == 42

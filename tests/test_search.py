@@ -434,7 +434,7 @@ def test_a_study_searches_and_prevents_as_the_commands_do(
     assert (told.cycles, told.turn_cut, told.classes) == (same.cycles, same.turn_cut, same.classes)
     for asked, said in (
         ({"by": "luck"}, "no search by 'luck'"),
-        ({"run": 99}, "no run of this number"),
+        ({"run": 99}, "no run with this number"),
     ):
         with pytest.raises(UserError, match=said):
             ring.search(**asked)

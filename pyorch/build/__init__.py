@@ -1,6 +1,6 @@
-"""Compile the C++ modules against the ns3 wheel, and tell what they can do.
+"""Compile the C++ modules against the ns3 wheel, and describe what they provide.
 
-What is used is loaded then: to know which modules there are takes none of the builder.
+Submodules are loaded on first use: listing the modules does not need the builder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compile the C++ modules, and only when there is something to compile."""
+"""Compile the C++ modules, but only if there is something to compile."""
 
 import hashlib
 import json
@@ -26,38 +26,38 @@ from pyorch.files import storage_error, write_atomically
 from pyorch.fingerprint import modules_of
 from pyorch.paths import Paths, project_root
 
-#: In the working folder: what it was made from, unless somebody was killed there, and since when.
+#: In the working folder: what it was made from, unless a build was killed there, and since when.
 _IDENTITY = "identity.json"
 _BEGAN = "began"
-#: In a profile's folder: where CMake and Ninja compile, and what they said last.
+#: In a profile's folder: where CMake and Ninja compile, and their last output.
 _WORK = "work"
 _LOG = "build.log"
-#: What a build made, one module a line: name, file, libraries it links.
+#: The results of a build, one module a line: name, file, libraries it links.
 _MODULES = "modules.txt"
-#: The folder in which tests find ns3/test.h before that of the wheel.
+#: The folder in which tests find an ns3/test.h that precedes the wheel's.
 _TESTING = "testing"
 #: The wheel's libraries for CMake, with the macros they were compiled with.
 _TARGETS = "ns3-targets.cmake"
-#: Longest list of module names in the name of a build folder.
+#: Maximum length of the list of module names in the name of a build folder.
 _LONGEST = 60
-#: How often to compile again when somebody keeps editing.
+#: How often to compile again if sources keep changing.
 _TRIES = 5
 _PROGRAMS = "programs-"
 _PROGRAMS_OF = f"{_PROGRAMS}of-"  # some modules only
-#: The program with the suites of all modules; with "-MODULE" behind it, those of one.
+#: The program with the suites of all modules; with the suffix "-MODULE", those of one.
 TEST_RUNNER = "test-runner"
-#: Beside the profiles: what each version of a module's files contributes to a fingerprint.
+#: Next to the profiles: what each version of a module's files contributes to a fingerprint.
 _PRINTS = "prints.json"
 _STUB = re.compile(r'#include "(?P<file>/[^"]*)"\n')
 
 
 class _ChangedError(Exception):
-    """A source changed while it was being compiled: nobody knows which of its contents was."""
+    """A source changed during compilation: which of its versions was compiled is unknown."""
 
 
 @dataclass(frozen=True)
 class _Request:
-    """One call of ensure_built; `folder` is that of the profile."""
+    """One call of ensure_built; `folder` is the profile's."""
 
     profile: str
     flags: str
@@ -72,7 +72,7 @@ class _Request:
 
     @property
     def own(self) -> Sequence[Module]:
-        """The modules that are compiled in this folder; those of its base are there already."""
+        """The modules that are compiled in this folder; those of its base exist already."""
         return [module for module in self.modules if not self.base or module.outside]
 
     @property
@@ -87,15 +87,15 @@ class _Request:
 
     @property
     def targets(self) -> Sequence[str]:
-        """What Ninja makes."""
+        """The targets of Ninja."""
         if self.tests and not self.tested:
-            # release compiles and runs the examples; under sanitizers nobody does
+            # examples are compiled and run only in release, never under sanitizers
             return ["modules", TEST_RUNNER] if self.profile == "sanitize" else ["tests"]
         return ["modules", *(self.runners if self.tests else ())]
 
     @property
     def runners(self) -> Sequence[str]:
-        """The programs with the suites of the modules that alone are to be tested."""
+        """The test programs of single modules, if only these are to be tested."""
         return [f"{TEST_RUNNER}-{name}" for name in self.tested]
 
     def say(self, text: str) -> None:
@@ -114,23 +114,23 @@ def ensure_built(
     outside: bool = True,
     first: Callable[[], object] | None = None,
 ) -> BuildInfo:
-    """Compile every module of ns3-modules/ that changed, and return what there is to load.
+    """Compile every module of ns3-modules/ that changed, and return what to load.
 
-    The build lies in a folder of its own that nobody changes any more, and that nobody deletes
-    while this process lives. What was built before is found again, and nothing is compiled.
-    Modules of $PYORCH_MODULE_PATH are compiled against that build, into a folder of their own:
-    those of build/PROFILE are the same with and without them. `outside` False leaves them out.
+    Every build has a separate folder that is never changed again, and never deleted while this
+    process uses it. An earlier build of the same sources is reused, and nothing is compiled.
+    Modules of $PYORCH_MODULE_PATH are compiled against that build, into a separate folder: those of
+    build/PROFILE are the same with and without them. `outside` False omits them.
 
-    `tests` compiles the test program too, and the examples but for sanitize; where there are
-    modules of $PYORCH_MODULE_PATH, theirs only. `tested` names the modules whose tests alone are
+    `tests` also compiles the test program and, except for sanitize, the examples; if there are
+    modules of $PYORCH_MODULE_PATH, only theirs. `tested` names the only modules whose tests are
     compiled, a program for each, without examples. `root` is the project's folder if it is not the
-    one that this package lies in; `folder` takes the place of its build/. When there is nothing to
-    compile, no other program than the compiler (for its version) is started. Several processes may
-    call this at once: one compiles, the others wait for it. `first` is called before anything is
-    compiled, if anything is: what it raises spares the wait.
+    one that contains this package; `folder` replaces its build/. If there is nothing to compile, no
+    program other than the compiler (for its version) is started. Several processes may call this at
+    once: one compiles, the others wait for it. `first` is called before anything is compiled, if
+    anything is: an exception that it raises avoids the wait.
 
-    Raises UserError when something the build needs is missing or wrong, or when the modules do
-    not compile.
+    Raises UserError if something the build needs is missing or wrong, or if the modules do not
+    compile.
     """
     paths = Paths(root if root is not None else project_root())
     modules = sources.find_modules(paths.modules)
@@ -155,9 +155,9 @@ def ensure_built(
 def ensure_used(types: Collection[str], folder: Path, root: Path | None = None) -> BuildInfo:
     """Compile the modules that runs of these types use, below `folder`, and return what to load.
 
-    The build lies beside that of all modules and has its fingerprint. All modules are compiled
-    where it is not known which are used, or where there are some of $PYORCH_MODULE_PATH. Raises
-    UserError as ensure_built does.
+    The build is next to that of all modules and has the same fingerprint. All modules are compiled
+    if it is unknown which are used, or if $PYORCH_MODULE_PATH has some. Raises UserError as
+    ensure_built does.
     """
     modules = sources.find_modules(Paths(root if root is not None else project_root()).modules)
     request = _Request(
@@ -176,9 +176,9 @@ def ensure_used(types: Collection[str], folder: Path, root: Path | None = None) 
 
 
 def _joined(modules: Sequence[Module]) -> str:
-    """Return modules as a part of a folder's name: their names, and a digest of where they lie.
+    """Return modules as a part of a folder's name: their names, and a digest of their places.
 
-    So those of two shells, or of two tests, do not take each other's place.
+    So the builds of two shells, or of two tests, do not replace each other.
     """
     text = "-".join(module.name for module in modules)
     places = ":".join(str(module.folder) for module in modules)
@@ -187,7 +187,7 @@ def _joined(modules: Sequence[Module]) -> str:
 
 
 def _ensure(request: _Request) -> BuildInfo:
-    """Return a build, made if need be. Raises UserError."""
+    """Return a build, compiled if necessary. Raises UserError."""
     ns3 = find_ns3()
     info = _finished(request, ns3)
     if info is not None:
@@ -197,7 +197,7 @@ def _ensure(request: _Request) -> BuildInfo:
     tools = find_toolchain()
     try:
         with finished.compiling(request.folder, request.say):
-            info = _finished(request, ns3)  # another process may have done it while this one waited
+            info = _finished(request, ns3)  # perhaps built by another process meanwhile
             return info if info is not None else _build(request, tools)
     except OSError as error:
         raise storage_error(error, request.folder) from error
@@ -207,7 +207,7 @@ def _ensure(request: _Request) -> BuildInfo:
 
 
 def _finished(request: _Request, ns3: Ns3) -> BuildInfo | None:
-    """Return the finished build of exactly what is there now, if there is one."""
+    """Return the finished build of exactly the present sources, if there is one."""
     for compiler in _compilers(request):
         fingerprint = _fingerprint(request, ns3.version, compiler)
         info = _open(_folder(request, ns3, fingerprint))
@@ -224,13 +224,13 @@ def _fingerprint(request: _Request, ns3: str, compiler: str) -> str:
 
 
 def _with_programs(request: _Request, info: BuildInfo) -> BuildInfo | None:
-    """A build with its test program, held, if that is there."""
+    """A build with its test program, held, if that exists."""
     programs = info.folder / _programs(request)
     return replace(info, programs=programs) if finished.hold(programs) else None
 
 
 def _compilers(request: _Request) -> set[str]:
-    """The compiler; without one those of the finished builds, which need none any more."""
+    """The compiler; without one, those of the finished builds, which no longer need one."""
     try:
         return {str(find_compiler())}
     except UserError:
@@ -239,7 +239,7 @@ def _compilers(request: _Request) -> set[str]:
 
 
 def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
-    """Where a build lies: by its fingerprint, and by the place of the wheel that it links."""
+    """The folder of a build, named after its fingerprint and the place of the wheel it links."""
     place = hashlib.sha256(str(ns3.libraries).encode()).hexdigest()
     part = hashlib.sha256(" ".join(sorted(request.only)).encode()).hexdigest()
     return (
@@ -248,7 +248,7 @@ def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
 
 
 def _programs(request: _Request) -> str:
-    """The name of a folder of programs in a build: by what they are made of."""
+    """The name of a folder of programs in a build, derived from their sources."""
     flags = TEST_FLAGS.get(request.profile, "")
     wanted = [one for one in request.compiled if not request.tested or one.name in request.tested]
     prefix = _PROGRAMS_OF if request.tested else _PROGRAMS
@@ -256,7 +256,7 @@ def _programs(request: _Request) -> str:
 
 
 def _open(folder: Path) -> BuildInfo | None:
-    """Return a finished build, held, if it is there and whole."""
+    """Return a finished build, held, if it exists and is complete."""
     if not finished.hold(folder):
         return None
     stamp = _read_stamp(folder)
@@ -291,18 +291,18 @@ def _build(request: _Request, tools: Toolchain) -> BuildInfo:
         try:
             info = _compile(request, tools, log)
         except _ChangedError:
-            request.say("a source changed meanwhile, compiling again")
+            request.say("a source changed during compilation, compiling again")
             continue
         if log.warnings:
             request.say(f"{log.warnings} warnings, see {log.file}")
         request.say(f"done in {time.monotonic() - began:.1f} s")
         return info
-    what = "sources changed each time while they were being compiled"
+    what = "sources changed during each compilation"
     raise UserError([Problem("ns3-modules", what, None, "build again once they no longer change")])
 
 
 def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> BuildInfo:
-    """Compile in the working folder, and commit what came out of it. Raises _ChangedError."""
+    """Compile in the working folder, and commit the result. Raises _ChangedError."""
     before = _snapshot(request)
     fingerprint = _fingerprint(request, tools.ns3.version, str(tools.compiler))
     folder = _folder(request, tools.ns3, fingerprint)
@@ -346,7 +346,7 @@ def _refuse_changes(request: _Request, before: list[list[object]]) -> None:
 
 
 def _fill(new: Path, request: _Request, info: BuildInfo, compiler: str) -> None:
-    """Put all that belongs to a build into its new folder. Raises OSError."""
+    """Copy everything that belongs to a build into its new folder. Raises OSError."""
     base, work = request.base, request.work
     of_base = [*base.libraries, *_files(base.include_dirs[0] / "ns3")] if base else []
     if base:
@@ -362,7 +362,7 @@ def _fill(new: Path, request: _Request, info: BuildInfo, compiler: str) -> None:
 
 
 def _content_of(header: Path) -> Path:
-    """The file that a published header stands for: for most it is a stub."""
+    """The file with the content of a published header: most of these are stubs."""
     stub = _STUB.fullmatch(header.read_text(encoding="utf-8"))
     return Path(stub["file"]) if stub else header
 
@@ -372,7 +372,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _forget(request: _Request, info: BuildInfo) -> None:
-    """Delete what only took room: results come from release builds alone, and tests are of now."""
+    """Delete what is not needed: results use only release builds, and tests only the present."""
     for build in finished.builds_in(request.folder):
         if build != info.folder and request.profile != "release":
             finished.remove(build)
@@ -385,11 +385,11 @@ def _forget(request: _Request, info: BuildInfo) -> None:
 
 @contextmanager
 def _working_folder(request: _Request, tools: Toolchain) -> Iterator[None]:
-    """Empty the working folder when what is in it was made elsewhere or by something else.
+    """Empty the working folder if its content was made elsewhere or by other tools.
 
-    CMake and Ninja look at times and commands only: they would not notice another compiler
-    behind the same name, nor a source in whose place an older file was put. Nor is a folder trusted
-    in which somebody was killed: a compiler that outlived him may still write there.
+    CMake and Ninja compare only times and commands: they would not notice another compiler with the
+    same name, or a source replaced by an older file. A folder in which a build was killed is not
+    trusted either: its compiler may have survived and still write there.
     """
     identity = {
         "folder": str(request.work),
@@ -413,7 +413,7 @@ def _working_folder(request: _Request, tools: Toolchain) -> Iterator[None]:
         finished.delete(request.work)
         request.work.mkdir()
     file.unlink(missing_ok=True)
-    began.write_text("", encoding="utf-8")  # the disk's clock, not this machine's
+    began.write_text("", encoding="utf-8")  # the file system's clock, not this machine's
     try:
         yield
     finally:
@@ -459,7 +459,7 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
 
 
 def _test_flags(request: _Request) -> str:
-    """The flags of tests as a list of CMake's: with them, checks of less code than ns-3's."""
+    """The flags of tests as a CMake list, with the checks that need less code than ns-3's."""
     flags = TEST_FLAGS.get(request.profile, "")
     return f"{flags};-iquote{request.work / _TESTING}" if flags else ""
 
@@ -484,13 +484,13 @@ def _info(request: _Request, tools: Toolchain, fingerprint: str, folder: Path) -
 
 
 def _read_modules(folder: Path) -> dict[str, tuple[str, list[str]]]:
-    """Return what a build made: the library of each module, and the libraries that it links."""
+    """Return the results of a build: the library of each module, and the libraries it links."""
     lines = (folder / _MODULES).read_text(encoding="utf-8").splitlines()
     return {name: (file, needs) for name, file, *needs in map(str.split, lines)}
 
 
 def _write_if_new(file: Path, text: str) -> None:
-    """Write a file unless it says so already: CMake goes by its time."""
+    """Write a file unless it has this content already: CMake relies on its time."""
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")
 

@@ -2,7 +2,7 @@
 
 import re
 
-#: Longest first where one begins like another.
+#: The longer first if one is a prefix of another.
 _PUNCTUATORS = (
     *("<=>", "->*", "...", "<<=", ">>="),
     *("##", "::", ".*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"),
@@ -29,12 +29,12 @@ _TOKEN = re.compile(
 
 
 def tokens(text: str) -> list[str]:
-    """Split C++ into its tokens; a line of the preprocessor ends with the token of a line break.
+    """Split C++ into its tokens; a preprocessor line ends with the token of a line break.
 
-    Two texts with the same tokens compile to the same code, but for line numbers in messages.
+    Two texts with the same tokens compile to the same code, except for line numbers in messages.
     """
     found: list[str] = []
-    begins, directive = True, False  # at the beginning of a line; in a line of the preprocessor
+    begins, directive = True, False  # at the beginning of a line; in a preprocessor line
     for match in _TOKEN.finditer(text.replace("\r\n", "\n")):
         kind, part = match.lastgroup, match.group()
         if kind == "line":

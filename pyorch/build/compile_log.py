@@ -1,4 +1,4 @@
-"""Run CMake and Ninja: progress for the person who waits, a full log, the first error."""
+"""Run CMake and Ninja: progress for the user, a full log, the first error."""
 
 import errno
 import os
@@ -17,14 +17,14 @@ from pyorch.files import storage_error
 #: How much of the compiler's output a message shows; the log has the rest.
 SHOWN_LINES = 12
 
-#: Variables through which a shell's habits would reach the compiler, and so the results.
+#: Variables by which the user's environment would affect the compiler, and so the results.
 _FLAG_VARIABLES = ("CXXFLAGS", "CPPFLAGS", "CFLAGS")
 
-#: With less room than this on the disk, that is what made a step fail.
+#: If less space than this is left on the disk, a failed step is attributed to that.
 _NO_ROOM_BYTES = 100_000
 
 _PROGRESS = re.compile(r"^\[(?P<done>\d+)/(?P<total>\d+)\] (?P<what>.*)$")
-# Not just "error": Ninja repeats the failed command, whose file names may hold that word.
+# Not just "error": Ninja repeats the failed command, whose file names may contain that word.
 _ERROR = re.compile(
     r": (fatal |internal compiler )?error: |: undefined reference |: multiple definition "
     r"|^CMake Error|^ninja: (error|fatal)|: No space left on device"
@@ -33,7 +33,7 @@ _ERROR = re.compile(
 
 @dataclass
 class Log:
-    """The log of one build: each step is run, shown as it goes (unless quiet) and appended."""
+    """The log of one build: each step is run, its output shown (unless quiet) and appended."""
 
     file: Path
     quiet: bool
@@ -41,7 +41,7 @@ class Log:
     warnings: int = 0
 
     def run(self, step: str, command: Sequence[str]) -> None:
-        """Run one step. Raises UserError with the first error lines when it fails."""
+        """Run one step. Raises UserError with the first error lines if it fails."""
         lines: list[str] = []
         with self.file.open("a" if self.started else "w", encoding="utf-8") as log:
             self.started = True
@@ -92,7 +92,7 @@ class Log:
 
 
 def first_errors(lines: Sequence[str]) -> list[str]:
-    """Return the lines from the first error on, or the last ones when none looks like an error."""
+    """Return the lines from the first error on, or the last ones if none looks like an error."""
     errors = (number for number, line in enumerate(lines) if _ERROR.search(line))
     first = next(errors, max(0, len(lines) - SHOWN_LINES))
     return [line for line in lines[first:] if not _PROGRESS.match(line)][:SHOWN_LINES]

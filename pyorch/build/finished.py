@@ -1,8 +1,8 @@
 """Finished builds: made aside, committed by one rename, never changed, kept while in use.
 
-A profile's folder, build/PROFILE, holds the folder in which CMake and Ninja compile, and beside it
-one folder a finished build. A process holds a shared lock on each build that it uses; only who gets
-the exclusive lock may delete it.
+A profile's folder, build/PROFILE, contains the folder in which CMake and Ninja compile, and one
+folder for each finished build. A process holds a shared lock on each build that it uses; deleting
+one needs the exclusive lock.
 """
 
 import fcntl
@@ -16,25 +16,25 @@ from pathlib import Path
 
 from pyorch.files import sync, sync_all
 
-#: The file in a finished build that holds its BuildInfo.
+#: The file in a finished build that contains its BuildInfo.
 STAMP = "build.json"
-#: In a profile's folder: whoever compiles there holds it.
+#: In a profile's folder: a lock held by the process that compiles there.
 LOCK = ".lock"
-#: In a finished build: whoever uses it holds it.
+#: In a finished build: a lock held by the processes that use it.
 IN_USE = "in-use"
 
 _ASIDE = ".new-"
 _GONE = ".gone-"
 
-#: The locks of this process, by folder. They end with it, and with what it forks.
+#: The locks of this process, by folder. They end with it and its forks.
 _held: dict[Path, int] = {}
 
 
 def hold(folder: Path) -> bool:
-    """Keep others from deleting a build for as long as this process lives.
+    """Prevent others from deleting a build for the lifetime of this process.
 
-    Returns False when it is gone, or about to go. Where the file system cannot lock, nothing is
-    held, and `remove` deletes nothing.
+    Returns False if it no longer exists, or is being deleted. If the file system cannot lock,
+    nothing is held, and `remove` deletes nothing.
     """
     file = folder / IN_USE
     if folder in _held and _is_at(_held[folder], file):
@@ -44,7 +44,7 @@ def hold(folder: Path) -> bool:
     except OSError:
         return folder.is_dir()
     with suppress(OSError):
-        os.utime(file)  # says when it was last used
+        os.utime(file)  # records when it was last used
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -56,13 +56,13 @@ def hold(folder: Path) -> bool:
     before, _held[folder] = _held.get(folder), lock
     if before is not None:
         os.close(before)
-    return _is_at(lock, file)  # else it went between the two steps
+    return _is_at(lock, file)  # otherwise it was deleted between the two steps
 
 
 def remove(folder: Path) -> bool:
-    """Delete a build; False when a living process uses it. Raises OSError."""
+    """Delete a build; False if a running process uses it. Raises OSError."""
     try:
-        lock = os.open(folder / IN_USE, os.O_RDWR | os.O_CLOEXEC)  # NFS wants it writable
+        lock = os.open(folder / IN_USE, os.O_RDWR | os.O_CLOEXEC)  # NFS requires it to be writable
     except FileNotFoundError:
         delete(folder)
         return True
@@ -78,15 +78,15 @@ def remove(folder: Path) -> bool:
 
 
 def delete(folder: Path) -> None:
-    """Make a folder vanish at once, if there is one, then delete what was in it."""
+    """Remove a folder at once by renaming it, if there is one, then delete its content."""
     gone = folder.with_name(f"{_GONE}{uuid.uuid4().hex}")
     with suppress(FileNotFoundError):
         folder.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)  # what is left goes when there is a build next time
+    shutil.rmtree(gone, ignore_errors=True)  # the next build deletes what is left
 
 
 def builds_in(profile: Path) -> list[Path]:
-    """The finished builds of a profile, those last used first."""
+    """The finished builds of a profile, the last used first."""
 
     def last_use(build: Path) -> float:
         try:
@@ -98,17 +98,17 @@ def builds_in(profile: Path) -> list[Path]:
 
 
 def tidy(profile: Path) -> None:
-    """Delete what a process that was killed left behind. The caller holds the profile's lock."""
+    """Delete what killed processes left behind. The caller holds the profile's lock."""
     for pattern in (f"{_ASIDE}*", f"{_GONE}*"):
         for folder in (*profile.glob(pattern), *profile.glob(f"*/{pattern}")):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def clean(root: Path, needed: Mapping[Path, str]) -> list[tuple[Path, str]]:
-    """Delete all that compiling left below a folder, but not what somebody uses.
+    """Delete all results of compilation below a folder, except those in use.
 
-    needed: builds that no process holds and that are kept all the same, and why. Returns what was
-    kept, and why. Raises OSError.
+    needed: builds to keep although no process holds them, and why. Returns what was kept, and why.
+    Raises OSError.
     """
     kept: list[tuple[Path, str]] = []
     for entry in sorted(root.iterdir()):
@@ -147,9 +147,9 @@ def _discard(entry: Path) -> None:
 
 @contextmanager
 def made_aside(folder: Path) -> Iterator[Path]:
-    """Make a folder that appears under its name whole or not at all, and stays after a power cut.
+    """Make a folder that appears under its name complete or not at all, and survives a power cut.
 
-    What is there under that name is not whole, and makes room. Raises OSError. The caller holds
+    An existing folder of that name is incomplete, and is replaced. Raises OSError. The caller holds
     the lock of the profile.
     """
     new = folder.with_name(f"{_ASIDE}{uuid.uuid4().hex}")
@@ -167,10 +167,10 @@ def made_aside(folder: Path) -> Iterator[Path]:
 
 
 def place(files: Mapping[str, Path], new: Path, known: Path | None = None) -> None:
-    """Copy files into a new build, by their names in it, for reading only.
+    """Copy files into a new build, by their names in it, read-only.
 
-    known: an earlier build. What it has already, byte for byte, is linked: no finished build's
-    file ever changes. Raises OSError.
+    known: an earlier build. Files that it already has, byte for byte, are linked, since files of
+    finished builds never change. Raises OSError.
     """
     for name, source in files.items():
         target = new / name
@@ -192,21 +192,21 @@ def _is_same(first: Path, second: Path) -> bool:
 def _link(source: Path, target: Path) -> bool:
     try:
         target.hardlink_to(source)
-    except OSError:  # no such thing here, or too many of them
+    except OSError:  # the file system has no hard links, or too many
         return False
     return True
 
 
 @contextmanager
 def compiling(profile: Path, say: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Be the only one who compiles in a profile's folder.
+    """Hold the lock of a profile's folder while compiling there.
 
-    say: is told when there is a wait. Without it nobody waits: raises BlockingIOError.
+    say: gets a message if there is a wait. Without it: raises BlockingIOError instead of waiting.
     """
     lock = -1
     while lock < 0:
         profile.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # `clean` came between
+        with suppress(FileNotFoundError):  # `clean` intervened
             lock = _try_lock(profile / LOCK, say)
     try:
         yield
@@ -215,7 +215,7 @@ def compiling(profile: Path, say: Callable[[str], None] | None = None) -> Iterat
 
 
 def _try_lock(file: Path, say: Callable[[str], None] | None) -> int:
-    """Lock a file; -1 when it was deleted while this process waited for it."""
+    """Lock a file; -1 if it was deleted while this process waited for it."""
     lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
@@ -243,5 +243,5 @@ def _is_at(descriptor: int, file: Path) -> bool:
 
 
 def _make_durable(folder: Path) -> None:
-    """Have a folder with all that is in it survive a power cut. Raises OSError."""
+    """Make a folder and its content survive a power cut. Raises OSError."""
     sync_all([Path(parent, name) for parent, _, names in os.walk(folder) for name in (*names, ".")])

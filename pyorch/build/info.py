@@ -1,4 +1,4 @@
-"""What a build left behind: everything needed to load it."""
+"""The description of a finished build: everything needed to load it."""
 
 import json
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ class BuildInfo:
     """One finished build.
 
     `libraries` are the shared libraries of `modules`, both in load order (a module comes after
-    those it links); `include_dirs` are the folders that hold `ns3/*.h`, those of the modules first;
-    `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` tells all that can
-    change a result (pyorch.fingerprint); `programs` is the folder of the test program and the
-    examples when they were asked for.
+    those it links); `include_dirs` are the folders that contain `ns3/*.h`, the modules' first;
+    `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` covers everything that
+    can change a result (pyorch.fingerprint); `programs` is the folder of the test program and the
+    examples, if they were requested.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class BuildInfo:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "BuildInfo":
-        """Read what `to_json` wrote. Raises KeyError when something is missing."""
+        """Read the result of `to_json`. Raises KeyError if something is missing."""
         return cls(
             folder=Path(content["folder"]),
             libraries=[Path(library) for library in content["libraries"]],
@@ -60,9 +60,8 @@ class BuildInfo:
 def read_build(folder: Path) -> BuildInfo:
     """Read the BuildInfo of a finished build without checking that it is up to date.
 
-    For a process that another one has started after building; nobody deletes the build before this
-    process ends. Raises OSError, ValueError or KeyError when there is no finished build in that
-    folder.
+    For a process started by one that has built; the build is not deleted before this process ends.
+    Raises OSError, ValueError or KeyError if there is no finished build in that folder.
     """
     if not hold(folder):
         raise FileNotFoundError(f"{folder} no longer exists")

@@ -1,4 +1,4 @@
-"""Bring the lists of sources in CMakeLists.txt up to date: python -m pyorch.build.lists.
+"""Update the lists of sources in CMakeLists.txt: python -m pyorch.build.lists.
 
 As in ns-3, a module lists its files. A build refuses files that are not listed; this lists them.
 """
@@ -44,14 +44,14 @@ def updated(module: Module) -> str:
 
 
 def _insert(text: str, keyword: str, files: list[str]) -> str:
-    """Put a list where ns-3's own modules have it: tests last, all else before the libraries."""
+    """Insert a list where ns-3's own modules have it: tests last, others before the libraries."""
     block = f"\n  {keyword}" + "".join(f"\n    {file}" for file in files)
     before = r"\n\)" if keyword == "TEST_SOURCES" else r"\n *LIBRARIES_TO_LINK\b"
     return re.sub(before, lambda match: block + match[0], text, count=1)
 
 
 def main() -> int:
-    """Rewrite what is out of date and say which; exit code 2 when there is no project."""
+    """Rewrite outdated lists and print which; exit code 2 if there is no project."""
     try:
         modules = find_modules(Paths(project_root()).modules)
     except UserError as error:

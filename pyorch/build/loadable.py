@@ -1,4 +1,4 @@
-"""Can this machine load a build? Asked where runs are to compute, before any of them begins."""
+"""Check that this machine can load a build, where runs are to be simulated, before they start."""
 
 import ctypes
 import platform
@@ -16,7 +16,7 @@ MACHINES = {3: "i686", 21: "ppc64le", 22: "s390x", 40: "armv7l", 62: "x86_64", 1
 MACHINES |= {243: "riscv64", 258: "loongarch64"}
 
 _HINT = (
-    "submit from a machine like this one, give sbatch a --constraint that leaves such nodes out, "
+    "submit from a machine like this one, exclude such nodes by sbatch's --constraint, "
     "or compile there: --build-on-node"
 )
 PATIENCE_S = 120
@@ -27,10 +27,10 @@ class LoadError(UserError):
 
 
 def check_loadable(info: BuildInfo) -> None:
-    """Make sure that this machine can load the libraries of a build.
+    """Check that this machine can load the libraries of a build.
 
-    Raises LoadError that says which library it cannot, and why: missing, made for another CPU, or
-    linked with a library that is not there.
+    Raises LoadError that says which library it cannot load, and why: missing, made for another CPU,
+    or linked with a missing library.
     """
     for library in info.libraries:
         _check_header(library)
@@ -47,14 +47,14 @@ def check_loadable(info: BuildInfo) -> None:
     if done.returncode == -signal.SIGILL:
         what = f"made for another CPU: this one ({cpu_model()}) lacks some of its instructions"
     elif done.returncode < 0:
-        what = f"loading its libraries ended by {signal.Signals(-done.returncode).name}"
+        what = f"loading its libraries ended with {signal.Signals(-done.returncode).name}"
     else:
         what = said[-1] if said else f"its libraries do not load (exit code {done.returncode})"
     raise _error(info.folder, what)
 
 
 def _check_header(library: Path) -> None:
-    """Read from its first bytes for which machine a library was made."""
+    """Check, by the first bytes of a library, that it was made for this machine."""
     try:
         with library.open("rb") as file:
             head = file.read(20)
@@ -83,7 +83,7 @@ def _error(where: Path, what: str) -> LoadError:
 
 
 def main(arguments: list[str]) -> int:
-    """Load the libraries of a build and print what the loader says when one does not load."""
+    """Load the libraries of a build; if one does not load, print the loader's message."""
     for library in read_build(Path(arguments[0])).libraries:
         try:
             ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)

@@ -1,4 +1,4 @@
-"""The ways to compile the modules."""
+"""The build profiles: how the modules are compiled."""
 
 import difflib
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ _SAME_EVERYWHERE = "-ffp-contract=off"
 #: wheel.py).
 PROFILES: Mapping[str, str] = MappingProxyType(
     {
-        # no-semantic-interposition: calls within one library may be inlined, as nobody replaces its
-        # functions
+        # no-semantic-interposition: calls within one library may be inlined, because its functions
+        # are never replaced
         "release": f"-O3 -fno-semantic-interposition {_SAME_EVERYWHERE}",
         "debug": f"-Og -g3 -D_GLIBCXX_ASSERTIONS {_SAME_EVERYWHERE}",
         "sanitize": (
             "-O1 -g1 -D_GLIBCXX_ASSERTIONS -fno-omit-frame-pointer"
             " -fsanitize=address,undefined,float-cast-overflow"
-            # half of the code, for little: most of what they find ends in AddressSanitizer as well,
-            # or is no fault on x86 and arm64, or is a cast, of which there are hardly any
+            # these would double the code for little: most of what they find, AddressSanitizer
+            # finds as well, or is no fault on x86 and arm64, or is a cast, which are rare here
             " -fno-sanitize=null,object-size,alignment,vptr"
             f" -fno-sanitize-recover=all {_SAME_EVERYWHERE}"
         ),
@@ -36,7 +36,7 @@ TEST_FLAGS: Mapping[str, str] = MappingProxyType({"release": "-O1", "sanitize": 
 
 
 def flags_of(profile: str) -> str:
-    """Return the compiler flags of a profile. Raises UserError when there is no such profile."""
+    """Return the compiler flags of a profile. Raises UserError if there is no such profile."""
     if profile not in PROFILES:
         near = difflib.get_close_matches(profile, PROFILES, n=1)
         raise UserError(

@@ -1,4 +1,4 @@
-"""What the built modules can do: every type with its attributes, as ns-3's TypeIds tell it."""
+"""What the built modules provide: every type with its attributes, from ns-3's TypeIds."""
 
 import json
 import subprocess
@@ -71,7 +71,7 @@ Schema = Sequence[TypeInfo]
 def parse_schema(text: str) -> Schema:
     """Parse the JSON of `Simulation::Describe`.
 
-    Raises ValueError when the text is not JSON, KeyError or TypeError when it is not of that form.
+    Raises ValueError if the text is not JSON, KeyError or TypeError if it does not have that form.
     """
     return tuple(_type_info(entry) for entry in json.loads(text))
 
@@ -79,9 +79,9 @@ def parse_schema(text: str) -> Schema:
 def load_schema(info: BuildInfo) -> Schema:
     """Describe the types of the built modules.
 
-    The modules are asked once, in a process of their own, and the answer is kept in the build
-    folder for as long as the fingerprint stays the same. Raises UserError when no module brings
-    the class Simulation, or when it fails.
+    The modules are queried once, in a separate process, and the answer is kept in the build folder
+    as long as the fingerprint stays the same. Raises UserError if no module provides the class
+    Simulation, or if the query fails.
     """
     cache = info.folder / "schema.json"
     known = _read_cache(cache, info.fingerprint)
@@ -89,20 +89,20 @@ def load_schema(info: BuildInfo) -> Schema:
         text = describe(info)
         known = _parse_or_complain(text, cache)
         content = {"fingerprint": info.fingerprint, "types": json.loads(text)}
-        with suppress(OSError):  # another user's build: who may not write asks again
+        with suppress(OSError):  # another user's build: without write access it is queried again
             write_atomically(cache, json.dumps(content, indent=1) + "\n")
     return known
 
 
 def has_facade(info: BuildInfo) -> bool:
-    """Tell whether the built modules bring the class Simulation."""
+    """Whether the built modules provide the class Simulation."""
     return any((folder / "ns3" / FACADE_HEADER).is_file() for folder in info.include_dirs)
 
 
 def describe(info: BuildInfo) -> str:
     """Return the JSON of `Simulation::Describe` for all built modules.
 
-    Raises UserError when that fails.
+    Raises UserError if that fails.
     """
     if info.profile == "sanitize":
         raise UserError([_NOT_FOR_PYTHON])
@@ -113,7 +113,7 @@ def describe(info: BuildInfo) -> str:
                     where=str(info.folder),
                     what=f"no built module ({', '.join(info.modules)}) has {FACADE_HEADER}",
                     allowed=None,
-                    hint=f"the module '{FACADE_MODULE}' brings it: is it in ns3-modules/?",
+                    hint=f"the module '{FACADE_MODULE}' provides it: is it in ns3-modules/?",
                 )
             ]
         )
@@ -134,7 +134,7 @@ def _describe_problem(info: BuildInfo, stderr: str) -> Problem:
         where=str(info.folder),
         what=f"the built modules do not load:\n{tail}",
         allowed=None,
-        hint="'invoke clean' and 'invoke build' start afresh; else the modules are at fault",
+        hint="try 'invoke clean' and 'invoke build'; if it still fails, the modules are at fault",
     )
 
 
@@ -145,7 +145,7 @@ def _read_cache(cache: Path, fingerprint: str) -> Schema | None:
             return None
         return tuple(_type_info(entry) for entry in content["types"])
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # a cache that cannot be read is as good as none
+        return None  # an unreadable cache counts as none
 
 
 def _parse_or_complain(text: str, cache: Path) -> Schema:
@@ -157,7 +157,7 @@ def _parse_or_complain(text: str, cache: Path) -> Schema:
                 Problem(
                     where="ns3::rdma::Simulation::Describe",
                     what=f"its answer cannot be read ({error!r}): {text[:200]!r}",
-                    allowed="a JSON list of types, as its documentation says",
+                    allowed="a JSON list of types, as documented there",
                     hint=f"the module '{FACADE_MODULE}' is at fault ({cache} was not written)",
                 )
             ]

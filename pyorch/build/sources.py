@@ -1,4 +1,4 @@
-"""The C++ modules as files: which there are, whether they changed, and what they amount to."""
+"""The C++ modules as files: which exist, whether they changed, and their fingerprint."""
 
 import hashlib
 import json
@@ -15,27 +15,27 @@ from pyorch.files import write_atomically
 from pyorch.fingerprint import ModulePrint, compose
 from pyorch.paths import expanded
 
-#: Further folders with modules: of one module each, or of several; separated like PATH.
+#: More folders with modules, each of one module or of several; separated like PATH.
 MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
 
 #: The fixed part of the CMake project, shipped in the package.
 CMAKE_FOLDER = Path(__file__).parent / "cmake"
 
-#: What the tests of the modules have in the place of ns-3's checks; no part of a fingerprint.
+#: The replacement of ns-3's checks in the modules' tests; not part of a fingerprint.
 TEST_CHECKS = Path(__file__).parent / "testing" / "checks.h"
 
-#: Folders of a module whose files end up in its library; with the others only tests, examples and
-#: pages change.
+#: Folders of a module whose files become part of its library; the others affect only tests,
+#: examples and pages.
 MODEL_FOLDERS = ("model", "helper")
 TEST_FOLDERS = ("test", "examples")
 
 SOURCE_SUFFIXES = (".cc", ".h", ".cmake", ".txt")
 _CODE = (".cc", ".h")
-#: Where a source registers a type, and the modules that a CMakeLists.txt links.
+#: The registration of a type in a source, and the modules that a CMakeLists.txt links.
 _TYPE = re.compile(r'\bTypeId\(\s*"(ns3::[\w:]+)"\s*\)')
 _NEEDED = re.compile(r"\$\{lib([\w-]+)\}")
 _DIGITS = 32  # of a module's digest, in hex
-#: In a cache of prints: the first changes with how code is read, the second is how many are kept.
+#: Of a cache of prints: its version, changed with how code is read, and how many are kept.
 _PRINTS_FORMAT, _KEPT_PRINTS = b"2", 200
 
 
@@ -52,12 +52,12 @@ class Module:
 
     @property
     def experiments(self) -> Path:
-        """Where a module may bring experiment files of its own."""
+        """The folder in which a module may provide experiment files."""
         return self.folder / "experiments"
 
     @property
     def comparison(self) -> Path:
-        """The file that says with which variants its schemes join comparisons."""
+        """The file with the variants by which its schemes join comparisons."""
         return self.folder / "comparison.toml"
 
     @property
@@ -66,7 +66,7 @@ class Module:
         return self.folder / "presets.toml"
 
     def files(self, folders: Sequence[str]) -> list[Path]:
-        """Return the source files of some of its folders, sorted, and its own CMakeLists.txt."""
+        """Return the source files of some of its folders, sorted, and its CMakeLists.txt."""
         found = [self.folder / "CMakeLists.txt"]
         for name in folders:
             for place, _, names in os.walk(self.folder / name):
@@ -77,14 +77,14 @@ class Module:
 def find_modules(home: Path) -> list[Module]:
     """Find all modules, in `home` and in $PYORCH_MODULE_PATH, sorted by name.
 
-    A module is a folder with a CMakeLists.txt that calls build_lib. Raises UserError when there is
-    none, when two have one name, or when a folder of the variable holds none.
+    A module is a folder with a CMakeLists.txt that calls build_lib. Raises UserError if there is
+    none, if two have the same name, or if a folder of the variable has none.
     """
     problems: list[Problem] = []
     found = _modules_in(home)
     if not found:
         problems.append(
-            Problem(str(home), "it holds no C++ module", "folders with a CMakeLists.txt", None)
+            Problem(str(home), "it has no C++ module", "folders with a CMakeLists.txt", None)
         )
     for entry, more in _modules_outside():
         if not more:
@@ -101,7 +101,7 @@ def find_modules(home: Path) -> list[Module]:
 
 
 def present_modules(home: Path) -> list[Module]:
-    """Find all modules as find_modules does, but without a word about what is wrong."""
+    """Find all modules as find_modules does, but without reporting problems."""
     outside = [module for _, found in _modules_outside() for module in found]
     return sorted([*_modules_in(home), *outside], key=lambda module: module.name)
 
@@ -125,7 +125,7 @@ def _is_module(folder: Path) -> bool:
 def _empty_entry(entry: str) -> Problem:
     return Problem(
         where=f"{MODULE_PATH_VARIABLE}={entry}",
-        what="this folder neither is nor holds a C++ module",
+        what="this folder is not a C++ module and has none",
         allowed="folders with a CMakeLists.txt that calls build_lib",
         hint="correct or unset the environment variable",
     )
@@ -136,35 +136,35 @@ def _places(modules: Iterable[Module], name: str) -> str:
 
 
 def snapshot(files: Iterable[Path]) -> list[list[object]]:
-    """Return [path, size, mtime, ctime] of each file, in ns: equal snapshots, untouched files."""
+    """Return [path, size, mtime, ctime] of each file, times in ns; equal if files are unchanged."""
     return [[str(file), *_size_and_times(file)] for file in files]
 
 
 def _size_and_times(file: Path) -> tuple[int, int, int]:
     try:
         stat = file.stat()
-    except FileNotFoundError:  # an editor is about to put another in its place
+    except FileNotFoundError:  # an editor is about to replace it
         return -1, -1, -1
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def is_newer(present: list[list[object]], known: list[list[object]], began: int) -> bool:
-    """Tell whether every file that differs between two snapshots was written since `began` [ns].
+    """Whether every file that differs between two snapshots was written since `began` [ns].
 
-    Ninja sees just these: it takes an older file for one that it compiled already.
+    Ninja notices only these: it assumes that it has compiled an older file already.
     """
     changed = [file for file in present if file not in known]
     return all(isinstance(file[2], int) and file[2] > began for file in changed)
 
 
 def files_of_libraries(modules: Iterable[Module]) -> list[Path]:
-    """Return the files that the libraries are made of, and the CMake files that say how."""
+    """Return the files of which the libraries are made, and the CMake files that say how."""
     own = [file for module in modules for file in module.files(MODEL_FOLDERS)]
     return [*cmake_files(), *own]
 
 
 def files_of_tests(modules: Iterable[Module]) -> list[Path]:
-    """Return the files that only the test program is made of."""
+    """Return the files that only the test program uses."""
     return [file for module in modules for file in module.files(TEST_FOLDERS)]
 
 
@@ -184,10 +184,9 @@ def fingerprint(
     """Return the fingerprint of everything that can change a result, module by module.
 
     That is the code in the modules' model/ and helper/, token by token, all CMake files, the
-    versions of ns-3 and of the compiler, and the flags. Comments, layout, where the files lie and
-    when they were written are no part of it; nor are the tests. base: the module that every run
-    uses. cache: a file that spares the splitting into tokens of what was split before.
-    pyorch.fingerprint reads the text.
+    versions of ns-3 and of the compiler, and the flags. Comments, layout, places and times of the
+    files are not part of it, nor are the tests. base: the module that every run uses. cache: a file
+    that saves splitting code into tokens again. pyorch.fingerprint reads the text.
     """
     common = hashlib.sha256()
     for part in (ns3, compiler, flags):
@@ -198,7 +197,7 @@ def fingerprint(
 
 
 def _prints(modules: Iterable[Module], cache: Path | None) -> dict[str, ModulePrint]:
-    """Return what each module contributes; look it up by the bytes of its files where possible."""
+    """Return what each module contributes, if possible from the cache, by its files' bytes."""
     known = _read_prints(cache)
     found, used = {}, {}
     for module in modules:
@@ -249,9 +248,9 @@ def registered_types(text: str) -> list[str]:
 
 
 def digest_of_tests(modules: Iterable[Module], flags: str) -> str:
-    """Return a SHA-256 in hex over what the test program is made of, beside the libraries.
+    """Return a SHA-256 in hex over the sources of the test program other than the libraries.
 
-    The modules' places are part of it: tests read files that lie beside them.
+    The modules' places are part of it, because tests read files next to them.
     """
     digest = hashlib.sha256(flags.encode())
     _feed(digest, TEST_CHECKS.read_bytes())
@@ -262,5 +261,5 @@ def digest_of_tests(modules: Iterable[Module], flags: str) -> str:
 
 def _feed(digest: "hashlib._Hash", *parts: bytes) -> None:
     for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))  # so that no two lists of parts look alike
+        digest.update(len(part).to_bytes(8, "little"))  # so that different lists differ
         digest.update(part)

@@ -1,4 +1,4 @@
-"""What a build needs from the machine: the ns3 wheel, a C++ compiler, CMake and Ninja."""
+"""The tools that a build needs: the ns3 wheel, a C++ compiler, CMake and Ninja."""
 
 import importlib.metadata
 import importlib.util
@@ -20,17 +20,17 @@ NS3_RELEASE = "3.44"
 NS3_REQUIREMENT = f"ns3=={NS3_RELEASE}.*"
 NS3_INSTALL = "python -m pip install -c constraints.txt -e '.[dev]'"
 
-#: ns-3.44 is C++20 and says which compilers know enough of it (its README and installation guide).
+#: ns-3.44 needs C++20 and says which compilers suffice (its README and installation guide).
 OLDEST_GCC = (10, 1)
 OLDEST_CLANG = (11, 0)
 
-#: CMake 3.20 is what ns3-modules' top-level CMakeLists.txt asks for.
+#: CMake 3.20 is required by ns3-modules' top-level CMakeLists.txt.
 PROGRAMS = ("cmake", "ninja")
 
 
 @dataclass(frozen=True)
 class Ns3:
-    """The installed ns3 wheel: `include` holds `ns3/*.h`, `libraries` holds libns3.44-*.so."""
+    """The installed ns3 wheel: `include` has `ns3/*.h`, `libraries` has libns3.44-*.so."""
 
     version: str
     include: Path
@@ -38,12 +38,12 @@ class Ns3:
 
     @property
     def release(self) -> str:
-        """The release as it stands in the names of the libraries ("3.44")."""
+        """The release as in the names of the libraries ("3.44")."""
         return NS3_RELEASE
 
     @property
     def targets(self) -> Path:
-        """Where the wheel says how its libraries were compiled and which others they need."""
+        """The file that says how the wheel's libraries were compiled and which others they need."""
         return self.libraries / "cmake" / "ns3" / "ns3Targets.cmake"
 
 
@@ -73,7 +73,7 @@ class Toolchain:
 def find_ns3() -> Ns3:
     """Find the ns3 wheel where pip put it, without importing it (its import takes seconds).
 
-    Raises UserError when it is missing, is of another release, or lacks its headers or libraries.
+    Raises UserError if it is missing, is of another release, or lacks its headers or libraries.
     """
     try:
         version = importlib.metadata.version("ns3")
@@ -106,7 +106,7 @@ def _ns3_error(what: str) -> UserError:
 def find_compiler() -> Compiler:
     """Find the C++ compiler: $CXX if set, else g++.
 
-    Raises UserError when it is missing or too old.
+    Raises UserError if it is missing or too old.
     """
     wanted = os.environ.get("CXX", "").strip() or "g++"
     path = shutil.which(wanted)
@@ -123,7 +123,7 @@ def find_compiler() -> Compiler:
 
 @lru_cache(maxsize=8)
 def _identify(path: str, _mtime_ns: int, _size: int) -> Compiler:
-    """Ask a compiler who it is; the time and size make sure that an upgraded one is asked again."""
+    """Query a compiler; the time and size ensure that an upgraded one is queried again."""
     banner = _ask(path, "--version")
     family = "clang" if "clang" in banner.lower() else "gcc"
     # gcc -dumpversion gives only the major number, clang has no -dumpfullversion but -dumpversion
@@ -156,9 +156,9 @@ def _compiler_problem(what: str) -> Problem:
 
 
 def find_program(name: str) -> str:
-    """Find cmake or ninja: in its PyPI package, beside this Python, or on PATH.
+    """Find cmake or ninja: in its PyPI package, next to this Python, or on PATH.
 
-    Raises UserError when it is nowhere.
+    Raises UserError if it is not found.
     """
     places = [*_package_folders(name), sysconfig.get_path("scripts")]
     found = next((path for place in places if (path := shutil.which(name, path=place))), None)
@@ -178,13 +178,13 @@ def find_program(name: str) -> str:
 
 
 def _package_folders(name: str) -> Sequence[str]:
-    """Where the PyPI package of a program keeps it (the script beside Python is a slow detour)."""
+    """The folders of a program in its PyPI package (the script next to Python is slower)."""
     spec = importlib.util.find_spec(name)
     return () if spec is None or spec.origin is None else (f"{Path(spec.origin).parent}/data/bin",)
 
 
 def find_toolchain() -> Toolchain:
-    """Find everything a build needs. Raises one UserError that names all that is missing."""
+    """Find everything a build needs. Raises one UserError that names everything missing."""
     problems: list[Problem] = []
     ns3 = _attempt(find_ns3, problems)
     compiler = _attempt(find_compiler, problems)

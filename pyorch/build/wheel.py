@@ -1,8 +1,8 @@
 """The wheel's libraries as CMake targets.
 
-The wheel brings an ns3Targets.cmake, but that names include folders of the machine it was built on
-and CMake refuses folders that do not exist. So only two things are taken from it, the definitions
-and which library needs which, and the targets are written anew.
+The wheel has an ns3Targets.cmake, but it names include folders of the machine on which it was
+built, and CMake refuses folders that do not exist. So only the definitions and the dependencies of
+the libraries are read from it, and the targets are written anew.
 """
 
 import re
@@ -20,16 +20,16 @@ _TARGET = re.compile(
 
 @dataclass(frozen=True)
 class WheelLibrary:
-    """How one library of the wheel was compiled and which of its others it links."""
+    """How one library of the wheel was compiled and which of the others it links."""
 
     definitions: tuple[str, ...]
     needs: tuple[str, ...]
 
 
 def parse_targets(text: str) -> dict[str, WheelLibrary]:
-    """Read definitions and needs of each library from the text of an ns3Targets.cmake.
+    """Read definitions and dependencies of each library from the text of an ns3Targets.cmake.
 
-    Definitions that hold a path of the building machine are left out: no header reads them.
+    Definitions that contain a path of the building machine are omitted: no header reads them.
     """
     return {
         match["name"]: WheelLibrary(
@@ -54,7 +54,7 @@ def _property(body: str, name: str) -> list[str]:
 
 
 def cmake_targets(ns3: Ns3, libraries: Mapping[str, WheelLibrary]) -> str:
-    """Return CMake text: a target ns3::NAME and a variable libNAME for every library there is."""
+    """Return CMake text: a target ns3::NAME and a variable libNAME for every library."""
     there = {
         name: library for name, library in libraries.items() if library_file(ns3, name).is_file()
     }
